@@ -1,0 +1,79 @@
+"""Spans and mentions: plain values, compared by content.
+
+Offsets are 0-based, half-open, in Unicode code points of the exact text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from spanloom.errors import DataError
+
+
+class Span(NamedTuple):
+    """Characters ``text[start:end]``.
+
+    >>> "left atrium"[slice(*Span(5, 11))]
+    'atrium'
+    """
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A mention: a type and one or more spans of the text.
+
+    Args:
+        type: the mention's type, such as ``"problem"``.
+        spans: in text order, disjoint, not empty. Several spans make a *discontiguous* mention
+            (others write discontinuous), unless only white space lies between them: see `align`.
+        id: the mention's name in its file, if it has one.
+        head: the span of the head word or words, if annotated.
+        concepts: identifiers in a vocabulary, such as ``"MESH:D007674"``.
+        score: a probability between 0 and 1, if a model gave one.
+
+    >>> mention = Mention("problem", [(0, 11), (22, 29)])
+    >>> mention.spans[1].end, mention.text("infarctions watershed embolic")
+    (29, 'infarctions embolic')
+    """
+
+    type: str
+    spans: tuple[Span, ...]
+    id: str | None = None
+    head: Span | None = None
+    concepts: tuple[str, ...] = ()
+    score: float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "spans", tuple(Span(*span) for span in self.spans))
+        object.__setattr__(self, "concepts", tuple(self.concepts))
+        if self.head is not None:
+            object.__setattr__(self, "head", Span(*self.head))
+        if not self.spans:
+            raise DataError(f"a mention of type {self.type!r} has no span; give it at least one")
+
+    @property
+    def start(self) -> int:
+        """The first character of the first span."""
+        return self.spans[0].start
+
+    @property
+    def end(self) -> int:
+        """The end of the last span."""
+        return self.spans[-1].end
+
+    @property
+    def key(self) -> tuple[str, tuple[Span, ...]]:
+        """What exact comparison compares: type and spans."""
+        return self.type, self.spans
+
+    def text(self, text: str) -> str:
+        """The mention's surface: its spans, joined by one space."""
+        return " ".join(text[start:end] for start, end in self.spans)
+
+    def replace(self, **changes: object) -> Mention:
+        """A copy with some fields changed."""
+        return replace(self, **changes)  # type: ignore[arg-type]

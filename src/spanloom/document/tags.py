@@ -1,0 +1,70 @@
+"""Tags and mentions, as pure functions: BIO and BILOU.
+
+A tag is ``O`` or a letter, a hyphen and a type, such as ``B-problem``. Mentions are ``(first, end, type)`` in tokens,
+half-open. Tags hold neither overlaps nor gaps; the caller sees to that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+TypedRange = tuple[int, int, str]
+
+_BILOU_LETTERS = {"S": "U", "E": "L", "M": "I"}  # BIOES and BMES write the same tags with other letters
+
+
+def to_bio(mentions: Iterable[TypedRange], length: int) -> list[str]:
+    """BIO (also called IOB2) tags of a sentence.
+
+    >>> to_bio([(0, 2, "test")], 3)
+    ['B-test', 'I-test', 'O']
+    """
+    tags = ["O"] * length
+    for first, end, kind in mentions:
+        tags[first:end] = [f"B-{kind}"] + [f"I-{kind}"] * (end - first - 1)
+    return tags
+
+
+def to_bilou(mentions: Iterable[TypedRange], length: int) -> list[str]:
+    """BILOU tags of a sentence.
+
+    >>> to_bilou([(0, 2, "test"), (2, 3, "test")], 3)
+    ['B-test', 'L-test', 'U-test']
+    """
+    tags = ["O"] * length
+    for first, end, kind in mentions:
+        if end - first == 1:
+            tags[first] = f"U-{kind}"
+        else:
+            tags[first:end] = [f"B-{kind}"] + [f"I-{kind}"] * (end - first - 2) + [f"L-{kind}"]
+    return tags
+
+
+def from_tags(tags: Sequence[str]) -> list[TypedRange]:
+    """The mentions of BIO, IOB1, BILOU or BIOES tags; whatever scheme, a mention ends where it must.
+
+    A tag that cannot follow the one before it (``I-x`` after ``O``) starts a mention, as CoNLL's scorer reads it.
+
+    >>> from_tags(["B-a", "I-a", "I-b", "O", "U-a"])
+    [(0, 2, 'a'), (2, 3, 'b'), (4, 5, 'a')]
+    >>> from_tags(["I-a", "I-a", "B-a"])
+    [(0, 2, 'a'), (2, 3, 'a')]
+    """
+    mentions: list[TypedRange] = []
+    first, open_kind = 0, ""
+    for i, tag in enumerate(tags):
+        letter, _, kind = tag.partition("-")
+        letter = _BILOU_LETTERS.get(letter, letter)
+        if open_kind and (letter in "OBU" or kind != open_kind):
+            mentions.append((first, i, open_kind))
+            open_kind = ""
+        if letter == "O":
+            continue
+        if not open_kind:
+            first, open_kind = i, kind
+        if letter in "LU":
+            mentions.append((first, i + 1, kind))
+            open_kind = ""
+    if open_kind:
+        mentions.append((first, len(tags), open_kind))
+    return mentions
