@@ -1,0 +1,39 @@
+"""The engine under every model: templates, two ways of counting, sums, marginals, best and k best. It knows no mention."""
+
+from spanloom.hypergraph.engine import (
+    Best,
+    DerivationEngine,
+    Edges,
+    Engine,
+    Expectations,
+    Floats,
+    Ints,
+    Paths,
+    Potentials,
+    Ranking,
+    Singles,
+    SubgraphEngine,
+)
+from spanloom.hypergraph.template import Child, Hyperedge, Role, Template
+
+ENGINES: dict[str, type[Engine]] = {"derivations": DerivationEngine, "subgraphs": SubgraphEngine}
+
+__all__ = [
+    "ENGINES",
+    "Best",
+    "Child",
+    "DerivationEngine",
+    "Edges",
+    "Engine",
+    "Expectations",
+    "Floats",
+    "Hyperedge",
+    "Ints",
+    "Paths",
+    "Potentials",
+    "Ranking",
+    "Role",
+    "Singles",
+    "SubgraphEngine",
+    "Template",
+]

@@ -1,0 +1,197 @@
+"""Kernels that count derivations: the inside recursion of the papers, where a shared node is counted once for each parent.
+
+Lu and Roth (2015), section 3.4; what it counts, and why it is deficient: Muis and Lu (2017), section 5.2. In the log
+domain, since the product over all starts grows with the square of the length. Expected counts run from the root down,
+n[child] += n[node] p(hyperedge | node), and may exceed 1.
+"""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _edge_value(e, row, start, end, k, inside, scores, constants, tables):
+    """The score of one hyperedge with all that hangs below it; -inf if it leads past the end."""
+    _, _, child_ptr, child_kind, child_step, final, role_ptr, role_index, role_step, edge_constant = tables
+    value = np.float64(constants[edge_constant[e], k]) if edge_constant[e] >= 0 else 0.0
+    for i in range(role_ptr[e], role_ptr[e + 1]):
+        if row + role_step[i] < end:
+            value += scores[row + role_step[i], role_index[i], k]
+    for i in range(child_ptr[e], child_ptr[e + 1]):
+        below = row + child_step[i]
+        if below < end:
+            value += inside[below - start, child_kind[i]]
+        elif not final[child_kind[i]]:
+            return -np.inf
+    return value
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _fill_inside(inside, values, start, end, k, scores, constants, tables, largest):
+    """Inside scores of all nodes of a sentence, (T, V); sums, or with ``largest`` maxima. Hyperedges stand by kind."""
+    kind_ptr = tables[0]
+    for row in range(end - 1, start - 1, -1):
+        for v in range(len(kind_ptr) - 2, -1, -1):
+            top = -np.inf
+            for e in range(kind_ptr[v], kind_ptr[v + 1]):
+                values[e] = _edge_value(e, row, start, end, k, inside, scores, constants, tables)
+                top = max(top, values[e])
+            if not largest and top > -np.inf and kind_ptr[v + 1] - kind_ptr[v] > 1:
+                total = 0.0
+                for e in range(kind_ptr[v], kind_ptr[v + 1]):
+                    total += np.exp(values[e] - top)
+                top += np.log(total)
+            inside[row - start, v] = top
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _descend(visits, inside, start, end, k, root, scores, constants, tables, expected, totals):
+    """Expected visits of all nodes, (T + 1, V), from the root down; adds to ``expected`` where it has rows."""
+    kind_ptr, _, child_ptr, child_kind, child_step, _, role_ptr, role_index, role_step, edge_constant = tables
+    kinds = len(kind_ptr) - 1
+    visits[: end - start + 1] = 0.0
+    visits[0, root] = 1.0
+    for row in range(start, end):
+        for v in range(kinds):
+            times = visits[row - start, v]
+            if times == 0.0:
+                continue
+            for e in range(kind_ptr[v], kind_ptr[v + 1]):
+                value = _edge_value(e, row, start, end, k, inside, scores, constants, tables)
+                count = times * np.exp(value - inside[row - start, v])
+                for i in range(child_ptr[e], child_ptr[e + 1]):
+                    visits[row - start + child_step[i], child_kind[i]] += count
+                if len(expected) == 0:
+                    continue
+                if edge_constant[e] >= 0:
+                    totals[edge_constant[e], k] += count
+                for i in range(role_ptr[e], role_ptr[e + 1]):
+                    if row + role_step[i] < end:
+                        expected[row + role_step[i], role_index[i], k] += count
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def sums(scores, constants, sentences, offsets, root, tables, log_partition, expected, totals):
+    """log_partition over derivations of each sentence and type and, where ``expected`` has rows, expected counts.
+
+    Shapes as in the kernel of the same name for sub-hypergraphs; ``totals`` is (N, C, K) here.
+    """
+    kinds = len(tables[0]) - 1
+    longest = 0
+    for n in sentences:
+        longest = max(longest, offsets[n + 1] - offsets[n])
+    inside = np.empty((longest, kinds))
+    visits = np.empty((longest + 1, kinds))
+    values = np.empty(len(tables[9]))
+    for n in sentences:
+        start, end = offsets[n], offsets[n + 1]
+        for k in range(scores.shape[2]):
+            if start == end:
+                continue
+            _fill_inside(inside, values, start, end, k, scores, constants, tables, False)
+            log_partition[n, k] = inside[0, root]
+            if len(expected) > 0 and inside[0, root] > -np.inf:
+                _descend(visits, inside, start, end, k, root, scores, constants, tables, expected, totals[n])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def best(scores, constants, sentences, offsets, root, tables, score, edges):
+    """The best derivation of each sentence and type, as the sub-hypergraph that it unfolds.
+
+    Args:
+        score: (N, K) with a shared node counted for each parent; filled in.
+        edges: (T, K, D) the hyperedges picked at each token in order of kinds, -1 for no more; filled in.
+    """
+    kind_ptr, edge_number, child_ptr, child_kind, child_step, _, _, _, _, edge_constant = tables
+    kinds = len(kind_ptr) - 1
+    longest = 0
+    for n in sentences:
+        longest = max(longest, offsets[n + 1] - offsets[n])
+    inside = np.empty((longest, kinds))
+    reached = np.empty((longest + 1, kinds), np.uint8)
+    values = np.empty(len(edge_constant))
+    for n in sentences:
+        start, end = offsets[n], offsets[n + 1]
+        for k in range(scores.shape[2]):
+            _fill_inside(inside, values, start, end, k, scores, constants, tables, True)
+            score[n, k] = inside[0, root]
+            edges[start:end, k] = -1
+            if inside[0, root] == -np.inf:
+                continue
+            reached[: end - start + 1] = 0
+            reached[0, root] = 1
+            for row in range(start, end):
+                d = 0
+                for v in range(kinds):
+                    if not reached[row - start, v]:
+                        continue
+                    e = kind_ptr[v]
+                    while _edge_value(e, row, start, end, k, inside, scores, constants, tables) < inside[row - start, v]:
+                        e += 1
+                    edges[row, k, d] = edge_number[e]
+                    d += 1
+                    for i in range(child_ptr[e], child_ptr[e + 1]):
+                        reached[row - start + child_step[i], child_kind[i]] = 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def path_probability(
+    scores, constants, offsets, sentence, kind, first, step_ptr, steps, allowed, query_order, root, tables, probability
+):
+    """The expected number of times that a derivation holds a path; a probability where it holds it once at most.
+
+    A path's nodes are those of which not all hyperedges are allowed. Its flow starts at the expected visits of those
+    that no other node of the path reaches, and follows the allowed hyperedges to the last step. Shapes as in the kernel
+    of the same name for sub-hypergraphs.
+    """
+    kind_ptr, edge_number, child_ptr, child_kind, child_step, _, _, _, _, edge_constant = tables
+    kinds = len(kind_ptr) - 1
+    longest = 0
+    for q in query_order:
+        longest = max(longest, offsets[sentence[q] + 1] - offsets[sentence[q]])
+    inside = np.empty((longest, kinds))
+    visits = np.empty((longest + 1, kinds))
+    values = np.empty(len(edge_constant))
+    nothing = np.empty((0, 0, 0), np.float32)
+    no_totals = np.empty((0, 0))
+    last_n, last_k = -1, -1
+    for q in query_order:
+        n, k = sentence[q], kind[q]
+        start, end = offsets[n], offsets[n + 1]
+        if n != last_n or k != last_k:
+            _fill_inside(inside, values, start, end, k, scores, constants, tables, False)
+            _descend(visits, inside, start, end, k, root, scores, constants, tables, nothing, no_totals)
+            last_n, last_k = n, k
+        following = np.zeros(kinds)
+        inner = np.zeros(kinds, np.uint8)  # whether a node of the path reaches this kind at the same token
+        arrived = 0.0
+        for i in range(step_ptr[q], step_ptr[q + 1]):
+            row = start + first[q] + i - step_ptr[q]
+            flow = following.copy()
+            following[:] = 0.0
+            inner[:] = 0
+            arrived = 0.0
+            for v in range(kinds):
+                constrained = False
+                for e in range(kind_ptr[v], kind_ptr[v + 1]):
+                    constrained = constrained or allowed[steps[i], edge_number[e]] == 0
+                if not constrained:
+                    continue
+                if i == step_ptr[q] and not inner[v]:
+                    flow[v] = visits[row - start, v]
+                for e in range(kind_ptr[v], kind_ptr[v + 1]):
+                    if not allowed[steps[i], edge_number[e]]:
+                        continue
+                    value = _edge_value(e, row, start, end, k, inside, scores, constants, tables)
+                    count = flow[v] * np.exp(value - inside[row - start, v]) if flow[v] > 0.0 else 0.0
+                    onward = False
+                    for c in range(child_ptr[e], child_ptr[e + 1]):
+                        if child_step[c]:
+                            following[child_kind[c]] += count
+                        else:
+                            flow[child_kind[c]] += count
+                            inner[child_kind[c]] = 1
+                            onward = True
+                    if not onward:
+                        arrived += count
+        probability[q] = min(1.0, arrived)

@@ -1,0 +1,58 @@
+"""The kernel that counts the roles of given sub-hypergraphs, such as the gold ones."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def count_roles(
+    edges, sentences, offsets, root, head, child_ptr, child_kind, child_step, role_ptr, role_index, role_step,
+    edge_constant, unfold, roles, constants,
+):  # fmt: skip
+    """Add up how often each role and constant occurs; with ``unfold``, a shared node once for each parent.
+
+    Args:
+        edges: (T, K, D) hyperedges picked at each token, parents first, -1 for no more.
+        roles: (T, R, K), added to.
+        constants: (C, K), added to.
+
+    Returns:
+        The first token whose hyperedges are not those of the nodes reached there; -1 if all is well.
+    """
+    kinds = max(head) + 1
+    for n in sentences:
+        start, end = offsets[n], offsets[n + 1]
+        for k in range(edges.shape[1]):
+            now = np.zeros(kinds)
+            now[root] = 1.0
+            following = np.zeros(kinds)
+            for row in range(start, end):
+                chosen = 0
+                for d in range(edges.shape[2]):
+                    e = edges[row, k, d]
+                    if e < 0:
+                        break
+                    times = now[head[e]]
+                    if times == 0.0:
+                        return row
+                    chosen += 1
+                    for i in range(child_ptr[e], child_ptr[e + 1]):
+                        if child_step[i]:
+                            following[child_kind[i]] += times
+                        else:
+                            now[child_kind[i]] += times
+                    counted = times if unfold else 1.0
+                    if edge_constant[e] >= 0:
+                        constants[edge_constant[e], k] += counted
+                    for i in range(role_ptr[e], role_ptr[e + 1]):
+                        if row + role_step[i] < end:
+                            roles[row + role_step[i], role_index[i], k] += counted
+                reached = 0
+                for v in range(kinds):
+                    if now[v] > 0.0:
+                        reached += 1
+                if reached != chosen:
+                    return row
+                now, following = following, now
+                following[:] = 0.0
+    return -1

@@ -1,0 +1,14 @@
+"""Structures: how mentions become hyperedges of a template, and hyperedges mentions."""
+
+from spanloom.structures.base import READINGS, Encoded, MentionTable, Structure, TokenMention
+from spanloom.structures.chain import Bilou, Bio, chain_template
+from spanloom.structures.mention_hypergraph import MentionHypergraph
+from spanloom.structures.separator_states import SeparatorStates
+from spanloom.structures.separators import Separators
+
+STRUCTURES: dict[str, Structure] = {
+    structure.name: structure
+    for structure in (Bio(), Bilou(), MentionHypergraph(), Separators(), SeparatorStates())
+}
+
+__all__ = ["READINGS", "STRUCTURES", "Encoded", "MentionTable", "Structure", "TokenMention", "chain_template"]

@@ -1,0 +1,138 @@
+"""What a structure is: a template and two pure functions, mentions -> hyperedges and hyperedges -> mentions."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.hypergraph import Edges, Ints, Paths, Template
+
+TokenMention = tuple[int, int, tuple[tuple[int, int], ...]]  # sentence, type, ranges of tokens in the sentence
+
+
+class MentionTable(NamedTuple):
+    """M mentions of a batch of sentences, in tokens counted in their sentence.
+
+    Args:
+        sentence: (M,).
+        kind: (M,) the type's number.
+        ptr: (M + 1,) where each mention's ranges begin.
+        first: first token of each range.
+        end: end of each range, half-open.
+    """
+
+    sentence: Ints
+    kind: Ints
+    ptr: Ints
+    first: Ints
+    end: Ints
+
+    @classmethod
+    def build(cls, mentions: Iterable[TokenMention]) -> MentionTable:
+        """From ``(sentence, type, ranges)``.
+
+        >>> MentionTable.build([(0, 1, ((2, 3), (5, 6)))]).first.tolist()
+        [2, 5]
+        """
+        rows = list(mentions)
+        ranges = [piece for _, _, pieces in rows for piece in pieces]
+        return cls(
+            np.array([row[0] for row in rows], np.int64),
+            np.array([row[1] for row in rows], np.int64),
+            np.cumsum([0, *(len(row[2]) for row in rows)]).astype(np.int64),
+            np.array([piece[0] for piece in ranges], np.int64),
+            np.array([piece[1] for piece in ranges], np.int64),
+        )
+
+    def rows(self) -> list[TokenMention]:
+        """The mentions as ``(sentence, type, ranges)``."""
+        pieces = list(zip(self.first.tolist(), self.end.tolist(), strict=True))
+        ptr = self.ptr.tolist()
+        return [
+            (n, k, tuple(pieces[a:b]))
+            for n, k, a, b in zip(self.sentence.tolist(), self.kind.tolist(), ptr[:-1], ptr[1:], strict=True)
+        ]
+
+    def __len__(self) -> int:
+        return len(self.sentence)
+
+    def take(self, rows: NDArray[np.bool_] | Ints) -> MentionTable:
+        """Some of the mentions."""
+        return MentionTable.build([row for row, keep in zip(self.rows(), rows.tolist(), strict=True) if keep])
+
+    @property
+    def contiguous(self) -> NDArray[np.bool_]:
+        """(M,) whether a mention has one range."""
+        return np.diff(self.ptr) == 1
+
+
+class Encoded(NamedTuple):
+    """Gold hyperedges, and which mentions they do not hold.
+
+    Args:
+        edges: (T, K, D) int16, as the engine's Viterbi gives them.
+        lost: number of a mention -> why the structure cannot hold it.
+    """
+
+    edges: Edges
+    lost: dict[int, str]
+
+
+class Structure(ABC):
+    """One way to write mentions as sub-hypergraphs.
+
+    A structure is immutable and holds no types: they come with each call, as ``types`` names or as their count.
+    """
+
+    name: str
+    joint = False
+    """Whether all types share one lattice (K = 1 for the engine), or each has its own copy of the template."""
+
+    @abstractmethod
+    def template(self, types: Sequence[str]) -> Template:
+        """The template; it mentions the types only where the structure is joint."""
+
+    @abstractmethod
+    def encode(self, mentions: MentionTable, offsets: Ints, types: Sequence[str]) -> Encoded:
+        """The hyperedges of gold mentions.
+
+        Args:
+            mentions: each within one sentence.
+            offsets: (N + 1,) first token of each sentence.
+            types: K names.
+        """
+
+    @abstractmethod
+    def decode(self, edges: Edges, offsets: Ints, types: Sequence[str], reading: str = "nested") -> MentionTable:
+        """The mentions of hyperedges.
+
+        Args:
+            edges: (T, K, D).
+            offsets: (N + 1,) first token of each sentence.
+            types: K names.
+            reading: ``nested`` takes an ambiguous structure as nested mentions (Muis and Lu 2017, footnote 3), as few
+                as use every hyperedge; ``all`` gives every mention that has a path.
+        """
+
+    @abstractmethod
+    def paths(self, mentions: MentionTable, types: Sequence[str]) -> Paths:
+        """The path of each mention, as a question for the engine."""
+
+    def lanes(self, types: Sequence[str]) -> int:
+        """The engine's K axis."""
+        return 1 if self.joint else len(types)
+
+
+READINGS = ("nested", "all")
+
+
+def drop_gaps(mentions: MentionTable) -> tuple[MentionTable, dict[int, str]]:
+    """The mentions that have one range, and why the others are lost."""
+    whole = mentions.contiguous
+    if whole.all():
+        return mentions, {}
+    return mentions.take(whole), dict.fromkeys(np.flatnonzero(~whole).tolist(), "it has a gap")

@@ -1,0 +1,216 @@
+"""Tagging chains: one lattice for all types, a tag for each token. BIO and BILOU."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.hypergraph import Child, Edges, Hyperedge, Ints, Paths, Role, Template
+from spanloom.structures.base import Encoded, MentionTable, Structure, drop_gaps
+
+OVERLAP = "it overlaps a longer one, and a chain holds no overlaps"
+
+
+def chain_template(tags: Sequence[str], follows: Callable[[str, str], bool]) -> Template:
+    """A first-order chain (Lafferty et al. 2001): a role for each tag and a constant for each pair of neighbours.
+
+    Args:
+        tags: L names.
+        follows: whether one tag may follow another; ``O`` stands for what lies before and after the text.
+
+    A tag is two nodes, one that scores it and one that picks the next tag. So a token has L scores to exponentiate, and
+    the L x L transitions are the same at every token.
+    """
+    return Template(
+        kinds=("START", *(f"{tag} " for tag in tags), *tags, "END"),
+        root="START",
+        final=frozenset({"END"}),
+        edges=(
+            *(Hyperedge(f"START {tag}", "START", (Child(f"{tag} "),)) for tag in tags if follows("O", tag)),
+            *(Hyperedge(tag, f"{tag} ", (Child(tag),), (Role(tag),)) for tag in tags),
+            *(
+                Hyperedge(f"{tag} {after}", tag, (Child(f"{after} ", 1),), constant=f"{tag} {after}")
+                for tag in tags
+                for after in tags
+                if follows(tag, after)
+            ),
+            *(Hyperedge(f"{tag} END", tag, (Child("END", 1),)) for tag in tags if follows(tag, "O")),
+        ),
+    )
+
+
+class Chain(Structure):
+    """A chain whose tags are letters with types; mentions neither overlap nor have gaps.
+
+    Of two mentions that overlap, the shorter is left out of training, as Lu and Roth (2015), section 4.1, do.
+    """
+
+    joint = True
+    letters: str
+
+    @abstractmethod
+    def follows(self, tag: str, after: str) -> bool:
+        """Whether ``after`` may follow ``tag``."""
+
+    @abstractmethod
+    def spell(self, length: int) -> str:
+        """The letters of a mention of ``length`` tokens."""
+
+    @abstractmethod
+    def ends(self, letters: NDArray[np.int64], last: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """(T,) where a mention ends, from letter numbers (-1 for O); ``last`` marks the last tokens of sentences."""
+
+    def tags(self, types: Sequence[str]) -> list[str]:
+        """``O``, then the letters of each type."""
+        return ["O", *(f"{letter}-{name}" for name in types for letter in self.letters)]
+
+    def template(self, types: Sequence[str]) -> Template:
+        """A chain over the tags."""
+        return _chain(self, tuple(types))
+
+    def encode(self, mentions: MentionTable, offsets: Ints, types: Sequence[str]) -> Encoded:
+        """As `Structure.encode`; mentions with gaps and the shorter of two that overlap are lost."""
+        tags = np.zeros(int(offsets[-1]), np.int64)
+        taken = np.zeros(len(tags), bool)
+        _, lost = drop_gaps(mentions)
+        rows = [(i, *row) for i, row in enumerate(mentions.rows()) if i not in lost]
+        for i, n, kind, ((first, end),) in sorted(rows, key=lambda row: row[3][0][0] - row[3][0][1]):
+            place = slice(offsets[n] + first, offsets[n] + end)
+            if taken[place].any():
+                lost[i] = OVERLAP
+                continue
+            taken[place] = True
+            base = 1 + kind * len(self.letters)
+            tags[place] = [base + self.letters.index(letter) for letter in self.spell(end - first)]
+        return Encoded(self._edges(tags, offsets, types), lost)
+
+    def _edges(self, tags: NDArray[np.int64], offsets: Ints, types: Sequence[str]) -> Edges:
+        names = self.tags(types)
+        number = {edge.label: i for i, edge in enumerate(self.template(types).edges)}
+        start, score, end = (
+            np.array([number.get(pattern.format(tag), -1) for tag in names], np.int16)
+            for pattern in ("START {}", "{}", "{} END")
+        )
+        pair = np.array([[number.get(f"{tag} {after}", -1) for after in names] for tag in names], np.int16)
+        first, last = _borders(offsets)
+        edges = np.full((len(tags), 1, 3), -1, np.int16)
+        own, onward = score[tags], np.empty(len(tags), np.int16)
+        onward[:-1] = pair[tags[:-1], tags[1:]]
+        onward[last] = end[tags[last]]
+        edges[:, 0, 0], edges[:, 0, 1] = own, onward
+        edges[first, 0, 0], edges[first, 0, 1], edges[first, 0, 2] = start[tags[first]], own[first], onward[first]
+        return edges
+
+    def decode(self, edges: Edges, offsets: Ints, types: Sequence[str], reading: str = "nested") -> MentionTable:
+        """As `Structure.decode`; a chain has one reading only."""
+        number = {edge.label: i for i, edge in enumerate(self.template(types).edges)}
+        tag_of = np.zeros(len(number) + 1, np.int64)
+        tag_of[[number[tag] for tag in self.tags(types)]] = np.arange(len(self.tags(types)))
+        tags = tag_of[edges[:, 0]].max(1)
+        letters = np.where(tags > 0, (tags - 1) % len(self.letters), -1)
+        first, last = _borders(offsets)
+        starts = np.flatnonzero(np.isin(letters, [self.letters.index(letter) for letter in self.letters if letter in "BU"]))
+        ends = np.flatnonzero(self.ends(letters, last))
+        sentence = np.searchsorted(offsets, starts, side="right") - 1
+        ptr = np.arange(len(starts) + 1)
+        kinds = (tags[starts] - 1) // len(self.letters)
+        return MentionTable(sentence, kinds, ptr, starts - offsets[sentence], ends + 1 - offsets[sentence])
+
+    def paths(self, mentions: MentionTable, types: Sequence[str]) -> Paths:
+        """As `Structure.paths`: the mention's tags, and that it ends where it does."""
+        rows, number = _allowed(self, tuple(types))
+        lengths = mentions.end - mentions.first
+        step_ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        steps = np.array(
+            [
+                number[kind, letter, i == length - 1]
+                for kind, length in zip(mentions.kind.tolist(), lengths.tolist(), strict=True)
+                for i, letter in enumerate(self.spell(length))
+            ],
+            np.int64,
+        )
+        return Paths(mentions.sentence, np.zeros_like(mentions.kind), mentions.first, step_ptr, steps, rows)
+
+
+class Bio(Chain):
+    """Tags B, I and O: Lu and Roth (2015), section 4.1."""
+
+    name = "bio"
+    letters = "BI"
+
+    def follows(self, tag: str, after: str) -> bool:
+        """I continues a mention of its type."""
+        return after[0] != "I" or tag[2:] == after[2:]
+
+    def spell(self, length: int) -> str:
+        """B, then I."""
+        return "B" + "I" * (length - 1)
+
+    def ends(self, letters: NDArray[np.int64], last: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Where no I follows."""
+        following = np.append(letters[1:], -1)
+        return (letters >= 0) & (last | (following != 1))
+
+
+class Bilou(Chain):
+    """Tags B, I, L, O and U: Ratinov and Roth (2009), as Lu and Roth (2015), section 4.1."""
+
+    name = "bilou"
+    letters = "BILU"
+
+    def follows(self, tag: str, after: str) -> bool:
+        """After B and I of a type come its I or L; after others come O, B or U."""
+        if tag[0] in "BI":
+            return after[0] in "IL" and tag[2:] == after[2:]
+        return after[0] in "OBU"
+
+    def spell(self, length: int) -> str:
+        """U alone, or B, I and L."""
+        return "U" if length == 1 else "B" + "I" * (length - 2) + "L"
+
+    def ends(self, letters: NDArray[np.int64], last: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """At L and U."""
+        return letters >= 2
+
+
+def _borders(offsets: Ints) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """(T,) whether a token is the first, and the last, of its sentence."""
+    filled = np.diff(offsets) > 0
+    first, last = np.zeros(int(offsets[-1]), bool), np.zeros(int(offsets[-1]), bool)
+    first[offsets[:-1][filled]] = True
+    last[offsets[1:][filled] - 1] = True
+    return first, last
+
+
+@lru_cache(maxsize=64)
+def _chain(chain: Chain, types: tuple[str, ...]) -> Template:
+    return chain_template(chain.tags(types), chain.follows)
+
+
+@lru_cache(maxsize=64)
+def _allowed(chain: Chain, types: tuple[str, ...]) -> tuple[NDArray[np.uint8], dict[tuple[int, str, bool], int]]:
+    """Rows of allowed hyperedges, and the row for a type, a letter, and whether the mention ends there."""
+    template = chain.template(types)
+    scored = {edge.label: edge.head for edge in template.edges}
+    rows: list[NDArray[np.uint8]] = []
+    number: dict[tuple[int, str, bool], int] = {}
+    for kind, name in enumerate(types):
+        for letter in chain.letters:
+            for ends in (False, True):
+                tag = f"{letter}-{name}"
+                row = np.zeros(len(template.edges), np.uint8)
+                for e, edge in enumerate(template.edges):
+                    if edge.head == "START":
+                        row[e] = edge.children[0].kind == f"{tag} "
+                    elif edge.head == tag:
+                        goes_on = edge.children[0].kind[0] in "IL" and edge.children[0].kind[1:].strip() == f"-{name}"
+                        row[e] = goes_on != ends
+                    else:
+                        row[e] = edge.label == tag and scored[edge.label] == f"{tag} "
+                number[kind, letter, ends] = len(rows)
+                rows.append(row)
+    return np.array(rows, np.uint8), number

@@ -1,0 +1,108 @@
+"""Structures whose hyperedges say, for one type: starts, goes on, ends. Each gives only its template and a table.
+
+The roles are ``S`` (a mention starts at this token), ``N`` (none does), ``C`` (a mention goes on to the next token) and
+``E`` (a mention ends here), with the same meaning in all of them, so that models share features and can be compared.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.hypergraph import Edges, Ints, Paths, Template
+from spanloom.hypergraph.program import compile_program
+from spanloom.structures.base import Encoded, MentionTable, Structure, drop_gaps
+from spanloom.structures.boundaries import Boundaries, boundaries, read_all, read_nested
+
+START, GO_ON, END = 1, 2, 4  # bits
+
+
+class Flagged(Structure):
+    """A structure whose every copy stands for one type, with roles S, N, C and E."""
+
+    ahead = False
+    """Whether the start of a mention is said by a hyperedge of the token before it."""
+
+    @abstractmethod
+    def fill(self, found: Boundaries, covered: NDArray[np.bool_], first: NDArray[np.bool_], edges: Edges) -> None:
+        """Write the hyperedges (T, K, D) of boundaries; ``covered`` tokens have a mention, ``first`` begin a sentence."""
+
+    def encode(self, mentions: MentionTable, offsets: Ints, types: Sequence[str]) -> Encoded:
+        """As `Structure.encode`; mentions with gaps are lost."""
+        whole, lost = drop_gaps(mentions)
+        found = boundaries(whole, offsets, len(types))
+        first = np.zeros(len(found.start), bool)
+        first[offsets[:-1][np.diff(offsets) > 0]] = True
+        edges = np.full((*found.start.shape, depth(self)), -1, np.int16)
+        self.fill(found, found.go_on | found.end, first, edges)
+        return Encoded(edges, lost)
+
+    def decode(self, edges: Edges, offsets: Ints, types: Sequence[str], reading: str = "nested") -> MentionTable:
+        """As `Structure.decode`."""
+        now, following = flags(self)
+        picked = now[edges]  # -1 picks the last row, which says nothing
+        said = np.bitwise_or.reduce(picked, axis=2)
+        if self.ahead:
+            said[1:] |= np.bitwise_or.reduce(following[edges[:-1]], axis=2)
+        found = Boundaries((said & START) > 0, (said & GO_ON) > 0, (said & END) > 0)
+        return (read_all if reading == "all" else read_nested)(found, offsets)
+
+    def paths(self, mentions: MentionTable, types: Sequence[str]) -> Paths:
+        """As `Structure.paths`."""
+        first, end = mentions.first, mentions.end
+        before = np.minimum(first, 1) if self.ahead else np.zeros_like(first)
+        counts = end - first + before
+        step_ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        # row of `allowed`: bit 0 a start is said here, bit 1 a mention goes on, bit 2 it ends, bit 3 the start is said ahead
+        steps = np.full(step_ptr[-1], 2, np.int64)
+        last = step_ptr[1:] - 1
+        steps[last] = 4
+        steps[step_ptr[:-1][before > 0]] = 8
+        steps[step_ptr[:-1][before == 0]] |= 1
+        return Paths(mentions.sentence, mentions.kind, first - before, step_ptr, steps, allowed(self))
+
+
+@cache
+def _template(structure: Flagged) -> Template:
+    return structure.template(())
+
+
+@cache
+def depth(structure: Flagged) -> int:
+    """The D axis of a structure's hyperedges."""
+    return compile_program(_template(structure)).depth
+
+
+@cache
+def flags(structure: Flagged) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """(E + 1,) bits that each hyperedge says of this token, and of the next; the last row is for no hyperedge."""
+    template = _template(structure)
+    bits = {"S": START, "C": GO_ON, "E": END, "N": 0}
+    table = np.zeros((2, len(template.edges) + 1), np.uint8)
+    for e, edge in enumerate(template.edges):
+        for role in edge.roles:
+            table[role.step, e] |= bits.get(role.name, 0)
+    return table[0], table[1]
+
+
+@cache
+def allowed(structure: Flagged) -> NDArray[np.uint8]:
+    """(16, E) which hyperedges a path may pick where it must start, go on, end or start ahead (bits 1, 2, 4, 8)."""
+    template = _template(structure)
+    now, following = flags(structure)
+    demands = {"S": 1, "C": 2, "E": 4}
+    result = np.ones((16, len(template.edges)), np.uint8)
+    for kind in template.kinds:
+        group = template.edges_of(kind)
+        decides = {role.name for e in group for role in template.edges[e].roles if role.step == 0}
+        ahead = any(following[e] & START for e in group)
+        for row in range(16):
+            for e in group:
+                missing = any(row & bit and name in decides and not now[e] & bit for name, bit in demands.items())
+                missing |= bool(row & 8) and ahead and not following[e] & START
+                result[row, e] = not missing
+    return result

@@ -1,0 +1,50 @@
+"""The mention hypergraph of Lu and Roth (2015), section 3.2.
+
+For each type, ``A`` stands for all mentions that start here or later, ``T`` for those that start here, ``I`` for those
+that cover this token. E of the paper only joins the types, which here are copies that never interact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.hypergraph import Child, Edges, Hyperedge, Role, Template
+from spanloom.structures.boundaries import Boundaries
+from spanloom.structures.flagged import Flagged
+
+_TEMPLATE = Template(
+    kinds=("A", "T", "I"),
+    root="A",
+    final=frozenset({"A"}),
+    edges=(
+        Hyperedge("A", "A", (Child("T"), Child("A", 1))),
+        Hyperedge("T-X", "T", (), (Role("N"),)),
+        Hyperedge("T-I", "T", (Child("I"),), (Role("S"),)),
+        Hyperedge("I-X", "I", (), (Role("E"),)),
+        Hyperedge("I-I", "I", (Child("I", 1),), (Role("C"),)),
+        Hyperedge("I-IX", "I", (Child("I", 1),), (Role("E"), Role("C"))),
+    ),
+)
+
+
+class MentionHypergraph(Flagged):
+    """Nested and overlapping mentions of any length.
+
+    With ``derivations`` counting it is the model of Lu and Roth (2015); with ``subgraphs`` counting its distribution is
+    that of `Separators`.
+    """
+
+    name = "mention_hypergraph"
+
+    def template(self, types: Sequence[str]) -> Template:
+        """Kinds A, T, I; the leaf X has no node."""
+        return _TEMPLATE
+
+    def fill(self, found: Boundaries, covered: NDArray[np.bool_], first: NDArray[np.bool_], edges: Edges) -> None:
+        """A, then T-X or T-I, then I-X, I-I or I-IX where the token is covered."""
+        edges[..., 0] = 0
+        edges[..., 1] = 1 + found.start
+        edges[..., 2] = np.where(covered, np.where(found.go_on, 4 + found.end, 3), -1)

@@ -1,0 +1,84 @@
+"""The multigraph of Muis and Lu (2017), section 4: eight separators between neighbouring tokens.
+
+``I`` says that a mention of the type covers the token, ``O`` that none does. The separator after a token says whether a
+mention ends at it (E), goes on to the next (C), or starts at the next (S); X says none of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.hypergraph import Child, Edges, Hyperedge, Role, Template
+from spanloom.structures.boundaries import Boundaries
+from spanloom.structures.flagged import Flagged
+
+# A separator's number among its node's hyperedges: from O by S, from I by E, C and S as bits.
+FROM_O = ("X", "S")
+FROM_I = ("E", "C", "EC", "ES", "CS", "ECS")
+_NUMBER_FROM_I = {name: i for i, name in enumerate(FROM_I)}
+
+
+def separator_roles(name: str) -> tuple[Role, ...]:
+    """What a separator says: E and C of the token before it, S or N of the token after it.
+
+    >>> separator_roles("CS")
+    (Role(name='C', step=0), Role(name='S', step=1))
+    """
+    return (*(Role(letter) for letter in name if letter in "EC"), Role("S" if "S" in name else "N", 1))
+
+
+def covers_next(name: str) -> bool:
+    """Whether the token after a separator belongs to a mention."""
+    return "C" in name or "S" in name
+
+
+def _edge(head: str, name: str) -> Hyperedge:
+    return Hyperedge(name, head, (Child("I" if covers_next(name) else "O", 1),), separator_roles(name))
+
+
+_TEMPLATE = Template(
+    kinds=("T", "O", "I"),
+    root="T",
+    final=frozenset({"O"}),
+    edges=(
+        Hyperedge("T-O", "T", (Child("O"),), (Role("N"),)),
+        Hyperedge("T-I", "T", (Child("I"),), (Role("S"),)),
+        *(_edge("O", name) for name in FROM_O),
+        *(_edge("I", name) for name in FROM_I),
+    ),
+)
+_NUMBER = {edge.label: i for i, edge in enumerate(_TEMPLATE.edges)}
+
+
+def separator_table() -> list[str]:
+    """The separator for E + 2 C + 4 S, as bits; the empty one is X."""
+    return ["".join(letter for letter, bit in (("E", 1), ("C", 2), ("S", 4)) if code & bit) or "X" for code in range(8)]
+
+
+def separator_codes(found: Boundaries, first: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """(T, K) E + 2 C + 4 S of the separator after each token; nothing starts after the last token of a sentence."""
+    starts_next = np.zeros_like(found.start)
+    starts_next[:-1] = found.start[1:] & ~first[1:, None]
+    return found.end + 2 * found.go_on + 4 * starts_next
+
+
+class Separators(Flagged):
+    """Nested and overlapping mentions of any length, each structure counted once."""
+
+    name = "separators"
+    ahead = True
+
+    def template(self, types: Sequence[str]) -> Template:
+        """Kinds T (the first token only), O, I; eight hyperedges between neighbours."""
+        return _TEMPLATE
+
+    def fill(self, found: Boundaries, covered: NDArray[np.bool_], first: NDArray[np.bool_], edges: Edges) -> None:
+        """One separator a token; the first token has T-O or T-I before it."""
+        numbers = np.array([_NUMBER[name] for name in separator_table()], np.int16)
+        picked = numbers[separator_codes(found, first)]
+        edges[..., 0] = picked
+        edges[first, :, 0] = found.start[first]
+        edges[first, :, 1] = picked[first]

@@ -1,0 +1,268 @@
+"""Both engines against enumeration, for every template, on random potentials."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spanloom.errors import SpanloomError
+from spanloom.hypergraph import (
+    ENGINES,
+    Child,
+    DerivationEngine,
+    Hyperedge,
+    Paths,
+    Potentials,
+    Role,
+    SubgraphEngine,
+    Template,
+    reference,
+)
+from spanloom.structures import STRUCTURES
+
+# Templates that no model has: the same child twice, a dead kind, two shared children, a structure that ends early.
+NASTY = {
+    "twins": Template(
+        ("A", "B"),
+        "A",
+        frozenset({"A", "B"}),
+        (
+            Hyperedge("two", "A", (Child("B", 1), Child("B", 1)), (Role("r"),)),
+            Hyperedge("one", "A", (Child("B"),), (Role("s", 1),)),
+            Hyperedge("loop", "B", (Child("B", 1), Child("A", 1)), (Role("r"), Role("s"))),
+            Hyperedge("stop", "B", (), (Role("s"),), "c"),
+        ),
+    ),
+    "dead": Template(
+        ("A", "D"),
+        "A",
+        frozenset({"A"}),
+        (
+            Hyperedge("on", "A", (Child("A", 1),), (Role("r"),), "c"),
+            Hyperedge("into", "A", (Child("D", 1),), (Role("s"),)),
+            Hyperedge("end", "A", (), (Role("s", 1),), "d"),
+        ),
+    ),
+    "diamond": Template(
+        ("A", "L", "R", "J"),
+        "A",
+        frozenset({"A", "J"}),
+        (
+            Hyperedge("both", "A", (Child("L"), Child("R"), Child("A", 1))),
+            Hyperedge("L0", "L", (), (Role("r"),)),
+            Hyperedge("L1", "L", (Child("J", 1),), (Role("s"),)),
+            Hyperedge("R0", "R", (Child("J"),), (Role("r"),)),
+            Hyperedge("R1", "R", (Child("J", 1), Child("J")), (Role("s"),)),
+            Hyperedge("J0", "J", (), (Role("s"),), "c"),
+            Hyperedge("J1", "J", (Child("J", 1),), (Role("r"),)),
+        ),
+    ),
+}
+TYPES = ("x", "y")
+TEMPLATES = {**{name: s.template(TYPES) for name, s in STRUCTURES.items()}, **NASTY}
+LONGEST = {"bio": 3, "bilou": 2, "separator_states": 4, "diamond": 3, "twins": 3}
+
+
+def potentials(template, lengths, kinds, seed, spread=2.0, forbidden=0.0):
+    rng = np.random.default_rng(seed)
+    roles = rng.normal(0, spread, (sum(lengths), len(template.roles), kinds)).astype(np.float32)
+    roles[rng.random(roles.shape) < forbidden] = -np.inf
+    constants = rng.normal(0, 1, (len(template.constants), kinds)).astype(np.float32)
+    return Potentials(roles, constants), np.cumsum([0, *lengths])
+
+
+def sentence_scores(template, given, offsets, n, k):
+    rows = given.roles[offsets[n] : offsets[n + 1], :, k]
+    roles = [dict(zip(template.roles, map(float, row), strict=True)) for row in rows]
+    constants = dict(zip(template.constants, map(float, given.constants[:, k]), strict=True))
+    return reference.edge_scores(template, roles, constants)
+
+
+def structures(template, length, counting):
+    return list((reference.subgraphs if counting == "subgraphs" else reference.derivations)(template, length))
+
+
+def total(scores, structure):
+    return sum(scores[token][edge] for token, edge in structure)
+
+
+def expected_roles(template, scores, every, log_z, length):
+    roles = np.zeros((length, len(template.roles)))
+    constants = np.zeros(len(template.constants))
+    for structure in every:
+        p = math.exp(total(scores, structure) - log_z)
+        for (token, number), times in Counter(structure).items():
+            edge = template.edges[number]
+            if edge.constant:
+                constants[template.constants.index(edge.constant)] += p * times
+            for role in edge.roles:
+                if token + role.step < length:
+                    roles[token + role.step, template.roles.index(role.name)] += p * times
+    return roles, constants
+
+
+@pytest.mark.parametrize("counting", ENGINES)
+@pytest.mark.parametrize("name", TEMPLATES)
+@given(seed=st.integers(0, 2**32 - 1), data=st.data())
+@settings(max_examples=8, deadline=None)
+def test_agrees_with_enumeration(name, counting, seed, data):
+    template = TEMPLATES[name]
+    lengths = data.draw(st.lists(st.integers(0, LONGEST.get(name, 5)), min_size=1, max_size=5))
+    forbidden = data.draw(st.sampled_from([0.0, 0.0, 0.2, 1.0]))
+    spread = data.draw(st.sampled_from([0.0, 2.0, 60.0, 600.0]))
+    kinds = data.draw(st.integers(1, 3))
+    given_, offsets = potentials(template, lengths, kinds, seed, spread, forbidden)
+    engine = ENGINES[counting](template)
+    sums = engine.expectations(given_, offsets, n_jobs=2)
+    only = engine.log_partition(given_, offsets)
+    best = engine.viterbi(given_, offsets)
+    constants = np.zeros((len(template.constants), kinds))
+    for n, length in enumerate(lengths):
+        if not length:
+            assert not sums.log_partition[n].any()
+            continue
+        every = structures(template, length, counting)
+        for k in range(kinds):
+            scores = sentence_scores(template, given_, offsets, n, k)
+            totals = [total(scores, structure) for structure in every]
+            log_z = reference.log_sum(totals)
+            assert sums.log_partition[n, k] == pytest.approx(log_z, rel=1e-6, abs=1e-6)
+            assert only[n, k] == pytest.approx(log_z, rel=1e-6, abs=1e-6)
+            assert best.score[n, k] == pytest.approx(max(totals, default=-math.inf), rel=1e-9, abs=1e-9)
+            rows = slice(offsets[n], offsets[n + 1])
+            if log_z == -math.inf:
+                assert (best.edges[rows, k] == -1).all()
+                assert not sums.roles[rows, :, k].any()
+                continue
+            roles, mine = expected_roles(template, scores, every, log_z, length)
+            np.testing.assert_allclose(sums.roles[rows, :, k], roles, atol=2e-5, rtol=1e-5)
+            constants[:, k] += mine
+            picked = tuple(sorted((t, e) for t, row in enumerate(best.edges[rows, k].tolist()) for e in row if e >= 0))
+            if counting == "derivations":
+                picked = tuple(sorted(reference.multiplicity(template, picked, length).elements()))
+            assert picked in every
+            assert total(scores, picked) == pytest.approx(best.score[n, k], rel=1e-6, abs=1e-6)
+    np.testing.assert_allclose(sums.constants, constants, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_reference_inside_and_outside(name):
+    template = TEMPLATES[name]
+    given_, offsets = potentials(template, [3], 1, seed=4)
+    scores = sentence_scores(template, given_, offsets, 0, 0)
+    values = reference.inside(template, scores, reference.log_sum)
+    log_z = reference.log_sum([total(scores, s) for s in structures(template, 3, "derivations")])
+    assert values[reference.Node(0, template.root)] == pytest.approx(log_z)
+    best = reference.inside(template, scores, lambda terms: max(terms, default=-math.inf))
+    assert best[reference.Node(0, template.root)] == pytest.approx(
+        max(total(scores, s) for s in structures(template, 3, "derivations"))
+    )
+    beyond = reference.outside(template, scores, values)
+    visits = Counter()
+    for structure in structures(template, 3, "derivations"):
+        for token, edge in structure:
+            visits[reference.Node(token, template.edges[edge].head)] += math.exp(total(scores, structure) - log_z)
+    for node, value in values.items():
+        assert math.exp(value + beyond[node] - log_z) == pytest.approx(visits[node], abs=1e-9)
+
+
+@pytest.mark.parametrize("counting", ENGINES)
+@pytest.mark.parametrize("name", TEMPLATES)
+@given(seed=st.integers(0, 2**32 - 1), count=st.integers(1, 12), length=st.integers(1, 3))
+@settings(max_examples=8, deadline=None)
+def test_kbest_agrees_with_enumeration(name, counting, seed, count, length):
+    template = TEMPLATES[name]
+    length = min(length, LONGEST.get(name, 4))
+    given_, offsets = potentials(template, [2, length], 2, seed)
+    engine = ENGINES[counting](template)
+    best = engine.kbest(given_, offsets, sentence=1, kind=1, count=count)
+    scores = sentence_scores(template, given_, offsets, 1, 1)
+    every = structures(template, length, counting)
+    expected = sorted((total(scores, s) for s in every), reverse=True)[:count]
+    expected += [-math.inf] * (count - len(expected))
+    assert list(best.score) == pytest.approx(expected)
+    found = best.structures
+    assert len(found) == min(count, len(every))
+    for score, choices in zip(best.score, found, strict=False):
+        assert total(scores, choices) == pytest.approx(score)
+        assert choices in every
+    if counting == "subgraphs":
+        assert len(set(found)) == len(found)
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_first_hyperedge_wins_ties(name):
+    template = TEMPLATES[name]
+    given_, offsets = potentials(template, [3, 1], 1, seed=0, spread=0.0)
+    given_.constants[:] = 0
+    subgraphs = SubgraphEngine(template).viterbi(given_, offsets)
+    if name in STRUCTURES:  # every node has one parent at most, or its parents agree
+        np.testing.assert_array_equal(subgraphs.edges, DerivationEngine(template).viterbi(given_, offsets).edges)
+    first = next(iter(reference.subgraphs(template, 3)))
+    picked = sorted((t, e) for t, row in enumerate(subgraphs.edges[:3, 0].tolist()) for e in row if e >= 0)
+    assert tuple(picked) == first
+
+
+@pytest.mark.parametrize("counting", ENGINES)
+def test_role_counts_and_illegal_structures(counting):
+    template = TEMPLATES["mention_hypergraph"]
+    engine = ENGINES[counting](template)
+    given_, offsets = potentials(template, [4, 3], 2, seed=3)
+    best = engine.viterbi(given_, offsets)
+    roles, _ = engine.role_counts(best.edges, offsets)
+    assert (roles * given_.roles).sum() == pytest.approx(best.score.sum(), rel=1e-5)
+    broken = best.edges.copy()
+    broken[1, 0] = -1
+    with pytest.raises(SpanloomError, match="token 1"):
+        engine.role_counts(broken, offsets)
+
+
+@pytest.mark.parametrize("counting", ENGINES)
+@pytest.mark.parametrize("name", ["mention_hypergraph", "separators", "separator_states", "bilou"])
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=5, deadline=None)
+def test_gradient_is_the_difference_quotient(name, counting, seed):
+    template = TEMPLATES[name]
+    given_, offsets = potentials(template, [5, 2], 2, seed)
+    engine = ENGINES[counting](template)
+    sums = engine.expectations(given_, offsets)
+    rng = np.random.default_rng(seed)
+    for _ in range(4):
+        t, r, k = (int(rng.integers(size)) for size in given_.roles.shape)
+        step = np.float32(2.0**-7)
+        up, down = given_.roles.copy(), given_.roles.copy()
+        up[t, r, k] += step
+        down[t, r, k] -= step
+        width = float(up[t, r, k]) - float(down[t, r, k])
+        high = engine.log_partition(Potentials(up, given_.constants), offsets).sum()
+        low = engine.log_partition(Potentials(down, given_.constants), offsets).sum()
+        assert (high - low) / width == pytest.approx(sums.roles[t, r, k], abs=1e-3)
+
+
+def test_threads_change_nothing():
+    template = TEMPLATES["bilou"]
+    given_, offsets = potentials(template, list(range(40)), 1, seed=1)
+    engine = SubgraphEngine(template)
+    one, two = engine.expectations(given_, offsets, 1), engine.expectations(given_, offsets, 2)
+    for a, b in zip(one, two, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_constrained_paths():
+    """Any set of allowed hyperedges at some tokens: the sum over the structures that keep to it."""
+    template = TEMPLATES["separators"]
+    given_, offsets = potentials(template, [2, 5], 2, seed=8)
+    rng = np.random.default_rng(5)
+    allowed = (rng.random((3, len(template.edges))) < 0.7).astype(np.uint8)
+    paths = Paths(np.array([1, 1]), np.array([1, 0]), np.array([1, 3]), np.array([0, 3, 4]), np.array([0, 1, 2, 1]), allowed)
+    found = SubgraphEngine(template).path_probability(given_, offsets, paths)
+    for q, (k, steps) in enumerate([(1, {1: 0, 2: 1, 3: 2}), (0, {3: 1})]):
+        scores = sentence_scores(template, given_, offsets, 1, k)
+        weights = {s: math.exp(total(scores, s)) for s in reference.subgraphs(template, 5)}
+        kept = sum(w for s, w in weights.items() if all(allowed[steps[t], e] for t, e in s if t in steps))
+        assert found[q] == pytest.approx(kept / sum(weights.values()))
