@@ -259,7 +259,9 @@ def test_constrained_paths():
     given_, offsets = potentials(template, [2, 5], 2, seed=8)
     rng = np.random.default_rng(5)
     allowed = (rng.random((3, len(template.edges))) < 0.7).astype(np.uint8)
-    paths = Paths(np.array([1, 1]), np.array([1, 0]), np.array([1, 3]), np.array([0, 3, 4]), np.array([0, 1, 2, 1]), allowed)
+    paths = Paths(
+        np.array([1, 1]), np.array([1, 0]), np.array([1, 3]), np.array([0, 3, 4]), np.array([0, 1, 2, 1]), allowed
+    )
     found = SubgraphEngine(template).path_probability(given_, offsets, paths)
     for q, (k, steps) in enumerate([(1, {1: 0, 2: 1, 3: 2}), (0, {3: 1})]):
         scores = sentence_scores(template, given_, offsets, 1, k)

@@ -231,9 +231,7 @@ class SubgraphEngine(Engine):
         start, end = int(offsets[sentence]), int(offsets[sentence + 1])
         score = np.empty(count)
         edges = np.empty((count, end - start, self.depth), np.int16)
-        kernels_subgraphs.kbest(
-            *potentials, start, end, kind, count, self.program.states, self._tables, score, edges
-        )
+        kernels_subgraphs.kbest(*potentials, start, end, kind, count, self.program.states, self._tables, score, edges)
         picked = [
             tuple(sorted((t, e) for t, row in enumerate(structure) for e in row if e >= 0))
             for structure in edges[score > -np.inf].tolist()

@@ -126,7 +126,9 @@ def best(scores, constants, sentences, offsets, root, tables, score, edges):
                     if not reached[row - start, v]:
                         continue
                     e = kind_ptr[v]
-                    while _edge_value(e, row, start, end, k, inside, scores, constants, tables) < inside[row - start, v]:
+                    while (
+                        _edge_value(e, row, start, end, k, inside, scores, constants, tables) < inside[row - start, v]
+                    ):
                         e += 1
                     edges[row, k, d] = edge_number[e]
                     d += 1

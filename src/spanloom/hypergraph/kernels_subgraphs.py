@@ -407,7 +407,19 @@ def kbest(scores, constants, start, end, k, count, states, tables, score, edges)
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def path_probability(
-    scores, constants, offsets, sentence, kind, first, step_ptr, steps, allowed, query_order, states, tables, probability
+    scores,
+    constants,
+    offsets,
+    sentence,
+    kind,
+    first,
+    step_ptr,
+    steps,
+    allowed,
+    query_order,
+    states,
+    tables,
+    probability,
 ):
     """The probability that a sub-hypergraph keeps, at some tokens, to some hyperedges.
 

@@ -108,7 +108,9 @@ def _number(
     def stage(state: State) -> int:
         return min((rank[kind] for kind in state[0]), default=len(rank))
 
-    inner = sorted({source for source, _, _ in arcs}, key=lambda state: (stage(state), sorted(state[0]), sorted(state[1])))
+    inner = sorted(
+        {source for source, _, _ in arcs}, key=lambda state: (stage(state), sorted(state[0]), sorted(state[1]))
+    )
     order = {state: i for i, state in enumerate(inner)}
     arcs = sorted(arcs, key=lambda arc: (order[arc[0]], arc[2]))
     for state in inner:

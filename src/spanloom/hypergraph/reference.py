@@ -40,9 +40,7 @@ def edge_scores(
 
     def score(edge: Hyperedge, token: int) -> float:
         own = (constants or {}).get(edge.constant, 0.0) if edge.constant else 0.0
-        return own + sum(
-            roles[token + role.step][role.name] for role in edge.roles if token + role.step < len(roles)
-        )
+        return own + sum(roles[token + role.step][role.name] for role in edge.roles if token + role.step < len(roles))
 
     return [[score(edge, token) for edge in template.edges] for token in range(len(roles))]
 

@@ -87,7 +87,9 @@ class Template:
                         f"hyperedge {edge.label!r} names kind {kind!r}; declared are {', '.join(self.kinds)}"
                     )
             if any(part.step not in (0, 1) for part in (*edge.children, *edge.roles)):
-                raise SpanloomError(f"hyperedge {edge.label!r} has a step that is neither 0 (this token) nor 1 (the next)")
+                raise SpanloomError(
+                    f"hyperedge {edge.label!r} has a step that is neither 0 (this token) nor 1 (the next)"
+                )
             if any(child.step == 0 and order[child.kind] <= order[edge.head] for child in edge.children):
                 raise SpanloomError(f"hyperedge {edge.label!r} leads back to a kind that comes before its head")
 

@@ -7,8 +7,7 @@ from spanloom.structures.separator_states import SeparatorStates
 from spanloom.structures.separators import Separators
 
 STRUCTURES: dict[str, Structure] = {
-    structure.name: structure
-    for structure in (Bio(), Bilou(), MentionHypergraph(), Separators(), SeparatorStates())
+    structure.name: structure for structure in (Bio(), Bilou(), MentionHypergraph(), Separators(), SeparatorStates())
 }
 
 __all__ = ["READINGS", "STRUCTURES", "Encoded", "MentionTable", "Structure", "TokenMention", "chain_template"]

@@ -113,7 +113,9 @@ class Chain(Structure):
         tags = tag_of[edges[:, 0]].max(1)
         letters = np.where(tags > 0, (tags - 1) % len(self.letters), -1)
         first, last = _borders(offsets)
-        starts = np.flatnonzero(np.isin(letters, [self.letters.index(letter) for letter in self.letters if letter in "BU"]))
+        starts = np.flatnonzero(
+            np.isin(letters, [self.letters.index(letter) for letter in self.letters if letter in "BU"])
+        )
         ends = np.flatnonzero(self.ends(letters, last))
         sentence = np.searchsorted(offsets, starts, side="right") - 1
         ptr = np.arange(len(starts) + 1)

@@ -1,0 +1,5 @@
+"""`python -m spanloom.cli`."""
+
+from spanloom.cli.app import main
+
+main()

@@ -1,0 +1,88 @@
+"""The options of `train recognizer`: from a TOML file, from the command line, checked as one."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from spanloom.errors import UsageError
+
+# our name -> the recognizer's, where they differ: a command line has jobs and a seed, scikit-learn has these
+_RECOGNIZER_NAMES = {"jobs": "n_jobs", "seed": "random_state"}
+_NOT_FOR_RECOGNIZER = {"train", "dev", "output", "input_format", "force", "quiet"}
+
+
+class TrainOptions(BaseModel):
+    """What `train recognizer` was asked for; ``None`` leaves the choice to the recognizer."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    train: str
+    output: str
+    dev: str | None = None
+    input_format: str | None = None
+    structure: str | None = None
+    features: str | list[str] | None = None
+    optimizer: str | None = None
+    counting: str | None = None
+    l2: float | list[float] | None = None
+    epochs: int | None = Field(default=None, ge=1)
+    clusters: str | None = None
+    tune_penalty: bool | None = None
+    seed: int | None = None
+    jobs: int | None = Field(default=None, ge=1)
+    force: bool = False
+    quiet: bool = False
+
+    def recognizer_options(self) -> dict[str, Any]:
+        """The keyword arguments of `Recognizer`, without those that nobody gave."""
+        given = self.model_dump(exclude=_NOT_FOR_RECOGNIZER, exclude_none=True)
+        return {_RECOGNIZER_NAMES.get(name, name): value for name, value in given.items()}
+
+
+def effective(flags: dict[str, Any], config: str | None) -> TrainOptions:
+    """The flags over the file.
+
+    Args:
+        flags: from the command line; ``None`` or an empty list was not given.
+        config: a TOML file with the same names; hyphens may stand for underscores.
+
+    Raises:
+        UsageError: an unknown key, a value that cannot be meant, or no training data or output at all.
+
+    >>> effective({"train": "t.jsonl", "output": "m", "l2": [0.1], "seed": 3, "dev": None}, None).recognizer_options()
+    {'l2': 0.1, 'random_state': 3}
+    """
+    given = {name: value for name, value in flags.items() if value is not None and value != []}
+    if isinstance(given.get("l2"), list) and len(given["l2"]) == 1:
+        given["l2"] = given["l2"][0]
+    try:
+        return TrainOptions(**{**(_read(config) if config else {}), **given})
+    except ValidationError as error:
+        raise UsageError(_one_line(error, config)) from None
+
+
+def _read(config: str) -> dict[str, Any]:
+    try:
+        values = tomllib.loads(Path(config).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"--config {config}: cannot be read: {error.strerror}") from None
+    except ValueError as error:  # not TOML, or not UTF-8
+        raise UsageError(f"--config {config}: not a TOML file: {error}") from None
+    return {name.replace("-", "_"): value for name, value in values.items()}
+
+
+def _one_line(error: ValidationError, config: str | None) -> str:
+    problems = error.errors()
+    # a misspelt key explains a missing one, so it is told first
+    problem = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])
+    key = str(problem["loc"][0])
+    if problem["type"] == "extra_forbidden":
+        return f"--config {config}: unknown key {key!r}; the keys are {', '.join(TrainOptions.model_fields)}"
+    if problem["type"] == "missing":
+        return f"--{key} is missing; give it on the command line or in a --config file"
+    place = f"--config {config}: {key}" if config else f"--{key}"
+    return f"{place}: found {problem['input']!r}; {problem['msg'][:1].lower()}{problem['msg'][1:]}"

@@ -1,0 +1,80 @@
+"""`spanloom evaluate`: predictions, or a model, against gold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from spanloom.cli.messages import Messages, plural
+from spanloom.document import Document
+from spanloom.errors import UsageError
+from spanloom.evaluate import Calibration, PairedTest, Report, calibration, evaluate, paired_test
+from spanloom.formats import read
+from spanloom.formats.base import STDIO
+from spanloom.recognize import load
+
+
+def run(
+    gold: str,
+    predicted: str | None,
+    model: str | None,
+    compare: str | None,
+    input_format: str | None,
+    as_json: bool,
+    seed: int | None,
+    jobs: int | None,
+    quiet: bool,
+) -> None:
+    """Print a report; with scored predictions their calibration; with other predictions a paired test."""
+    if (predicted is None) == (model is None):
+        raise UsageError("evaluate needs GOLD and either PREDICTED or --model MODEL")
+    if [gold, predicted, compare].count(STDIO) > 1:
+        raise UsageError("standard input (-) can be read only once; give the others as files")
+    seed = 0 if seed is None else seed
+    documents = list(read(gold, format=input_format))
+    found = list(read(predicted, format=input_format)) if predicted is not None else []
+    if model is not None:
+        found = _predict(model, documents, jobs, Messages(quiet))
+    report = evaluate(documents, found, seed=seed)
+    scores = calibration(documents, found) if _are_scored(found) else None
+    test = None
+    if compare is not None:
+        test = paired_test(documents, found, list(read(compare, format=input_format)), seed=seed)
+    if as_json:
+        print(json.dumps(_values(report, scores, test), indent=2))
+    else:
+        print(_text(report, scores, test), end="")
+
+
+def _predict(model: str, documents: list[Document], jobs: int | None, say: Messages) -> list[Document]:
+    recognizer = load(model)
+    if jobs is not None:
+        recognizer.set_params(n_jobs=jobs)
+    unseen = {mention.type for document in documents for mention in document.mentions} - set(recognizer.types_)
+    if unseen:
+        say(f"never predicted, because the model was not trained on them: {', '.join(sorted(unseen))}")
+    say(f"predicting {plural(len(documents), 'document')} with {model}")
+    return list(recognizer.predict(documents))
+
+
+def _are_scored(documents: Sequence[Document]) -> bool:
+    scores = [mention.score for document in documents for mention in document.mentions]
+    return bool(scores) and None not in scores
+
+
+def _values(report: Report, scores: Calibration | None, test: PairedTest | None) -> dict[str, Any]:
+    return {
+        **report.to_dict(),
+        "calibration": None if scores is None else scores.to_dict(),
+        "paired_test": None if test is None else test.to_dict(),
+    }
+
+
+def _text(report: Report, scores: Calibration | None, test: PairedTest | None) -> str:
+    parts = [report.to_text()]
+    if scores is not None:
+        parts.append("calibration\n" + scores.to_text())
+    if test is not None:
+        parts.append("the first prediction against --compare\n" + test.to_text())
+    return "\n".join(parts)

@@ -1,0 +1,93 @@
+"""Runs one verb and turns whatever happens into one line on stderr and an exit code.
+
+0 done, 1 failed, 2 wrong usage, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from io import TextIOWrapper
+from typing import Any
+
+from spanloom.errors import SpanloomError, UsageError
+
+DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
+
+# verb -> the module whose `run` takes the verb's options; imported when the verb runs, because a module may load
+# compiled kernels, and `--help` must not wait for them
+VERBS = {
+    "convert": "spanloom.cli.convert",
+    "demo": "spanloom.cli.demo",
+    "evaluate": "spanloom.cli.evaluate",
+    "inspect": "spanloom.cli.inspect",
+    "predict": "spanloom.cli.predict",
+    "train recognizer": "spanloom.cli.train",
+    "validate": "spanloom.cli.validate",
+    "view": "spanloom.cli.view",
+}
+
+
+def execute(verb: str, options: dict[str, Any]) -> int:
+    """Run a verb; an error raised on purpose, a file that fails and Ctrl-C become one line and an exit code.
+
+    A `run` returns nothing, or the exit code. An error that nobody expected keeps its traceback: it is a bug.
+    """
+    try:
+        code = import_module(VERBS[verb]).run(**options)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads our output has had enough, as `head` does
+        _close_stdout()
+        return DONE
+    except KeyboardInterrupt:
+        return _fail("interrupted; no output was written", INTERRUPTED, prefix="")
+    except UsageError as error:
+        return _fail(str(error), WRONG_USAGE)
+    except SpanloomError as error:
+        return _fail(str(error), FAILED)
+    except OSError as error:
+        _close_stdout()
+        return _fail(os_error(error), FAILED)
+    except MemoryError:
+        return _fail("out of memory; use less data, fewer features or a machine with more memory", FAILED)
+    return DONE if code is None else int(code)
+
+
+def os_error(error: OSError) -> str:
+    """The place and the system's reason, in one line.
+
+    >>> os_error(FileNotFoundError(2, "No such file or directory", "notes.txt"))
+    'notes.txt: no such file or directory'
+    """
+    place = "standard output" if error.filename is None else os.fspath(error.filename)
+    reason = error.strerror or str(error) or type(error).__name__
+    return f"{place}: {reason[:1].lower()}{reason[1:]}"
+
+
+def _fail(message: str, code: int, prefix: str = "error: ") -> int:
+    line = message.replace("\r", "\\r").replace("\n", "\\n")
+    print(f"spanloom: {prefix}{line}", file=sys.stderr)
+    return code
+
+
+def open_streams() -> None:
+    """Make the three standard streams fit to use: all there, and data in UTF-8 with plain line ends everywhere."""
+    for name, mode, errors in (
+        ("stdin", "r", "strict"),
+        ("stdout", "w", "strict"),
+        ("stderr", "w", "backslashreplace"),
+    ):
+        if getattr(sys, name) is None:  # closed by whoever started us
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123
+        stream = getattr(sys, name)
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors=errors, newline="\n")
+
+
+def _close_stdout() -> None:
+    # what is still buffered can go nowhere; without this the interpreter would complain of it when it exits
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,88 @@
+"""Training progress on standard error: a bar on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from time import monotonic
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, TextColumn
+from rich.progress import Progress as Bar
+
+from spanloom.recognize import Progress
+
+_SECONDS_BETWEEN_LINES = 2.0
+
+
+def describe(progress: Progress) -> str:
+    """A step of the training in one line.
+
+    >>> describe(Progress("training", 2, 10, 1234.5, 0.715, 3.2, 12.8))
+    'training 2/10 · objective 1,234.5 · dev F1 71.5 · 3 s · 13 s left'
+    """
+    return " · ".join([_stage(progress), *_figures(progress)])
+
+
+def _stage(progress: Progress) -> str:
+    step = f" {progress.step}" if progress.step else ""
+    return progress.stage + (f"{step}/{progress.steps}" if step and progress.steps else step)
+
+
+def _figures(progress: Progress) -> list[str]:
+    figures = []
+    if progress.objective is not None:
+        figures.append(f"objective {progress.objective:,.1f}")
+    if progress.dev_f1 is not None:
+        figures.append(f"dev F1 {100 * progress.dev_f1:.1f}")
+    figures.append(f"{progress.seconds:.0f} s")
+    if progress.seconds_left is not None:
+        figures.append(f"{progress.seconds_left:.0f} s left")
+    return figures
+
+
+class Reporter:
+    """Shows training progress: give it to `fit(progress=...)`, inside `with`.
+
+    Args:
+        quiet: show nothing.
+    """
+
+    def __init__(self, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._bar: Bar | None = None
+        if not quiet and sys.stderr.isatty():
+            columns = (TextColumn("{task.description}"), BarColumn(30), TextColumn("{task.fields[figures]}"))
+            self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
+            self._task = self._bar.add_task("starting", total=None, figures="")
+        self._last_line = 0.0
+        self._last_stage = ""
+
+    def __enter__(self) -> Self:
+        if self._bar:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar:
+            self._bar.stop()
+
+    def __call__(self, progress: Progress) -> None:
+        """Show one step."""
+        if self._bar:
+            figures = " · ".join(_figures(progress))
+            description, steps = _stage(progress), progress.steps
+            self._bar.update(self._task, description=description, completed=progress.step, total=steps, figures=figures)
+        elif not self._quiet and self._is_due(progress):
+            print(describe(progress), file=sys.stderr, flush=True)
+
+    def _is_due(self, progress: Progress) -> bool:
+        now = monotonic()
+        is_news = progress.stage != self._last_stage or progress.step == progress.steps
+        if not is_news and now - self._last_line < _SECONDS_BETWEEN_LINES:
+            return False
+        self._last_line, self._last_stage = now, progress.stage
+        return True

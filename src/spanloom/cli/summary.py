@@ -1,0 +1,5 @@
+"""What training did, in a few lines."""
+
+
+def summary(recognizer):
+    return []

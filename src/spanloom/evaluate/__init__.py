@@ -1,0 +1,32 @@
+"""How good a prediction is, and how sure one can be of it.
+
+Every measure is a comparison of predicted documents with gold ones, on characters: nothing is tokenized again.
+"""
+
+from spanloom.evaluate.compare import KEYS, Key, boundaries, exact, score
+from spanloom.evaluate.measures import Interval, Intervals, Score
+from spanloom.evaluate.overlap import Overlaps, join_spans, overlaps
+from spanloom.evaluate.paired import PairedTest, paired_test
+from spanloom.evaluate.reliability import Bin, Calibration, calibration
+from spanloom.evaluate.report import Report, evaluate
+
+__all__ = [
+    "KEYS",
+    "Bin",
+    "Calibration",
+    "Interval",
+    "Intervals",
+    "Key",
+    "Overlaps",
+    "PairedTest",
+    "Report",
+    "Score",
+    "boundaries",
+    "calibration",
+    "evaluate",
+    "exact",
+    "join_spans",
+    "overlaps",
+    "paired_test",
+    "score",
+]

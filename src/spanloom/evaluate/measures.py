@@ -1,0 +1,101 @@
+"""Precision, recall and F1 as plain values, and for whole arrays of counts at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+class Interval(NamedTuple):
+    """A confidence interval."""
+
+    low: float
+    high: float
+
+
+class Intervals(NamedTuple):
+    """The confidence intervals of a `Score`."""
+
+    precision: Interval
+    recall: Interval
+    f1: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Counts of mentions, and the fractions that follow from them.
+
+    Two numbers of hits, because a row of a report may select gold and predicted mentions separately: of the *nested*
+    predictions some are right, of the *nested* gold mentions some are found, and the two need not be equal. Where the
+    selection is the same on both sides they are.
+
+    A fraction with nothing below the line is 0, as in conlleval and scikit-learn; `Report.to_text` prints a dash there.
+
+    Args:
+        correct: predicted mentions that are right.
+        predicted: predicted mentions.
+        found: gold mentions that were found.
+        gold: gold mentions.
+        intervals: bootstrap intervals, if they were asked for.
+
+    >>> score = Score(correct=2, predicted=4, found=2, gold=3)
+    >>> score.precision, round(score.recall, 3), round(score.f1, 3)
+    (0.5, 0.667, 0.571)
+    """
+
+    correct: float
+    predicted: float
+    found: float
+    gold: float
+    intervals: Intervals | None = None
+
+    @property
+    def precision(self) -> float:
+        """The fraction of the predicted mentions that is right."""
+        return self.correct / self.predicted if self.predicted else 0.0
+
+    @property
+    def recall(self) -> float:
+        """The fraction of the gold mentions that is found."""
+        return self.found / self.gold if self.gold else 0.0
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of precision and recall."""
+        return float(rates(np.array([self.correct, self.predicted, self.found, self.gold], dtype=np.float64))[2])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The counts, the fractions and the intervals (``None`` if there are none), ready for JSON."""
+        values: dict[str, Any] = {
+            name: _plain(getattr(self, name)) for name in ("correct", "predicted", "found", "gold")
+        }
+        values |= {"precision": self.precision, "recall": self.recall, "f1": self.f1}
+        intervals = self.intervals
+        values["intervals"] = None if intervals is None else {k: list(v) for k, v in intervals._asdict().items()}
+        return values
+
+
+def rates(counts: Floats) -> Floats:
+    """Precision, recall and F1 of many counts.
+
+    Args:
+        counts: (..., 4) correct, predicted, found, gold.
+
+    Returns:
+        (..., 3) precision, recall, F1; 0 where there is nothing below the line.
+    """
+    correct, predicted, found, gold = np.moveaxis(counts, -1, 0)
+    precision = np.divide(correct, predicted, out=np.zeros_like(correct), where=predicted > 0)
+    recall = np.divide(found, gold, out=np.zeros_like(found), where=gold > 0)
+    total = precision + recall
+    f1 = np.divide(2 * precision * recall, total, out=np.zeros_like(total), where=total > 0)
+    return np.stack([precision, recall, f1], axis=-1)
+
+
+def _plain(count: float) -> float:
+    return int(count) if float(count).is_integer() else float(count)

@@ -1,0 +1,123 @@
+"""Is one prediction better than another, or is it chance?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spanloom.document import Document
+from spanloom.errors import UsageError
+from spanloom.evaluate.compare import Key, compare, exact
+from spanloom.evaluate.measures import Interval, Score
+from spanloom.evaluate.resample import bootstrap, percentile_interval, randomization
+from spanloom.evaluate.rows import everything, unit_counts
+from spanloom.evaluate.units import pair, units
+
+
+@dataclass(frozen=True, slots=True)
+class PairedTest:
+    """The difference of two predictions for the same texts.
+
+    Args:
+        a: the first prediction's score.
+        b: the second's.
+        interval: 95 % paired bootstrap interval of `difference`.
+        p_value: how often a difference of F1 this large, either way, comes by chance (two-sided approximate
+            randomization).
+        enumerated: all exchanges were tried, so that the p value is exact.
+        samples: of the interval, and of the test unless it is exact.
+        units: how many units were resampled.
+        unit: what was resampled, as in `Report`.
+    """
+
+    a: Score
+    b: Score
+    interval: Interval
+    p_value: float
+    enumerated: bool
+    samples: int
+    units: int
+    unit: str
+
+    @property
+    def difference(self) -> float:
+        """F1 of the first prediction minus F1 of the second."""
+        return self.a.f1 - self.b.f1
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, ready for JSON; fractions from 0 to 1."""
+        return {
+            "a": self.a.to_dict(),
+            "b": self.b.to_dict(),
+            "difference": self.difference,
+            "interval": list(self.interval),
+            "p_value": self.p_value,
+            "enumerated": self.enumerated,
+            "samples": self.samples,
+            "units": self.units,
+            "unit": self.unit,
+        }
+
+    def to_text(self) -> str:
+        """Three lines for a terminal."""
+        low, high = (100 * end for end in self.interval)
+        how = "exact randomization" if self.enumerated else f"approximate randomization, {self.samples:,} samples"
+        return (
+            f"F1 {100 * self.a.f1:.2f} and {100 * self.b.f1:.2f}, difference {100 * self.difference:+.2f}\n"
+            f"95 % interval of the difference: {low:+.2f} to {high:+.2f}\n"
+            f"p = {self.p_value:.4f} ({how} over {self.units:,} {self.unit}(s))\n"
+        )
+
+
+def paired_test(
+    gold: Sequence[Document],
+    a: Sequence[Document],
+    b: Sequence[Document],
+    *,
+    samples: int = 10_000,
+    seed: int = 0,
+    key: Key = exact,
+) -> PairedTest:
+    """Test whether two predictions differ in F1: approximate randomization (Noreen 1989), paired bootstrap interval.
+
+    Args:
+        gold: N documents.
+        a: the first prediction of them.
+        b: the second.
+        samples: of the test and of the interval.
+        seed: of the random numbers.
+        key: what is compared.
+
+    Raises:
+        DataError: a document is missing or extra, or its text differs.
+        UsageError: there are no samples, or no documents.
+
+    >>> from spanloom.document import Mention
+    >>> texts = [Document("pain", id=str(i), mentions=[Mention("problem", [(0, 4)])]) for i in range(8)]
+    >>> nothing = [document.copy(mentions=[]) for document in texts[:6]] + texts[6:]
+    >>> test = paired_test(texts, texts, nothing)
+    >>> test.difference, test.p_value, test.enumerated
+    (0.6, 0.03125, True)
+    """
+    if samples < 1 or not gold:
+        raise UsageError(f"found {samples} sample(s) and {len(gold)} document(s), expected at least one of each")
+    first, second = pair(gold, a), pair(gold, b)
+    cut = units(gold, first, second)
+    rows = [everything(compare(gold, side, cut, key)) for side in (first, second)]
+    counts = unit_counts(rows, cut.count)
+    drawn = bootstrap(counts, 2, samples, seed)[:, :, 2]
+    of_a, of_b = np.split(counts.toarray(), 2, axis=1)
+    p_value, enumerated = randomization(of_a, of_b, samples, seed)
+    return PairedTest(
+        a=Score(*of_a.sum(axis=0).tolist()),
+        b=Score(*of_b.sum(axis=0).tolist()),
+        interval=Interval(*percentile_interval(np.asarray(drawn[:, 0] - drawn[:, 1])).tolist()),
+        p_value=p_value,
+        enumerated=enumerated,
+        samples=samples,
+        units=cut.count,
+        unit=cut.name,
+    )

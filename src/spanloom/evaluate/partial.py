@@ -1,0 +1,108 @@
+"""Partial matches and kinds of error.
+
+After what matches exactly is set aside, the rest is paired in this order, one to one:
+
+1. *boundary* error: same type, at least one character shared. As many pairs as possible (a maximum matching, so that
+   the count depends neither on the order of the mentions nor on which side is called gold).
+2. *type* error: same spans, another type.
+3. What is left of gold is *missed*, what is left of the prediction is *spurious*.
+
+The partial score is that of MUC and of SemEval-2013 task 9 ("partial", types required): an exact match counts 1, a
+boundary error 1/2, for precision and for recall.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_bipartite_matching
+
+from spanloom.document import Mention, Span
+from spanloom.evaluate.compare import Comparison, Side
+from spanloom.evaluate.overlap import flatten, shared
+
+Ints = NDArray[np.int64]
+
+
+class Errors(NamedTuple):
+    """The errors of a prediction, as rows of the two sides of a `Comparison`.
+
+    Args:
+        boundary: (B, 2) gold and predicted mention of each boundary error.
+        type: (C, 2) gold and predicted mention of each type error.
+        missed: (D,) gold mentions.
+        spurious: (E,) predicted mentions.
+    """
+
+    boundary: Ints
+    type: Ints
+    missed: Ints
+    spurious: Ints
+
+
+def errors(comparison: Comparison) -> Errors:
+    """Sort the mentions that do not match exactly into kinds of error."""
+    gold, predicted = comparison.gold, comparison.predicted
+    missed, spurious = _rest(gold, np.flatnonzero(~gold.hit)), _rest(predicted, np.flatnonzero(~predicted.hit))
+    boundary = _pair_boundaries(gold, missed, predicted, spurious)
+    missed, spurious = _without(missed, boundary[:, 0]), _without(spurious, boundary[:, 1])
+    types = _pair_types(gold, missed, predicted, spurious)
+    return Errors(boundary, types, _without(missed, types[:, 0]), _without(spurious, types[:, 1]))
+
+
+def _rest(side: Side, rows: Ints) -> Ints:
+    """Rows in an order that follows from their content alone."""
+    key = [(int(side.document[i]), side.mentions[i].spans, side.mentions[i].type, int(i)) for i in rows.tolist()]
+    return np.array([item[-1] for item in sorted(key)], np.int64)
+
+
+def _without(rows: Ints, used: Ints) -> Ints:
+    return rows[~np.isin(rows, used)]
+
+
+def _place(side: Side, row: int) -> tuple[int, str]:
+    return int(side.document[row]), side.mentions[row].type
+
+
+def _pair_boundaries(gold: Side, missed: Ints, predicted: Side, spurious: Ints) -> Ints:
+    columns, rows = _edges(gold, missed, predicted, spurious)
+    graph = csr_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(len(missed), len(spurious)))
+    match = maximum_bipartite_matching(graph, perm_type="column")
+    paired = np.flatnonzero(match >= 0)
+    return np.stack([missed[paired], spurious[match[paired]]], axis=1)
+
+
+def _edges(gold: Side, missed: Ints, predicted: Side, spurious: Ints) -> tuple[Ints, Ints]:
+    """Which of ``spurious`` may be a boundary error of which of ``missed``: two arrays of positions."""
+    candidates: dict[tuple[int, str], list[int]] = defaultdict(list)
+    for j, row in enumerate(spurious.tolist()):
+        candidates[_place(predicted, row)].append(j)
+    flat = {
+        place: (np.array(there), *flatten([predicted.mentions[spurious[j]] for j in there]))
+        for place, there in candidates.items()
+    }
+    columns, rows = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for i, row in enumerate(missed.tolist()):
+        place = _place(gold, row)
+        if place in flat:
+            there, spans, first = flat[place]
+            columns.append(there[shared(spans, first, gold.mentions[row].spans) > 0])
+            rows.append(np.full(len(columns[-1]), i))
+    return np.concatenate(columns), np.concatenate(rows)
+
+
+def _pair_types(gold: Side, missed: Ints, predicted: Side, spurious: Ints) -> Ints:
+    waiting: dict[tuple[int, tuple[Span, ...]], list[int]] = defaultdict(list)
+    for row in spurious.tolist():
+        waiting[int(predicted.document[row]), predicted.mentions[row].spans].append(row)
+    pairs = []
+    for row in missed.tolist():
+        mention: Mention = gold.mentions[row]
+        rows = waiting.get((int(gold.document[row]), mention.spans))
+        if rows:
+            pairs.append((row, rows.pop(0)))
+    return np.array(pairs, np.int64).reshape(-1, 2)

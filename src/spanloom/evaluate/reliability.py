@@ -1,0 +1,149 @@
+"""Are the scores probabilities? Of the mentions with score 0.8, four out of five should be right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spanloom.document import Document
+from spanloom.errors import DataError, UsageError
+from spanloom.evaluate.compare import Key, Side, compare, exact
+from spanloom.evaluate.units import pair, units
+
+_BAR = 40  # characters for the range from 0 to 1
+
+
+class Bin(NamedTuple):
+    """Predicted mentions with similar scores.
+
+    Args:
+        low: the least score of the bin.
+        high: the first score above it; the last bin includes 1.
+        mentions: how many.
+        score: their mean score (0 if there are none).
+        accuracy: the fraction of them that is right (0 if there are none).
+    """
+
+    low: float
+    high: float
+    mentions: int
+    score: float
+    accuracy: float
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How well scores tell the fraction of mentions that are right.
+
+    Only predicted mentions are judged: a gold mention that was not predicted has no score.
+
+    Args:
+        error: expected calibration error (Naeini et al. 2015; Guo et al. 2017): over bins of equal width the mean of
+            \\|accuracy - mean score\\|, weighted by the number of mentions.
+        brier: Brier score: the mean of (score - right)^2.
+        score: the mean score.
+        accuracy: the fraction of the predicted mentions that is right, which is their precision.
+        count: predicted mentions.
+        bins: from low to high scores.
+    """
+
+    error: float
+    brier: float
+    score: float
+    accuracy: float
+    count: int
+    bins: tuple[Bin, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, ready for JSON."""
+        names = ("error", "brier", "score", "accuracy", "count")
+        return {name: getattr(self, name) for name in names} | {"bins": [bin._asdict() for bin in self.bins]}
+
+    def to_text(self) -> str:
+        """The numbers, and a reliability diagram: a bar is the fraction that is right, the bar ``|`` the mean score."""
+        lines = [
+            f"expected calibration error {100 * self.error:.2f} %, Brier score {self.brier:.4f}",
+            f"{self.count:,} mention(s), mean score {100 * self.score:.2f} %, right {100 * self.accuracy:.2f} %",
+            "",
+            f"{'score':>11}{'mentions':>10}{'mean':>8}{'right':>8}  0 {'right = #, mean score = |':^{_BAR - 4}} 1",
+        ]
+        for entry in self.bins:
+            label = f"{entry.low:.2f} - {entry.high:.2f}"
+            line = f"{label:>11}{entry.mentions:10,}"
+            if entry.mentions:
+                line += f"{100 * entry.score:8.2f}{100 * entry.accuracy:8.2f}  {_bar(entry)}"
+            lines.append(line)
+        return "\n".join(lines) + "\n"
+
+
+def _bar(entry: Bin) -> str:
+    bar = list(("#" * round(entry.accuracy * _BAR)).ljust(_BAR))
+    bar[min(int(entry.score * _BAR), _BAR - 1)] = "|"
+    return "".join(bar).rstrip()
+
+
+def calibration(
+    gold: Sequence[Document], predicted: Sequence[Document], *, bins: int = 10, key: Key = exact
+) -> Calibration:
+    """Compare the scores of predicted mentions with how often they are right.
+
+    Of mentions that repeat each other the one with the highest score counts.
+
+    Args:
+        gold: N documents.
+        predicted: predictions for the same texts, every mention with a score.
+        bins: how many, of equal width.
+        key: what makes a mention right.
+
+    Raises:
+        DataError: a document is missing or extra, its text differs, or a predicted mention has no score from 0 to 1.
+        UsageError: fewer than one bin.
+
+    >>> from spanloom.document import Mention
+    >>> pain = Mention("problem", [(0, 4)], score=0.75)
+    >>> found = calibration([Document("pain", mentions=[pain])], [Document("pain", mentions=[pain])])
+    >>> found.error, found.brier
+    (0.25, 0.0625)
+    """
+    if bins < 1:
+        raise UsageError(f"found {bins} bins, expected at least 1")
+    predicted = pair(gold, predicted)
+    side = compare(gold, predicted, units(gold, predicted), key).predicted
+    score, right = np.array(_scores(side, predicted), np.float64), side.hit.astype(np.float64)
+    edges = np.arange(bins + 1) / bins
+    place = np.searchsorted(edges[1:-1], score, side="right")
+    count, total, hits = (np.bincount(place, weights, bins) for weights in (None, score, right))
+    below = np.maximum(count, 1)
+    return Calibration(
+        error=float(np.abs(hits - total).sum() / max(len(score), 1)),
+        brier=float(np.mean((score - right) ** 2)) if len(score) else 0.0,
+        score=float(score.mean()) if len(score) else 0.0,
+        accuracy=float(right.mean()) if len(score) else 0.0,
+        count=len(score),
+        bins=tuple(
+            Bin(*row)
+            for row in zip(
+                edges[:-1].tolist(),
+                edges[1:].tolist(),
+                count.tolist(),
+                (total / below).tolist(),
+                (hits / below).tolist(),
+                strict=True,
+            )
+        ),
+    )
+
+
+def _scores(side: Side, predicted: Sequence[Document]) -> list[float]:
+    scores = []
+    for mention, i in zip(side.mentions, side.document.tolist(), strict=True):
+        if mention.score is None or not 0 <= mention.score <= 1:
+            raise DataError(
+                f"document {predicted[i].id or i + 1!r}: the predicted mention {mention.type!r} at {mention.start} has "
+                f"the score {mention.score}, expected a number from 0 to 1; predict with a model that gives scores"
+            )
+        scores.append(mention.score)
+    return scores

@@ -1,0 +1,173 @@
+"""Evaluate predicted documents against gold ones: the whole report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from spanloom.document import Document
+from spanloom.errors import UsageError
+from spanloom.evaluate.compare import KEYS, Key, compare, exact
+from spanloom.evaluate.measures import Score
+from spanloom.evaluate.partial import errors
+from spanloom.evaluate.rows import Row, by_sentence, by_structure, by_type, everything, scores
+from spanloom.evaluate.units import pair, units
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What `evaluate` finds.
+
+    Args:
+        overall: type and all boundaries equal.
+        types: the same for each type, by name.
+        structures: ``flat``, ``nested``, ``crossing``, ``discontiguous``; a mention may be in several of the last
+            three, see `Overlaps`. Recall counts the gold mentions that are so in gold, precision the predicted mentions
+            that are so in the prediction.
+        sentences: ``with overlap`` and ``without overlap`` (paper 001, section 7, Table 4): the sentences in which at
+            least two gold mentions share a character, whatever their types, and the others.
+        partial: type equal; boundaries equal count 1, at least one character shared counts 1/2; one to one.
+        keys: other comparisons by name, such as ``boundaries``.
+        errors: how many ``boundary``, ``type``, ``missed`` and ``spurious``; a boundary error and a type error are one
+            gold and one predicted mention each, a missed one is gold, a spurious one predicted.
+        duplicates: mentions that repeated another and were left out, in ``gold`` and in ``predicted``.
+        documents: how many documents were compared.
+        units: how many units were resampled.
+        unit: what was resampled: ``sentence``, ``document``, or ``sentence or document`` where only some documents have
+            sentences.
+    """
+
+    overall: Score
+    types: dict[str, Score]
+    structures: dict[str, Score]
+    sentences: dict[str, Score]
+    partial: Score
+    keys: dict[str, Score]
+    errors: dict[str, int]
+    duplicates: dict[str, int]
+    documents: int
+    units: int
+    unit: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, ready for JSON; fractions from 0 to 1."""
+        values: dict[str, Any] = {"overall": self.overall.to_dict()}
+        for name in ("types", "structures", "sentences", "keys"):
+            values[name] = {key: score.to_dict() for key, score in getattr(self, name).items()}
+        values["partial"] = self.partial.to_dict()
+        for name in ("errors", "duplicates", "documents", "units", "unit"):
+            values[name] = getattr(self, name)
+        return values
+
+    def to_text(self) -> str:
+        """A table for a terminal; percent with two digits, a dash where nothing is below the line."""
+        groups = [("", self._summary()), ("type", self.types), ("structure", self.structures)]
+        groups.append((f"{self.unit}s", self.sentences))
+        names = [name for _, rows in groups for name in rows]
+        width = max(map(len, names)) + 4
+        interval = "" if self.overall.intervals is None else "  95 % interval of F1"
+        lines = [f"{'':{width}}{'P':>7}{'R':>8}{'F1':>8}{'gold':>9}{'pred.':>8}{interval}"]
+        for title, rows in groups:
+            if title:
+                lines += ["", title]
+            lines += [f"{'  ' * bool(title) + name:{width}}{_cells(score)}" for name, score in rows.items()]
+        lines += ["", *self._notes()]
+        return "\n".join(lines) + "\n"
+
+    def _summary(self) -> dict[str, Score]:
+        return {"exact": self.overall, "partial": self.partial, **self.keys}
+
+    def _notes(self) -> Iterator[str]:
+        yield "errors: " + ", ".join(f"{count:,} {kind}" for kind, count in self.errors.items())
+        yield f"{self.documents:,} document(s)" + (
+            f", {self.units:,} {self.unit}(s)" if self.unit != "document" else ""
+        )
+        if any(self.duplicates.values()):
+            dropped = ", ".join(f"{count:,} in {side}" for side, count in self.duplicates.items())
+            yield f"repeated mentions counted once: {dropped}"
+
+
+def _cells(score: Score) -> str:
+    fractions = (
+        (score.precision, score.predicted),
+        (score.recall, score.gold),
+        (score.f1, score.predicted + score.gold),
+    )
+    cells = "".join(f"{100 * value:8.2f}" if below else f"{'-':>8}" for value, below in fractions)[1:]
+    cells += f"{score.gold:9,.0f}{score.predicted:8,.0f}"
+    if score.intervals is not None and score.predicted + score.gold:
+        low, high = score.intervals.f1
+        cells += f"  {100 * low:.2f} to {100 * high:.2f}"
+    return cells
+
+
+def evaluate(
+    gold: Sequence[Document],
+    predicted: Sequence[Document],
+    *,
+    keys: Sequence[str] = ("boundaries",),
+    bootstrap: int = 1000,
+    seed: int = 0,
+) -> Report:
+    """Compare predicted documents with gold ones.
+
+    Documents are matched by id, or by order where ids are missing or repeated. Mentions with the same type and spans
+    count once. The intervals are percentile bootstrap intervals over sentences (see `Units`), or over documents where
+    gold has no sentences.
+
+    Args:
+        gold: N documents.
+        predicted: predictions for the same texts.
+        keys: comparisons beside exact and partial match: names in `KEYS`.
+        bootstrap: samples for the 95 % intervals; 0 for no intervals.
+        seed: of the random numbers; the same seed gives the same intervals.
+
+    Raises:
+        DataError: a document is missing or extra, or its text differs.
+        UsageError: an unknown key, or a negative number of samples.
+
+    >>> from spanloom.document import Mention
+    >>> gold = Document("no chest pain", mentions=[Mention("problem", [(3, 13)]), Mention("part", [(3, 8)])])
+    >>> predicted = Document("no chest pain", mentions=[Mention("problem", [(9, 13)]), Mention("part", [(3, 8)])])
+    >>> report = evaluate([gold], [predicted], bootstrap=0)
+    >>> report.overall.f1, report.partial.f1, report.errors
+    (0.5, 0.75, {'boundary': 1, 'type': 0, 'missed': 0, 'spurious': 0})
+    """
+    if bootstrap < 0:
+        raise UsageError(f"found {bootstrap} bootstrap samples, expected 0 or more")
+    predicted = pair(gold, predicted)
+    cut = units(gold, predicted)
+    comparison = compare(gold, predicted, cut, exact)
+    kinds = errors(comparison)
+    groups: list[dict[str, Row]] = [
+        {
+            "overall": everything(comparison),
+            "partial": everything(comparison, comparison.gold.unit[kinds.boundary[:, 0]]),
+        },
+        by_type(comparison),
+        by_structure(comparison),
+        by_sentence(comparison, cut.count),
+        {name: everything(compare(gold, predicted, cut, _key(name))) for name in keys},
+    ]
+    results = iter(scores([row for group in groups for row in group.values()], cut.count, bootstrap, seed))
+    first, types, structures, sentences, others = [{name: next(results) for name in group} for group in groups]
+    return Report(
+        overall=first["overall"],
+        types=types,
+        structures=structures,
+        sentences=sentences,
+        partial=first["partial"],
+        keys=others,
+        errors={kind: len(found) for kind, found in kinds._asdict().items()},
+        duplicates={"gold": comparison.gold.duplicates, "predicted": comparison.predicted.duplicates},
+        documents=len(gold),
+        units=cut.count,
+        unit=cut.name,
+    )
+
+
+def _key(name: str) -> Key:
+    if name not in KEYS:
+        raise UsageError(f"found the comparison {name!r}, expected one of {', '.join(KEYS)}")
+    return KEYS[name]

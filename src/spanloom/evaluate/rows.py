@@ -1,0 +1,108 @@
+"""The rows of a report: which mentions each one counts, and their counts in every unit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from spanloom.evaluate.compare import Comparison
+from spanloom.evaluate.measures import Floats, Interval, Intervals, Score
+from spanloom.evaluate.resample import bootstrap, percentile_interval
+
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+STRUCTURES = ("flat", "nested", "crossing", "discontiguous")
+
+
+class Row(NamedTuple):
+    """The units, one entry for each mention (or half of one), of what a row counts.
+
+    Args:
+        correct: predicted mentions that are right.
+        predicted: predicted mentions.
+        found: gold mentions that were found.
+        gold: gold mentions.
+        half: pairs that count 1/2 for correct and for found.
+    """
+
+    correct: Ints
+    predicted: Ints
+    found: Ints
+    gold: Ints
+    half: Ints
+
+
+def row(comparison: Comparison, gold: Bools | slice, predicted: Bools | slice, half: Ints | None = None) -> Row:
+    """The row of the gold and predicted mentions that two masks select."""
+    g, p = comparison.gold, comparison.predicted
+    return Row(
+        p.unit[predicted][p.hit[predicted]],
+        p.unit[predicted],
+        g.unit[gold][g.hit[gold]],
+        g.unit[gold],
+        np.zeros(0, np.int64) if half is None else half,
+    )
+
+
+def everything(comparison: Comparison, half: Ints | None = None) -> Row:
+    """The row of all mentions."""
+    return row(comparison, slice(None), slice(None), half)
+
+
+def by_type(comparison: Comparison) -> dict[str, Row]:
+    """A row for each type, by name."""
+    gold = np.array([mention.type for mention in comparison.gold.mentions], np.object_)
+    predicted = np.array([mention.type for mention in comparison.predicted.mentions], np.object_)
+    return {name: row(comparison, gold == name, predicted == name) for name in sorted({*gold, *predicted})}
+
+
+def by_structure(comparison: Comparison) -> dict[str, Row]:
+    """Flat, nested, crossing, discontiguous: gold mentions that are so in gold, predicted ones that are so there."""
+    gold, predicted = comparison.gold.overlaps, comparison.predicted.overlaps
+    return {name: row(comparison, getattr(gold, name), getattr(predicted, name)) for name in STRUCTURES}
+
+
+def by_sentence(comparison: Comparison, units: int) -> dict[str, Row]:
+    """With and without overlap: the mentions of the units where two gold mentions share a character (001, Table 4)."""
+    gold, predicted = comparison.gold, comparison.predicted
+    overlapping = np.zeros(units, np.bool_)
+    overlapping[gold.unit[gold.overlaps.overlapping]] = True
+    return {
+        "with overlap": row(comparison, overlapping[gold.unit], overlapping[predicted.unit]),
+        "without overlap": row(comparison, ~overlapping[gold.unit], ~overlapping[predicted.unit]),
+    }
+
+
+def unit_counts(rows: Iterable[Row], units: int) -> csr_array:
+    """(U, 4 * rows) the counts of each unit: correct, predicted, found, gold of each row in turn."""
+    where: list[Ints] = []
+    columns: list[Ints] = []
+    weights: list[Floats] = []
+    for i, entry in enumerate(rows):
+        for column, members, weight in (
+            *((k, entry[k], 1.0) for k in range(4)),
+            (0, entry.half, 0.5),
+            (2, entry.half, 0.5),
+        ):
+            where.append(members)
+            columns.append(np.full(len(members), 4 * i + column))
+            weights.append(np.full(len(members), weight))
+    shape = (units, 4 * (i + 1))
+    return csr_array((np.concatenate(weights), (np.concatenate(where), np.concatenate(columns))), shape=shape)
+
+
+def scores(rows: Sequence[Row], units: int, samples: int, seed: int) -> list[Score]:
+    """The score of each row, with 95 % bootstrap intervals if ``samples`` is not 0."""
+    counts = unit_counts(rows, units)
+    totals = [Score(p, q, f, g) for p, q, f, g in counts.sum(axis=0).reshape(len(rows), 4).tolist()]
+    if not samples or not units:
+        return totals
+    drawn = bootstrap(counts, len(rows), samples, seed)
+    ends = np.moveaxis(percentile_interval(drawn), 0, -1).tolist()
+    intervals = [Intervals(*(Interval(*pair) for pair in row_ends)) for row_ends in ends]
+    return [replace(total, intervals=found) for total, found in zip(totals, intervals, strict=True)]

@@ -1,0 +1,144 @@
+"""Pairs of documents, and the units (sentences or documents) that are resampled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.document import Document, Mention
+from spanloom.errors import DataError
+
+
+def pair(gold: Sequence[Document], predicted: Sequence[Document]) -> list[Document]:
+    """The predicted documents in the order of the gold ones.
+
+    They are matched by id if every id is given and unique on both sides, else by order.
+
+    Raises:
+        DataError: a document is missing or extra, or its text differs; the message names it.
+
+    >>> gold = [Document("left atrium", id="1"), Document("no pain", id="2")]
+    >>> [document.id for document in pair(gold, [gold[1].copy(), gold[0].copy()])]
+    ['1', '2']
+    """
+    by_id = all(_unique([document.id for document in side]) for side in (gold, predicted))
+    pairs = _pair_by_id(gold, predicted) if by_id else _pair_by_order(gold, predicted)
+    for i, (expected, found) in enumerate(zip(gold, pairs, strict=True)):
+        if expected.text != found.text:
+            at = _first_difference(expected.text, found.text)
+            raise DataError(
+                f"document {_name(expected, i)}: the predicted text differs from the gold text at character {at} "
+                f"(found {found.text[at : at + 20]!r}, expected {expected.text[at : at + 20]!r}); predict on that text"
+            )
+    return pairs
+
+
+def _unique(ids: list[str]) -> bool:
+    return all(ids) and len(set(ids)) == len(ids)
+
+
+def _pair_by_id(gold: Sequence[Document], predicted: Sequence[Document]) -> list[Document]:
+    found = {document.id: document for document in predicted}
+    missing = [document.id for document in gold if document.id not in found]
+    extra = sorted(found.keys() - {document.id for document in gold})
+    if missing:
+        raise DataError(f"{len(missing)} gold document(s) have no prediction, the first is {missing[0]!r}; predict all")
+    if extra:
+        raise DataError(f"{len(extra)} predicted document(s) are not in gold, the first is {extra[0]!r}; remove them")
+    return [found[document.id] for document in gold]
+
+
+def _pair_by_order(gold: Sequence[Document], predicted: Sequence[Document]) -> list[Document]:
+    for i, (expected, found) in enumerate(zip(gold, predicted, strict=False)):
+        if expected.id and found.id and expected.id != found.id:
+            raise DataError(
+                f"document {i + 1} is {found.id!r} in the prediction and {expected.id!r} in gold; ids are missing or "
+                "repeated, so the documents must come in the same order"
+            )
+    if len(gold) != len(predicted):
+        longer, side = (gold, "gold") if len(gold) > len(predicted) else (predicted, "the prediction")
+        i = min(len(gold), len(predicted))
+        raise DataError(
+            f"found {len(predicted)} predicted document(s), expected {len(gold)}: document {_name(longer[i], i)} is "
+            f"in {side} only; give both sides the same documents"
+        )
+    return list(predicted)
+
+
+def _name(document: Document, index: int) -> str:
+    return f"{document.id!r}" if document.id else f"number {index + 1}"
+
+
+def _first_difference(left: str, right: str) -> int:
+    for i, (a, b) in enumerate(zip(left, right, strict=False)):
+        if a != b:
+            return i
+    return min(len(left), len(right))
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """A partition of the texts into U units of resampling.
+
+    Args:
+        cuts: for each document the characters at which a new unit begins, after the first.
+        offsets: for each document the number of its first unit.
+        count: U.
+        name: what a unit is: ``sentence``, ``document``, or ``sentence or document`` where only some documents have
+            sentences.
+    """
+
+    cuts: list[NDArray[np.int64]]
+    offsets: NDArray[np.int64]
+    count: int
+    name: str
+
+    def of(self, document: int, mentions: Sequence[Mention]) -> NDArray[np.int64]:
+        """(M,) the unit of each mention of one document."""
+        starts = np.array([mention.start for mention in mentions], np.int64)
+        return np.asarray(self.offsets[document] + np.searchsorted(self.cuts[document], starts, side="right"), np.int64)
+
+
+def units(gold: Sequence[Document], *predictions: Sequence[Document]) -> Units:
+    """Cut the gold documents into units such that every mention, gold or predicted, lies in one.
+
+    A unit is a sentence of the gold document; sentences that a mention joins are one unit. A document without sentences
+    is one unit.
+
+    Args:
+        gold: the documents whose tokens and sentences count.
+        predictions: documents in the same order.
+    """
+    cuts = []
+    for i, document in enumerate(gold):
+        starts = sentence_starts(document)
+        if len(starts):
+            for side in (gold, *predictions):
+                starts = starts[~_joined(starts, side[i].mentions)]
+        cuts.append(starts)
+    sizes = [len(starts) + 1 for starts in cuts]
+    split = {document.tokens is not None and document.sentences is not None for document in gold}
+    name = "sentence or document" if len(split) > 1 else "sentence" if True in split else "document"
+    return Units(cuts, np.cumsum([0, *sizes])[: len(sizes)], sum(sizes), name)
+
+
+def sentence_starts(document: Document) -> NDArray[np.int64]:
+    """The first characters of a document's sentences but the first; none if it has no sentences."""
+    if document.tokens is None or document.sentences is None:
+        return np.zeros(0, np.int64)
+    first = document.sentences[:, 0][document.sentences[:, 0] < document.sentences[:, 1]]
+    return np.unique(document.tokens[first[1:], 0])
+
+
+def _joined(starts: NDArray[np.int64], mentions: Sequence[Mention]) -> NDArray[np.bool_]:
+    """(cuts,) whether a mention reaches over the cut."""
+    extents = np.array([(mention.start, mention.end) for mention in mentions], np.int64).reshape(-1, 2)
+    first = np.searchsorted(starts, extents[:, 0], side="right")
+    last = np.searchsorted(starts, extents[:, 1], side="left")
+    change = np.zeros(len(starts) + 1, np.int64)
+    np.add.at(change, first, 1)
+    np.add.at(change, np.maximum(first, last), -1)
+    return np.asarray(np.cumsum(change)[:-1] > 0, np.bool_)

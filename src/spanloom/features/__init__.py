@@ -1,0 +1,21 @@
+"""Features of tokens: templates, columns, 64-bit keys, and the sparse matrix of training and prediction."""
+
+from spanloom.features.featureset import FeatureSet, Keys, available_columns
+from spanloom.features.index import Built, FeatureIndex, Sparse, build_index, name_rows
+from spanloom.features.presets import PRESETS
+from spanloom.features.template import Template, parse, parse_all
+
+__all__ = [
+    "PRESETS",
+    "Built",
+    "FeatureIndex",
+    "FeatureSet",
+    "Keys",
+    "Sparse",
+    "Template",
+    "available_columns",
+    "build_index",
+    "name_rows",
+    "parse",
+    "parse_all",
+]

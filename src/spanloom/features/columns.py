@@ -1,0 +1,208 @@
+"""What a word says of itself: the word columns, each as a plain function from word to value.
+
+The functions here are the definition: they give the readable names, and the tests hold the kernels to them. The kernels
+(`spanloom.features.kernels_columns`) compute the same values, hashed, once for each distinct word of a batch.
+
+A value is a string, or ``None`` if the word has none, and then the feature is absent. ``orth`` has a set of values.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+
+from spanloom.features.template import Column
+
+# Odd constants with half their bits set; the second is splitmix64's (Steele, Lea & Flood 2014).
+MULTIPLIER = 0x9E3779B97F4A7C15
+FINISHER = 0xBF58476D1CE4E5B9
+START = 0x243F6A8885A308D3
+_MASK = (1 << 64) - 1
+
+ORTHOGRAPHY = (
+    "all-caps",
+    "all-digits",
+    "all-alphanumeric",
+    "contains-digits",
+    "contains-dots",
+    "contains-hyphen",
+    "initial-caps",
+    "lonely-initial",
+    "punctuation-mark",
+    "roman-number",
+    "single-character",
+    "URL",
+)
+_ROMAN = re.compile(r"(?=.)M*(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})", re.DOTALL)
+
+
+def mix(state: int, value: int) -> int:
+    """One step of the hash; for a fixed value a bijection of the state, and the other way round."""
+    state = ((state ^ value) * MULTIPLIER) & _MASK
+    return state ^ (state >> 32)
+
+
+def hash_text(text: str) -> int:
+    """The 64-bit hash of a string; never 0, which means that a value is absent.
+
+    64 bits are enough: among ten million distinct features, two collide with probability 3e-6.
+
+    >>> hex(hash_text("IL-2"))
+    '0xc2beadefcc662023'
+    """
+    state = START
+    for character in text:
+        state = mix(state, ord(character))
+    return mix(state, FINISHER) or 1
+
+
+def boundary(distance: int) -> str:
+    """The value of any column outside the sentence: ``<s-1>`` just before it, ``<s+2>`` two tokens after its end."""
+    return f"<s{distance:+d}>"
+
+
+def lower(word: str) -> str:
+    """Lower case, character by character; a character whose lower case is two characters stays (``low``).
+
+    >>> lower("NF-kappaB")
+    'nf-kappab'
+    """
+    return "".join(low if len(low := character.lower()) == 1 else character for character in word)
+
+
+def normal(word: str) -> str:
+    """Lower case with every digit written 0 (``norm``).
+
+    >>> normal("CD28")
+    'cd00'
+    """
+    return "".join("0" if character.isdigit() else character for character in lower(word))
+
+
+def kind(character: str) -> str:
+    """The character's kind in a word shape.
+
+    ``X`` upper or title case, ``x`` lower case, ``d`` digit, ``o`` another letter or number; any other character of
+    ASCII is itself, and the rest is ``*``.
+    """
+    if character.isupper() or character.istitle():
+        return "X"
+    if character.islower():
+        return "x"
+    if character.isdigit():
+        return "d"
+    if character.isalnum():
+        return "o"
+    return character if character < "\x80" else "*"
+
+
+def shape(word: str) -> str:
+    """The word's shape (``shape``).
+
+    The kinds of its first two and of its last two characters, and between them the set of the kinds in between, in the
+    order of ASCII; words of at most four characters are mapped whole. This is the shape that Finkel & Manning (2009)
+    use (``chris2`` in Stanford NER), without its list of Greek letters' names.
+
+    >>> shape("IL"), shape("interleukin-2"), shape("p65")
+    ('XX', 'xxx-d', 'xdd')
+    """
+    kinds = [kind(character) for character in word]
+    return "".join(kinds if len(kinds) <= 4 else kinds[:2] + sorted(set(kinds[2:-2])) + kinds[-2:])
+
+
+def short_shape(word: str) -> str:
+    """The kinds of all characters, equal neighbours written once (``short_shape``).
+
+    >>> short_shape("CD28-mediated")
+    'Xd-x'
+    """
+    kinds = [kind(character) for character in word]
+    return "".join(this for before, this in zip([None, *kinds], kinds, strict=False) if this != before)
+
+
+def orthography(word: str) -> tuple[str, ...]:
+    """The word pattern features of Lu & Roth (2015), footnote 2, that hold (``orth``); each is a feature of its own.
+
+    ``all-caps``: upper case throughout; ``all-digits``; ``all-alphanumeric``: letters and digits only;
+    ``contains-digits``, ``contains-dots``, ``contains-hyphen``; ``initial-caps``: begins in upper case;
+    ``lonely-initial``: one upper-case letter and a full stop; ``punctuation-mark``: punctuation and symbols only
+    (Unicode categories P and S); ``roman-number``: in upper case, well formed; ``single-character``;
+    ``URL``: contains ``://`` or begins with ``www.``.
+
+    >>> orthography("IV")
+    ('all-caps', 'all-alphanumeric', 'initial-caps', 'roman-number')
+    """
+    holds = (
+        bool(word) and all(character.isupper() for character in word),
+        bool(word) and all(character.isdigit() for character in word),
+        word.isalnum(),
+        any(character.isdigit() for character in word),
+        "." in word,
+        "-" in word,
+        word[:1].isupper(),
+        len(word) == 2 and word[0].isupper() and word[1] == ".",
+        bool(word) and all(is_mark(character) for character in word),
+        _ROMAN.fullmatch(word) is not None,
+        len(word) == 1,
+        "://" in word or lower(word[:4]) == "www.",
+    )
+    return tuple(name for name, true in zip(ORTHOGRAPHY, holds, strict=True) if true)
+
+
+def is_mark(character: str) -> bool:
+    """Punctuation or a symbol: Unicode categories P and S."""
+    return unicodedata.category(character)[0] in "PS"
+
+
+def _affix(size: int) -> Callable[[str], str | None]:
+    """The first ``size`` characters, or the last ``-size``; ``None`` if the word is shorter."""
+    return lambda word: None if len(word) < abs(size) else cut(word, size)
+
+
+def cut(value: str, size: int) -> str:
+    """The first ``size`` characters, the last ones if negative, all if 0; shorter values stay whole."""
+    return value[:size] if size > 0 else value[size:]
+
+
+# Name -> code in the kernel and definition. ``w:N`` and the affixes have codes of their own below.
+_PLAIN: dict[str, tuple[int, Callable[[str], str | None]]] = {
+    "w": (0, lambda word: word),
+    "low": (1, lower),
+    "norm": (2, normal),
+    "shape": (3, shape),
+    "short_shape": (4, short_shape),
+    "upper": (5, lambda word: str(word.isupper())),
+    "title": (6, lambda word: str(word.istitle())),
+    "digit": (7, lambda word: str(word.isdigit())),
+    "orth": (8, lambda word: None),
+}
+_CUT, _AFFIX = 9, 10
+_AFFIX_NAME = re.compile(r"(prefix|suffix)([1-9]\d?)")
+SET_COLUMN = "orth"
+CLUSTER_COLUMN = "cluster"
+WORD_COLUMNS = (*_PLAIN, "prefix1", "prefix2", "...", "suffix1", "suffix2", "...")
+
+
+def word_column(column: Column) -> tuple[int, int, Callable[[str], str | None]] | None:
+    """The kernel's code, its parameter, and the definition of a word column; ``None`` if it is no word column.
+
+    >>> code, size, definition = word_column(Column("suffix3"))
+    >>> size, definition("kinase"), definition("of")
+    (-3, 'ase', None)
+    """
+    if column.size:
+        size = column.size
+        return (_CUT, size, lambda word: cut(word, size)) if column.name == "w" else None
+    if match := _AFFIX_NAME.fullmatch(column.name):
+        length = int(match[2]) * (1 if match[1] == "prefix" else -1)
+        return _AFFIX, length, _affix(length)
+    if column.name in _PLAIN:
+        code, definition = _PLAIN[column.name]
+        return code, 0, definition
+    return None
+
+
+def is_word_column(name: str) -> bool:
+    """Whether the name is that of a column which the word alone decides."""
+    return name in _PLAIN or _AFFIX_NAME.fullmatch(name) is not None

@@ -1,0 +1,204 @@
+"""A set of templates, evaluated for all tokens of a batch of documents at once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from spanloom.document import Document
+from spanloom.errors import UsageError
+from spanloom.features import kernels_keys as kernels
+from spanloom.features.columns import CLUSTER_COLUMN, SET_COLUMN, WORD_COLUMNS, is_word_column, word_column
+from spanloom.features.presets import PRESETS
+from spanloom.features.program import compile_features, most_keys
+from spanloom.features.reference import named_features
+from spanloom.features.tables import Columns, tabulate
+from spanloom.features.template import Bag, Feature, Template, parse_all
+from spanloom.features.tokens import Int64, UInt64, flatten
+from spanloom.hypergraph.threads import parallel_map, worker_count
+
+
+class Keys(NamedTuple):
+    """The features that T tokens have, as 64-bit keys.
+
+    Args:
+        ids: the keys of token t are ``ids[offsets[t]:offsets[t + 1]]``, in the order of the templates, each once.
+        offsets: (T + 1,) int64.
+        sentences: (N + 1,) int64, the first token of each sentence, and T.
+    """
+
+    ids: UInt64
+    offsets: Int64
+    sentences: Int64
+
+
+class FeatureSet:
+    """Templates, and what their columns need.
+
+    Args:
+        templates: lines of the template language (see `spanloom.features.template`).
+        clusters: word -> bits, such as Brown clusters, for the column ``cluster``.
+
+    Raises:
+        UsageError: a template that cannot be read, or a column that cannot be used so.
+
+    >>> features = FeatureSet(["w[-1]|w[0]", "suffix(2..3)"])
+    >>> document = Document("No pain", tokens=[[0, 2], [3, 7]], sentences=[[0, 2]])
+    >>> features.names(document, 0)
+    ['w[-1]|w[0]=<s-1>|No', 'suffix2[0]=No']
+    >>> features.keys([document]).offsets.tolist()
+    [0, 2, 5]
+    """
+
+    def __init__(self, templates: str | Iterable[str], *, clusters: Mapping[str, str] | None = None) -> None:
+        self.templates = parse_all(templates)
+        self.clusters = clusters
+        self.dropped: tuple[Template, ...] = ()
+        for template in self.templates:
+            _check(template, clusters)
+        features = {str(feature): feature for template in self.templates for feature in template.features}
+        self.features: tuple[Feature, ...] = tuple(features.values())
+        self.columns = tuple(dict.fromkeys(c for feature in self.features for c in feature.columns))
+        self._program = compile_features(self.features, self.columns)
+        self._most = most_keys(self.features)
+
+    @classmethod
+    def preset(
+        cls, name: str, *, available: Collection[str] = (), clusters: Mapping[str, str] | None = None
+    ) -> FeatureSet:
+        """A preset, without the templates that the data cannot serve; these stand in ``dropped``.
+
+        Args:
+            name: a key of `PRESETS`.
+            available: the columns that every document has; see `available_columns`.
+            clusters: word -> bits.
+
+        >>> features = FeatureSet.preset("small")
+        >>> len(features.features), [template.text for template in features.dropped][:2]
+        (17, ['pos[0]', 'pos:2[0]'])
+        """
+        if name not in PRESETS:
+            raise UsageError(f"no feature preset {name!r}; there are {', '.join(PRESETS)}")
+        have = {*available, *([CLUSTER_COLUMN] if clusters is not None else [])}
+        templates = parse_all(PRESETS[name])
+        dropped = [t for t in templates if not all(is_word_column(c.name) or c.name in have for c in t.columns)]
+        result = cls([t.text for t in templates if t not in dropped], clusters=clusters)
+        result.dropped = tuple(dropped)
+        return result
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The columns that every document must have."""
+        names = dict.fromkeys(column.name for column in self.columns)
+        return tuple(name for name in names if not is_word_column(name) and name != CLUSTER_COLUMN)
+
+    def check(self, documents: Iterable[Document]) -> None:
+        """Whether the documents have all columns that the templates name.
+
+        Raises:
+            UsageError: one lacks; names the template, the column, and the columns there are.
+        """
+        needs = self.needs
+        for document in documents if needs else ():
+            for name in needs:
+                if name not in document.columns and document.tokens is not None and len(document.tokens):
+                    self._refuse(name, document)
+
+    def _refuse(self, name: str, document: Document) -> None:
+        template = next(t for t in self.templates if any(c.name == name for c in t.columns))
+        known = ", ".join([*WORD_COLUMNS, CLUSTER_COLUMN, *document.columns])
+        raise UsageError(
+            f"template {template.text!r} names the column {name!r}, which document {document.id!r} does not have; "
+            f"there are {known}"
+        )
+
+    def keys(self, documents: Sequence[Document], *, n_jobs: int | None = 1) -> Keys:
+        """The keys of all tokens of a batch.
+
+        Args:
+            documents: tokenized and split into sentences.
+            n_jobs: threads, -1 for all cores; the result does not depend on it.
+
+        Raises:
+            DataError: documents without tokens or sentences, or that contradict themselves.
+            UsageError: a column that a document does not have.
+        """
+        self.check(documents)
+        tokens = flatten(documents)
+        table = tabulate(documents, tokens, self.columns, self.clusters or {})
+        chunks = split_rows(tokens.sentences, worker_count(n_jobs))
+        parts = parallel_map(lambda chunk: self._evaluate(table, chunk), chunks, n_jobs)
+        return Keys(*join_rows(parts), tokens.sentences)
+
+    def _evaluate(self, table: Columns, sentences: Int64) -> tuple[UInt64, Int64]:
+        size = int(sentences[-1] - sentences[0])
+        keys, offsets = np.empty(size * self._most + 1, np.uint64), np.empty(size + 1, np.int64)
+        return keys[: kernels.evaluate(self._program, table, sentences, keys, offsets)], offsets
+
+    def names(self, document: Document, token: int) -> list[str]:
+        """The readable names of the features of a token, in the order of its keys.
+
+        Args:
+            document: tokenized and split into sentences.
+            token: counted in the document.
+        """
+        return [name for name, _ in self.named_keys(document, token)]
+
+    def named_keys(self, document: Document, token: int) -> list[tuple[str, int]]:
+        """`names` with their keys, both in plain Python: what `keys` is tested against."""
+        self.check([document])
+        return list(named_features(self.features, document, token, self.clusters or {}))
+
+
+def available_columns(documents: Iterable[Document]) -> tuple[str, ...]:
+    """The columns that all documents with tokens have, in the order of the first one.
+
+    >>> tokens = [[0, 1]]
+    >>> available_columns([Document("a", tokens=tokens, columns={"pos": ["DT"]}), Document("b", tokens=tokens)])
+    ()
+    """
+    common: dict[str, None] | None = None
+    for document in documents:
+        if document.tokens is not None and len(document.tokens):
+            names = document.columns if common is None else common
+            common = {name: None for name in names if name in document.columns}
+    return tuple(common or ())
+
+
+def split_rows(offsets: Int64, parts: int) -> list[Int64]:
+    """Offsets of rows (or of sentences) cut into at most so many runs of about equally many entries.
+
+    >>> [part.tolist() for part in split_rows(np.array([0, 3, 6, 9, 20]), 2)]
+    [[0, 3, 6, 9, 20]]
+    >>> [part.tolist() for part in split_rows(np.array([0, 3, 6, 9, 12]), 2)]
+    [[0, 3, 6], [6, 9, 12]]
+    """
+    shares = offsets[0] + (offsets[-1] - offsets[0]) * np.arange(1, parts) // parts
+    cuts = np.unique([0, *np.searchsorted(offsets, shares), len(offsets) - 1]).tolist()
+    return [offsets[first : last + 1] for first, last in pairwise(cuts)] or [offsets]
+
+
+def join_rows(parts: list[tuple[UInt64, Int64]]) -> tuple[UInt64, Int64]:
+    """Rows in compressed form, computed in several parts, as one."""
+    if len(parts) == 1:
+        return parts[0]
+    sizes = np.cumsum([0, *(len(ids) for ids, _ in parts)])
+    offsets = [part[1:] + start for (_, part), start in zip(parts, sizes, strict=False)]
+    return np.concatenate([ids for ids, _ in parts]), np.concatenate([np.zeros(1, np.int64), *offsets])
+
+
+def _check(template: Template, clusters: Mapping[str, str] | None) -> None:
+    for feature in template.features:
+        for column in feature.columns:
+            problem = ""
+            if column.name == CLUSTER_COLUMN and clusters is None:
+                problem = "needs word clusters; none are given"
+            elif is_word_column(column.name) and word_column(column) is None:
+                problem = f"cuts the column {column.name!r}; only 'w', 'cluster' and the data's own columns can be cut"
+            elif column.name == SET_COLUMN and (isinstance(feature, Bag) or len(feature.places) > 1):
+                problem = f"joins the column {SET_COLUMN!r}, which has several values at once; it must stand alone"
+            if problem:
+                raise UsageError(f"template {template.text!r} {problem}")

@@ -1,0 +1,249 @@
+"""From keys to rows of the weights: the feature index, and the sparse matrix of features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.document import Document
+from spanloom.errors import ModelError, UsageError
+from spanloom.features import kernels_index as kernels
+from spanloom.features.featureset import FeatureSet, Keys, split_rows
+from spanloom.features.tokens import Int32, Int64, UInt64
+from spanloom.hypergraph.threads import parallel_map, worker_count
+
+Float32 = NDArray[np.float32]
+_FILLING = 0.6  # of a hash table; above, linear probing takes long
+
+
+class Sparse(NamedTuple):
+    """A sparse matrix, (T, F), by rows.
+
+    Args:
+        indices: int32; the features of token t are ``indices[offsets[t]:offsets[t + 1]]``.
+        offsets: (T + 1,) int64.
+        values: float32, one for each index; ``None`` if all are 1.
+    """
+
+    indices: Int32
+    offsets: Int64
+    values: Float32 | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What comes of indexing training data.
+
+    Args:
+        index: the index.
+        matrix: the binary matrix of the training data; each row at most once a token.
+        counts: (F,) int32, how many tokens have the row; it falls.
+        first: (F,) int32, the first token that has it.
+    """
+
+    index: FeatureIndex
+    matrix: Sparse
+    counts: Int32
+    first: Int32
+
+
+class FeatureIndex:
+    """Which row of the weights belongs to a key.
+
+    Features that occur at exactly the same tokens of the training data share a row. That loses nothing: under an L2
+    penalty their weights are equal at the optimum, and g weights of u/g each are one weight u whose penalty is divided
+    by g. Rows are in the order of falling frequency, so that those which are needed often lie together.
+
+    At a training token all keys of a row occur or none. Elsewhere some may, and each carries its share 1/g of the
+    weight: `lookup` returns the shares as values.
+
+    A key is told from others by 32 bits and by its place in the table: an unknown key is taken for a known one about
+    once in a billion look-ups, and two of ten million training keys for one another with probability below 1 %; all
+    that follows is that these two share a weight.
+
+    Args:
+        table: a power of two of 64-bit words, 0 where empty: the key's lower half, and the row, counted from 1.
+        group_sizes: (F,) float32, g of each row.
+
+    Raises:
+        ModelError: a table that cannot have been built here.
+
+    >>> keys = Keys(np.array([7, 8, 7], np.uint64) << np.uint64(60), np.array([0, 2, 3]), np.array([0, 2]))
+    >>> built = build_index(keys)
+    >>> built.matrix.indices.tolist(), built.counts.tolist()
+    ([0, 1, 0], [2, 1])
+    """
+
+    def __init__(self, table: UInt64, group_sizes: Float32) -> None:
+        size = len(table)
+        if table.dtype != np.uint64 or table.ndim != 1 or size < 2 or size & (size - 1):
+            raise ModelError(f"feature table has {size} words of {table.dtype}, expected a power of two of uint64")
+        if group_sizes.dtype != np.float32 or group_sizes.ndim != 1 or not (group_sizes >= 1).all():
+            raise ModelError("group sizes of features are not numbers from 1; the model is damaged")
+        rows = table & np.uint64(0xFFFFFFFF)
+        if rows.max() > len(group_sizes) or table.all():
+            raise ModelError(f"feature table is full or names rows beyond {len(group_sizes)}; the model is damaged")
+        self.table = table
+        self.group_sizes = group_sizes
+        self._shares = np.float32(1) / group_sizes
+        self._shift = np.uint64(65 - size.bit_length())
+
+    def __len__(self) -> int:
+        """The number of rows, F."""
+        return len(self.group_sizes)
+
+    def rows(self, ids: UInt64) -> Int32:
+        """The row of each key, -1 if it is unknown.
+
+        Args:
+            ids: keys, such as ``keys.ids[keys.offsets[t]:keys.offsets[t + 1]]``.
+        """
+        single = np.arange(len(ids) + 1, dtype=np.int64)
+        found, offsets, _ = self._lookup(ids, single)
+        rows = np.full(len(ids), -1, np.int32)
+        rows[np.diff(offsets) > 0] = found
+        return rows
+
+    def lookup(self, keys: Keys, *, n_jobs: int | None = 1) -> Sparse:
+        """The matrix of any data, (T, F); keys that training did not see are left out.
+
+        Args:
+            keys: from the feature set of the training data.
+            n_jobs: threads, -1 for all cores; the result does not depend on it.
+
+        Returns:
+            Values are shares, 1/g each. A row stands as often in a token as it has keys there, in the keys' order.
+        """
+        chunks = split_rows(keys.offsets, worker_count(n_jobs))
+        parts = parallel_map(lambda chunk: self._lookup(keys.ids, chunk), chunks, n_jobs)
+        if len(parts) == 1:
+            return Sparse(*parts[0])
+        starts = np.cumsum([0, *(len(indices) for indices, _, _ in parts)])
+        offsets = [part[:-1] + start for (_, part, _), start in zip(parts, starts, strict=False)]
+        return Sparse(
+            np.concatenate([indices for indices, _, _ in parts]),
+            np.concatenate([*offsets, starts[-1:]]),
+            np.concatenate([values for _, _, values in parts]),
+        )
+
+    def _lookup(self, ids: UInt64, offsets: Int64) -> tuple[Int32, Int64, Float32]:
+        size = int(offsets[-1] - offsets[0])
+        indices, values = np.empty(size, np.int32), np.empty(size, np.float32)
+        out = np.empty(len(offsets), np.int64)
+        found = kernels.lookup(ids, offsets, self.table, self._shift, self._shares, indices, values, out)
+        return indices[:found], out, values[:found]
+
+    def state(self) -> dict[str, NDArray[np.generic]]:
+        """What a model file must hold: the words of the table, which slots they fill (as bits), and the group sizes."""
+        filled = self.table != 0
+        return {"words": self.table[filled], "slots": np.packbits(filled), "group_sizes": self.group_sizes}
+
+    @classmethod
+    def from_state(cls, state: dict[str, NDArray[np.generic]]) -> FeatureIndex:
+        """The index that `state` was taken from.
+
+        Raises:
+            ModelError: arrays that do not belong together.
+        """
+        try:
+            words, slots, sizes = state["words"], state["slots"], state["group_sizes"]
+            filled = np.unpackbits(slots.astype(np.uint8, casting="no")).view(np.bool_)
+            table = np.zeros(len(filled), np.uint64)
+            table[filled] = words.astype(np.uint64, casting="no")
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelError(f"feature index cannot be read ({error}); the model is damaged") from error
+        return cls(table, sizes.astype(np.float32))
+
+
+def build_index(keys: Keys, *, min_count: int = 1) -> Built:
+    """The index of training data, and its matrix.
+
+    Args:
+        keys: of all training tokens.
+        min_count: keys of fewer tokens are left out.
+
+    Raises:
+        UsageError: ``min_count`` below 1.
+    """
+    if min_count < 1:
+        raise UsageError(f"min_count is {min_count}, expected at least 1")
+    numbers, distinct = _number(keys.ids)
+    groups, counts, sizes = _merge(numbers, keys.offsets, len(distinct), min_count)
+    order = np.argsort(-counts, kind="stable")
+    new = np.empty(len(order) + 1, np.int32)
+    new[order] = np.arange(len(order), dtype=np.int32)
+    new[-1] = -1  # where a key without group points to
+    rows = new[groups]
+    size = _capacity(int((rows >= 0).sum()))
+    table = np.zeros(size, np.uint64)
+    kernels.fill(distinct, rows, table, np.uint64(65 - size.bit_length()))
+    del distinct
+    offsets, first = np.empty_like(keys.offsets), np.empty(len(order), np.int32)
+    last = np.full(len(order), -1, np.int32)
+    entries = kernels.rows_of_tokens(numbers, keys.offsets, rows, last, offsets, first)
+    index = FeatureIndex(table, sizes[order].astype(np.float32))
+    return Built(index, Sparse(numbers[:entries].copy(), offsets), counts[order], first)
+
+
+def _number(ids: UInt64) -> tuple[Int32, UInt64]:
+    """The number of each key in the order of first occurrence, and the distinct keys."""
+    size = _capacity(len(ids) // 16)
+    numbers, distinct = np.empty(len(ids), np.int32), np.empty(0, np.uint64)
+    at = found = 0
+    while True:
+        table, shift = np.zeros(size, np.uint64), np.uint64(65 - size.bit_length())
+        known, limit = distinct[:found], int(size * _FILLING)
+        distinct = np.empty(limit + kernels.BATCH + 1, np.uint64)
+        distinct[:found] = known
+        kernels.fill(distinct[:found], np.arange(found, dtype=np.int32), table, shift)
+        at, found = kernels.number(ids, at, table, shift, distinct, found, limit, numbers)
+        if at == len(ids):
+            return numbers, distinct[:found]
+        size *= 2
+
+
+def _merge(numbers: Int32, offsets: Int64, distinct: int, min_count: int) -> tuple[Int32, Int32, Int32]:
+    """The group of each distinct key, and of each group its tokens and its keys."""
+    signature = np.zeros((distinct, 3), np.uint64)
+    kernels.signatures(numbers, offsets, signature)
+    groups, first, counts, sizes = (np.empty(distinct, np.int32) for _ in range(4))
+    table = np.zeros(_capacity(distinct), np.int32)
+    found = kernels.group(signature, min_count, table, groups, first, counts, sizes)
+    return groups, counts[:found].copy(), sizes[:found].copy()
+
+
+def _capacity(entries: int) -> int:
+    """The size of a hash table: a power of two, at least 256, filled to `_FILLING` at most."""
+    return max(256, 1 << int(entries / _FILLING).bit_length())
+
+
+def name_rows(
+    features: FeatureSet, documents: Sequence[Document], built: Built, rows: Sequence[int]
+) -> list[tuple[str, ...]]:
+    """The readable names of all features that share each of some rows.
+
+    Args:
+        features: of the training data.
+        documents: the training data.
+        built: from its keys.
+        rows: which rows; naming one takes a tenth of a millisecond.
+
+    >>> document = Document("No pain", tokens=[[0, 2], [3, 7]], sentences=[[0, 2]])
+    >>> features = FeatureSet(["bias", "low[0]", "suffix4[0]"])
+    >>> name_rows(features, [document], build_index(features.keys([document])), [0, 2])
+    [('bias',), ('low[0]=pain', 'suffix4[0]=pain')]
+    """
+    sizes = [0 if document.tokens is None else len(document.tokens) for document in documents]
+    ends = np.cumsum(sizes)
+    result = []
+    for row in rows:
+        token = int(built.first[row])
+        at = int(np.searchsorted(ends, token, side="right"))
+        pairs = features.named_keys(documents[at], token - int(ends[at]) + sizes[at])
+        found = built.index.rows(np.array([key for _, key in pairs], np.uint64))
+        result.append(tuple(name for (name, _), other in zip(pairs, found.tolist(), strict=True) if other == row))
+    return result

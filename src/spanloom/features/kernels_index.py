@@ -1,0 +1,222 @@
+"""Kernels of the feature index: hash tables with open addressing, and the merging of identical columns.
+
+A table is an array of 64-bit words, 0 where empty: the key's lower half above, and a number counted from 1 below. The
+slot is the key's topmost bits, so 32 bits and the slot are compared, and a table of a hundred megabytes keeps only one
+word a key. Keys are looked up in batches: the first loop of a batch only touches the slots, independently of one
+another, so that the processor waits for many cache misses at a time instead of one after the other.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+BATCH = 32
+LOW = np.uint64(0xFFFFFFFF)
+HALF = np.uint64(32)
+ZERO = np.uint64(0)
+ONE = np.uint64(1)
+FIRST = np.uint64(0xBF58476D1CE4E5B9)
+SECOND = np.uint64(0x94D049BB133111EB)
+STEP = np.uint64(0x9E3779B97F4A7C15)
+
+
+@njit(cache=True, nogil=True)
+def _find(table, shift, mask, key):
+    """The slot that holds the key, or the empty one where it belongs."""
+    slot = key >> shift
+    tag = key & LOW
+    word = table[slot]
+    while word != ZERO and word >> HALF != tag:
+        slot = (slot + ONE) & mask
+        word = table[slot]
+    return slot
+
+
+@njit(cache=True, nogil=True)
+def number(keys, begin, table, shift, distinct, found, limit, numbers):
+    """Number distinct keys in the order of their first occurrence, until the table is full enough.
+
+    Args:
+        keys: uint64; read from ``begin``.
+        table: uint64, a power of two; ``shift`` is 64 minus its binary logarithm.
+        distinct: uint64, output: the key of each number; ``found`` of them are known.
+        limit: stop when there are more distinct keys than this; ``distinct`` has room for ``BATCH`` more.
+        numbers: int32, output: the number of each key.
+
+    Returns:
+        How far it came, and how many distinct keys are known.
+    """
+    mask = np.uint64(len(table) - 1)
+    touched = np.empty(BATCH, np.uint64)
+    while begin < len(keys) and found <= limit:
+        end = min(begin + BATCH, len(keys))
+        for i in range(begin, end):
+            touched[i - begin] = table[keys[i] >> shift]
+        for i in range(begin, end):
+            slot = _find(table, shift, mask, keys[i])
+            if table[slot] == ZERO:
+                distinct[found] = keys[i]
+                found += 1
+                table[slot] = (keys[i] << HALF) | np.uint64(found)
+            numbers[i] = np.int64(table[slot] & LOW) - 1
+        begin = end
+    return begin, found
+
+
+@njit(cache=True, nogil=True)
+def fill(keys, rows, table, shift):
+    """Enter distinct keys into an empty table, each with its row; those with a negative row are left out."""
+    mask = np.uint64(len(table) - 1)
+    touched = np.empty(BATCH, np.uint64)
+    for begin in range(0, len(keys), BATCH):
+        end = min(begin + BATCH, len(keys))
+        for i in range(begin, end):
+            touched[i - begin] = table[keys[i] >> shift]
+        for i in range(begin, end):
+            if rows[i] < 0:
+                continue
+            slot = keys[i] >> shift
+            while table[slot] != ZERO:
+                slot = (slot + ONE) & mask
+            table[slot] = (keys[i] << HALF) | np.uint64(rows[i] + 1)
+
+
+@njit(cache=True, nogil=True)
+def _random(state):
+    """splitmix64 (Steele, Lea & Flood 2014)."""
+    state = (state ^ (state >> np.uint64(30))) * FIRST
+    state = (state ^ (state >> np.uint64(27))) * SECOND
+    return state ^ (state >> np.uint64(31))
+
+
+@njit(cache=True, nogil=True)
+def signatures(numbers, offsets, signature):
+    """Of each distinct key: how many tokens have it, and two sums of random numbers of these tokens.
+
+    Two keys with equal counts and sums occur at the same tokens: for different sets of tokens, sums of random 64-bit
+    numbers agree with probability 2**-128.
+
+    Args:
+        numbers: int32, the keys' numbers; those of token t are ``numbers[offsets[t]:offsets[t + 1]]``.
+        signature: (distinct, 3) uint64, zeros, output: count and sums.
+    """
+    for t in range(len(offsets) - 1):
+        one = _random(np.uint64(2 * t + 1) * STEP)
+        two = _random(np.uint64(2 * t + 2) * STEP)
+        for i in range(offsets[t], offsets[t + 1]):
+            row = numbers[i]
+            signature[row, 0] += ONE
+            signature[row, 1] += one
+            signature[row, 2] += two
+
+
+@njit(cache=True, nogil=True)
+def group(signature, min_count, table, groups, first, counts, sizes):
+    """Group the keys of equal signature, in the order of their first occurrence.
+
+    Args:
+        signature: (distinct, 3), from `signatures`.
+        min_count: keys of fewer tokens get group -1.
+        table: int32, zeros, a power of two, more than the distinct keys.
+        groups: (distinct,) int32, output.
+        first, counts, sizes: (distinct,) int32, output: of each group its first key, its tokens, its keys.
+
+    Returns:
+        The number of groups.
+    """
+    mask = len(table) - 1
+    found = 0
+    touched = np.empty(BATCH, np.int32)
+    for begin in range(0, len(groups), BATCH):
+        end = min(begin + BATCH, len(groups))
+        for i in range(begin, end):
+            touched[i - begin] = table[np.int64(signature[i, 1] >> ONE) & mask]
+        for i in range(begin, end):
+            if signature[i, 0] < min_count:
+                groups[i] = -1
+                continue
+            slot = np.int64(signature[i, 1] >> ONE) & mask
+            while table[slot] != 0:
+                other = first[table[slot] - 1]
+                if (
+                    signature[other, 1] == signature[i, 1]
+                    and signature[other, 2] == signature[i, 2]
+                    and signature[other, 0] == signature[i, 0]
+                ):
+                    break
+                slot = (slot + 1) & mask
+            if table[slot] == 0:
+                first[found] = i
+                counts[found] = signature[i, 0]
+                sizes[found] = 0
+                found += 1
+                table[slot] = found
+            groups[i] = table[slot] - 1
+            sizes[groups[i]] += 1
+    return found
+
+
+@njit(cache=True, nogil=True)
+def rows_of_tokens(numbers, offsets, rows, last, out_offsets, first):
+    """Replace, in place, each token's keys by their rows, each row once.
+
+    Args:
+        numbers: int32, the keys' numbers, of token t at ``offsets[t]:offsets[t + 1]``; output: the rows.
+        rows: (distinct,) int32, each key's row, or -1.
+        last: (F,) int32, scratch, filled with -1.
+        out_offsets: (T + 1,) int64, output.
+        first: (F,) int32, output: the first token of each row.
+
+    Returns:
+        The number of entries.
+    """
+    n = 0
+    out_offsets[0] = 0
+    for t in range(len(offsets) - 1):
+        for i in range(offsets[t], offsets[t + 1]):
+            row = rows[numbers[i]]
+            if row >= 0 and last[row] != t:
+                if last[row] < 0:
+                    first[row] = t
+                last[row] = t
+                numbers[n] = row
+                n += 1
+        out_offsets[t + 1] = n
+    return n
+
+
+@njit(cache=True, nogil=True)
+def lookup(keys, offsets, table, shift, shares, indices, values, out_offsets):
+    """Rows of keys; unknown keys are left out.
+
+    Args:
+        keys, offsets: of the tokens to look up; ``keys[offsets[t]:offsets[t + 1]]``.
+        table, shift: as `fill` left them.
+        shares: (F,) float32, the weight's share that one key of a row carries.
+        indices, values: int32 and float32, output, as many as keys.
+        out_offsets: (T + 1,) int64, output.
+
+    Returns:
+        The number of keys that are known.
+    """
+    mask = np.uint64(len(table) - 1)
+    touched = np.empty(BATCH, np.uint64)
+    n = 0
+    t = 0
+    for begin in range(offsets[0], offsets[-1], BATCH):
+        end = min(begin + BATCH, offsets[-1])
+        for i in range(begin, end):
+            touched[i - begin] = table[keys[i] >> shift]
+        for i in range(begin, end):
+            while offsets[t] <= i:
+                out_offsets[t] = n
+                t += 1
+            word = table[_find(table, shift, mask, keys[i])]
+            if word != ZERO:
+                row = np.int64(word & LOW) - 1
+                indices[n] = row
+                values[n] = shares[row]
+                n += 1
+    out_offsets[t:] = n
+    return n

@@ -1,0 +1,116 @@
+"""The kernel that evaluates all templates at all tokens."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from spanloom.features import columns
+
+MULTIPLIER = np.uint64(columns.MULTIPLIER)
+HALF = np.uint64(32)
+ZERO = np.uint64(0)
+ONE = np.uint64(1)
+CONJUNCTION, BAG, SET = 0, 1, 2
+
+
+@njit(cache=True, nogil=True)
+def _mix(state, value):
+    state = (state ^ value) * MULTIPLIER
+    return state ^ (state >> HALF)
+
+
+@njit(cache=True, nogil=True)
+def evaluate(program, table, sentences, keys, offsets):
+    """The keys of all tokens of some sentences, in the order of the features; absent ones are left out.
+
+    The values of a sentence are first laid out token by token in a buffer, with a margin of boundary values on both
+    sides; a place of a template is then one fixed distance in the buffer, and no place needs a test of bounds.
+
+    Args:
+        program: `spanloom.features.program.Program`.
+        table: `spanloom.features.tables.Columns`.
+        sentences: (N + 1,) int64, first tokens of the sentences, and the end of the last.
+        keys: uint64, output, large enough for ``program.most`` keys a token.
+        offsets: (T + 1,) int64, output, T = ``sentences[-1] - sentences[0]``.
+
+    Returns:
+        The number of keys.
+    """
+    width = len(table.source)
+    margin = len(program.before)
+    longest = 0
+    for s in range(len(sentences) - 1):
+        longest = max(longest, sentences[s + 1] - sentences[s])
+    buffer = np.empty((longest + 2 * margin) * width, np.uint64)
+    for m in range(margin):
+        for c in range(width):
+            buffer[m * width + c] = program.before[m]
+    n = np.int64(0)
+    offsets[0] = 0
+    base = sentences[0]
+    for s in range(len(sentences) - 1):
+        first = sentences[s]
+        length = sentences[s + 1] - first
+        for t in range(length):
+            row = (margin + t) * width
+            for c in range(width):
+                buffer[row + c] = table.values[table.base[c] + table.ids[table.source[c], first + t] * table.stride[c]]
+        for m in range(margin):
+            row = (margin + length + m) * width
+            for c in range(width):
+                buffer[row + c] = program.after[m]
+        for t in range(length):
+            row = (margin + t) * width
+            for f in range(len(program.kinds)):
+                state = program.seeds[f]
+                begin = program.places[f]
+                if program.kinds[f] == CONJUNCTION:
+                    present = True
+                    for k in range(begin, program.places[f + 1]):
+                        value = buffer[row + program.distances[k]]
+                        present &= value != ZERO
+                        state = _mix(state, value)
+                    keys[n] = state
+                    n += present
+                elif program.kinds[f] == BAG:
+                    n = _bag(
+                        buffer,
+                        width,
+                        margin,
+                        length,
+                        t,
+                        program.distances[begin],
+                        program.distances[begin + 1],
+                        program.distances[begin + 2],
+                        state,
+                        keys,
+                        n,
+                    )
+                else:
+                    value = buffer[row + program.distances[begin]]
+                    if 0 <= t + program.distances[begin + 1] < length:
+                        for bit in range(len(program.members)):
+                            keys[n] = _mix(state, program.members[bit])
+                            n += np.int64((value >> np.uint64(bit)) & ONE)
+                    else:
+                        keys[n] = _mix(state, value)
+                        n += 1
+            offsets[first - base + t + 1] = n
+    return n
+
+
+@njit(cache=True, nogil=True)
+def _bag(buffer, width, margin, length, t, column, first, last, state, keys, n):
+    """The distinct values of a column at the tokens around t, each where it first occurs."""
+    low = (margin + max(0, t + first)) * width + column
+    high = (margin + min(length - 1, t + last)) * width + column
+    here = (margin + t) * width + column
+    for p in range(low, high + 1, width):
+        value = buffer[p]
+        fresh = (p != here) & (value != ZERO)
+        for q in range(low, p, width):
+            fresh &= (buffer[q] != value) | (q == here)
+        keys[n] = _mix(state, value)
+        n += fresh
+    return n

@@ -1,0 +1,77 @@
+"""Templates as arrays for the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from spanloom.features import kernels_keys as kernels
+from spanloom.features.columns import ORTHOGRAPHY, SET_COLUMN, boundary, hash_text
+from spanloom.features.template import Bag, Column, Feature
+from spanloom.features.tokens import Int64, UInt64
+
+
+class Program(NamedTuple):
+    """What the kernel evaluates.
+
+    Args:
+        kinds: (features,) int64: conjunction, bag or set.
+        seeds: (features,) the hash of the feature's text.
+        places: (features + 1,) where each feature's distances begin.
+        distances: of a conjunction, from a token's row in the buffer to each value; of a bag its column and the first
+            and last offset; of a set the distance and the offset.
+        before, after: (margin,) boundary values, in text order.
+        members: the hashes of the members of a set, by bit.
+    """
+
+    kinds: Int64
+    seeds: UInt64
+    places: Int64
+    distances: Int64
+    before: UInt64
+    after: UInt64
+    members: UInt64
+
+
+def compile_features(features: Sequence[Feature], columns: Sequence[Column]) -> Program:
+    """Features as arrays, for a buffer with these columns in each row."""
+    number = {column: c for c, column in enumerate(columns)}
+    kinds, distances, places, reach = [], [], [0], 0
+    for feature in features:
+        if isinstance(feature, Bag):
+            kinds.append(kernels.BAG)
+            distances += [number[feature.column], feature.first, feature.last]
+        else:
+            offsets = [place.offset for place in feature.places]
+            distances += [p.offset * len(columns) + number[p.column] for p in feature.places]
+            is_set = any(column.name == SET_COLUMN for column in feature.columns)
+            distances += offsets if is_set else []
+            kinds.append(kernels.SET if is_set else kernels.CONJUNCTION)
+            reach = max(reach, *map(abs, offsets), 0)
+        places.append(len(distances))
+    return Program(
+        np.array(kinds, np.int64),
+        _hashes([str(feature) for feature in features]),
+        np.array(places, np.int64),
+        np.array(distances, np.int64),
+        _hashes([boundary(-distance) for distance in range(reach, 0, -1)]),
+        _hashes([boundary(distance) for distance in range(1, reach + 1)]),
+        _hashes(ORTHOGRAPHY),
+    )
+
+
+def most_keys(features: Sequence[Feature]) -> int:
+    """The most keys that a token can have."""
+    most = 0
+    for feature in features:
+        if isinstance(feature, Bag):
+            most += feature.last - feature.first + 1
+        else:
+            most += len(ORTHOGRAPHY) if any(c.name == SET_COLUMN for c in feature.columns) else 1
+    return most
+
+
+def _hashes(texts: Sequence[str]) -> UInt64:
+    return np.array([hash_text(text) for text in texts], np.uint64)

@@ -1,0 +1,88 @@
+"""The features of one token in plain Python: readable names, and the oracle of the kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+import numpy as np
+
+from spanloom.document import Document
+from spanloom.errors import DataError
+from spanloom.features.columns import (
+    CLUSTER_COLUMN,
+    SET_COLUMN,
+    boundary,
+    cut,
+    hash_text,
+    mix,
+    orthography,
+    word_column,
+)
+from spanloom.features.template import Bag, Column, Feature
+
+Values = Callable[[Column, int], tuple[str, ...]]  # the values of a column at a token: none, one, or a set
+
+
+def named_features(
+    features: Iterable[Feature], document: Document, token: int, clusters: Mapping[str, str]
+) -> Iterator[tuple[str, int]]:
+    """Name and key of each feature that a token has, in the order of the features.
+
+    Args:
+        features: as `FeatureSet.features` holds them.
+        document: tokenized and split into sentences.
+        token: counted in the document.
+        clusters: word -> bits.
+
+    Raises:
+        DataError: no sentence holds the token.
+    """
+    first, end = _sentence(document, token)
+
+    def values(column: Column, at: int) -> tuple[str, ...]:
+        if not first <= at < end:
+            return (boundary(at - first if at < first else at - end + 1),)
+        return _values(document, column, at, clusters)
+
+    for feature in features:
+        seed = hash_text(str(feature))
+        for combination in _combinations(feature, token, values, range(first, end)):
+            key = seed
+            for value in combination:
+                key = mix(key, hash_text(value))
+            yield f"{feature}={'|'.join(combination)}" if combination else str(feature), key
+
+
+def _combinations(feature: Feature, token: int, values: Values, sentence: range) -> list[tuple[str, ...]]:
+    if isinstance(feature, Bag):
+        window = [at for at in range(token + feature.first, token + feature.last + 1) if at != token and at in sentence]
+        return list(dict.fromkeys((value,) for at in window for value in values(feature.column, at)))
+    found = [values(place.column, token + place.offset) for place in feature.places]
+    if len(found) == 1:
+        return [(value,) for value in found[0]]
+    return [tuple(value for (value,) in found)] if all(found) else []
+
+
+def _values(document: Document, column: Column, at: int, clusters: Mapping[str, str]) -> tuple[str, ...]:
+    if document.tokens is None:
+        return ()
+    start, end = document.tokens[at].tolist()
+    word = document.text[start:end]
+    if column.name == SET_COLUMN:
+        return orthography(word)
+    rule = word_column(column)
+    if rule is not None:
+        value = rule[2](word)
+        return () if value is None else (value,)
+    given = clusters.get(word, "") if column.name == CLUSTER_COLUMN else document.columns[column.name][at]
+    value = cut(given, column.size)
+    return (value,) if value else ()
+
+
+def _sentence(document: Document, token: int) -> tuple[int, int]:
+    if document.sentences is not None:
+        at = int(np.searchsorted(document.sentences[:, 1], token, side="right"))
+        if token >= 0 and at < len(document.sentences) and document.sentences[at, 0] <= token:
+            first, end = document.sentences[at].tolist()
+            return first, end
+    raise DataError(f"document {document.id!r} has no sentence with token {token}; split it into sentences first")

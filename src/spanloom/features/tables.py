@@ -1,0 +1,112 @@
+"""The columns that templates ask for, as tables of 64-bit values over distinct words and distinct given values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+
+from spanloom.document import Document
+from spanloom.errors import DataError
+from spanloom.features import kernels_columns as kernels
+from spanloom.features.columns import CLUSTER_COLUMN, cut, word_column
+from spanloom.features.template import Column
+from spanloom.features.tokens import Int32, Int64, Tokens, UInt64, characters, hash_values, intern
+
+
+class Columns(NamedTuple):
+    """Values of C columns at T tokens: ``values[base[c] + ids[source[c], t] * stride[c]]``; 0 if absent.
+
+    Args:
+        ids: (sources, T) which value a token has: source 0 is the word, each other one a column of the data.
+        values: the tables of all sources, each (distinct values, columns of this source), flat, one after the other.
+        source, base, stride: (C,) int64.
+    """
+
+    ids: Int32
+    values: UInt64
+    source: Int64
+    base: Int64
+    stride: Int64
+
+
+class _Numbering(dict[str, int]):
+    """Numbers strings in the order in which they are first asked for."""
+
+    def __missing__(self, key: str) -> int:
+        number = self[key] = len(self)
+        return number
+
+
+def tabulate(
+    documents: Sequence[Document], tokens: Tokens, columns: Sequence[Column], clusters: Mapping[str, str]
+) -> Columns:
+    """The values of some columns at the tokens of a batch.
+
+    Args:
+        documents: the batch.
+        tokens: the same, flat.
+        columns: those wanted, in the order of the result.
+        clusters: word -> bits, for the column ``cluster``.
+
+    Raises:
+        DataError: a column of the data has more or fewer values than the document has tokens.
+    """
+    given = list(dict.fromkeys(c.name for c in columns if word_column(c) is None and c.name != CLUSTER_COLUMN))
+    groups: list[list[Column]] = [[c for c in columns if c.name not in given]]
+    groups += [[c for c in columns if c.name == name] for name in given]
+    ids = np.empty((len(groups), len(tokens.starts)), np.int32)
+    tables = [_word_table(tokens, groups[0], clusters, ids[0])]
+    for name, wanted, row in zip(given, groups[1:], ids[1:], strict=True):
+        tables.append(_given_table(documents, name, wanted, row))
+    starts = np.cumsum([0, *(table.size for table in tables)])
+    where = {c: (s, starts[s] + k, len(group)) for s, group in enumerate(groups) for k, c in enumerate(group)}
+    places = np.array([where[c] for c in columns], np.int64).reshape(-1, 3).T.copy()
+    return Columns(ids, np.concatenate([table.ravel() for table in tables]), *places)
+
+
+def _word_table(tokens: Tokens, wanted: list[Column], clusters: Mapping[str, str], ids: Int32) -> UInt64:
+    """(distinct words, wanted) values; fills the word number of each token into ``ids``."""
+    ids[:], _, first = intern(tokens.codes, tokens.starts, tokens.ends)
+    starts, ends = tokens.starts[first], tokens.ends[first]
+    table = np.zeros((len(first), len(wanted)), np.uint64)
+    rules = [(k, rule) for k, c in enumerate(wanted) if (rule := word_column(c)) is not None]
+    if rules:
+        specifications = np.array([rule[:2] for _, rule in rules], np.int64)
+        values = np.empty((len(first), len(rules)), np.uint64)
+        kernels.word_columns(tokens.codes, starts, ends, specifications, characters(tokens.codes), values)
+        table[:, [k for k, _ in rules]] = values
+    if len(rules) < len(wanted):
+        bounds = zip(starts.tolist(), ends.tolist(), strict=True)
+        bits = [clusters.get(tokens.text[start:end], "") for start, end in bounds]
+        others = [k for k, c in enumerate(wanted) if word_column(c) is None]
+        table[:, others] = _cut_table(bits, [wanted[k] for k in others])
+    return table
+
+
+def _given_table(documents: Sequence[Document], name: str, wanted: list[Column], ids: Int32) -> UInt64:
+    """(distinct values, wanted) values of a column of the data; fills the value number of each token into ``ids``."""
+    lists = []
+    for document in documents:
+        size = 0 if document.tokens is None else len(document.tokens)
+        values = document.columns[name] if size else []
+        if len(values) != size:
+            raise DataError(
+                f"document {document.id!r} has {len(values)} values in column {name!r}, expected {size}, one a token"
+            )
+        lists.append(values)
+    numbering = _Numbering()
+    ids[:] = np.fromiter(map(numbering.__getitem__, chain.from_iterable(lists)), np.int32, count=len(ids))
+    return _cut_table(list(numbering), wanted)
+
+
+def _cut_table(values: list[str], wanted: list[Column]) -> UInt64:
+    """(values, wanted): the hash of each value, cut as each column says."""
+    table = np.empty((len(values), len(wanted)), np.uint64)
+    for k, column in enumerate(wanted):
+        numbering = _Numbering()
+        numbers = [numbering[cut(value, column.size)] for value in values]
+        table[:, k] = hash_values(list(numbering))[numbers]
+    return table

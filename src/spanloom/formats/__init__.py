@@ -1,0 +1,190 @@
+"""Reading and writing documents: native JSONL and its cousins, brat, column files, plain text.
+
+`FORMATS` is the one list of formats; a new one is a new module and a line in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from spanloom.document import Document
+from spanloom.document.validate import Problem
+from spanloom.document.validate import validate as validate_document
+from spanloom.errors import DataError, UsageError
+from spanloom.formats.base import STDIO, Format, Losses, Scanned
+from spanloom.formats.brat import BRAT
+from spanloom.formats.columns import COLUMNS
+from spanloom.formats.jsonl import JSONL
+from spanloom.formats.record import from_record, to_record
+from spanloom.formats.text import TEXT
+
+__all__ = ["FORMATS", "Format", "Losses", "from_record", "read", "to_record", "validate", "write"]
+
+# The first that knows a path reads it: brat stands before text, because a .txt with an .ann beside it is brat's.
+FORMATS: dict[str, Format] = {kind.name: kind for kind in (JSONL, BRAT, COLUMNS, TEXT)}
+
+
+def read(path: str | Path, format: str | None = None, **options: Any) -> Iterator[Document]:
+    """The documents of a file, of a folder, or of standard input (``-``), one at a time.
+
+    Args:
+        path: a file or folder. Of a folder that is not brat, every file of a known format is read, by name.
+        format: a name in `FORMATS`; told by the file's name if not given.
+        options: of the format: ``columns`` for column files.
+
+    Raises:
+        UsageError: at once: the format cannot be told, or has no such option.
+        DataError: when it is reached: the first problem, with file and line.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "notes.conll")
+    ...     _ = path.write_text("mild B-problem\\npain I-problem\\n")
+    ...     [document.mentions[0].spans for document in read(path)]
+    [(Span(start=0, end=9),)]
+    """
+    return (document for scanned in _scan(path, format, options) for document in _sound(scanned))
+
+
+def _sound(scanned: Scanned) -> Iterator[Document]:
+    for problem in scanned.problems:
+        if problem.severity == "error":
+            raise problem.to_error()
+    if scanned.document is not None:
+        yield scanned.document
+
+
+def validate(path: str | Path, format: str | None = None, **options: Any) -> Iterator[Problem]:
+    """Every problem of a file, a folder or standard input, with file and line; the same checks as `read` makes.
+
+    Args:
+        path: as for `read`.
+        format: as for `read`.
+        options: as for `read`.
+
+    Raises:
+        UsageError: at once: the format cannot be told, or has no such option.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "notes.jsonl")
+    ...     _ = path.write_text('{"text": 1}\\n{"text": "a", "mentions": [{"type": "x", "spans": [[0, 2]]}]}\\n')
+    ...     [(problem.line, problem.message) for problem in validate(path)]
+    [(1, "text is 1, expected the document's text"), (2, 'span 0-2 is outside the text of 1 characters')]
+    """
+    return _problems(_scan(path, format, options), path)
+
+
+def _problems(scans: Iterator[Scanned], path: str | Path) -> Iterator[Problem]:
+    seen: set[int] = set()  # hashes, because the identifiers of a large file need not fit in memory
+    try:
+        for scanned in scans:
+            yield from scanned.problems
+            document = scanned.document
+            if document is None:
+                continue
+            if document.id and hash(document.id) in seen:
+                message = f"an earlier document is called {document.id!r} too; give each an identifier of its own"
+                yield Problem("warning", "duplicate document", message, path=scanned.path, line=scanned.line)
+            seen.add(hash(document.id))
+            if not any(problem.severity == "error" for problem in scanned.problems):
+                yield from (_placed(problem, scanned) for problem in validate_document(document))
+    except DataError as error:  # a file that the system cannot read
+        yield Problem("error", "unreadable", error.message, path=error.path or str(path), line=error.line)
+
+
+def _placed(problem: Problem, scanned: Scanned) -> Problem:
+    if problem.mention is not None and scanned.mention_places is not None:
+        path, line = scanned.mention_places[problem.mention]
+        return replace(problem, path=path, line=line)
+    return replace(problem, path=scanned.path, line=scanned.line)
+
+
+def write(
+    documents: Iterable[Document], path: str | Path, format: str | None = None, force: bool = False, **options: Any
+) -> Losses:
+    """Write documents to a file, a folder (brat) or standard output (``-``): all of it, or nothing.
+
+    Args:
+        documents: written one at a time as they come.
+        path: the output; not overwritten unless ``force`` is true.
+        format: a name in `FORMATS`; told by the file's name if not given.
+        force: replace what is there.
+        options: of the format: ``scheme`` ("bio" or "bilou") for column files.
+
+    Returns:
+        What the format could not hold, counted by kind.
+
+    Raises:
+        UsageError: the format cannot be told, or the output is there already.
+        DataError: a document that the format cannot hold, or the system refused to write.
+    """
+    kind = _named(format) if format is not None else _by_suffix(Path(path))
+    _check_options(kind, options, kind.write_options)
+    return kind.write(documents, path, force, **options)
+
+
+def _named(name: str) -> Format:
+    if name not in FORMATS:
+        raise UsageError(f"found the format {name!r}, expected one of: {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+def _by_suffix(path: Path) -> Format:
+    kind = next((kind for kind in FORMATS.values() if path.suffix.lower() in kind.suffixes), None)
+    if kind is None or str(path) == STDIO:
+        raise _unknown(path)
+    return kind
+
+
+def _unknown(path: Path) -> UsageError:
+    known = ", ".join(f"{' '.join(kind.suffixes)} ({kind.name})" for kind in FORMATS.values())
+    what = "standard input or output has no name that tells" if str(path) == STDIO else f"the name {path} does not tell"
+    return UsageError(f"{what} the format; name the format, or a file that ends in one of: {known}")
+
+
+def _check_options(kind: Format, options: dict[str, Any], known: tuple[str, ...]) -> None:
+    unknown = next((name for name in options if name not in known), None)
+    if unknown is not None:
+        raise UsageError(f"the format {kind.name} has no option {unknown!r}; it has: {', '.join(known) or 'none'}")
+
+
+def _scan(path: str | Path, name: str | None, options: dict[str, Any]) -> Iterator[Scanned]:
+    """Choose the format now; open the file when the first document is asked for."""
+    root = Path(path)
+    kind = None if name is None else _named(name)
+    if str(path) == STDIO:
+        if kind is None:
+            raise _unknown(root)
+        inputs = [(kind, path)]
+    elif not root.exists():
+        raise DataError("there is no such file or folder", path=path)
+    elif root.is_dir():
+        inputs = _of_folder(root, kind)
+    else:
+        found = kind or next((other for other in FORMATS.values() if other.knows(root)), None)
+        if found is None:
+            raise _unknown(root)
+        inputs = [(found, path)]
+    for one, _ in inputs:
+        _check_options(one, options, one.scan_options)
+    return (scanned for one, file in inputs for scanned in one.scan(file, **options))
+
+
+def _of_folder(root: Path, kind: Format | None) -> list[tuple[Format, str | Path]]:
+    whole = kind if kind is not None and kind.folders else None
+    if kind is None:
+        whole = next((other for other in FORMATS.values() if other.folders and other.knows(root)), None)
+    if whole is not None:
+        return [(whole, root)]
+    files = sorted(file for file in root.rglob("*") if file.is_file() and not file.name.startswith("."))
+    kinds = list(FORMATS.values()) if kind is None else [kind]
+    found = [(next((other for other in kinds if other.knows(file)), None), file) for file in files]
+    inputs: list[tuple[Format, str | Path]] = [(other, file) for other, file in found if other is not None]
+    if not inputs:
+        suffixes = ", ".join(suffix for other in kinds for suffix in other.suffixes)
+        raise UsageError(f"the folder {root} holds no file that ends in one of: {suffixes}")
+    return inputs

@@ -1,0 +1,121 @@
+"""What every format gives: a name, a way to recognize its files, a scanner and a writer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from spanloom.document import Document
+from spanloom.document.validate import Problem
+
+STDIO = "-"  # the path that means standard input or output
+
+
+class Scanned(NamedTuple):
+    """One document of a file with its place, or the problems that kept it from being read, or both.
+
+    Args:
+        document: ``None`` if it could not be read.
+        problems: found while reading; if one is an error, ``document`` must not be used.
+        path: the file.
+        line: where the document starts, from 1; ``None`` where the file is the document.
+        mention_places: file and line of each mention, where mentions have lines of their own.
+    """
+
+    document: Document | None
+    problems: list[Problem]
+    path: str
+    line: int | None = None
+    mention_places: list[tuple[str, int]] | None = None
+
+
+@dataclass(slots=True)
+class Losses:
+    """What a writer could not hold, counted by kind.
+
+    >>> losses = Losses()
+    >>> losses.add("discontiguous mentions", 3)
+    >>> losses.add("heads")
+    >>> str(losses), bool(losses), losses.counts["heads"]
+    ('not written: 3 discontiguous mentions, 1 heads', True, 1)
+    >>> str(Losses())
+    'nothing was lost'
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def add(self, kind: str, count: int = 1) -> None:
+        """Count a loss; a count of 0 is none."""
+        if count:
+            self.counts[kind] += count
+
+    def __bool__(self) -> bool:
+        return bool(self.counts)
+
+    def __str__(self) -> str:
+        if not self.counts:
+            return "nothing was lost"
+        return "not written: " + ", ".join(f"{count} {kind}" for kind, count in self.counts.items())
+
+
+Scan = Callable[..., Iterator[Scanned]]
+Write = Callable[..., Losses]
+
+
+class Format(NamedTuple):
+    """A file format.
+
+    Args:
+        name: what ``--format`` calls it.
+        suffixes: the file names it reads and writes.
+        scan: ``scan(path, **options)`` yields what the file, folder or ``-`` holds, problems included, and raises
+            only what makes all of it unreadable.
+        write: ``write(documents, path, force, **options)`` gives the losses.
+        claims: whether a path that exists is of this format, where the suffix alone does not say.
+        folders: whether a folder as a whole is one input, as in brat, and not each file for itself.
+        scan_options: names of the options of ``scan``.
+        write_options: names of the options of ``write``.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    scan: Scan
+    write: Write
+    claims: Callable[[Path], bool] | None = None
+    folders: bool = False
+    scan_options: tuple[str, ...] = ()
+    write_options: tuple[str, ...] = ()
+
+    def knows(self, path: Path) -> bool:
+        """Whether a path's name, or what lies beside it, says that it is of this format."""
+        if self.claims is not None:
+            return self.claims(path)
+        return path.suffix.lower() in self.suffixes
+
+
+def count_unwritten(losses: Losses, document: Document, *kinds: str) -> None:
+    """Count the parts of a document that a format has no place for.
+
+    Args:
+        losses: to add to.
+        document: as it was to be written.
+        kinds: of ``"ids"``, ``"tokens"``, ``"sentences"``, ``"columns"``, ``"mentions"`` and ``"meta"``.
+    """
+    parts: dict[str, Any] = {
+        "ids": int(bool(document.id)),
+        "tokens": 0 if document.tokens is None else len(document.tokens),
+        "sentences": 0 if document.sentences is None else len(document.sentences),
+        "columns": len(document.columns),
+        "mentions": len(document.mentions),
+    }
+    names = {"ids": "document identifiers", "columns": "token columns"}
+    for kind in kinds:
+        losses.add(names.get(kind, kind), parts[kind])
+
+
+def count_meta(losses: Losses, document: Document, held: Iterable[str]) -> None:
+    """Count the fields of ``meta`` that a format has no place for."""
+    losses.add("meta fields", len(document.meta.keys() - set(held)))

@@ -1,0 +1,196 @@
+"""brat standoff: a ``.txt`` and an ``.ann`` file for each document, or a folder of such pairs.
+
+What the lines mean is in `spanloom.formats.standoff`. The ``.ann`` file is kept in ``Document.meta["brat"]["ann"]``,
+so that a document that did not change is written back byte for byte, also after a stay in JSONL.
+
+Offsets count the characters of the ``.txt`` file as it is: CR LF are two. A byte order mark at its start is no part of
+the text, unless the mentions' texts show that the offsets count it; it is written back either way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from spanloom.document import Document, Mention
+from spanloom.document.validate import Problem, find_errors, place_of
+from spanloom.errors import DataError, UsageError
+from spanloom.formats.base import STDIO, Format, Losses, Scanned, count_meta, count_unwritten
+from spanloom.formats.output import output_file, output_folder, writing
+from spanloom.formats.record import surface_problem
+from spanloom.formats.source import decode, read_bytes
+from spanloom.formats.standoff import Annotations, Line, collect, parse
+from spanloom.formats.standoff_writer import render
+
+_BOM = "\ufeff"
+_ESCAPED = re.compile(r'[\x00-\x1f/\\:*?"<>|]|^\.|%(?=[01][0-9A-F]|2[2AEF5]|3[ACEF]|5C|7C)')
+_ESCAPE = re.compile(r"%([01][0-9A-F]|2[2AEF5]|3[ACEF]|5C|7C)")
+
+
+def claims(path: Path) -> bool:
+    """An ``.ann`` file, a ``.txt`` with one beside it, or a folder that holds one."""
+    if path.is_dir():
+        return next(path.rglob("*.ann"), None) is not None
+    return path.suffix == ".ann" or (path.suffix == ".txt" and path.with_suffix(".ann").exists())
+
+
+def scan(path: str | Path) -> Iterator[Scanned]:
+    """The documents of a pair (either file may be named) or of a folder with its subfolders, by name."""
+    if str(path) == STDIO:
+        raise UsageError("brat keeps a document in two files and cannot be read from standard input; name a folder")
+    root = Path(path)
+    if not root.is_dir():
+        yield _scan_pair(root.with_suffix(".txt"), root.with_suffix(".ann"), root.stem)
+        return
+    files = sorted(file for file in root.rglob("*") if file.suffix in (".txt", ".ann"))
+    files = [file for file in files if not any(part.startswith(".") for part in file.relative_to(root).parts)]
+    there = set(files)
+    for file in files:
+        if file.suffix == ".txt" or file.with_suffix(".txt") not in there:
+            txt = file.with_suffix(".txt")
+            yield _scan_pair(
+                txt, file.with_suffix(".ann"), _unescaped(txt.relative_to(root).with_suffix("").as_posix())
+            )
+
+
+def _scan_pair(txt: Path, ann: Path, name: str) -> Scanned:
+    if not txt.exists():
+        message = f"no {txt.name} beside it; brat needs the text to which the offsets belong"
+        return Scanned(None, [Problem("error", "no text", message, path=str(ann))], str(ann))
+    try:
+        text = decode(read_bytes(txt), txt)
+        raw = decode(read_bytes(ann), ann) if ann.exists() else ""
+    except DataError as error:
+        problem = Problem("error", "unreadable", error.message, path=error.path, line=error.line)
+        return Scanned(None, [problem], str(txt))
+    lines = parse(raw)
+    found = collect(lines, str(ann))
+    kept: dict[str, Any] = {"ann": raw} if raw else {}
+    if text.startswith(_BOM):
+        counted = _counts_mark(text, found)
+        kept["bom"] = "counted" if counted else "removed"
+        text = text if counted else text.removeprefix(_BOM)
+    document = Document(text, id=name, mentions=found.mentions, meta={"brat": kept} if kept else {})
+    problems = found.problems + _mention_problems(document, found, str(ann))
+    problems += [replace(p, path=str(txt)) for p in find_errors(document.copy(mentions=[]))]
+    problems.sort(key=lambda problem: problem.line or 0)
+    return Scanned(document, problems, str(txt), None, [(str(ann), line.number) for line in found.lines])
+
+
+def _counts_mark(text: str, found: Annotations) -> bool:
+    """Whether the texts of the mentions stand at their offsets only if the byte order mark is counted."""
+    pairs = [(m, line.surface) for m, line in zip(found.mentions, found.lines, strict=True) if line.surface]
+    with_mark = all(surface_problem(surface, m, text, "") is None for m, surface in pairs)
+    return with_mark and any(surface_problem(surface, m, text[1:], "") is not None for m, surface in pairs)
+
+
+def _mention_problems(document: Document, found: Annotations, path: str) -> list[Problem]:
+    problems = []
+    other_text = set()
+    for i, (mention, line) in enumerate(zip(document.mentions, found.lines, strict=True)):
+        problem = _surface_problem(document.text, mention, line, place_of(mention, i))
+        if problem is not None:
+            problems.append(replace(problem, mention=i, path=path, line=line.number))
+            if problem.severity == "error":
+                other_text.add(i)
+    for problem in find_errors(document):
+        if problem.mention is not None and problem.mention not in other_text:
+            problems.append(replace(problem, path=path, line=found.lines[problem.mention].number))
+    return problems
+
+
+def _surface_problem(text: str, mention: Mention, line: Line, place: str) -> Problem | None:
+    if line.surface is None:
+        return Problem("warning", "no text in line", "the line gives no text, so its offsets cannot be checked", place)
+    return surface_problem(line.surface, mention, text, place)
+
+
+def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
+    """Write a folder of pairs, or the one pair that a path ending in ``.txt`` or ``.ann`` names.
+
+    A file in a folder is called after its document's ``id`` (``/`` makes subfolders; characters that file names
+    cannot hold are written as ``%`` and two digits), or ``document-000001`` if there is none.
+    """
+    if str(path) == STDIO:
+        raise UsageError("brat keeps a document in two files and cannot go to standard output; name a folder")
+    losses = Losses()
+    target = Path(path)
+    if target.suffix in (".txt", ".ann"):
+        _write_pair(documents, target, force, losses)
+    else:
+        _write_folder(documents, target, force, losses)
+    return losses
+
+
+def _write_pair(documents: Iterable[Document], path: Path, force: bool, losses: Losses) -> None:
+    with ExitStack() as stack:
+        txt = stack.enter_context(output_file(path.with_suffix(".txt"), force=force))
+        ann = stack.enter_context(output_file(path.with_suffix(".ann"), force=force))
+        count = 0
+        for document in documents:
+            count += 1
+            if count > 1:
+                raise UsageError(f"{path} names one document, but there are several; name a folder")
+            text, lines = _contents(document, losses, path)
+            txt.write(text)
+            ann.write(lines)
+        if not count:
+            raise DataError("there is no document to write", path=path)
+
+
+def _write_folder(documents: Iterable[Document], path: Path, force: bool, losses: Losses) -> None:
+    with output_folder(path, force=force, may_replace=_is_brat_file) as folder:
+        for old in sorted(path.rglob("*.conf")) if path.is_dir() else ():  # brat's own configuration stays
+            _put(folder / old.relative_to(path), read_bytes(old), path)
+        for number, document in enumerate(documents, start=1):
+            name = _escaped(document.id) if document.id else f"document-{number:06d}"
+            if (folder / f"{name}.txt").exists():
+                message = f"two documents are called {document.id!r}; give each an identifier of its own"
+                raise DataError(message, path=path)
+            text, lines = _contents(document, losses, path)
+            _put(folder / f"{name}.txt", text, path)
+            _put(folder / f"{name}.ann", lines, path)
+
+
+def _put(file: Path, content: str | bytes, path: Path) -> None:
+    with writing(path):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+
+
+def _is_brat_file(path: Path) -> bool:
+    return path.suffix in (".txt", ".ann", ".conf") or path.name == ".stats_cache"
+
+
+def _contents(document: Document, losses: Losses, path: Path) -> tuple[str, str]:
+    """The ``.txt`` and the ``.ann`` file of a document."""
+    kept = document.meta.get("brat", {})
+    if not isinstance(kept, dict) or not isinstance(kept.get("ann", ""), str):
+        message = f"document {document.id!r}: meta['brat'] should hold the .ann file under 'ann'; remove it"
+        raise DataError(message, path=path)
+    try:
+        lines = render(document, kept.get("ann", ""), losses)
+    except DataError as error:
+        raise DataError(error.message, path=path) from error
+    count_unwritten(losses, document, "tokens", "sentences", "columns")
+    count_meta(losses, document, held=("brat",))
+    removed = kept.get("bom") == "removed" or (document.text.startswith(_BOM) and kept.get("bom") != "counted")
+    return (_BOM + document.text if removed else document.text), lines
+
+
+def _escaped(name: str) -> str:
+    parts = name.split("/")
+    if "" in parts:
+        parts = [name]
+    return "/".join(_ESCAPED.sub(lambda found: f"%{ord(found[0]):02X}", part) for part in parts)
+
+
+def _unescaped(name: str) -> str:
+    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), name)
+
+
+BRAT = Format("brat", (".ann",), scan, write, claims=claims, folders=True)

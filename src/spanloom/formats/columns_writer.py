@@ -1,0 +1,172 @@
+"""Writing column files: mentions spread over as many tag columns as their nesting needs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import BinaryIO
+
+from spanloom.document import Document, Offsets, align, to_bilou, to_bio
+from spanloom.errors import DataError, UsageError
+from spanloom.formats.base import Losses, count_meta
+from spanloom.formats.output import output_file, scratch_file, writing
+
+DOCSTART = "-DOCSTART-"
+NEW_DOCUMENT = "# newdoc"
+TEXT = "# text = "
+GLOBAL_COLUMNS = "# global.columns = "
+
+_SCHEMES = {"bio": to_bio, "bilou": to_bilou}
+_UNWRITABLE = re.compile(r"[\t\n\r]")
+_Levels = list[list[tuple[int, int, str]]]
+
+
+def write(documents: Iterable[Document], path: str | Path, force: bool = False, scheme: str = "bio") -> Losses:
+    """Write words, columns and tags, separated by tabs.
+
+    A mention needs a run of whole tokens in one sentence; the others are counted as losses by the reason. The columns
+    of the first document are those of the file.
+
+    Args:
+        documents: tokenized.
+        path: the file, or ``-``.
+        force: replace a file that is there.
+        scheme: ``"bio"`` or ``"bilou"``.
+
+    Raises:
+        DataError: a document without tokens, or a token with a tab or a line end in it.
+    """
+    if scheme not in _SCHEMES:
+        raise UsageError(f"found the tag scheme {scheme!r}, expected one of: {', '.join(_SCHEMES)}")
+    losses = Losses()
+    with output_file(path, force=force) as file, scratch_file(path) as spool:
+        names: list[str] | None = None
+        depth, plain = 1, True  # plain: no document needed a line to mark where it starts
+        for document in documents:
+            names = list(document.columns) if names is None else names
+            _check(document, path)
+            plain = plain and _is_one_sentence(document)
+            with writing(path):
+                depth = max(depth, _spool(document, names, scheme, not plain, losses, spool))
+        if names:
+            _check_names(names, path)
+            file.write(f"{GLOBAL_COLUMNS}{' '.join(['word', *names, *['tag'] * depth])}\n")
+        width = 1 + len(names or ()) + depth
+        with writing(path):
+            spool.seek(0)
+        for line in spool:
+            missing = width - 1 - line.count(b"\t")
+            is_token = line != b"\n" and missing < width - 1
+            file.write(line[:-1] + b"\tO" * missing + b"\n" if is_token else line)
+    return losses
+
+
+def _is_one_sentence(document: Document) -> bool:
+    """Whether a document needs no line that says where it starts."""
+    sentences = document.sentences if document.sentences is not None else [document.tokens]
+    return not document.id and len(sentences) == 1 and bool(document.words)
+
+
+def _check(document: Document, path: str | Path) -> None:
+    if document.tokens is None:
+        raise DataError(
+            f"document {document.id!r} has no tokens, which column files need; tokenize it first", path=path
+        )
+    values = chain(document.words, *document.columns.values())
+    wrong = next((value for value in values if not value or value == DOCSTART or _UNWRITABLE.search(value)), None)
+    if wrong is not None:
+        message = f"document {document.id!r}: a column file cannot hold the value {wrong[:40]!r}; change or remove it"
+        raise DataError(message, path=path)
+
+
+def _check_names(names: Sequence[str], path: str | Path) -> None:
+    wrong = next(
+        (name for name in names if not name or name in ("word", "tag", "id", "_") or re.search(r"\s", name)), None
+    )
+    if wrong is not None:
+        raise DataError(f"a column file cannot hold a column called {wrong!r}; rename it", path=path)
+
+
+def _spool(document: Document, names: list[str], scheme: str, marked: bool, losses: Losses, spool: BinaryIO) -> int:
+    """Write the lines of a document, with the tag columns that it needs; how many those are."""
+    tokens = document.tokens
+    if tokens is None:
+        raise AssertionError("checked before")
+    bounds = document.sentences
+    sentences = [(0, len(tokens))] if bounds is None else bounds.tolist()
+    levels = _levels(document, sentences, losses)
+    comments = _comments(document, len(sentences), losses)
+    words = document.words
+    columns = [document.columns.get(name, ["_"] * len(words)) for name in names]
+    losses.add("token columns", len(document.columns.keys() - set(names)))
+    lines = [f"{NEW_DOCUMENT} id = {_line(document.id)}" if document.id else NEW_DOCUMENT] if marked else []
+    texts = []
+    for (first, end), sentence, above in zip(sentences, levels, comments, strict=True):
+        lines += above
+        texts.append(_text(document.text, tokens, words, first, end))
+        if texts[-1] != " ".join(words[first:end]):
+            lines.append(TEXT + texts[-1])
+        tags = [_SCHEMES[scheme](level, end - first) for level in sentence or [[]]]
+        rows = zip(words[first:end], *(column[first:end] for column in columns), *tags, strict=True)
+        lines += map("\t".join, rows)
+        lines.append("")
+    spool.write("".join(line + "\n" for line in lines).encode("utf-8"))
+    losses.add("texts that differ outside the tokens", int("\n".join(texts) != document.text))
+    count_meta(losses, document, held=("comments",))
+    return max((len(sentence) for sentence in levels), default=1)
+
+
+def _levels(document: Document, sentences: Sequence[Sequence[int]], losses: Losses) -> list[_Levels]:
+    """For each sentence its mentions in levels without overlap, longer ones first."""
+    levels: list[_Levels] = [[] for _ in sentences]
+    one_sentence = document.sentences is None
+    ranges = []
+    for mention, tokens, sentence in align(document):
+        if not mention.type or _UNWRITABLE.search(mention.type):
+            losses.add("mentions whose type has a tab or a line end, or is empty")
+        elif tokens is None:
+            losses.add("mentions that cut a token")
+        elif len(tokens) > 1:
+            losses.add("discontiguous mentions")
+        elif sentence < 0 and not one_sentence:
+            losses.add("mentions across sentences")
+        else:
+            ranges.append((max(sentence, 0), tokens[0].first, -tokens[0].end, mention.type))
+            losses.add("heads", int(mention.head is not None))
+            losses.add("concepts", len(mention.concepts))
+            losses.add("scores", int(mention.score is not None))
+            losses.add("mention identifiers", int(mention.id is not None))
+    for sentence, first, end, kind in sorted(ranges):
+        start = sentences[sentence][0]
+        item = (first - start, -end - start, kind)
+        level = next((level for level in levels[sentence] if level[-1][1] <= item[0]), None)
+        if level is None:
+            levels[sentence].append([item])
+        else:
+            level.append(item)
+    return levels
+
+
+def _comments(document: Document, count: int, losses: Losses) -> list[list[str]]:
+    kept = document.meta.get("comments")
+    if kept is None:
+        return [[] for _ in range(count)]
+    sound = isinstance(kept, list) and len(kept) == count and all(isinstance(lines, list) for lines in kept)
+    if not sound:
+        losses.add("comments of other sentences")
+        return [[] for _ in range(count)]
+    return [[f"# {_line(str(line)).removeprefix('#').strip()}" for line in lines] for lines in kept]
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _text(text: str, tokens: Offsets, words: list[str], first: int, end: int) -> str:
+    """The sentence as it stands in the text if one line can hold it, else its words."""
+    if first == end:
+        return ""
+    surface = text[int(tokens[first, 0]) : int(tokens[end - 1, 1])]
+    return " ".join(words[first:end]) if _UNWRITABLE.search(surface) else surface

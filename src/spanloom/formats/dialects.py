@@ -1,0 +1,173 @@
+"""Records of BigBIO, Prodigy and doccano as native records.
+
+Each is told by its fields. ``mentions`` makes a record native; otherwise ``spans`` is Prodigy's list, ``entities``
+BigBIO's (with ``offsets``) or doccano's, ``labels`` and ``label`` doccano's lists of ``[start, end, type]``. What has
+the wrong type is passed on as it is, for the reader of native records to name.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from spanloom.document.validate import Problem
+
+NATIVE_FIELDS = frozenset(("id", "text", "tokens", "columns", "sentences", "mentions", "meta"))
+_LISTS = ("spans", "entities", "labels", "label")
+_TOKEN_FIELDS = frozenset(("text", "start", "end", "id", "ws", "disabled"))
+_DERIVED = frozenset(("token_start", "token_end"))  # Prodigy writes them from the tokens
+
+
+class Names(NamedTuple):
+    """What a record calls the list of mentions, and in it the type and the offsets; for messages."""
+
+    field: str = "mentions"
+    type: str = "type"
+    spans: str = "spans"
+
+
+_NATIVE = Names()
+
+
+def to_native(record: dict[str, Any], problems: list[Problem]) -> tuple[dict[str, Any], Names]:
+    """The record with the fields of a native one; fields of other names stay.
+
+    >>> to_native({"text": "mild pain", "spans": [{"start": 5, "end": 9, "label": "problem"}]}, [])[0]
+    {'text': 'mild pain', 'mentions': [{'type': 'problem', 'spans': [[5, 9]]}]}
+    """
+    if "mentions" in record or NATIVE_FIELDS.issuperset(record):
+        return record, _NATIVE
+    native = dict(record)
+    names = _NATIVE
+    field = _list_field(record)
+    if field is not None:
+        items = native.pop(field)
+        names = _names(field, items)
+        native["mentions"] = [_item(item) for item in items] if isinstance(items, list) else items
+    if "passages" in record and "text" not in record:
+        native["text"] = _text_of_passages(record["passages"], problems)
+        native["passages"] = _without_texts(record["passages"])
+    if "document_id" in record:
+        native["id"] = native.pop("document_id")
+        if "id" in record and record["id"] != native["id"]:
+            native["record_id"] = record["id"]
+    if field == "spans" and isinstance(record.get("tokens"), list):
+        native["tokens"] = [_token(token) for token in record["tokens"]]
+    return native, names
+
+
+def _list_field(record: dict[str, Any]) -> str | None:
+    for field in _LISTS:
+        if field not in record:
+            continue
+        value = record[field]
+        if field in ("spans", "entities"):
+            return field
+        if isinstance(value, list) and (not value or isinstance(value[0], list | dict)):
+            return field  # labels of the whole text, such as "positive", are not mentions
+    return None
+
+
+def _names(field: str, items: object) -> Names:
+    first = items[0] if isinstance(items, list) and items else None
+    if not isinstance(first, dict):
+        return Names(field, "type", "start, end")
+    kind = "type" if "type" in first else "label"
+    if "offsets" in first:
+        return Names(field, kind, "offsets")
+    return Names(field, kind, "start_offset, end_offset" if "start_offset" in first else "start, end")
+
+
+def _item(item: object) -> object:
+    if isinstance(item, list):
+        return {"type": item[2], "spans": [item[:2]]} if len(item) == 3 else item
+    if not isinstance(item, dict):
+        return item
+    rest = {name: value for name, value in item.items() if name not in _DERIVED}
+    native: dict[str, Any] = {"type": rest.pop("type") if "type" in rest else rest.pop("label", None)}
+    if "offsets" in rest:
+        native["spans"] = rest.pop("offsets")
+    elif "start_offset" in rest:
+        native["spans"] = [[rest.pop("start_offset"), rest.pop("end_offset", None)]]
+    elif "start" in rest:
+        native["spans"] = [[rest.pop("start"), rest.pop("end", None)]]
+    if isinstance(rest.get("text"), list) and all(isinstance(part, str) for part in rest["text"]):
+        rest["text"] = " ".join(rest["text"])
+    if "normalized" in rest:
+        native["concepts"] = _concepts(rest.pop("normalized"))
+    return native | rest
+
+
+def _concepts(normalized: object) -> object:
+    if not isinstance(normalized, list) or not all(isinstance(entry, dict) for entry in normalized):
+        return normalized
+    pairs = [(entry.get("db_name"), entry.get("db_id")) for entry in normalized]
+    return [f"{name}:{key}" if name and key is not None else None for name, key in pairs]
+
+
+def _token(token: object) -> object:
+    if isinstance(token, dict) and _TOKEN_FIELDS.issuperset(token):
+        return [token.get("start"), token.get("end")]
+    return token
+
+
+def _text_of_passages(passages: object, problems: list[Problem]) -> str | None:
+    """The passages at their offsets, with spaces between them."""
+    pieces: list[tuple[int, int, str, str]] = []
+    for i, passage in enumerate(passages if isinstance(passages, list) else [None]):
+        place = f"passages[{i}]"
+        if not isinstance(passage, dict):
+            problems.append(_bad_passage(place, "it", "an object with text and offsets"))
+            return None
+        texts, offsets = passage.get("text"), passage.get("offsets")
+        texts = [texts] if isinstance(texts, str) else texts
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            problems.append(_bad_passage(place, "text", "a list of strings"))
+            return None
+        if not isinstance(offsets, list) or len(offsets) != len(texts) or not all(map(_is_span, offsets)):
+            problems.append(_bad_passage(place, "offsets", "one [start, end] pair of integers for each text"))
+            return None
+        pieces += [(start, end, text, place) for (start, end), text in zip(offsets, texts, strict=True)]
+    return _joined(sorted(pieces, key=lambda piece: piece[0]), problems)
+
+
+def _joined(pieces: list[tuple[int, int, str, str]], problems: list[Problem]) -> str | None:
+    text, sound = "", True
+    longest = sum(len(piece) for _, _, piece, _ in pieces) * 2 + 10_000  # a gap beyond is a mistake or an attack
+    for start, end, piece, place in pieces:
+        if end - start != len(piece):
+            message = f"offsets {start}-{end} are {end - start} characters apart, but the text has {len(piece)}"
+            unit = _unit(piece, end - start)
+            problems.append(Problem("error", "passage", message + unit, place))
+            sound = False
+        elif start < len(text) or start > longest:
+            message = f"offset {start} does not fit after a text of {len(text)} characters"
+            problems.append(Problem("error", "passage", message, place))
+            sound = False
+        else:
+            text = text.ljust(start) + piece
+    return text if sound else None
+
+
+def _unit(text: str, length: int) -> str:
+    if length == len(text.encode("utf-16-le", "surrogatepass")) // 2:
+        return "; they are counted in UTF-16 units: count Unicode characters"
+    if length == len(text.encode("utf-8", "surrogatepass")):
+        return "; they are counted in UTF-8 bytes: count Unicode characters"
+    return ""
+
+
+def _without_texts(passages: object) -> object:
+    if not isinstance(passages, list):
+        return passages
+    return [
+        {name: value for name, value in passage.items() if name != "text"} if isinstance(passage, dict) else passage
+        for passage in passages
+    ]
+
+
+def _is_span(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(type(part) is int and part >= 0 for part in value)
+
+
+def _bad_passage(place: str, name: str, expected: str) -> Problem:
+    return Problem("error", "wrong field", f"{name} is missing or of another type, expected {expected}", place)

@@ -1,0 +1,285 @@
+"""A document as one JSON object, and back.
+
+The native record (only ``text`` is required; `to_record` leaves out what is absent)::
+
+    {"id": "note-1", "text": "No acute distress.", "tokens": [[0, 2], [3, 8], [9, 17], [17, 18]],
+     "columns": {"pos": ["DT", "JJ", "NN", "."]}, "sentences": [[0, 4]],
+     "mentions": [{"id": "T1", "type": "problem", "spans": [[3, 17]], "head": [9, 17],
+                   "concepts": ["SPL:0001"], "score": 0.93, "text": "acute distress"}],
+     "meta": {}}
+
+A mention's ``text`` is checked and not kept. Nothing else is dropped: a field of the record that we do not know goes
+into ``Document.meta`` under its own name, and a field of a mention that we do not know into ``meta["unread"]`` under
+its place, such as ``"mentions[0].certainty"``.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spanloom.document import Document, Mention, Offsets, Span
+from spanloom.document.validate import Problem, counted_as, find_errors, flat
+from spanloom.formats.dialects import NATIVE_FIELDS, Names, to_native
+
+_MENTION_FIELDS = frozenset(("id", "type", "spans", "head", "concepts", "score", "text"))
+_LARGEST = 2**62  # what an int64 holds with room to add
+_SHOWN = 60  # characters of a wrong value in a message
+
+
+def to_record(document: Document) -> dict[str, Any]:
+    """The native record of a document; values are JSON types, and scores keep all their digits.
+
+    >>> to_record(Document("mild pain", id="a", mentions=[Mention("problem", [(5, 9)], score=0.5)]))
+    {'id': 'a', 'text': 'mild pain', 'mentions': [{'type': 'problem', 'spans': [[5, 9]], 'score': 0.5}]}
+    """
+    record: dict[str, Any] = {"id": document.id} if document.id else {}
+    record["text"] = document.text
+    if document.tokens is not None:
+        record["tokens"] = document.tokens.tolist()
+    if document.columns:
+        record["columns"] = {name: list(values) for name, values in document.columns.items()}
+    if document.sentences is not None:
+        record["sentences"] = document.sentences.tolist()
+    record["mentions"] = [_mention_record(mention) for mention in document.mentions]
+    if document.meta:
+        record["meta"] = document.meta
+    return record
+
+
+def _mention_record(mention: Mention) -> dict[str, Any]:
+    record: dict[str, Any] = {} if mention.id is None else {"id": mention.id}
+    record["type"] = mention.type
+    record["spans"] = [[int(start), int(end)] for start, end in mention.spans]
+    if mention.head is not None:
+        record["head"] = [int(mention.head.start), int(mention.head.end)]
+    if mention.concepts:
+        record["concepts"] = list(mention.concepts)
+    if mention.score is not None:
+        record["score"] = float(mention.score)
+    return record
+
+
+def from_record(record: object, path: str | Path | None = None, line: int | None = None) -> Document:
+    """The document of a record: native, BigBIO, Prodigy or doccano.
+
+    Args:
+        record: as `json.loads` gives it.
+        path: for messages.
+        line: for messages.
+
+    Raises:
+        DataError: the first problem of the record.
+
+    >>> from_record({"text": "mild pain", "label": [[5, 9, "problem"]]}).mentions
+    [Mention(type='problem', spans=(Span(start=5, end=9),), id=None, head=None, concepts=(), score=None)]
+    >>> from_record({"text": "mild pain", "mentions": [{"type": "problem", "spans": [[5, "9"]]}]}, "a.jsonl", 1)
+    Traceback (most recent call last):
+    spanloom.errors.DataError: a.jsonl:1: mentions[0]: spans is [[5, "9"]], expected [start, end] pairs of integers
+    """
+    document, problems = parse_record(record)
+    for problem in problems:
+        raise replace(problem, path=None if path is None else str(path), line=line).to_error()
+    if document is None:
+        raise AssertionError("a record without problems has a document")
+    return document
+
+
+def parse_record(record: object) -> tuple[Document | None, list[Problem]]:
+    """The document of a record and every error in it; the document is of use only if there is none."""
+    problems: list[Problem] = []
+    if not isinstance(record, dict):
+        _wrong(problems, "", "the line", record, "a JSON object with a field 'text'")
+        return None, problems
+    native, names = to_native(record, problems)
+    document = _document(native, names, problems)
+    if document is not None:
+        problems += _renamed(find_errors(document), names)
+    return document, problems
+
+
+def _renamed(problems: list[Problem], names: Names) -> list[Problem]:
+    """Problems that name the field as the record has it (``spans[2]``, not ``mentions[2]``)."""
+    if names.field == "mentions":
+        return problems
+    return [
+        Problem(p.severity, p.kind, p.message, f"{names.field}{p.place.removeprefix('mentions')}", p.mention)
+        if p.place.startswith("mentions[")
+        else p
+        for p in problems
+    ]
+
+
+def _wrong(problems: list[Problem], place: str, name: str, value: object, expected: str) -> None:
+    if value is None:
+        found = f"{name} is missing"
+    else:
+        try:
+            shown = json.dumps(value, default=repr)
+        except (RecursionError, ValueError):
+            shown = "nested too deeply"
+        found = f"{name} is {shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + '…'}"
+    problems.append(Problem("error", "wrong field", f"{found}, expected {expected}", place))
+
+
+def _document(record: dict[str, Any], names: Names, problems: list[Problem]) -> Document | None:
+    text = record.get("text")
+    if not isinstance(text, str):
+        _wrong(problems, "", "text", text, "the document's text")
+        return None
+    document = Document(text, id=_name(record.get("id"), problems, "") or "")
+    if record.get("tokens") is not None:
+        document.tokens = _offsets(record["tokens"], "tokens", problems)
+    if record.get("sentences") is not None:
+        document.sentences = _offsets(record["sentences"], "sentences", problems)
+    if record.get("columns") is not None:
+        document.columns = _columns(record["columns"], problems)
+    meta, unread = record.get("meta"), dict[str, Any]()
+    if meta is not None and not isinstance(meta, dict):
+        _wrong(problems, "", "meta", meta, "an object")
+        meta = None
+    mentions = record.get("mentions")
+    if mentions is not None and not isinstance(mentions, list):
+        _wrong(problems, "", names.field, mentions, "a list of mentions")
+        mentions = None
+    for i, item in enumerate(mentions or ()):
+        mention = _mention(item, text, f"{names.field}[{i}]", names, problems)
+        if mention is None:
+            continue
+        document.mentions.append(mention)
+        if not _MENTION_FIELDS.issuperset(item):
+            unread |= {f"{names.field}[{i}].{key}": item[key] for key in item if key not in _MENTION_FIELDS}
+    document.meta = _meta(record, dict(meta or {}), unread, problems)
+    return document
+
+
+def _meta(
+    record: dict[str, Any], meta: dict[str, Any], unread: dict[str, Any], problems: list[Problem]
+) -> dict[str, Any]:
+    others = {} if NATIVE_FIELDS.issuperset(record) else {k: v for k, v in record.items() if k not in NATIVE_FIELDS}
+    if unread:
+        others["unread"] = unread
+    for name in others.keys() & meta.keys():
+        message = f"the field {name!r} stands beside meta and in it; unknown fields are kept in meta: rename one"
+        problems.append(Problem("error", "wrong field", message))
+    return meta | others
+
+
+def _name(value: object, problems: list[Problem], place: str) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    _wrong(problems, place, "id", value, "a string or an integer")
+    return None
+
+
+def _is_pair(value: object) -> bool:
+    return (
+        isinstance(value, list | tuple)
+        and len(value) == 2
+        and type(value[0]) is int
+        and type(value[1]) is int
+        and -_LARGEST < value[0] < _LARGEST
+        and -_LARGEST < value[1] < _LARGEST
+    )
+
+
+def _offsets(value: object, name: str, problems: list[Problem]) -> Offsets | None:
+    """(n, 2) integers; numpy looks at them all at once, and Python only at those that are wrong."""
+    if isinstance(value, list):
+        if not value:
+            return np.zeros((0, 2), dtype=np.int64)
+        try:
+            array = np.array(value)
+        except (ValueError, OverflowError):
+            array = np.zeros(0)
+        if array.ndim == 2 and array.shape[1] == 2 and array.dtype.kind == "i":
+            return array.astype(np.int64, copy=False)
+        for i, item in enumerate(value):
+            if not _is_pair(item):
+                _wrong(problems, f"{name}[{i}]", "it", item, "[start, end], two integers")
+                return None
+    _wrong(problems, "", name, value, "a list of [start, end] pairs of integers")
+    return None
+
+
+def _columns(value: object, problems: list[Problem]) -> dict[str, list[str]]:
+    if not isinstance(value, dict):
+        _wrong(problems, "", "columns", value, "an object of lists, one for each column")
+        return {}
+    for name, values in value.items():
+        if not isinstance(values, list) or not set(map(type, values)) <= {str}:
+            _wrong(problems, f"columns[{name!r}]", "it", values, "a list of strings")
+            return {}
+    return value
+
+
+def _mention(item: object, text: str, place: str, names: Names, problems: list[Problem]) -> Mention | None:
+    before = len(problems)
+    if not isinstance(item, dict):
+        _wrong(problems, place, "it", item, f"an object with {names.type} and {names.spans}")
+        return None
+    kind, spans, head, score = item.get("type"), item.get("spans"), item.get("head"), item.get("score")
+    if not isinstance(kind, str):
+        _wrong(problems, place, names.type, kind, "a string")
+    if not isinstance(spans, list) or not spans or not all(map(_is_pair, spans)):
+        expected = "[start, end] pairs of integers" if names.spans == "spans" else "integers"
+        _wrong(problems, place, names.spans, spans, expected)
+    if head is not None and not _is_pair(head):
+        _wrong(problems, place, "head", head, "[start, end], two integers")
+    if score is not None and type(score) not in (int, float):
+        _wrong(problems, place, "score", score, "a number from 0 to 1")
+    concepts = item.get("concepts") or ()
+    if not isinstance(concepts, list | tuple) or not all(isinstance(concept, str) for concept in concepts):
+        _wrong(problems, place, "concepts", concepts, "a list of strings")
+    identifier = _name(item.get("id"), problems, place)
+    if len(problems) > before:
+        return None
+    mention = Mention(
+        kind,  # type: ignore[arg-type]
+        tuple(Span(*span) for span in spans),  # type: ignore[union-attr]
+        identifier,
+        head,
+        tuple(concepts),
+        None if score is None else float(score),
+    )
+    if "text" in item:
+        _check_surface(item["text"], mention, text, place, problems)
+    return mention if len(problems) == before else None
+
+
+def _check_surface(surface: object, mention: Mention, text: str, place: str, problems: list[Problem]) -> None:
+    """Compare the text that a record gives for a mention with the text at its offsets."""
+    if not isinstance(surface, str):
+        _wrong(problems, place, "text", surface, "a string")
+        return
+    problem = surface_problem(surface, mention, text, place)
+    if problem is not None:
+        problems.append(problem)
+
+
+def surface_problem(surface: str, mention: Mention, text: str, place: str) -> Problem | None:
+    """What is wrong if a file's own text for a mention is not the text at its offsets; ``None`` if it is."""
+    found = mention.text(text)
+    if surface == found or flat(surface) == flat(found):
+        return None
+    spans = ";".join(f"{start}-{end}" for start, end in mention.spans)
+    unit = counted_as(text, mention.spans, surface) if all(0 <= s < e for s, e in mention.spans) else None
+    if unit is not None:
+        message = (
+            f"offsets {spans} of {_clip(surface)} are counted {unit}; expected Unicode characters from 0, end excluded"
+        )
+        return Problem("error", "unit of offsets", message, place)
+    if mention.end > len(text):
+        return None  # said better by the check of offsets
+    message = f"the text is {_clip(surface)}, but {_clip(found)} stands at {spans}; correct one of them"
+    return Problem("error", "other text", message, place)
+
+
+def _clip(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")

@@ -1,0 +1,94 @@
+"""Bytes of a file as text: UTF-8 only, with the place of what is not, and offsets kept.
+
+Lines end at LF only (CR LF counts as one end, and is kept where it matters): Unicode's other line separators are
+text. A byte order mark at the start of a file is a mark of its encoding and no part of the text; the brat reader says
+what it does where offsets count it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from spanloom.errors import DataError
+from spanloom.formats.base import STDIO
+
+BOM = b"\xef\xbb\xbf"
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """All bytes of a file, or of standard input for ``-``.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
+    try:
+        return sys.stdin.buffer.read() if str(path) == STDIO else Path(path).read_bytes()
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def raw_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file as bytes with their numbers, one at a time, without a leading byte order mark.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
+    try:
+        if str(path) == STDIO:
+            yield from _numbered(sys.stdin.buffer)
+        else:
+            with Path(path).open("rb") as file:
+                yield from _numbered(file)
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def _numbered(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    for number, line in enumerate(file, start=1):
+        yield number, line.removeprefix(BOM) if number == 1 else line
+
+
+def unreadable(path: str | Path, error: OSError) -> DataError:
+    """The error for a file that the system does not let us read."""
+    return DataError(f"cannot be read: {error.strerror or error}", path=path)
+
+
+def decode(raw: bytes, path: str | Path, line: int | None = None) -> str:
+    r"""UTF-8 bytes as text.
+
+    Args:
+        raw: a line or a whole file.
+        path: for the message.
+        line: the number of the line; found from the bytes if ``raw`` is a whole file.
+
+    Raises:
+        DataError: invalid UTF-8 or a NUL byte, with line and byte position in the line.
+
+    >>> decode(b"one\ntw\xf6", "a.txt")
+    Traceback (most recent call last):
+    spanloom.errors.DataError: a.txt:2: byte 3 of the line is 0xF6, which is not UTF-8; convert the file to UTF-8
+    """
+    try:
+        text = raw.decode("utf-8")
+        position = raw.find(b"\0") if b"\0" in raw else -1
+        found = "NUL"
+    except UnicodeDecodeError as error:
+        text, position = "", error.start
+        found = f"0x{raw[position]:02X}, which is not UTF-8"
+    if position < 0:
+        return text
+    if line is None or line == 1:
+        found += _utf16(raw)
+    start = raw.rfind(b"\n", 0, position) + 1
+    line = raw.count(b"\n", 0, position) + 1 if line is None else line
+    message = f"byte {position - start + 1} of the line is {found}; convert the file to UTF-8"
+    if found == "NUL":
+        message = f"byte {position - start + 1} of the line is NUL; remove it, or convert the file to UTF-8"
+    raise DataError(message, path=path, line=line)
+
+
+def _utf16(raw: bytes) -> str:
+    return " (the file starts with the mark of UTF-16)" if raw.startswith((b"\xff\xfe", b"\xfe\xff")) else ""

@@ -1,0 +1,47 @@
+"""Plain text: one document a file, without annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from spanloom.document import Document
+from spanloom.document.validate import Problem
+from spanloom.errors import DataError, UsageError
+from spanloom.formats.base import STDIO, Format, Losses, Scanned, count_meta, count_unwritten
+from spanloom.formats.output import output_file
+from spanloom.formats.source import decode, read_bytes
+
+_BOM = "\ufeff"
+
+
+def scan(path: str | Path) -> Iterator[Scanned]:
+    """The file as one document, line ends as they are; a byte order mark at its start is no part of the text."""
+    try:
+        text = decode(read_bytes(path), path).removeprefix(_BOM)
+    except DataError as error:
+        problem = Problem("error", "unreadable", error.message, path=str(path), line=error.line)
+        yield Scanned(None, [problem], str(path))
+        return
+    name = "" if str(path) == STDIO else Path(path).stem
+    yield Scanned(Document(text, id=name), [], str(path))
+
+
+def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
+    """Write the text of one document; everything else is counted as lost."""
+    losses = Losses()
+    with output_file(path, force=force) as file:
+        count = 0
+        for document in documents:
+            count += 1
+            if count > 1:
+                raise UsageError("plain text holds one document, but there are several; write JSONL")
+            file.write(_BOM + document.text if document.text.startswith(_BOM) else document.text)
+            count_unwritten(losses, document, "tokens", "sentences", "columns", "mentions")
+            count_meta(losses, document, held=())
+        if not count:
+            raise DataError("there is no document to write", path=path)
+    return losses
+
+
+TEXT = Format("text", (".txt",), scan, write)

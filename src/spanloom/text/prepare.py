@@ -1,0 +1,25 @@
+"""What a document lacks: tokens and sentences."""
+
+from __future__ import annotations
+
+from spanloom.document import Document
+from spanloom.text.sentences import split_sentences
+from spanloom.text.tokens import tokenize
+
+
+def prepare(document: Document) -> Document:
+    """The document with tokens and sentences.
+
+    What it has is kept; columns and mentions are untouched.
+
+    Returns:
+        the document itself if it lacks nothing, else a copy.
+
+    >>> prepare(Document("No fever. No pain.")).sentences.tolist()
+    [[0, 3], [3, 6]]
+    """
+    if document.tokens is not None and document.sentences is not None:
+        return document
+    tokens = tokenize(document.text) if document.tokens is None else document.tokens
+    sentences = split_sentences(document.text, tokens) if document.sentences is None else document.sentences
+    return document.copy(tokens=tokens, sentences=sentences)

@@ -1,0 +1,127 @@
+"""From tokens to sentences: rules for full stops, and for line ends (`lines`)."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.document import Offsets
+from spanloom.text.abbreviations import BEFORE_NUMBER, INSIDE, LETTERED, SOMETIMES, STARTERS
+from spanloom.text.characters import CLOSING, OPENING
+from spanloom.text.lines import line_breaks
+
+_REACH: Final = 32  # characters that a word before a full stop is looked for in
+
+_CITATION: Final = (
+    r"(?:[ ]?\[\d{1,4}(?:[,–-][ ]?\d{1,4}){0,20}\])*+"  # stands after the full stop, and belongs before it
+)
+_STOP: Final = re.compile(
+    rf"(?<![.!?…])([.!?…]++)([{CLOSING}]*+){_CITATION}(?=\s)"
+    r"|(?<=[a-z][a-z])([.?!])()(?=[A-Z][a-z])"  # the space was forgotten
+    rf"|([。！？｡]|．(?!\d))[{CLOSING}」』）]*+"
+)
+_NEXT: Final = re.compile(rf"\s*+([{OPENING}]*+)(\S{{0,{_REACH}}})")
+_LAST: Final = re.compile(rf"[^\s{OPENING}/,;–—]*$")
+_SMALL: Final = re.compile(r"[a-zα-ω]{1,5}-?[A-Z0-9]|[α-ωcv]-[a-zA-Z]")  # p53, mRNA, c-Myc, c-jun, α-actin
+_PART: Final = re.compile(r"[a-z](?:[-–,][ ]?[a-z])?\)")  # of a figure: (a), (b-d)
+_CAPITALIZED: Final = re.compile(r"[A-Z][a-z]")
+_DOTTED: Final = re.compile(r"(?:[a-z]\.-?)+[a-z]", re.IGNORECASE)  # b.i.d, p.o, U.S, J.-I
+_NUMBERING: Final = re.compile(r"[\s#(]*(?:\d{1,3}(?:\.\d{1,2})*|[A-Za-z]|[ivxIVX]{1,4})")
+
+
+def split_sentences(text: str, tokens: Offsets) -> NDArray[np.int64]:
+    """Groups tokens into sentences.
+
+    A sentence ends at a full stop, exclamation or question mark that no rule says is something else, and at a line end
+    that is a blank line, stands beside a list item or heading, or closes a short line. No sentence ends inside a token.
+
+    Args:
+        text: the text.
+        tokens: (T, 2) start and end in characters, in text order, of any tokenizer.
+
+    Returns:
+        (N, 2) first token and end token of each sentence, half-open; together they cover all tokens.
+
+    >>> from spanloom.text import tokenize
+    >>> text = "Seen by Dr. Lee on 3.5 mg p.o. b.i.d. of it. No fever.\\n\\nPLAN:\\nHome."
+    >>> tokens = tokenize(text)
+    >>> for first, end in split_sentences(text, tokens):
+    ...     print(text[tokens[first, 0] : tokens[end - 1, 1]])
+    Seen by Dr. Lee on 3.5 mg p.o. b.i.d. of it.
+    No fever.
+    PLAN:
+    Home.
+    """
+    count = len(tokens)
+    if not count:
+        return np.zeros((0, 2), np.int64)
+    stops = [match.end() for match in _STOP.finditer(text) if _ends(text, match)]
+    places = np.array(stops + line_breaks(text), np.int64)
+    first = np.searchsorted(tokens[:, 0], places)  # the first token that starts there or later
+    inner = (first > 0) & (first < count)
+    first, places = first[inner], places[inner]
+    bounds = np.unique(first[tokens[first - 1, 1] <= places])
+    edges = np.concatenate(([0], bounds, [count])).astype(np.int64)
+    return np.stack((edges[:-1], edges[1:]), axis=1)
+
+
+def _ends(text: str, match: re.Match[str]) -> bool:
+    """Whether a sentence ends after this full stop and what closes it."""
+    if match[5]:  # CJK: no space follows
+        return True
+    following = _NEXT.match(text, match.end())
+    if following is None or not _may_start(following[1], following[2]):
+        return False
+    stop, closing = match[1] or match[3], match[2]
+    return stop != "." or bool(closing) or not _is_abbreviation(text, match.start(), following[2])
+
+
+def _may_start(opening: str, word: str) -> bool:
+    """Whether a sentence may start with this word: no small letter, and no mark that continues a sentence."""
+    if not word:
+        return False
+    if word[0].islower():
+        return bool(_SMALL.match(word)) or (opening == "(" and bool(_PART.match(word)))
+    return word[0].isalnum() or word[0] in "-*<#•§"
+
+
+def _is_abbreviation(text: str, stop: int, following: str) -> bool:
+    """Whether the full stop at ``stop`` belongs to the word before it."""
+    before = text[max(0, stop - _REACH) : stop]
+    last = _LAST.search(before)
+    word = last[0] if last else ""
+    key, number = word.lower(), any(character.isdigit() for character in following)
+    if key in INSIDE and (number or not _is_acronym(word) or following.isupper()):
+        return True
+    if (key in BEFORE_NUMBER and number) or _is_numbering(text, stop):
+        return True
+    if len(word) == 1 and word.isalpha():
+        return not (_starts_sentence(following) or _is_label(before[:-1]))
+    if _DOTTED.fullmatch(word):
+        return not (_starts_sentence(following) or (word.islower() and _CAPITALIZED.match(following)))
+    return key in SOMETIMES and not _starts_sentence(following)
+
+
+def _is_acronym(word: str) -> bool:
+    return len(word) > 1 and word.isupper()
+
+
+def _is_label(before: str) -> bool:
+    """Whether a single letter after ``before`` is a unit (24 h) or part of a name (vitamin D), and not an initial."""
+    words = before.split()
+    return bool(words) and (words[-1][-1].isdigit() or words[-1].lower().rpartition("-")[2] in LETTERED)
+
+
+def _starts_sentence(word: str) -> bool:
+    return word.rstrip(",;:") in STARTERS
+
+
+def _is_numbering(text: str, stop: int) -> bool:
+    """Whether the line up to ``stop`` is nothing but the number of a list item."""
+    start = max(text.rfind("\n", max(0, stop - _REACH), stop) + 1, stop - _REACH, 0)
+    if start and text[start - 1] != "\n":
+        return False
+    return _NUMBERING.fullmatch(text, start, stop) is not None

@@ -1,0 +1,70 @@
+"""From text to tokens: one regular expression, tried from left to right.
+
+Words are split at every punctuation mark, also at hyphens and slashes (``IL-2-induced`` is five tokens), because
+mentions begin and end there: Muis and Lu 2017, appendix D. Numbers with a decimal point or thousands are not.
+
+Repetitions are possessive (``++``): what they took they keep. No string, however long, is scanned more than a fixed
+number of times.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+from typing import Final
+
+import numpy as np
+
+from spanloom.document import Offsets
+from spanloom.text.characters import CJK, EMOJI, IGNORED, MARKS
+
+_UNITS: Final = (
+    "mcg|µg|μg|ug|mg|ng|pg|kg|dl|dL|ml|mL|µl|μl|ul|µL|μL|uL|µm|μm|um|nm|mm|cm|km|µM|μM|uM|nM|pM|mM|mmol|nmol|mol|meq|mEq"
+    "|kDa|kD|kb|kbp|bp|Hz|kHz|MHz|kV|mV|mmHg|min|hr|hrs|yo|yrs|IU|cc|lb|lbs|oz"
+)
+_LETTER: Final = rf"[^\W_{CJK}]"  # a letter or digit
+
+_TOKEN: Final = re.compile(
+    "|".join(
+        (
+            r"(?:https?://|www\.)[^\s<>\"]*[\w/]",  # an address, up to its last letter, digit or slash
+            rf"\d++(?=(?:{_UNITS})(?!\w))",  # 10 in 10mg
+            r"\d{1,3}+(?:,\d{3})++(?!\d)(?:\.\d++)?+",  # 1,000.5
+            r"\d++(?:\.\d++)++",  # 3.5, 3.4.21.4
+            r"(?<!['’‘])\d++['’′](?!s\b)",  # 5' in 5'-end, but not in '5'
+            r"(?<![\w.])(?:[A-Za-z]\.){2,}+(?!\w)",  # e.g., b.i.d.
+            r"(?=[A-Za-z]++(?<=n)['’]t(?!\w))[A-Za-z]+(?=n['’]t)",  # do in don't
+            r"n['’]t(?!\w)",
+            r"[A-Za-z]\d++\.\d++(?!\w)",  # E13.5
+            rf"{_LETTER}++(?:[{MARKS}]++{_LETTER}*+)*+",
+            r"(?<=\w)['’](?:s|S|re|ve|ll|d|m)(?!\w)",  # 's, 've
+            rf"[{CJK}][{MARKS}]*+",
+            r"(?<![\w)\]])\.\d++",  # .5
+            r"°[CF](?!\w)",
+            r"\[\*\*|\*\*\]",  # the brackets of a de-identified name
+            r"([-.=_*~#–—])\1++",  # a dash of several hyphens, a rule, an ellipsis
+            r"[\U0001f1e6-\U0001f1ff]{2}",  # a flag
+            rf"[{EMOJI}][{MARKS}]*+(?:(?<=\u200d)[{EMOJI}][{MARKS}]*+)*+",
+            rf"[^{IGNORED}][{MARKS}]*+",
+        )
+    )
+)
+
+
+def tokenize(text: str) -> Offsets:
+    """Splits a text into tokens.
+
+    Punctuation marks are tokens of their own. Kept together are numbers such as 3.5 and 1,000, single letters with
+    full stops (``b.i.d.``), 5′, addresses of the web, and rules such as ``-----``. Taken apart are numbers and
+    units (``10mg``), ``n't`` and ``'s``, and each character of a script without spaces. Marks stay with their letter.
+
+    Returns:
+        (T, 2) start and end of each token in characters. White space, control characters and characters without width
+        stand outside the tokens.
+
+    >>> text = "IL-2-induced CD4+ cells, 3.5mg b.i.d. (5'-end)"
+    >>> [text[start:end] for start, end in tokenize(text)]
+    ['IL', '-', '2', '-', 'induced', 'CD4', '+', 'cells', ',', '3.5', 'mg', 'b.i.d.', '(', "5'", '-', 'end', ')']
+    """
+    spans = chain.from_iterable(match.span() for match in _TOKEN.finditer(text))
+    return np.fromiter(spans, np.int64).reshape(-1, 2)

@@ -1,0 +1,5 @@
+"""Documents as pictures: what a model found, or what an annotator marked, drawn below the text."""
+
+from spanloom.view.terminal import MIN_WIDTH, render
+
+__all__ = ["MIN_WIDTH", "render"]

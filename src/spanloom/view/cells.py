@@ -1,0 +1,77 @@
+"""Characters in the cells of a terminal: how wide they are, and what is shown in place of those that cannot be."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import lru_cache
+
+TAB = 8  # distance of the tab stops
+_JAMO = range(0x1160, 0x1200)  # medial vowels and final consonants, drawn inside the syllable before them
+_SOFT_HYPHEN = "\u00ad"
+
+
+@lru_cache(maxsize=4096)
+def visible(char: str) -> str:
+    """What is shown for a character: itself, unless it would move the cursor or change the terminal.
+
+    >>> visible("a"), visible("\\x1b"), visible("\\u2028")
+    ('a', '␛', '�')
+    """
+    if char < " ":
+        return chr(0x2400 + ord(char))
+    if char == "\x7f":
+        return "␡"
+    return "�" if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") else char
+
+
+@lru_cache(maxsize=4096)
+def width(char: str) -> int:
+    """Cells of a shown character: 2 for East Asian wide ones, 0 for combining and formatting ones, else 1.
+
+    What terminals join (emoji sequences) is counted character by character, ambiguous width as 1.
+
+    >>> width("a"), width("心"), width("\\u0301")
+    (1, 2, 0)
+    """
+    if unicodedata.category(char) in ("Mn", "Me", "Cf") and char != _SOFT_HYPHEN:
+        return 0
+    if ord(char) in _JAMO:
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def advance(column: int, char: str) -> int:
+    """The column after a character that starts at ``column``; a tab goes to the next stop.
+
+    >>> advance(3, "a"), advance(3, "\\t")
+    (4, 8)
+    """
+    if char == "\t":
+        return (column // TAB + 1) * TAB
+    return column + width(visible(char))
+
+
+def cells(text: str) -> int:
+    """Cells of a shown text.
+
+    >>> cells("心 x")
+    4
+    """
+    return sum(map(width, text))
+
+
+def fit(text: str, limit: int) -> list[str]:
+    """A shown text in parts of at most ``limit`` cells (at least 2).
+
+    >>> fit("心心心", 4)
+    ['心心', '心']
+    """
+    parts, used = [""], 0
+    for char in text:
+        size = width(char)
+        if used + size > limit:
+            parts.append("")
+            used = 0
+        parts[-1] += char
+        used += size
+    return parts

@@ -1,0 +1,96 @@
+"""From a text to lines that fit, and from characters to the columns of a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from spanloom.document import Document
+from spanloom.evaluate.units import sentence_starts
+from spanloom.view.cells import advance, visible
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the picture.
+
+    The lines share the whole text among them: white space at a break, and lines without anything visible, belong to a
+    line before or after, so that every character has a place.
+
+    Args:
+        low: the first character that belongs to it.
+        high: the end of those.
+        start: the first character that is shown.
+        columns: the first column of each shown character, and the column after the last.
+        text: what is shown.
+        opens: a sentence begins here (or a line of the text, if it has no sentences).
+    """
+
+    low: int
+    high: int
+    start: int
+    columns: tuple[int, ...]
+    text: str
+    opens: bool
+
+    def column(self, offset: int) -> int:
+        """The column of a character; the nearest if it is not shown."""
+        return self.columns[min(max(offset - self.start, 0), len(self.columns) - 1)]
+
+
+def layout(document: Document, width: int) -> list[Line]:
+    """Break a document's text into lines of at most ``width`` columns: at white space, inside a word if there is none.
+
+    >>> [line.text for line in layout(Document("pain in the left arm"), 12)]
+    ['pain in the', 'left arm']
+    """
+    text = document.text
+    shown = [piece for piece in _pieces(document, width) if text[piece[0] : piece[1]].strip()]
+    lines = []
+    for i, (start, end, block) in enumerate(shown):
+        low = start if i else 0
+        high = shown[i + 1][0] if i + 1 < len(shown) else len(text)
+        columns, drawn = _draw(text[start:end].rstrip())
+        lines.append(Line(low, high, start, columns, drawn, not i or block != shown[i - 1][2]))
+    return lines or [Line(0, max(len(text), 1), 0, (0,), "", True)]
+
+
+def _pieces(document: Document, width: int) -> Iterator[tuple[int, int, int]]:
+    """Start, end, and the number of the sentence or line of the text, of all pieces, blank ones too."""
+    text = document.text
+    starts = sentence_starts(document).tolist()
+    cuts = [cut for cut in starts if 0 < cut < len(text)] if starts or _is_split(document) else _line_starts(text)
+    for block, (start, stop) in enumerate(zip([0, *cuts], [*cuts, len(text)], strict=True)):
+        while start < stop:
+            end = _line_end(text, start, stop, width)
+            yield start, end, block
+            start = end
+
+
+def _is_split(document: Document) -> bool:
+    return document.tokens is not None and document.sentences is not None
+
+
+def _line_starts(text: str) -> list[int]:
+    return [i + 1 for i, char in enumerate(text) if char == "\n" and i + 1 < len(text)]
+
+
+def _line_end(text: str, start: int, stop: int, width: int) -> int:
+    column, last_space = 0, start
+    for i in range(start, stop):
+        if text[i] == "\n":
+            return i + 1
+        column = advance(column, text[i])
+        if text[i].isspace():
+            last_space = i + 1  # may hang over the edge, where it is not shown
+        elif column > width and i > start:
+            return last_space if last_space > start else i
+    return stop
+
+
+def _draw(text: str) -> tuple[tuple[int, ...], str]:
+    columns, shown = [0], []
+    for char in text:
+        columns.append(advance(columns[-1], char))
+        shown.append(" " * (columns[-1] - columns[-2]) if char == "\t" else visible(char))
+    return tuple(columns), "".join(shown)

@@ -1,0 +1,50 @@
+"""What holds for every verb: help, version, exit codes, and how quickly help comes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import import_module
+from time import monotonic
+
+import pytest
+
+from spanloom import __version__
+from spanloom.cli.execute import VERBS
+
+
+def test_version(process):
+    result = process("--version")
+    assert (result.returncode, result.stdout, result.stderr) == (0, f"spanloom {__version__}\n", "")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_a_module_and_help(command, verb):
+    assert callable(import_module(VERBS[verb]).run)
+    result = command(*verb.split(), "--help")
+    assert result.returncode == 0
+    assert f"Usage: spanloom {verb} " in result.stdout
+    assert result.stderr == ""
+
+
+@pytest.mark.parametrize("arguments", [["nonsense"], ["predict"], ["view", "x", "--limit", "0"], ["train", "linker"]])
+def test_wrong_usage_exits_2_with_nothing_on_stdout(command, arguments):
+    result = command(*arguments)
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert "Usage: spanloom" in result.stderr
+
+
+def test_help_is_quick(process):
+    def seconds() -> float:
+        start = monotonic()
+        process("--help")
+        return monotonic() - start
+
+    assert min(seconds() for _ in range(3)) < 0.5
+
+
+def test_help_and_version_import_nothing_heavy():
+    code = "import sys; import spanloom.cli; print({'numba', 'numpy', 'scipy', 'pydantic'} & sys.modules.keys())"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "set()"

@@ -1,0 +1,54 @@
+"""The command line over the file, and one clear line for a bad file."""
+
+from __future__ import annotations
+
+import pytest
+
+from spanloom.cli.config import effective
+from spanloom.errors import UsageError
+
+
+@pytest.fixture
+def config(tmp_path):
+    def write(text: str | bytes) -> str:
+        path = tmp_path / "train.toml"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return str(path)
+
+    return write
+
+
+def test_the_command_line_wins_over_the_file(config):
+    file = config('train = "a"\noutput = "m"\nepochs = 3\nstructure = "bio"\ntune-penalty = false\n')
+    options = effective({"train": "b", "epochs": None, "structure": "separators", "l2": []}, file)
+    assert options.train == "b"
+    assert options.recognizer_options() == {"structure": "separators", "epochs": 3, "tune_penalty": False}
+
+
+@pytest.mark.parametrize(("given", "expected"), [([0.5], 0.5), ([0.1, 1.0], [0.1, 1.0])])
+def test_one_l2_is_a_number_and_several_are_a_grid(given, expected):
+    assert effective({"train": "t", "output": "m", "l2": given}, None).l2 == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('strucure = "bio"', "unknown key 'strucure'; the keys are train, output, dev"),
+        ('train = "t"\noutput = "m"\nepochs = "3"', "epochs: found '3'; input should be a valid integer"),
+        ('train = "t"\noutput = "m"\nepochs = 0', "epochs: found 0; input should be greater than or equal to 1"),
+        ('train = "t"\noutput = "m"\nl2 = "small"', "l2: found 'small'"),
+        ('train = "t"', "--output is missing"),
+        ("train =", "not a TOML file"),
+        (b"\xff", "not a TOML file"),
+    ],
+)
+def test_a_bad_file_gets_one_line(config, text, message):
+    with pytest.raises(UsageError) as caught:
+        effective({}, config(text))
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file(tmp_path):
+    with pytest.raises(UsageError, match="cannot be read"):
+        effective({}, str(tmp_path / "no.toml"))

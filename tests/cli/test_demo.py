@@ -1,0 +1,26 @@
+"""The demo keeps what it promises: a model, predictions, the note on the screen, commands that work."""
+
+from __future__ import annotations
+
+import json
+
+
+def test_demo(command, tmp_path):
+    folder = tmp_path / "demo"
+    result = command("demo", "--output", folder)
+    assert result.returncode == 0, result.stderr
+    assert "enlargement" in result.stdout
+    assert "problem" in result.stdout
+    assert sorted(path.name for path in folder.iterdir()) == ["model", "sample.jsonl"]
+    (record,) = [json.loads(line) for line in (folder / "sample.jsonl").read_text().splitlines()]
+    assert all(0 < mention["score"] <= 1 for mention in record["mentions"])
+
+    suggested = [line.split() for line in result.stderr.partition("Try next:")[2].splitlines() if "evaluate" in line]
+    again = command(*suggested[0][1:])
+    assert again.returncode == 0
+    assert "exact" in again.stdout
+
+    taken = command("demo", "--output", folder)
+    assert (taken.returncode, taken.stdout) == (2, "")
+    assert "--force" in taken.stderr
+    assert "Training" not in taken.stderr

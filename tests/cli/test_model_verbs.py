@@ -1,0 +1,139 @@
+"""`train`, `predict`, `evaluate`: the verbs around a model."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def predictions(command, model, corpus, tmp_path_factory):
+    path = tmp_path_factory.mktemp("predictions") / "out.jsonl"
+    result = command("predict", model, corpus / "train.jsonl", "--output", path)
+    assert (result.returncode, result.stdout) == (0, ""), result.stderr
+    assert "in 10 documents" in result.stderr
+    return path
+
+
+def records(text: str) -> list[dict]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_predict_keeps_the_documents_and_scores_the_mentions(predictions, corpus):
+    gold, found = (records(path.read_text()) for path in (corpus / "train.jsonl", predictions))
+    assert [(record["id"], record["text"]) for record in gold] == [(record["id"], record["text"]) for record in found]
+    scores = [mention["score"] for record in found for mention in record["mentions"]]
+    assert scores
+    assert all(0 <= score <= 1 for score in scores)
+
+
+def test_predict_never_uses_the_mentions_of_its_input(command, model, predictions, corpus, tmp_path):
+    bare = [{key: record[key] for key in ("id", "text")} for record in records((corpus / "train.jsonl").read_text())]
+    (tmp_path / "bare.jsonl").write_text("".join(json.dumps(record) + "\n" for record in bare))
+    result = command("predict", model, tmp_path / "bare.jsonl")
+    assert records(result.stdout) == records(predictions.read_text())
+
+
+def test_predict_text_from_standard_input(command, model):
+    result = command("predict", model, "-", "--quiet", input="No chest pain.\n")
+    assert result.stderr == ""
+    assert [record["text"] for record in records(result.stdout)] == ["No chest pain.\n"]
+
+
+def test_predict_with_a_threshold_no_mention_reaches(command, model, corpus):
+    result = command("predict", model, corpus / "train.jsonl", "--threshold", "1")
+    assert all(mention["score"] == 1 for record in records(result.stdout) for mention in record.get("mentions", []))
+    assert command("predict", model, corpus / "train.jsonl", "--threshold", "1.5").returncode == 2
+
+
+def test_predict_in_another_format(command, model, corpus, tmp_path):
+    result = command("predict", model, corpus / "dev.jsonl", "--output", tmp_path / "brat", "--format", "brat")
+    assert result.returncode == 0
+    assert sorted(path.suffix for path in (tmp_path / "brat").glob("note-*")) == [".ann"] * 4 + [".txt"] * 4
+
+
+def test_evaluate_prints_a_report_with_calibration(command, predictions, corpus):
+    result = command("evaluate", corpus / "train.jsonl", predictions)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "exact" in result.stdout
+    assert "expected calibration error" in result.stdout
+
+
+def test_evaluate_as_json(command, predictions, corpus):
+    gold = corpus / "train.jsonl"
+    result = command("evaluate", gold, predictions, "--compare", gold, "--json", "--seed", "3")
+    report = json.loads(result.stdout)
+    assert 0 < report["overall"]["f1"] <= 1
+    assert report["calibration"]["count"] == report["overall"]["predicted"]
+    assert report["paired_test"]["b"]["f1"] == 1
+    assert command("evaluate", gold, predictions, "--compare", gold, "--json", "--seed", "3").stdout == result.stdout
+
+
+def test_evaluate_gold_against_itself_has_no_calibration(command, corpus):
+    result = command("evaluate", corpus / "train.jsonl", corpus / "train.jsonl", "--json")
+    report = json.loads(result.stdout)
+    assert report["overall"]["f1"] == 1
+    assert report["calibration"] is None
+
+
+def test_evaluate_a_model_equals_evaluating_its_predictions(command, model, predictions, corpus):
+    gold = corpus / "train.jsonl"
+    result = command("evaluate", gold, "--model", model, "--json")
+    assert json.loads(result.stdout) == json.loads(command("evaluate", gold, predictions, "--json").stdout)
+
+
+def test_evaluate_says_which_types_the_model_does_not_know(command, model, tmp_path):
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text('{"text": "No pain.", "mentions": [{"type": "mood", "spans": [[3, 7]]}]}\n')
+    result = command("evaluate", gold, "--model", model)
+    assert result.returncode == 0
+    assert "never predicted, because the model was not trained on them: mood" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [["GOLD"], ["GOLD", "GOLD", "--model", "m"], ["-", "-", "--input-format", "jsonl"]]
+)
+def test_evaluate_wants_one_prediction(command, corpus, arguments):
+    gold = str(corpus / "train.jsonl")
+    result = command("evaluate", *[gold if argument == "GOLD" else argument for argument in arguments])
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith("spanloom: error: ")
+
+
+def test_evaluate_names_the_document_that_differs(command, predictions, corpus):
+    result = command("evaluate", corpus / "dev.jsonl", predictions)
+    assert result.returncode == 1
+    assert "not in gold" in result.stderr
+
+
+def test_train_with_a_config_and_flags(command, corpus, tmp_path):
+    config = tmp_path / "train.toml"
+    config.write_text(f'train = "{corpus / "train.jsonl"}"\nstructure = "bio"\nepochs = 2\n')
+    result = command(
+        "train", "recognizer", "--config", config, "--output", tmp_path / "model", "--epochs", "3", "--seed", "4"
+    )
+    assert (result.returncode, result.stdout) == (0, ""), result.stderr
+    shown = json.loads(command("inspect", tmp_path / "model", "--json").stdout)
+    assert (shown["parameters"]["structure"], shown["parameters"]["epochs"]) == ("bio", 3)
+    assert shown["parameters"]["random_state"] == 4
+
+
+def test_train_says_how_it_goes_on_plain_lines(command, corpus, tmp_path):
+    arguments = ["--train", corpus / "train.jsonl", "--dev", corpus / "dev.jsonl", "--epochs", "2"]
+    result = command("train", "recognizer", *arguments, "--output", tmp_path / "model")
+    assert result.returncode == 0
+    assert "objective" in result.stderr
+    assert "dev F1" in result.stderr
+    assert "\x1b" not in result.stderr
+    assert "\r" not in result.stderr
+    quiet = command("train", "recognizer", *arguments, "--output", tmp_path / "model", "--force", "--quiet")
+    assert (quiet.returncode, quiet.stderr) == (0, "")
+
+
+def test_train_needs_data_and_an_output(command, corpus, tmp_path):
+    result = command("train", "recognizer", "--train", corpus / "train.jsonl")
+    assert (result.returncode, result.stderr) == (
+        2,
+        "spanloom: error: --output is missing; give it on the command line or in a --config file\n",
+    )

@@ -1,0 +1,58 @@
+"""What differs on a terminal: colours and the progress bar."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+pty = pytest.importorskip("pty")  # terminals of Unix
+
+RECORD = {"text": "No pain.", "mentions": [{"type": "problem", "spans": [[3, 7]]}]}
+
+
+def on_terminal(*arguments, stream: str, **environment: str) -> str:
+    """What the command writes to a stream that is a terminal."""
+    ours, theirs = pty.openpty()
+    streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, stream: theirs}
+    line = [sys.executable, "-m", "spanloom.cli", *map(str, arguments)]
+    variables = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    process = subprocess.Popen(line, env={**variables, "TERM": "xterm-256color", **environment}, **streams)
+    os.close(theirs)
+    parts = []
+    try:
+        while part := os.read(ours, 4096):
+            parts.append(part)
+    except OSError:  # Linux: the other side is closed
+        pass
+    os.close(ours)
+    assert process.wait() == 0
+    return b"".join(parts).decode()
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "note.jsonl"
+    path.write_text(json.dumps(RECORD) + "\n")
+    return path
+
+
+def test_view_has_colours_on_a_terminal(data):
+    assert "\x1b[38;5;" in on_terminal("view", data, stream="stdout")
+
+
+@pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_view_has_none_where_they_are_not_wanted(data, environment):
+    shown = on_terminal("view", data, stream="stdout", **environment)
+    assert "problem" in shown
+    assert "\x1b" not in shown
+
+
+def test_training_shows_a_bar_on_a_terminal(corpus, tmp_path):
+    arguments = ["--train", corpus / "train.jsonl", "--output", tmp_path / "model", "--epochs", "2"]
+    shown = on_terminal("train", "recognizer", *arguments, stream="stderr")
+    assert "━" in shown
+    assert "objective" in shown

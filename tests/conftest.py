@@ -1,0 +1,111 @@
+"""What several folders of tests share: the real command, and one small trained model."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import spanloom
+from spanloom.cli import main
+
+
+class Result(NamedTuple):
+    """What a command left behind."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Command = Callable[..., Result]
+
+
+@pytest.fixture(scope="session")
+def command() -> Command:
+    """Runs a command line here, with streams of its own: `command("validate", path, input="...")`."""
+
+    def run(*arguments: str | Path, input: str = "") -> Result:
+        streams = [TextIOWrapper(BytesIO(text.encode()), encoding="utf-8", newline="") for text in (input, "", "")]
+        before = sys.stdin, sys.stdout, sys.stderr
+        sys.stdin, sys.stdout, sys.stderr = streams
+        try:
+            main([str(argument) for argument in arguments])
+        except SystemExit as end:
+            code = end.code
+        finally:
+            sys.stdin, sys.stdout, sys.stderr = before
+        for stream in streams:
+            stream.flush()
+        out, err = (stream.buffer.getvalue().decode() for stream in streams[1:])  # type: ignore[attr-defined]
+        return Result(code if isinstance(code, int) else int(code is not None), out, err)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def process() -> Command:
+    """Runs a command line in a process of its own, as a shell does; options go to `subprocess.run`."""
+
+    def run(*arguments: str | Path, **options: Any) -> Result:
+        line = [sys.executable, "-m", "spanloom.cli", *map(str, arguments)]
+        settings = {
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.PIPE,
+            "encoding": "utf-8",
+            "timeout": 300,
+            **options,
+        }
+        done = subprocess.run(line, check=False, **settings)
+        return Result(done.returncode, done.stdout or "", done.stderr or "")
+
+    return run
+
+
+# each text once with its mentions as (type, surface); a surface with " ... " has a gap
+_NOTES = [
+    ("Chest pain and dyspnea on exertion.", "problem:Chest pain", "body:Chest", "problem:dyspnea on exertion"),
+    ("No chest pain today.", "problem:chest pain", "body:chest"),
+    ("Mild to moderate mitral regurgitation.", "problem:Mild to moderate mitral regurgitation", "body:mitral"),
+    ("Severe aortic stenosis was seen.", "problem:Severe aortic stenosis", "body:aortic"),
+    ("Left and right lower lobe infiltrates.", "problem:Left ... lower lobe infiltrates", "body:right lower lobe"),
+    ("The left atrium is dilated.", "problem:left atrium is dilated", "body:left atrium"),
+    ("Denies abdominal pain or nausea.", "problem:abdominal pain", "body:abdominal", "problem:nausea"),
+    ("Started on aspirin for chest pain.", "drug:aspirin", "problem:chest pain", "body:chest"),
+    ("The mitral valve is thickened.", "problem:mitral valve is thickened", "body:mitral valve"),
+    ("Lisinopril was stopped for cough.", "drug:Lisinopril", "problem:cough"),
+]
+
+
+def _document(number: int, text: str, *mentions: str) -> spanloom.Document:
+    marked = []
+    for mention in mentions:
+        kind, _, surface = mention.partition(":")
+        starts = [(text.index(part), len(part)) for part in surface.split(" ... ")]
+        marked.append(spanloom.Mention(kind, [(start, start + length) for start, length in starts]))
+    return spanloom.Document(text, id=f"note-{number}", mentions=marked)
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `train.jsonl` and `dev.jsonl`, small enough to train on in a moment."""
+    folder = tmp_path_factory.mktemp("corpus")
+    documents = [_document(number, *note) for number, note in enumerate(_NOTES)]
+    spanloom.write(documents, folder / "train.jsonl")
+    spanloom.write(documents[:4], folder / "dev.jsonl")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def model(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model directory; copy it before changing anything."""
+    path = tmp_path_factory.mktemp("model") / "model"
+    recognizer = spanloom.Recognizer(structure="separators", features="biomedical", epochs=5)
+    recognizer.fit(list(spanloom.read(corpus / "train.jsonl")), dev=list(spanloom.read(corpus / "dev.jsonl")))
+    recognizer.save(path)
+    return path

@@ -1,0 +1,197 @@
+"""brat: byte for byte if nothing changed, and only what changed if something did."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from spanloom.document import Document, Mention, Span
+from spanloom.errors import DataError, UsageError
+from spanloom.formats import read, validate, write
+
+TEXT = "Mild pain.\r\nNo fever 𝒳 today\n"
+ANN = (
+    "T2\tproblem 12 20\tNo fever\r\n"
+    "#1\tAnnotatorNotes T2\tsee  above \r\n"
+    "T1\tproblem  0 4; 5 9\tMild pain\r\n"
+    "\r\n"
+    "A1\tNegated T2\r\n"
+    "M1\tGrade T1 2\r\n"
+    "E1\tproblem:T1 Theme:T2\r\n"
+    "E2\tproblem:T1\r\n"
+    "R1\tBefore Arg1:T1 Arg2:E1\t\r\n"
+    "A2\tSure E1\r\n"
+    "*\tEquiv T1 T2\r\n"
+    "N1\tReference T1 SPL:0001\tmild pain\r\n"
+    "N2\tReference T1 SPL:0002\r\n"
+    "#2\tHead T1\t5 9\r\n"
+    "T9\tday 23 28\ttoday"
+)
+TYPES = st.from_regex(r"[a-z_äö.:-]{1,5}", fullmatch=True)
+
+
+def pair(folder: Path, text: str, ann: str, name: str = "a") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.txt").write_bytes(text.encode())
+    (folder / f"{name}.ann").write_bytes(ann.encode())
+    return folder
+
+
+def test_a_round_trip_keeps_every_byte(tmp_path: Path) -> None:
+    source = pair(tmp_path / "in", TEXT, ANN)
+    pair(tmp_path / "in/sub", "\ufeffempty", "", "b")
+    losses = write(read(source), tmp_path / "out", format="brat")
+    assert not losses
+    write(read(source), tmp_path / "a.jsonl")
+    write(read(tmp_path / "a.jsonl"), tmp_path / "again", format="brat")
+    for file in source.rglob("*.*"):
+        for folder in ("out", "again"):
+            assert (tmp_path / folder / file.relative_to(source)).read_bytes() == file.read_bytes()
+
+
+def test_what_the_lines_say(tmp_path: Path) -> None:
+    (document,) = read(pair(tmp_path, TEXT, ANN))
+    assert [mention.id for mention in document.mentions] == ["T2", "T1", "T9"]
+    mention = document.mentions[1]
+    assert mention.spans == (Span(0, 4), Span(5, 9))
+    assert (mention.concepts, mention.head) == (("SPL:0001", "SPL:0002"), Span(5, 9))
+
+
+def test_lines_of_mentions_that_are_gone_go(tmp_path: Path) -> None:
+    (document,) = read(pair(tmp_path / "in", TEXT, ANN))
+    document.mentions = [m for m in document.mentions if m.id != "T2"] + [Mention("day", [(23, 28)], score=0.25)]
+    losses = write([document], tmp_path / "out", format="brat")
+    assert str(losses) == "not written: 7 lines of mentions that are gone"
+    assert (tmp_path / "out/a.ann").read_bytes().decode() == (
+        "T1\tproblem  0 4; 5 9\tMild pain\r\n"
+        "\r\n"
+        "M1\tGrade T1 2\r\n"
+        "E2\tproblem:T1\r\n"
+        "N1\tReference T1 SPL:0001\tmild pain\r\n"
+        "N2\tReference T1 SPL:0002\r\n"
+        "#2\tHead T1\t5 9\r\n"
+        "T9\tday 23 28\ttoday\r\n"
+        "T10\tday 23 28\ttoday\r\n"
+        "#3\tScore T10\t0.25\r\n"
+    )
+
+
+def test_predictions_replace_mentions(tmp_path: Path) -> None:
+    (document,) = read(pair(tmp_path / "in", TEXT, ANN))
+    predicted = document.copy(mentions=[Mention("problem", [(5, 9)])])
+    losses = write([predicted], tmp_path / "out", format="brat")
+    assert losses.counts["lines of mentions that are gone"] == 14
+    assert (tmp_path / "out/a.ann").read_bytes() == b"\r\nT10\tproblem 5 9\tpain\r\n"
+
+
+def test_a_changed_mention_keeps_its_line(tmp_path: Path) -> None:
+    (document,) = read(pair(tmp_path / "in", TEXT, ANN))
+    document.mentions[1] = document.mentions[1].replace(head=None, type="finding", concepts=("SPL:0002", "SPL:3"))
+    assert not write([document], tmp_path / "out", format="brat")
+    lines = (tmp_path / "out/a.ann").read_bytes().decode().split("\r\n")
+    assert lines[2] == "T1\tfinding 0 4;5 9\tMild pain"
+    assert lines[11:] == ["N2\tReference T1 SPL:0002", "T9\tday 23 28\ttoday", "N3\tReference T1 SPL:3\tSPL:3", ""]
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> Document:
+    text = draw(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=30))
+    mentions = []
+    for i in range(draw(st.integers(0, 4))):
+        bounds = sorted(draw(st.sets(st.integers(0, len(text)), min_size=2, max_size=6)))
+        spans = list(zip(bounds[::2], bounds[1::2], strict=False))
+        identifier = draw(st.sampled_from([None, f"T{i}", f"x{i}"]))
+        head = draw(st.sampled_from([None, *spans]))
+        concepts = draw(st.lists(TYPES, max_size=2, unique=True))
+        mentions.append(Mention(draw(TYPES), spans, identifier, head, concepts, draw(st.none() | st.floats(0, 1))))
+    return Document(text, draw(st.text("ab./\\%2F", max_size=6)), mentions=mentions)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@given(documents())
+def test_any_document_is_stable(tmp_path: Path, document: Document) -> None:
+    write([document], tmp_path / "one", format="brat", force=True)
+    (first,) = read(tmp_path / "one")
+    assert first.text == document.text
+    assert first.id == (document.id or "document-000001")
+    assert sorted(map(_content, first.mentions)) == sorted(map(_content, document.mentions))
+    write([first], tmp_path / "one.jsonl", force=True)
+    (second,) = read(tmp_path / "one.jsonl")
+    write([second], tmp_path / "two", format="brat", force=True)
+    write(read(tmp_path / "two"), tmp_path / "two.jsonl", force=True)
+    assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "two.jsonl").read_bytes()
+    names = [
+        sorted(str(file.relative_to(tmp_path / n)) for n in [n] for file in (tmp_path / n).rglob("*.*"))
+        for n in ("one", "two")
+    ]
+    assert names[0] == names[1]
+
+
+def _content(mention: Mention) -> tuple[object, ...]:
+    return mention.key, mention.head or (), mention.concepts, -1.0 if mention.score is None else mention.score
+
+
+def test_a_byte_order_mark_that_offsets_count(tmp_path: Path) -> None:
+    (document,) = read(pair(tmp_path / "in", "\ufeffMild pain", "T1\tproblem 6 10\tpain\n"))
+    assert document.text == "\ufeffMild pain"
+    write([document], tmp_path / "out", format="brat")
+    assert (tmp_path / "out/a.txt").read_bytes() == (tmp_path / "in/a.txt").read_bytes()
+    (document,) = read(pair(tmp_path / "in", "\ufeffMild pain", "T1\tproblem 5 9\tpain\n"))
+    assert document.text == "Mild pain"
+
+
+def test_one_pair(tmp_path: Path) -> None:
+    write([Document("pain", mentions=[Mention("x", [(0, 4)])])], tmp_path / "a.ann")
+    assert (tmp_path / "a.txt").read_text() == "pain"
+    for name in ("a.txt", "a.ann"):
+        (document,) = read(tmp_path / name)
+        assert document.mentions[0].key == ("x", ((0, 4),))
+    with pytest.raises(UsageError, match="several"):
+        write([Document("a"), Document("b")], tmp_path / "b.ann")
+    with pytest.raises(DataError, match="no document"):
+        write([], tmp_path / "b.ann")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["a.ann", "a.txt"]
+
+
+def test_mentions_over_line_ends_are_written_on_one_line(tmp_path: Path) -> None:
+    write([Document("a\tb\r\nc", mentions=[Mention("x", [(0, 6)])])], tmp_path / "a.ann")
+    assert (tmp_path / "a.ann").read_bytes() == b"T1\tx 0 6\ta b  c\n"
+    assert list(validate(tmp_path / "a.ann")) == []
+
+
+def test_names_stay_inside_the_folder(tmp_path: Path) -> None:
+    names = ["../../up", "/root", "a//b", ".", "c:d", "sub/e"]
+    write([Document(name, id=name) for name in names], tmp_path / "out", format="brat")
+    assert [file.name for file in tmp_path.iterdir()] == ["out"]
+    assert sorted(document.id for document in read(tmp_path / "out")) == sorted(names)
+
+
+def test_two_documents_of_one_name(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="two documents are called 'a'"):
+        write([Document("x", id="a"), Document("y", id="a")], tmp_path / "out", format="brat")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_types_and_concepts_that_brat_cannot_hold(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="cannot hold the type 'lab value'"):
+        write([Document("a", mentions=[Mention("lab value", [(0, 1)])])], tmp_path / "a.ann")
+    losses = write([Document("a", mentions=[Mention("x", [(0, 1)], "m", concepts=["a b"])])], tmp_path / "a.ann")
+    assert losses.counts == {"concepts with white space": 1, "mention identifiers": 1}
+
+
+def test_what_brat_has_no_place_for_is_counted(tmp_path: Path) -> None:
+    document = Document("a b", "n", [[0, 1], [2, 3]], [[0, 2]], {"pos": ["X", "Y"]}, meta={"m": 1})  # type: ignore[arg-type]
+    losses = write([document], tmp_path / "out", format="brat")
+    assert losses.counts == {"tokens": 2, "sentences": 1, "token columns": 1, "meta fields": 1}
+    with pytest.raises(DataError, match=r"meta\['brat'\]"):
+        write([Document("a", meta={"brat": 7})], tmp_path / "other", format="brat")
+
+
+def test_no_standard_streams() -> None:
+    with pytest.raises(UsageError, match="folder"):
+        write([], "-", format="brat")
+    with pytest.raises(UsageError, match="folder"):
+        list(read("-", format="brat"))

@@ -1,0 +1,120 @@
+"""Native records: nothing is lost, and what is not known is kept."""
+
+from __future__ import annotations
+
+import io
+import json
+import tracemalloc
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanloom.document import Document, Mention
+from spanloom.errors import DataError
+from spanloom.formats import from_record, read, to_record, write
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=30)
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> Document:
+    text = draw(TEXTS)
+    mentions = []
+    for i in range(draw(st.integers(0, 4))):
+        bounds = sorted(draw(st.sets(st.integers(0, len(text)), min_size=2, max_size=6)))
+        spans = list(zip(bounds[::2], bounds[1::2], strict=False))
+        mentions.append(
+            Mention(
+                draw(TEXTS),
+                spans,
+                draw(st.sampled_from([None, f"T{i}", f"x{i}"])),
+                draw(st.sampled_from([None, *spans])),
+                draw(st.lists(TEXTS, max_size=2)),
+                draw(st.none() | st.floats(0, 1)),
+            )
+        )
+    cuts = sorted(draw(st.sets(st.integers(0, len(text)), min_size=2)))
+    tokens = np.array(list(pairwise(cuts)))
+    sentences = draw(st.sampled_from([None, np.array([[0, len(tokens)]])]))
+    tags = draw(st.lists(TEXTS, min_size=len(tokens), max_size=len(tokens)))
+    return Document(text, draw(TEXTS), tokens, sentences, {"pos": tags}, mentions, {"more": draw(TEXTS)})
+
+
+@given(documents())
+def test_records_are_stable(document: Document) -> None:
+    record = json.loads(json.dumps(to_record(document)))
+    assert to_record(from_record(record)) == record
+    assert from_record(record).mentions == document.mentions
+
+
+def test_files_are_stable(tmp_path: Path) -> None:
+    mentions = [Mention("x", [(0, 1)], score=np.float32(0.1), head=(np.int64(0), np.int64(1)))]  # type: ignore[arg-type]
+    document = Document("𝒳\u2028\x85\r\nö", tokens=np.zeros((0, 2)), mentions=mentions)
+    write([document, Document("b")], tmp_path / "a.jsonl")
+    write(read(tmp_path / "a.jsonl"), tmp_path / "b.jsonl")
+    assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
+    first, second = read(tmp_path / "b.jsonl")
+    assert first.text == document.text
+    assert first.mentions[0].score == float(np.float32(0.1))
+    assert first.tokens is not None and first.tokens.shape == (0, 2)
+    assert second.tokens is None
+
+
+def test_absent_fields_are_left_out() -> None:
+    assert to_record(Document("a")) == {"text": "a", "mentions": []}
+
+
+def test_unknown_fields_are_kept() -> None:
+    record = {"text": "pain", "source": 3, "mentions": [{"type": "x", "spans": [[0, 4]], "certainty": "high"}]}
+    assert from_record(record).meta == {"source": 3, "unread": {"mentions[0].certainty": "high"}}
+
+
+def test_labels_of_the_whole_text_are_no_mentions() -> None:
+    assert from_record({"text": "pain", "label": ["sad"]}).meta == {"label": ["sad"]}
+
+
+def test_null_is_absent() -> None:
+    nothing = {"id": None, "tokens": None, "sentences": None, "columns": None, "mentions": None, "meta": None}
+    assert to_record(from_record({"text": "a"} | nothing)) == {"text": "a", "mentions": []}
+
+
+def test_byte_order_mark_crlf_and_blank_lines(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(b'\xef\xbb\xbf{"text":"a"}\r\n\r\n{"text":"b"}')
+    assert [document.text for document in read(tmp_path / "a.jsonl")] == ["a", "b"]
+
+
+def test_standard_input_and_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stream:
+        buffer = io.BytesIO(b'{"text":"a"}\n')
+
+    class Out:
+        buffer = io.BytesIO()
+
+    monkeypatch.setattr("sys.stdin", Stream)
+    monkeypatch.setattr("sys.stdout", Out)
+    assert not write(read("-", format="jsonl"), "-", format="jsonl")
+    assert Out.buffer.getvalue() == b'{"text":"a","mentions":[]}\n'
+
+
+def test_reading_takes_constant_memory(tmp_path: Path) -> None:
+    line = json.dumps({"text": "pain " * 200, "tokens": [[i * 5, i * 5 + 4] for i in range(200)]})
+    (tmp_path / "a.jsonl").write_text((line + "\n") * 600)
+    reader = read(tmp_path / "a.jsonl")
+    next(reader)
+    tracemalloc.start()
+    count = sum(1 for _ in reader)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert count == 599
+    assert peak < 500_000  # the file has 2 million bytes
+
+
+def test_what_json_cannot_hold(tmp_path: Path) -> None:
+    for meta in ({"a": {1, 2}}, {"a": float("nan")}, {"a": "\ud800"}):
+        with pytest.raises(DataError, match=r"out\.jsonl"):
+            write([Document("a", meta=meta)], tmp_path / "out.jsonl")
+    assert list(tmp_path.iterdir()) == []

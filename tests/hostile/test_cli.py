@@ -1,0 +1,215 @@
+"""Bad input, full disks, interruptions, through the command: one clear line, an exit code, nothing half-written."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+resource = pytest.importorskip("resource")  # the limits and devices of Unix
+
+COMMAND = [sys.executable, "-m", "spanloom.cli"]
+
+
+def assert_refused(result, *words: str, code: int = 1) -> None:
+    assert result.returncode == code, result.stderr
+    assert result.stdout == ""
+    lines = [line for line in result.stderr.splitlines() if line.startswith("spanloom: error: ")]
+    assert len(lines) == 1, result.stderr
+    assert "Traceback" not in result.stderr
+    for word in words:
+        assert word in lines[0]
+
+
+def assert_only(folder: Path, *names: str) -> None:
+    assert sorted(path.name for path in folder.iterdir()) == sorted(names)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("empty.jsonl", b"", ["empty.jsonl"]),
+        ("no-mentions.jsonl", b'{"text": "No pain."}\n', ["no mention"]),
+        ("latin.jsonl", b'{"text": "Sj\xf6gren"}\n', ["latin.jsonl:1", "not UTF-8"]),
+        ("nul.jsonl", b'{"text": "a"}\n{"text": "\0"}\n', ["nul.jsonl:2", "NUL"]),
+        ("broken.jsonl", b'{"text": "a"}\n{"text": \n', ["broken.jsonl:2"]),
+        (
+            "outside.jsonl",
+            b'{"text": "pain", "mentions": [{"type": "p", "spans": [[0, 9]]}]}\n',
+            [":1", "0-9", "4 char"],
+        ),
+        ("order.jsonl", b'{"text": "pain", "mentions": [{"type": "p", "spans": [[2, 3], [0, 1]]}]}\n', [":1", "order"]),
+        ("hollow.jsonl", b'{"text": "pain", "mentions": [{"type": "p", "spans": [[2, 2]]}]}\n', [":1", "empty"]),
+    ],
+)
+def test_training_on_bad_data(command, tmp_path, name, content, words):
+    (tmp_path / name).write_bytes(content)
+    result = command("train", "recognizer", "--train", tmp_path / name, "--output", tmp_path / "model")
+    assert_refused(result, *words)
+    assert_only(tmp_path, name)
+
+
+def test_training_on_a_missing_file(command, tmp_path):
+    result = command("train", "recognizer", "--train", tmp_path / "no.jsonl", "--output", tmp_path / "model")
+    assert_refused(result, "no.jsonl")
+    assert_only(tmp_path)
+
+
+def test_an_unknown_column_in_a_template(command, corpus, tmp_path):
+    (tmp_path / "c.toml").write_text('features = ["nonsense[0]"]')
+    arguments = ["--train", corpus / "train.jsonl", "--output", tmp_path / "model", "--config", tmp_path / "c.toml"]
+    result = command("train", "recognizer", *arguments)
+    assert result.returncode in (1, 2)
+    assert "nonsense" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert_only(tmp_path, "c.toml")
+
+
+def test_an_output_that_exists_is_kept(command, model, corpus, tmp_path):
+    (tmp_path / "out.jsonl").write_text("precious")
+    result = command("predict", model, corpus / "dev.jsonl", "--output", tmp_path / "out.jsonl")
+    assert_refused(result, "--force", code=2)
+    assert (tmp_path / "out.jsonl").read_text() == "precious"
+    result = command("train", "recognizer", "--train", corpus / "train.jsonl", "--output", tmp_path)
+    assert_refused(result, "--force", code=2)
+
+
+def test_invalid_utf8_while_predicting_leaves_no_output(command, model, tmp_path):
+    (tmp_path / "in.jsonl").write_bytes(b'{"text": "No pain."}\n' * 300 + b'{"text": "\xff"}\n')
+    result = command("predict", model, tmp_path / "in.jsonl", "--output", tmp_path / "out.jsonl")
+    assert_refused(result, "in.jsonl:301", "UTF-8")
+    assert_only(tmp_path, "in.jsonl")
+
+
+@pytest.mark.parametrize("text", ["", " \n", "\r\n\r\n", "\ufeff", "a" * 5000, "\u0301", "pain " * 50_000])
+def test_strange_text_is_predicted(command, model, text):
+    result = command("predict", model, "-", "--input-format", "text", input=text)
+    assert result.returncode == 0, result.stderr
+    for line in result.stdout.splitlines():
+        assert json.loads(line)["text"] in (text, text.lstrip("\ufeff"))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a Linux device")
+@pytest.mark.parametrize("how", ["--output", "stdout"])
+def test_a_full_device(process, model, corpus, how):
+    arguments = ["predict", model, corpus / "train.jsonl", "--quiet"]
+    if how == "--output":
+        result = process(*arguments, "--output", "/dev/full")
+        assert_refused(result, "o space left")
+    else:
+        with Path("/dev/full").open("w") as full:
+            result = process(*arguments, stdout=full)
+        assert result.returncode == 1
+        assert result.stderr.startswith("spanloom: error: standard output: ")
+        assert "o space left" in result.stderr
+        assert result.stderr.count("\n") == 1
+
+
+def test_a_disk_that_fills_while_the_model_is_written(process, model, corpus, tmp_path):
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    arguments = ["--train", corpus / "train.jsonl", "--output", tmp_path / "model", "--epochs", "1"]
+    result = process("train", "recognizer", *arguments, preexec_fn=limit)
+    assert_refused(result, "model")
+    assert_only(tmp_path)
+
+
+def stop(line: list[object], number: signal.Signals) -> tuple[int, str]:
+    """Sends a signal after the first line on standard error; gives the exit code and the rest."""
+    arguments = [*COMMAND, *map(str, line)]
+    process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, encoding="utf-8")
+    assert process.stderr is not None
+    process.stderr.readline()
+    process.send_signal(number)
+    _, rest = process.communicate(timeout=60)
+    assert "Traceback" not in rest
+    return process.returncode, rest
+
+
+def test_interrupted_training_leaves_nothing(model, corpus, tmp_path):
+    arguments = ["train", "recognizer", "--train", corpus / "train.jsonl", "--output", tmp_path / "model"]
+    code, rest = stop([*arguments, "--epochs", "1000000"], signal.SIGINT)
+    assert code == 130
+    assert rest.splitlines()[-1] == "spanloom: interrupted; no output was written"
+    assert_only(tmp_path)
+
+
+def test_a_terminated_demo_leaves_nothing(model, tmp_path):
+    code, _ = stop(["demo", "--output", tmp_path / "demo"], signal.SIGTERM)
+    assert code == 128 + signal.SIGTERM
+    assert_only(tmp_path)
+
+
+def test_a_reader_that_has_had_enough(model, corpus, tmp_path):
+    record = (corpus / "train.jsonl").read_text().splitlines()[0]
+    (tmp_path / "long.jsonl").write_text((record + "\n") * 5000)
+    line = [*COMMAND, "predict", str(model), str(tmp_path / "long.jsonl"), "--quiet"]
+    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
+    assert process.stdout is not None and process.stderr is not None
+    assert json.loads(process.stdout.readline())["text"]
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    assert process.wait(timeout=60) == 0
+
+
+@pytest.fixture
+def broken_model(model, tmp_path):
+    return Path(shutil.copytree(model, tmp_path / "model"))
+
+
+def predict(command, path: Path):
+    return command("predict", path, "-", "--input-format", "text", input="No chest pain.")
+
+
+def test_a_model_of_another_version(command, broken_model):
+    description = json.loads((broken_model / "model.json").read_text())
+    for key in description:
+        if "version" in key:
+            description[key] = 999 if isinstance(description[key], int) else "999"
+    (broken_model / "model.json").write_text(json.dumps(description))
+    assert_refused(predict(command, broken_model), "999")
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "null", '{"kind": "x"}', "\xff"])
+def test_a_damaged_description(command, broken_model, content):
+    (broken_model / "model.json").write_bytes(content.encode("latin-1"))
+    assert_refused(predict(command, broken_model), "model.json")
+
+
+@pytest.mark.parametrize("keep", [0, 5, 0.5, 0.99])
+def test_truncated_weights(command, broken_model, keep):
+    weights = broken_model / "weights.safetensors"
+    data = weights.read_bytes()
+    weights.write_bytes(data[: int(keep * len(data)) if isinstance(keep, float) else keep])
+    assert_refused(predict(command, broken_model), "weights.safetensors")
+
+
+def test_weights_that_are_not_numbers(command, broken_model):
+    weights = broken_model / "weights.safetensors"
+    data = bytearray(weights.read_bytes())
+    header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+    for name, tensor in header.items():
+        if name != "__metadata__" and tensor["dtype"] in ("F32", "F64"):
+            start = 8 + int.from_bytes(data[:8], "little") + tensor["data_offsets"][0]
+            width = int(tensor["dtype"][1:]) // 8
+            data[start : start + width] = b"\xff" * width  # a NaN
+    weights.write_bytes(data)
+    assert_refused(predict(command, broken_model), "weights.safetensors")
+
+
+@pytest.mark.parametrize("missing", ["model.json", "weights.safetensors"])
+def test_a_model_without_one_of_its_files(command, broken_model, missing):
+    (broken_model / missing).unlink()
+    assert_refused(predict(command, broken_model), missing)
+
+
+def test_a_model_that_is_none(command, tmp_path):
+    assert_refused(predict(command, tmp_path / "none"), "none")
+    (tmp_path / "file").write_text("x")
+    assert_refused(predict(command, tmp_path / "file"), "file")
