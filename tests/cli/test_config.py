@@ -22,12 +22,18 @@ def test_the_command_line_wins_over_the_file(config):
     file = config('train = "a"\noutput = "m"\nepochs = 3\nstructure = "bio"\ntune-penalty = false\n')
     options = effective({"train": "b", "epochs": None, "structure": "separators", "l2": []}, file)
     assert options.train == "b"
-    assert options.recognizer_options() == {"structure": "separators", "epochs": 3, "tune_penalty": False}
+    assert options.recognizer_options() == {"structure": "separators", "epochs": 3, "tune_penalty": False, "n_jobs": -1}
 
 
 @pytest.mark.parametrize(("given", "expected"), [([0.5], 0.5), ([0.1, 1.0], [0.1, 1.0])])
 def test_one_l2_is_a_number_and_several_are_a_grid(given, expected):
     assert effective({"train": "t", "output": "m", "l2": given}, None).l2 == expected
+
+
+def test_clusters_are_a_file_or_a_number():
+    given = {"train": "t", "output": "m"}
+    assert effective({**given, "clusters": "100"}, None).clusters == 100
+    assert effective({**given, "clusters": "paths.txt"}, None).clusters == "paths.txt"
 
 
 @pytest.mark.parametrize(

@@ -156,12 +156,22 @@ def _train_recognizer(
             "--l2", metavar="NUMBER", help="Weight of the L2 penalty; given several times, the best on --dev is taken."
         ),
     ] = None,
-    epochs: Annotated[
-        int | None,
-        typer.Option("--epochs", min=1, metavar="N", help="Passes over the data, or most iterations of lbfgs."),
+    epochs: Annotated[int | None, typer.Option("--epochs", min=1, metavar="N", help="Passes of adagrad. [5]")] = None,
+    iterations: Annotated[
+        int | None, typer.Option("--iterations", min=1, metavar="N", help="Iterations of lbfgs, at most. [200]")
+    ] = None,
+    rate: Annotated[
+        float | None, typer.Option("--rate", metavar="NUMBER", help="First step of adagrad. [0.05]")
     ] = None,
     clusters: Annotated[
-        str | None, typer.Option("--clusters", metavar="PATHS", help="Word clusters: a Brown paths file.")
+        str | None,
+        typer.Option("--clusters", metavar="PATHS", help="Word clusters: a Brown paths file, or how many to induce."),
+    ] = None,
+    min_count: Annotated[
+        int | None, typer.Option("--min-count", min=1, metavar="N", help="Leave out features of fewer tokens. [1]")
+    ] = None,
+    reading: Annotated[
+        str | None, typer.Option("--reading", metavar="NAME", help="How overlaps are read: nested or all. [nested]")
     ] = None,
     tune_penalty: Annotated[
         bool | None,

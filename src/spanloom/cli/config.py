@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from spanloom.errors import UsageError
 
+ALL_CORES = -1  # results do not depend on the number of threads
 # our name -> the recognizer's, where they differ: a command line has jobs and a seed, scikit-learn has these
 _RECOGNIZER_NAMES = {"jobs": "n_jobs", "seed": "random_state"}
 _NOT_FOR_RECOGNIZER = {"train", "dev", "output", "input_format", "force", "quiet"}
@@ -30,7 +31,11 @@ class TrainOptions(BaseModel):
     counting: str | None = None
     l2: float | list[float] | None = None
     epochs: int | None = Field(default=None, ge=1)
-    clusters: str | None = None
+    iterations: int | None = Field(default=None, ge=1)
+    rate: float | None = None
+    clusters: str | int | None = None
+    min_count: int | None = Field(default=None, ge=1)
+    reading: str | None = None
     tune_penalty: bool | None = None
     seed: int | None = None
     jobs: int | None = Field(default=None, ge=1)
@@ -38,8 +43,9 @@ class TrainOptions(BaseModel):
     quiet: bool = False
 
     def recognizer_options(self) -> dict[str, Any]:
-        """The keyword arguments of `Recognizer`, without those that nobody gave."""
+        """The keyword arguments of `Recognizer`, without those that nobody gave; all cores unless told otherwise."""
         given = self.model_dump(exclude=_NOT_FOR_RECOGNIZER, exclude_none=True)
+        given.setdefault("jobs", ALL_CORES)
         return {_RECOGNIZER_NAMES.get(name, name): value for name, value in given.items()}
 
 
@@ -54,11 +60,13 @@ def effective(flags: dict[str, Any], config: str | None) -> TrainOptions:
         UsageError: an unknown key, a value that cannot be meant, or no training data or output at all.
 
     >>> effective({"train": "t.jsonl", "output": "m", "l2": [0.1], "seed": 3, "dev": None}, None).recognizer_options()
-    {'l2': 0.1, 'random_state': 3}
+    {'l2': 0.1, 'random_state': 3, 'n_jobs': -1}
     """
     given = {name: value for name, value in flags.items() if value is not None and value != []}
     if isinstance(given.get("l2"), list) and len(given["l2"]) == 1:
         given["l2"] = given["l2"][0]
+    if str(given.get("clusters", "")).isdecimal():
+        given["clusters"] = int(given["clusters"])
     try:
         return TrainOptions(**{**(_read(config) if config else {}), **given})
     except ValidationError as error:

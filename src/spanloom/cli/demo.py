@@ -6,9 +6,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from time import monotonic
 
+from spanloom.cli.config import ALL_CORES
 from spanloom.cli.messages import Messages, plural
 from spanloom.cli.progress import Reporter
 from spanloom.cli.summary import summary
+from spanloom.cli.train import MODEL_FILES
 from spanloom.cli.view import terminal
 from spanloom.data import clinical
 from spanloom.document import Document
@@ -18,8 +20,9 @@ from spanloom.formats.output import output_folder
 from spanloom.recognize import Recognizer
 from spanloom.view import render
 
+_EPOCHS, _L2 = 20, 0.1  # for a corpus this small
 _MODEL, _PREDICTIONS = "model", "sample.jsonl"
-_REPLACEABLE = {"model.json", "weights.safetensors", _PREDICTIONS}
+_REPLACEABLE = {*MODEL_FILES, _PREDICTIONS}
 
 
 def run(output: str | None, force: bool, seed: int | None, jobs: int | None, quiet: bool) -> None:
@@ -32,8 +35,7 @@ def run(output: str | None, force: bool, seed: int | None, jobs: int | None, qui
             folder = stack.enter_context(
                 output_folder(output, force=force, may_replace=lambda file: file.name in _REPLACEABLE)
             )
-        given = {"random_state": seed, "n_jobs": jobs}
-        recognizer = Recognizer(**{name: value for name, value in given.items() if value is not None})
+        recognizer = Recognizer(epochs=_EPOCHS, l2=_L2, random_state=seed or 0, n_jobs=jobs or ALL_CORES)
         _train(recognizer, say, quiet)
         sample = next(recognizer.predict(read(clinical() / "sample.txt")))
         if folder is not None:
@@ -50,9 +52,8 @@ def _train(recognizer: Recognizer, say: Messages, quiet: bool) -> None:
     start = monotonic()
     with Reporter(quiet) as reporter:
         recognizer.fit(train, dev=dev, progress=reporter)
-    for line in summary(recognizer):
-        say(line)
-    say(f"Trained in {monotonic() - start:.0f} s.")
+    for line in summary(recognizer, monotonic() - start):
+        say(f"  {line}")
     say(_result(evaluate(test, list(recognizer.predict(test)), bootstrap=0), test))
 
 

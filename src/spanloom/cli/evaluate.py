@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from spanloom.cli.config import ALL_CORES
 from spanloom.cli.messages import Messages, plural
 from spanloom.document import Document
 from spanloom.errors import UsageError
@@ -48,9 +49,7 @@ def run(
 
 
 def _predict(model: str, documents: list[Document], jobs: int | None, say: Messages) -> list[Document]:
-    recognizer = load(model)
-    if jobs is not None:
-        recognizer.set_params(n_jobs=jobs)
+    recognizer = load(model).set_params(n_jobs=jobs or ALL_CORES)
     unseen = {mention.type for document in documents for mention in document.mentions} - set(recognizer.types_)
     if unseen:
         say(f"never predicted, because the model was not trained on them: {', '.join(sorted(unseen))}")

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from spanloom.cli.config import ALL_CORES
 from spanloom.cli.messages import Messages, plural
 from spanloom.document import Document
 from spanloom.formats import FORMATS, read, write
@@ -26,9 +27,7 @@ def run(
 ) -> None:
     """Read, predict and write, a batch at a time."""
     say = Messages(quiet)
-    recognizer = load(model)
-    if jobs is not None:
-        recognizer.set_params(n_jobs=jobs)
+    recognizer = load(model).set_params(n_jobs=jobs or ALL_CORES)
     tally: Counter[str] = Counter()
     # where no name tells the format: text in, native records out
     input_format = input_format or ("text" if source == STDIO else None)

@@ -57,7 +57,7 @@ class Reporter:
             self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
             self._task = self._bar.add_task("starting", total=None, figures="")
         self._last_line = 0.0
-        self._last_stage = ""
+        self._stages: set[str] = set()
 
     def __enter__(self) -> Self:
         if self._bar:
@@ -81,8 +81,9 @@ class Reporter:
 
     def _is_due(self, progress: Progress) -> bool:
         now = monotonic()
-        is_news = progress.stage != self._last_stage or progress.step == progress.steps
+        is_news = progress.stage not in self._stages or progress.step == progress.steps
         if not is_news and now - self._last_line < _SECONDS_BETWEEN_LINES:
             return False
-        self._last_line, self._last_stage = now, progress.stage
+        self._last_line = now
+        self._stages.add(progress.stage)
         return True

@@ -1,5 +1,52 @@
-"""What training did, in a few lines."""
+"""What training saw, chose and could not hold, in a few lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from spanloom.cli.messages import plural
+from spanloom.recognize import Lost, Recognizer
+
+_EXAMPLES = 5  # of the mentions that were lost for one reason
+_SURFACE = 60  # characters of one
+_CUTS = "begins or ends inside a token"  # these can be listed in full by another verb
 
 
-def summary(recognizer):
-    return []
+def summary(recognizer: Recognizer, seconds: float) -> Iterator[str]:
+    """The report of a training, line by line.
+
+    Args:
+        recognizer: just trained.
+        seconds: that it took.
+    """
+    report = recognizer.report_
+    yield (
+        f"trained on {plural(report.documents, 'document')}: {plural(report.sentences, 'sentence')}, "
+        f"{plural(report.tokens, 'token')}, {plural(report.mentions, 'mention')}; "
+        f"tuned on {plural(report.development, 'sentence')}"
+    )
+    yield (
+        f"{plural(report.rows, 'row')} of weights, lambda {report.l2:g}, {plural(report.steps, 'step')}, "
+        f"mention penalty {report.penalty:.2f}"
+    )
+    if report.dropped:
+        yield f"features left out, because the data have no such column: {', '.join(report.dropped)}"
+    for reason, count in sorted(report.lost.items(), key=lambda item: -item[1]):
+        yield f"cannot be represented: {plural(count, 'mention')}: {reason}"
+        yield from _examples([item for item in recognizer.lost_ if item.reason == reason])
+    if report.ambiguous:
+        yield f"held, but read back otherwise, as overlapping ones may be: {plural(report.ambiguous, 'mention')}"
+    yield f"development F1 {100 * report.dev_f1:.1f}, in {seconds:.1f} s"
+
+
+def _examples(items: Sequence[Lost]) -> Iterator[str]:
+    yield from (f"  {_named(item)}" for item in items[:_EXAMPLES])
+    if len(items) > _EXAMPLES:
+        where = "; spanloom validate lists all" if _CUTS in items[0].reason else ""
+        yield f"  and {len(items) - _EXAMPLES:,} more{where}"
+
+
+def _named(item: Lost) -> str:
+    surface = item.text if len(item.text) <= _SURFACE else item.text[: _SURFACE - 1] + "…"
+    spans = " ".join(f"{start}-{end}" for start, end in item.mention.spans)
+    return f"{item.document or 'document'} {spans}: {item.mention.type} {surface!r}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from spanloom.cli.config import effective
@@ -10,21 +10,28 @@ from spanloom.cli.messages import Messages
 from spanloom.cli.progress import Reporter
 from spanloom.cli.summary import summary
 from spanloom.formats import read
-from spanloom.formats.output import check_free
+from spanloom.formats.output import output_folder
 from spanloom.recognize import Recognizer
+
+MODEL_FILES = frozenset(("model.json", "weights.safetensors"))
 
 
 def run(config: str | None, **flags: Any) -> None:
-    """Train and save; refuse a taken output before the work and not after it."""
+    """Train and save."""
     options = effective(flags, config)
     say = Messages(options.quiet)
-    check_free(options.output, force=options.force)
     recognizer = Recognizer(**options.recognizer_options())
-    train = list(read(options.train, format=options.input_format))
-    dev = None if options.dev is None else list(read(options.dev, format=options.input_format))
-    with Reporter(options.quiet) as reporter:
-        recognizer.fit(train, dev=dev, progress=reporter)
-    recognizer.save(Path(options.output), force=options.force)
-    for line in summary(recognizer):
+    recognizer.check()
+    began = monotonic()
+    # opened first, so that an output that cannot be replaced is told before the training and not after it
+    with output_folder(
+        options.output, force=options.force, may_replace=lambda file: file.name in MODEL_FILES
+    ) as folder:
+        train = read(options.train, format=options.input_format)
+        dev = None if options.dev is None else read(options.dev, format=options.input_format)
+        with Reporter(options.quiet) as reporter:
+            recognizer.fit(train, dev=dev, progress=reporter)
+        recognizer.save(folder)
+    for line in summary(recognizer, monotonic() - began):
         say(line)
     say(f"saved as {options.output}")

@@ -1,4 +1,4 @@
-"""The engine under every model: templates, two ways of counting, sums, marginals, best and k best. It knows no mention."""
+"""The engine under every model: templates, two ways of counting, sums, marginals, best and k best."""
 
 from spanloom.hypergraph.engine import (
     Best,

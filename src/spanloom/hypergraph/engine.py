@@ -155,14 +155,32 @@ class Engine(ABC):
             SpanloomError: the hyperedges are not one structure for each sentence and type.
         """
         roles = np.zeros((len(edges), len(self.template.roles), edges.shape[1]), np.float32)
+        return roles, self._count(edges, offsets, np.arange(len(offsets) - 1), roles)
+
+    def constant_counts(self, edges: Edges, offsets: Ints, sentences: Ints) -> Floats:
+        """As `role_counts`, (C, K) constants only, of some sentences."""
+        return self._count(edges, offsets, sentences, np.zeros((0, 0, 0), np.float32))
+
+    def log_probability(self, potentials: Potentials, offsets: Ints, edges: Edges) -> Floats:
+        """The log-probability of given structures, (N, K); counted as this engine counts, it is never above 0."""
+        counts, _ = self.role_counts(edges, offsets)
+        terms = np.multiply(counts, potentials.roles, where=counts > 0, out=np.zeros(counts.shape))
+        sums = np.concatenate([np.zeros((1, counts.shape[2])), terms.sum(1).cumsum(0)])
+        score: Floats = sums[offsets[1:]] - sums[offsets[:-1]]
+        for n in range(len(score) if len(potentials.constants) else 0):
+            score[n] += (self.constant_counts(edges, offsets, np.array([n])) * potentials.constants).sum(0)
+        score -= self.log_partition(potentials, offsets)
+        return score
+
+    def _count(self, edges: Edges, offsets: Ints, sentences: Ints, roles: Singles) -> Floats:
         constants = np.zeros((len(self.template.constants), edges.shape[1]))
         wrong = kernels_gold.count_roles(
-            edges, np.arange(len(offsets) - 1), offsets, self._root, self._head, *self._children, self._child_step,
+            edges, sentences, offsets, self._root, self._head, *self._children, self._child_step,
             *self._roles, self._role_step, self._constant, self.counting == "derivations", roles, constants,
         )  # fmt: skip
         if wrong >= 0:
             raise SpanloomError(f"hyperedges at token {wrong} are not those of the nodes reached there")
-        return roles, constants
+        return constants
 
 
 class SubgraphEngine(Engine):

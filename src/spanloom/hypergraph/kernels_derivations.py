@@ -1,4 +1,4 @@
-"""Kernels that count derivations: the inside recursion of the papers, where a shared node is counted once for each parent.
+"""Kernels that count derivations: the papers' inside recursion, where a shared node is counted once for each parent.
 
 Lu and Roth (2015), section 3.4; what it counts, and why it is deficient: Muis and Lu (2017), section 5.2. In the log
 domain, since the product over all starts grows with the square of the length. Expected counts run from the root down,

@@ -13,7 +13,7 @@ def count_roles(
 
     Args:
         edges: (T, K, D) hyperedges picked at each token, parents first, -1 for no more.
-        roles: (T, R, K), added to.
+        roles: (T, R, K), added to; no rows if only constants are wanted.
         constants: (C, K), added to.
 
     Returns:
@@ -44,6 +44,8 @@ def count_roles(
                     counted = times if unfold else 1.0
                     if edge_constant[e] >= 0:
                         constants[edge_constant[e], k] += counted
+                    if len(roles) == 0:
+                        continue
                     for i in range(role_ptr[e], role_ptr[e + 1]):
                         if row + role_step[i] < end:
                             roles[row + role_step[i], role_index[i], k] += counted

@@ -1,7 +1,7 @@
 """Kernels that count each sub-hypergraph once: sums, marginals, best and k best over the automaton of a template.
 
-Several (sentence, type) pairs run side by side as *lanes*, so that every arc is one vector operation: a group of sentences
-of falling length, times K types. At token t the first ``n`` lanes are the sentences that reach it. In what follows, with
+Several (sentence, type) pairs run side by side as *lanes*, so that every arc is one vector operation: a group of
+sentences of falling length, times K types. At token t the first ``n`` lanes are the sentences that reach it. With
 p[r] = exp(score of role r) and w[e] = product of p over the roles of hyperedge e,
 
     b[s]   = sum over arcs s -> d with hyperedge e of w[e] b[d]        (inside, from the last token to the first)
@@ -138,7 +138,7 @@ def sums(scores, constants, group_ptr, order, offsets, states, tables, log_parti
         expected: (T, R, K) expected role counts, filled in; no rows if they are not wanted.
         totals: (groups, C, K) expected counts of constants, filled in.
     """
-    source, target, edge, exit_state, accept, role_ptr, role_index, role_step, varying, edge_constant, root = tables
+    source, target, edge, exit_state, _, role_ptr, role_index, role_step, varying, edge_constant, root = tables
     entries = len(exit_state)
     types = scores.shape[2]
     edges = len(edge_constant)

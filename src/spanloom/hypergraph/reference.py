@@ -1,6 +1,6 @@
 """The engine in plain Python: short, slow, and what the kernels are tested against.
 
-Everything here works on one sentence and one copy of a template. ``scores[t][e]`` is the score of hyperedge e at token t.
+Everything here is for one sentence and one copy of a template. ``scores[t][e]`` is the score of hyperedge e at token t.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def inside(template: Template, scores: Scores, total: Callable[[list[float]], fl
 
 
 def outside(template: Template, scores: Scores, values: Mapping[Node, float]) -> dict[Node, float]:
-    """The outside score of each node, from the inside scores ``values``: inside + outside - log_partition = log count."""
+    """The outside score of each node; ``values`` are the inside scores. Both less log_partition: log expected visits."""
     length = len(scores)
     terms: dict[Node, list[float]] = {Node(0, template.root): [0.0]}
     result: dict[Node, float] = {}
@@ -169,7 +169,7 @@ def kbest(template: Template, scores: Scores, count: int) -> list[tuple[float, t
                 reached = children(template, (token, edge), length)
                 if reached is None or scores[token][edge] == -math.inf:
                     continue
-                partial = [(scores[token][edge], ((token, edge),))]
+                partial: list[tuple[float, tuple[Choice, ...]]] = [(scores[token][edge], ((token, edge),))]
                 for node in reached:
                     pairs = ((a + b, (*left, *right)) for a, left in partial for b, right in ranked[node])
                     partial = heapq.nlargest(count, pairs, key=lambda pair: pair[0])

@@ -1,8 +1,8 @@
 """Templates: a model is one small piece of hypergraph, repeated at each token.
 
-A template names node *kinds* and *hyperedges*. A node is a kind at a token. A hyperedge leads from its head at token t to
-children at t or t + 1; no children means the leaf, which the papers write X. A *sub-hypergraph* picks one hyperedge for each
-node that is reached from the root at the first token. The engine knows nothing else, and no mention.
+A template names node *kinds* and *hyperedges*. A node is a kind at a token. A hyperedge leads from its head at token t
+to children at t or t + 1; no children means the leaf, which the papers write X. A *sub-hypergraph* picks one hyperedge
+for each node that is reached from the root at the first token. The engine knows nothing else, and no mention.
 
 Sources: Lu and Roth (2015), section 3.2; Muis and Lu (2016), section 4; Muis and Lu (2017), section 4.
 """
@@ -86,7 +86,8 @@ class Template:
                     raise SpanloomError(
                         f"hyperedge {edge.label!r} names kind {kind!r}; declared are {', '.join(self.kinds)}"
                     )
-            if any(part.step not in (0, 1) for part in (*edge.children, *edge.roles)):
+            steps = {child.step for child in edge.children} | {role.step for role in edge.roles}
+            if not steps <= {0, 1}:
                 raise SpanloomError(
                     f"hyperedge {edge.label!r} has a step that is neither 0 (this token) nor 1 (the next)"
                 )

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import Protocol, TypeVar
+
+import numpy as np
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+
+class Map(Protocol):
+    """What applies a function to each piece of some work: `serial`, or the `map` of a pool of threads."""
+
+    def __call__(self, function: Callable[[T], R], pieces: Iterable[T], /) -> list[R]:
+        """The results, in the order of the pieces."""
+        ...
 
 
 def worker_count(n_jobs: int | None) -> int:
@@ -18,6 +30,27 @@ def worker_count(n_jobs: int | None) -> int:
     return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
 
 
+def serial(function: Callable[[T], R], pieces: Iterable[T], /) -> list[R]:
+    """One piece after the other."""
+    return [function(piece) for piece in pieces]
+
+
+@contextmanager
+def threads(n_jobs: int | None) -> Iterator[Map]:
+    """A `Map` on several threads, for many small pieces of work.
+
+    >>> with threads(2) as run:
+    ...     run(abs, [-2, 3])
+    [2, 3]
+    """
+    workers = worker_count(n_jobs)
+    if workers == 1:
+        yield serial
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        yield lambda function, pieces, /: list(pool.map(function, pieces))
+
+
 def parallel_map(function: Callable[[T], R], pieces: Iterable[T], n_jobs: int | None = 1) -> list[R]:
     """``[function(piece) for piece in pieces]``, on several threads; results stand in the order of the pieces.
 
@@ -25,8 +58,15 @@ def parallel_map(function: Callable[[T], R], pieces: Iterable[T], n_jobs: int | 
     [2, 3]
     """
     pieces = list(pieces)
-    workers = min(worker_count(n_jobs), len(pieces))
-    if workers <= 1:
-        return [function(piece) for piece in pieces]
-    with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(function, pieces))
+    with threads(min(worker_count(n_jobs), max(len(pieces), 1))) as run:
+        return run(function, pieces)
+
+
+def even_ranges(count: int, parts: int) -> list[tuple[int, int]]:
+    """At most so many ranges of about equal size.
+
+    >>> even_ranges(5, 2)
+    [(0, 2), (2, 5)]
+    """
+    cuts = np.unique(np.linspace(0, count, parts + 1).astype(int)).tolist()
+    return list(pairwise(cuts))

@@ -1,17 +1,18 @@
-"""What learning needs of a corpus: the matrix of features, the engine, and the gold counts."""
+"""What learning needs of a corpus: the matrix of features, the engine, and the gold structures."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.features import Sparse
-from spanloom.hypergraph import Engine, Floats, Ints, Singles
+from spanloom.hypergraph import Edges, Engine, Floats, Ints, Singles
 from spanloom.scoring import Weights
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TrainingSet:
     """A corpus as arrays.
 
@@ -19,19 +20,30 @@ class TrainingSet:
         engine: the structure's template, with a way of counting.
         matrix: (T, F) binary.
         offsets: (N + 1,) first token of each sentence.
-        gold_roles: (T, R, K) how often the gold structures have each role.
-        gold_constants: (C, K).
+        edges: (T, K, D) the gold hyperedges.
         group_sizes: (F,) how many features share each row; a row's penalty is divided by it.
-        counts: (F,) int, how many tokens have each feature.
+        counts: (F,) how many tokens have each feature.
     """
 
     engine: Engine
     matrix: Sparse
     offsets: Ints
-    gold_roles: Singles
-    gold_constants: Floats
+    edges: Edges
     group_sizes: Singles
-    counts: NDArray
+    counts: NDArray[np.int32]
+    gold_roles: Singles = field(init=False)
+    """(T, R, K) how often the gold structures have each role, counted as the engine counts."""
+    gold_constants: Floats = field(init=False)
+    """(C, K)."""
+
+    def __post_init__(self) -> None:
+        roles, constants = self.engine.role_counts(self.edges, self.offsets)
+        object.__setattr__(self, "gold_roles", roles)
+        object.__setattr__(self, "gold_constants", constants)
+
+    def constant_counts(self, sentences: Ints) -> Floats:
+        """(C, K) how often gold structures of some sentences use each constant."""
+        return self.engine.constant_counts(self.edges, self.offsets, sentences)
 
     @property
     def zeros(self) -> Weights:

@@ -1,7 +1,7 @@
 """L-BFGS (Liu and Nocedal 1989) in single precision.
 
-SciPy's works in double precision with 2 m + 5 vectors in one block: 2.5 GB for the weights of a corpus like GENIA, where
-this one needs 0.6. Sums of products are taken in double precision over fixed blocks, so the path does not depend on the
+SciPy's works in double precision with 2 m + 5 vectors in one block: 2.5 GB for the weights of a corpus like GENIA,
+where this one needs 0.6. Sums of products are taken in double precision over fixed blocks, so the path does not depend on the
 number of threads.
 """
 
@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spanloom.hypergraph import Floats, Singles
-from spanloom.hypergraph.threads import parallel_map
+from spanloom.hypergraph.threads import Map, even_ranges, serial
 from spanloom.learn import kernels_learn as kernels
 
 _SUFFICIENT, _CURVATURE = 1e-4, 0.9  # Wolfe's conditions
@@ -39,7 +39,7 @@ def minimize(
     iterations: int,
     tolerance: float,
     memory: int = 6,
-    n_jobs: int | None = 1,
+    run: Map = serial,
     callback: Callable[[Iteration], bool] | None = None,
 ) -> Singles:
     """The minimum of a smooth convex function.
@@ -50,7 +50,7 @@ def minimize(
         iterations: at most so many.
         tolerance: stop when ten iterations lower the value by less than this part of it.
         memory: m, the number of past steps that shape the next.
-        n_jobs: threads.
+        run: how pieces of the work are run.
         callback: called after each iteration; a true result stops.
 
     >>> def square(x, gradient):
@@ -59,7 +59,7 @@ def minimize(
     >>> minimize(square, np.zeros(2, np.float32), iterations=20, tolerance=1e-9).round(3).tolist()
     [3.0, 3.0]
     """
-    space = _Space(n_jobs)
+    space = _Space(run)
     point, gradient = start.astype(np.float32).copy(), np.empty(len(start), np.float32)
     value = function(point, gradient)
     pairs: deque[tuple[Singles, Singles, float]] = deque(maxlen=memory)
@@ -139,17 +139,13 @@ def _search(
 class _Space:
     """Vector operations on several threads, the same for any number of them."""
 
-    def __init__(self, n_jobs: int | None) -> None:
-        self.n_jobs = n_jobs
-
-    def _run(self, function: Callable[[tuple[int, int]], None], count: int) -> None:
-        cuts = np.unique(np.linspace(0, count, _PIECES + 1).astype(int)).tolist()
-        parallel_map(function, zip(cuts[:-1], cuts[1:], strict=True), self.n_jobs)
+    def __init__(self, run: Map) -> None:
+        self._run = run
 
     def dot(self, x: Singles, y: Singles) -> float:
         partial: Floats = np.zeros(-(-len(x) // kernels.BLOCK))
-        self._run(lambda piece: kernels.dot(x, y, partial, *piece), len(partial))
+        self._run(lambda piece: kernels.dot(x, y, partial, *piece), even_ranges(len(partial), _PIECES))
         return float(partial.sum())
 
     def add(self, y: Singles, factor: float, x: Singles) -> None:
-        self._run(lambda piece: kernels.add_scaled(y, np.float32(factor), x, *piece), len(y))
+        self._run(lambda piece: kernels.add_scaled(y, np.float32(factor), x, *piece), even_ranges(len(y), _PIECES))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from spanloom.hypergraph import Singles
+from spanloom.hypergraph.threads import Map, serial
 from spanloom.learn.data import TrainingSet
 from spanloom.scoring import Weights, role_gradient, role_scores, transpose
 
@@ -21,13 +22,15 @@ class Objective:
     Args:
         data: the corpus.
         l2: lambda.
-        n_jobs: threads; results do not depend on it.
+        n_jobs: threads of the engine; results do not depend on it.
+        run: how pieces of the products are run.
     """
 
-    def __init__(self, data: TrainingSet, l2: float, n_jobs: int | None = 1) -> None:
+    def __init__(self, data: TrainingSet, l2: float, n_jobs: int | None = 1, run: Map = serial) -> None:
         self.data = data
         self.l2 = l2
         self.n_jobs = n_jobs
+        self.run = run
         self._transposed = transpose(data.matrix, len(data.group_sizes))
         self._scale = np.sqrt(data.group_sizes)[:, None]
         self._weights = data.zeros
@@ -54,14 +57,14 @@ class Objective:
         """The objective at a point; its gradient is written to ``gradient``."""
         data = self.data
         weights = self.weights(point)
-        potentials = role_scores(data.matrix, weights, self.n_jobs)
+        potentials = role_scores(data.matrix, weights, run=self.run)
         sums = data.engine.expectations(potentials, data.offsets, self.n_jobs)
         gold = float(np.einsum("trk,trk->", potentials.roles, data.gold_roles, dtype=np.float64))
         gold += float((weights.constants * data.gold_constants).sum())
         residual = np.subtract(sums.roles, data.gold_roles, out=sums.roles)
         cut = weights.features.size
         rows = gradient[:cut].reshape(weights.features.shape)
-        role_gradient(self._transposed, residual, rows, self.n_jobs)
+        role_gradient(self._transposed, residual, rows, self.run)
         rows.reshape(len(rows), -1)[:] *= self._scale
         gradient[cut:] = (sums.constants - data.gold_constants).ravel()
         gradient += np.float32(2 * self.l2) * point

@@ -1,40 +1,26 @@
 """Kernels of the sparse product, tokens x features by features x roles, and of its transpose."""
 
-import numpy as np
 from numba import njit
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def multiply(indices, offsets, weights, first, end, scores):
-    """scores[t] = sum of the weight rows of token t's features, for tokens ``first`` to ``end``."""
+def multiply(indices, offsets, rows, weights, first, end, scores):
+    """scores[i] = sum of the weight rows of the features of token rows[i], for places ``first`` to ``end``."""
     width = weights.shape[1]
-    for t in range(first, end):
-        row = scores[t]
-        row[:] = 0.0
+    for place in range(first, end):
+        t = rows[place]
+        total = scores[place]
+        total[:] = 0.0
         for i in range(offsets[t], offsets[t + 1]):
             source = weights[indices[i]]
             for r in range(width):
-                row[r] += source[r]
+                total[r] += source[r]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def multiply_shares(indices, offsets, values, weights, first, end, scores):
-    """As `multiply`, with a value for each feature of a token."""
-    width = weights.shape[1]
-    for t in range(first, end):
-        row = scores[t]
-        row[:] = 0.0
-        for i in range(offsets[t], offsets[t + 1]):
-            source = weights[indices[i]]
-            value = values[i]
-            for r in range(width):
-                row[r] += value * source[r]
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def transpose(indices, offsets, first, end, ptr, tokens):
-    """Token lists of features, for a matrix whose tokens ``first`` to ``end`` count; ptr holds each feature's next slot."""
-    for t in range(first, end):
+def transpose(indices, offsets, ptr, tokens):
+    """Token lists of features; ``ptr`` holds each feature's next slot."""
+    for t in range(len(offsets) - 1):
         for i in range(offsets[t], offsets[t + 1]):
             f = indices[i]
             tokens[ptr[f]] = t

@@ -67,7 +67,8 @@ class MentionTable(NamedTuple):
     @property
     def contiguous(self) -> NDArray[np.bool_]:
         """(M,) whether a mention has one range."""
-        return np.diff(self.ptr) == 1
+        one: NDArray[np.bool_] = np.diff(self.ptr) == 1
+        return one
 
 
 class Encoded(NamedTuple):
@@ -121,6 +122,10 @@ class Structure(ABC):
     @abstractmethod
     def paths(self, mentions: MentionTable, types: Sequence[str]) -> Paths:
         """The path of each mention, as a question for the engine."""
+
+    @abstractmethod
+    def start_roles(self, types: Sequence[str]) -> frozenset[str]:
+        """The roles that say that a mention starts: the mention penalty is added to them."""
 
     def lanes(self, types: Sequence[str]) -> int:
         """The engine's K axis."""

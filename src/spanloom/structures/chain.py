@@ -72,6 +72,10 @@ class Chain(Structure):
         """A chain over the tags."""
         return _chain(self, tuple(types))
 
+    def start_roles(self, types: Sequence[str]) -> frozenset[str]:
+        """The tags B and U."""
+        return frozenset(tag for tag in self.tags(types) if tag[0] in "BU")
+
     def encode(self, mentions: MentionTable, offsets: Ints, types: Sequence[str]) -> Encoded:
         """As `Structure.encode`; mentions with gaps and the shorter of two that overlap are lost."""
         tags = np.zeros(int(offsets[-1]), np.int64)
@@ -112,7 +116,7 @@ class Chain(Structure):
         tag_of[[number[tag] for tag in self.tags(types)]] = np.arange(len(self.tags(types)))
         tags = tag_of[edges[:, 0]].max(1)
         letters = np.where(tags > 0, (tags - 1) % len(self.letters), -1)
-        first, last = _borders(offsets)
+        _, last = _borders(offsets)
         starts = np.flatnonzero(
             np.isin(letters, [self.letters.index(letter) for letter in self.letters if letter in "BU"])
         )
@@ -155,7 +159,8 @@ class Bio(Chain):
     def ends(self, letters: NDArray[np.int64], last: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Where no I follows."""
         following = np.append(letters[1:], -1)
-        return (letters >= 0) & (last | (following != 1))
+        closes: NDArray[np.bool_] = (letters >= 0) & (last | (following != 1))
+        return closes
 
 
 class Bilou(Chain):
@@ -176,7 +181,8 @@ class Bilou(Chain):
 
     def ends(self, letters: NDArray[np.int64], last: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """At L and U."""
-        return letters >= 2
+        closes: NDArray[np.bool_] = letters >= 2
+        return closes
 
 
 def _borders(offsets: Ints) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -29,7 +29,11 @@ class Flagged(Structure):
 
     @abstractmethod
     def fill(self, found: Boundaries, covered: NDArray[np.bool_], first: NDArray[np.bool_], edges: Edges) -> None:
-        """Write the hyperedges (T, K, D) of boundaries; ``covered`` tokens have a mention, ``first`` begin a sentence."""
+        """Write (T, K, D) hyperedges; ``covered`` tokens are in a mention, ``first`` ones begin a sentence."""
+
+    def start_roles(self, types: Sequence[str]) -> frozenset[str]:
+        """S."""
+        return frozenset("S")
 
     def encode(self, mentions: MentionTable, offsets: Ints, types: Sequence[str]) -> Encoded:
         """As `Structure.encode`; mentions with gaps are lost."""
@@ -57,7 +61,7 @@ class Flagged(Structure):
         before = np.minimum(first, 1) if self.ahead else np.zeros_like(first)
         counts = end - first + before
         step_ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        # row of `allowed`: bit 0 a start is said here, bit 1 a mention goes on, bit 2 it ends, bit 3 the start is said ahead
+        # rows of `allowed`, as bits: 1 a start is said here, 2 a mention goes on, 4 it ends, 8 a start is said ahead
         steps = np.full(step_ptr[-1], 2, np.int64)
         last = step_ptr[1:] - 1
         steps[last] = 4

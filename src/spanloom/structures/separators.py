@@ -62,7 +62,8 @@ def separator_codes(found: Boundaries, first: NDArray[np.bool_]) -> NDArray[np.i
     """(T, K) E + 2 C + 4 S of the separator after each token; nothing starts after the last token of a sentence."""
     starts_next = np.zeros_like(found.start)
     starts_next[:-1] = found.start[1:] & ~first[1:, None]
-    return found.end + 2 * found.go_on + 4 * starts_next
+    codes: NDArray[np.int64] = found.end + 2 * found.go_on.astype(np.int64) + 4 * starts_next
+    return codes
 
 
 class Separators(Flagged):

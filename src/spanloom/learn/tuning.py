@@ -1,0 +1,40 @@
+"""Tuning one number after training: the mention penalty of Lu and Roth (2015), section 3.7."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+_COARSE = 10  # steps of the first sweep are so many times longer
+
+
+def search_step(
+    measure: Callable[[float], float], *, step: float = 0.01, reach: float = 1.0, limit: float = 10.0
+) -> float:
+    """The value that measures best, on a grid of a fixed step around 0.
+
+    A sweep with steps ten times as long goes from -reach to reach, and on beyond an end for as long as the best value
+    lies there; then all steps around the best are tried. Of equal values the one nearest to 0 wins.
+
+    Args:
+        measure: such as development F1 at a mention penalty.
+        step: of the grid.
+        reach: of the first sweep.
+        limit: never go beyond it.
+
+    >>> search_step(lambda x: -(x - 1.23) ** 2)
+    1.23
+    """
+    tried: dict[int, float] = {}
+
+    def best(places: range) -> int:
+        for place in places:
+            if place not in tried:
+                tried[place] = measure(place * step)
+        return max(sorted(tried, key=lambda place: (abs(place), place)), key=tried.__getitem__)
+
+    low, high, end = -round(reach / step), round(reach / step), round(limit / step)
+    top = best(range(low, high + 1, _COARSE))
+    while (top == low and low > -end) or (top == high and high < end):
+        low, high = (max(2 * low, -end), high) if top == low else (low, min(2 * high, end))
+        top = best(range(low, high + 1, _COARSE))
+    return round(best(range(top - _COARSE, top + _COARSE + 1)) * step, 10)

@@ -1,0 +1,148 @@
+"""From documents to the arrays of learning, and back to documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from spanloom.document import Document, Mention, Span, align
+from spanloom.hypergraph import Floats
+from spanloom.structures import MentionTable, TokenMention
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A mention that a model cannot hold.
+
+    Args:
+        document: the document's id.
+        mention: the mention.
+        text: its surface.
+        reason: why.
+    """
+
+    document: str
+    mention: Mention
+    text: str
+    reason: str
+
+
+CUTS_TOKEN = "it begins or ends inside a token"
+CROSSES_SENTENCES = "it is not within one sentence"
+
+
+class Gold:
+    """The mentions of documents, counted in sentences and tokens.
+
+    Args:
+        documents: prepared: with tokens and sentences.
+        types: K names; mentions of other types are left out.
+    """
+
+    def __init__(self, documents: Sequence[Document], types: Sequence[str]) -> None:
+        number = {name: k for k, name in enumerate(types)}
+        rows: list[TokenMention] = []
+        self.owners: list[tuple[Document, Mention]] = []
+        self.lost: list[Lost] = []
+        self.total = 0
+        base = 0
+        for document in documents:
+            sentences = [] if document.sentences is None else document.sentences[:, 0].tolist()
+            for mention, ranges, sentence in align(document):
+                if mention.type not in number:
+                    continue
+                self.total += 1
+                if ranges is None or sentence < 0:
+                    self.lost.append(lost(document, mention, CUTS_TOKEN if ranges is None else CROSSES_SENTENCES))
+                    continue
+                first = sentences[sentence]
+                pieces = tuple((a - first, b - first) for a, b in ranges)
+                rows.append((base + sentence, number[mention.type], pieces))
+                self.owners.append((document, mention))
+            base += len(sentences)
+        self.table = MentionTable.build(rows)
+
+
+def lost(document: Document, mention: Mention, reason: str) -> Lost:
+    """A mention that is lost, with its surface."""
+    return Lost(document.id, mention, mention.text(document.text), reason)
+
+
+def place(
+    documents: Sequence[Document], found: MentionTable, types: Sequence[str], scores: Floats, threshold: float
+) -> Iterator[Document]:
+    """Documents with found mentions in place of their own.
+
+    Args:
+        documents: prepared; their sentences in turn are those that ``found`` counts.
+        scores: a probability for each mention.
+        threshold: mentions with a lower score are left out.
+    """
+    rows = found.rows()
+    keep = (scores >= threshold).tolist()
+    at = 0
+    base = 0
+    for document in documents:
+        mentions = []
+        firsts = [] if document.sentences is None else document.sentences[:, 0].tolist()
+        tokens = [] if document.tokens is None or at >= len(rows) else document.tokens.tolist()
+        while at < len(rows) and rows[at][0] < base + len(firsts):
+            sentence, kind, pieces = rows[at]
+            if keep[at]:
+                first = firsts[sentence - base]
+                spans = tuple(Span(tokens[first + a][0], tokens[first + b - 1][1]) for a, b in pieces)
+                mentions.append(Mention(types[kind], spans, score=float(scores[at])))
+            at += 1
+        base += len(firsts)
+        yield document.copy(mentions=mentions)
+
+
+def hold_out(documents: Sequence[Document], share: float, seed: int) -> tuple[list[Document], list[Document]]:
+    """Documents to train on and documents to tune on, drawn by the seed; single sentences where documents are few."""
+    if len(documents) < 2 / share:
+        documents = [part for document in documents for part in by_sentence(document)]
+    order = np.random.default_rng(seed).permutation(len(documents))
+    count = min(max(1, round(share * len(documents))), len(documents) - 1)
+    chosen = set(order[:count].tolist())
+    return (
+        [document for i, document in enumerate(documents) if i not in chosen],
+        [document for i, document in enumerate(documents) if i in chosen],
+    )
+
+
+def by_sentence(document: Document) -> list[Document]:
+    """Each sentence of a prepared document as a document of the same text; a mention stays where it begins."""
+    if document.tokens is None or document.sentences is None:
+        return [document]
+    parts = []
+    ends = document.tokens[document.sentences[:, 1] - 1, 1]
+    owner = np.searchsorted(ends, [mention.start for mention in document.mentions], side="right")
+    for n, (first, end) in enumerate(document.sentences.tolist()):
+        parts.append(
+            document.copy(
+                tokens=document.tokens[first:end],
+                sentences=np.array([[0, end - first]]),
+                columns={name: values[first:end] for name, values in document.columns.items()},
+                mentions=[mention for mention, n_of in zip(document.mentions, owner, strict=True) if n_of == n],
+            )
+        )
+    return parts
+
+
+def batches(
+    documents: Iterable[Document], tokens: int, ready: Callable[[Document], Document]
+) -> Iterator[list[Document]]:
+    """Documents made ready, in batches of about so many tokens."""
+    batch: list[Document] = []
+    size = 0
+    for document in documents:
+        document = ready(document)
+        batch.append(document)
+        size += 0 if document.tokens is None else len(document.tokens)
+        if size >= tokens:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch

@@ -1,0 +1,343 @@
+"""The recognizer: fit, predict, save, load. Its conventions are those of scikit-learn's estimators."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from time import monotonic
+from typing import Any, Self
+
+from spanloom.document import Document
+from spanloom.errors import DataError, UsageError
+from spanloom.features import PRESETS, Built, FeatureSet, available_columns, build_index
+from spanloom.features.clusters import induce, read_paths
+from spanloom.hypergraph import ENGINES, Floats
+from spanloom.hypergraph.threads import parallel_map, worker_count
+from spanloom.learn import TrainingSet
+from spanloom.recognize.corpus import Gold, Lost, batches, hold_out, lost, place
+from spanloom.recognize.report import Report, make_report
+from spanloom.recognize.store import Stored, read_recognizer, write_recognizer
+from spanloom.recognize.strongest import Strongest, strongest_features
+from spanloom.recognize.tagger import Tagger
+from spanloom.recognize.training import Development, Fit, Listener, Progress, Trainer, single
+from spanloom.scoring import Weights
+from spanloom.structures import READINGS, STRUCTURES
+from spanloom.text import prepare
+
+OPTIMIZERS = ("adagrad", "lbfgs")
+HELD_OUT = 0.1  # of the training data, where no development data are given
+BATCH_TOKENS = 20_000  # predicted at once
+
+
+class Recognizer:
+    """A trainable recognizer of mentions.
+
+    Args:
+        structure: a key of `STRUCTURES`.
+        features: a key of `PRESETS`, or templates.
+        counting: ``subgraphs`` or ``derivations`` (see `spanloom.hypergraph`).
+        optimizer: ``adagrad``, or ``lbfgs`` for the optimum itself.
+        l2: lambda; several are tried, and development F1 decides.
+        epochs: passes of AdaGrad; the one with the best development F1 is kept.
+        iterations: of L-BFGS, at most.
+        rate: AdaGrad's first step.
+        clusters: Brown clusters: a ``paths`` file, or how many to induce from the training text; ``None`` for none.
+        min_count: features of fewer training tokens are left out.
+        tune_penalty: whether to tune the mention penalty for development F1.
+        reading: how ambiguous structures are read, ``nested`` or ``all``.
+        n_jobs: threads; -1 for all cores. The result does not depend on it.
+        random_state: the seed.
+
+    Attributes after fitting: ``types_``, ``tagger_``, ``report_``, ``strongest_``, and ``lost_``, the mentions that the
+    model cannot hold; the last is not saved.
+
+    >>> from spanloom.document import Mention
+    >>> documents = [Document("no chest pain", mentions=[Mention("problem", [(3, 13)])])] * 20
+    >>> recognizer = Recognizer(features=["bias", "w[0]", "w[-1]"]).fit(documents)
+    >>> [found] = recognizer.predict([Document("no chest pain today")])
+    >>> found.mentions[0].spans, found.mentions[0].score > 0.5
+    ((Span(start=3, end=13),), True)
+    """
+
+    def __init__(
+        self,
+        structure: str = "separators",
+        features: str | Sequence[str] = "biomedical",
+        *,
+        counting: str = "subgraphs",
+        optimizer: str = "adagrad",
+        l2: float | Sequence[float] = 1.0,
+        epochs: int = 5,
+        iterations: int = 200,
+        rate: float = 0.05,
+        clusters: str | int | None = None,
+        min_count: int = 1,
+        tune_penalty: bool = True,
+        reading: str = "nested",
+        n_jobs: int | None = 1,
+        random_state: int = 0,
+    ) -> None:
+        self.structure = structure
+        self.features = features
+        self.counting = counting
+        self.optimizer = optimizer
+        self.l2 = l2
+        self.epochs = epochs
+        self.iterations = iterations
+        self.rate = rate
+        self.clusters = clusters
+        self.min_count = min_count
+        self.tune_penalty = tune_penalty
+        self.reading = reading
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters of the constructor."""
+        return {
+            name: getattr(self, name) for name in inspect.signature(type(self).__init__).parameters if name != "self"
+        }
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters.
+
+        Raises:
+            UsageError: a name that the constructor does not know.
+        """
+        known = self.get_params()
+        for name, value in params.items():
+            if name not in known:
+                raise UsageError(f"no parameter {name!r}; there are {', '.join(known)}")
+            setattr(self, name, value)
+        return self
+
+    def fit(
+        self, documents: Iterable[Document], dev: Iterable[Document] | None = None, progress: Listener | None = None
+    ) -> Self:
+        """Train.
+
+        Args:
+            documents: with mentions; tokens and sentences are made where they are missing.
+            dev: tunes what has to be tuned; a tenth of the training data, drawn by the seed, when ``None``.
+            progress: told of each step.
+
+        Raises:
+            DataError: no tokens, no mentions, or development data with a type that training lacks.
+            UsageError: a parameter that cannot be meant.
+        """
+        self.check()
+        began = monotonic()
+        tell = progress or (lambda _: None)
+        tell(Progress("reading"))
+        train = [prepare(document) for document in documents]
+        types = _types(train)
+        given = None if dev is None else [prepare(document) for document in dev]
+        if given is None:
+            train, given = hold_out(train, HELD_OUT, self.random_state)
+        _check_development(given, types)
+
+        tell(Progress("features", seconds=monotonic() - began))
+        features = self._feature_set([*train, *given])
+        tagger, built, data, gold = self._prepare(train, types, features)
+        trainer = Trainer(
+            data, tagger, Development(given, tagger, worker_count(self.n_jobs)), self.optimizer, self.epochs,
+            self.iterations, self.rate, self.tune_penalty, self.random_state, worker_count(self.n_jobs), tell, began,
+        )  # fmt: skip
+        fit = self._best(trainer)
+
+        self.types_ = types
+        self.tagger_ = _finished(tagger, fit, data)
+        self.strongest_ = strongest_features(self.tagger_, features, train, built)
+        self.report_ = make_report(train, given, gold, data, fit, features, self.tagger_)
+        self.lost_ = tuple(gold.lost)
+        return self
+
+    def _prepare(
+        self, train: list[Document], types: tuple[str, ...], features: FeatureSet
+    ) -> tuple[Tagger, Built, TrainingSet, Gold]:
+        keys = features.keys(train, n_jobs=worker_count(self.n_jobs))
+        if len(keys.offsets) < 2:
+            raise DataError("the training data hold no tokens; give annotated text")
+        built = build_index(keys, min_count=self.min_count)
+        offsets = keys.sentences
+        del keys
+        structure = STRUCTURES[self.structure]
+        empty = Weights.zeros(0, 0, 0, structure.lanes(types))
+        tagger = Tagger.build(self.structure, self.counting, types, features, built.index, empty)
+        gold = Gold(train, types)
+        encoded = structure.encode(gold.table, offsets, types)
+        gold.lost += [lost(*gold.owners[i], reason) for i, reason in sorted(encoded.lost.items())]
+        data = TrainingSet(tagger.engine, built.matrix, offsets, encoded.edges, built.index.group_sizes, built.counts)
+        return tagger, built, data, gold
+
+    def _best(self, trainer: Trainer) -> Fit:
+        grid = [self.l2] if isinstance(self.l2, int | float) else list(self.l2)
+        if len(grid) == 1:
+            return trainer.fit(float(grid[0]))
+        # Each fit runs on one thread, and the fits side by side.
+        alone = Trainer(**{**vars(trainer), "n_jobs": 1})
+        fits = parallel_map(lambda l2: alone.fit(float(l2)), grid, self.n_jobs)
+        return max(fits, key=lambda fit: fit.dev_f1)
+
+    def predict(self, documents: Iterable[Document], *, threshold: float = 0.0) -> Iterator[Document]:
+        """Documents with the mentions that the model finds, in place of their own; lazily, in batches.
+
+        Each mention's score is the exact marginal probability of its path in the structure.
+
+        Args:
+            documents: tokens and sentences are made where they are missing.
+            threshold: leave out mentions with a lower score.
+        """
+        tagger = self.fitted
+        if not 0 <= threshold <= 1:
+            raise UsageError(f"threshold is {threshold}, expected a probability between 0 and 1")
+        jobs = worker_count(self.n_jobs)
+        for batch in batches(documents, BATCH_TOKENS, prepare):
+            potentials, offsets = tagger.score(batch, jobs)
+            found = tagger.decode(potentials, offsets, self.reading, jobs)
+            scores = tagger.probabilities(potentials, offsets, found, jobs)
+            yield from place(batch, found, tagger.types, scores, threshold)
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the model as a folder of two files. The same data and seed give the same bytes.
+
+        Args:
+            path: the folder.
+            force: replace a model that is there.
+
+        Raises:
+            UsageError: the folder is there, or the recognizer is not trained.
+            DataError: the system refused to write.
+        """
+        params = {**self.get_params(), "n_jobs": 1}  # a model does not depend on the number of threads
+        write_recognizer(Stored(params, self.fitted, self.report_, self.strongest_), path, force=force)
+
+    def log_likelihood(self, documents: Iterable[Document]) -> Floats:
+        """The log-probability of each sentence's own mentions, (N, K) by type; (N, 1) where types share a lattice.
+
+        Mentions that the structure cannot hold are left out.
+        """
+        tagger = self.fitted
+        batch = [prepare(document) for document in documents]
+        potentials, offsets = tagger.score(batch)
+        edges = tagger.structure.encode(Gold(batch, tagger.types).table, offsets, tagger.types).edges
+        return tagger.engine.log_probability(tagger.penalized(potentials), offsets, edges)
+
+    def marginals(self, documents: Sequence[Document]) -> list[list[float]]:
+        """The probability that the model gives each of the documents' own mentions, in their order.
+
+        A mention that the model cannot hold, such as one that begins inside a token, has probability 0.
+        """
+        tagger = self.fitted
+        batch = [prepare(document) for document in documents]
+        potentials, offsets = tagger.score(batch)
+        gold = Gold(batch, tagger.types)
+        whole = gold.table.contiguous
+        scores = iter(tagger.probabilities(potentials, offsets, gold.table.take(whole)).tolist())
+        known = {
+            (id(document), mention): next(scores)
+            for (document, mention), held in zip(gold.owners, whole.tolist(), strict=True)
+            if held
+        }
+        return [[known.get((id(document), mention), 0.0) for mention in document.mentions] for document in batch]
+
+    def _feature_set(self, documents: Sequence[Document]) -> FeatureSet:
+        clusters = self._clusters(documents)
+        if isinstance(self.features, str):
+            return FeatureSet.preset(self.features, available=available_columns(documents), clusters=clusters)
+        return FeatureSet(list(self.features), clusters=clusters)
+
+    def _clusters(self, documents: Sequence[Document]) -> dict[str, str] | None:
+        if self.clusters is None:
+            return None
+        if isinstance(self.clusters, int):
+            return induce(_sentences(documents), self.clusters)
+        return read_paths(self.clusters)
+
+    def check(self) -> None:
+        """Whether the parameters can be meant.
+
+        Raises:
+            UsageError: one cannot.
+        """
+        choices: dict[str, Iterable[str]] = {
+            "structure": STRUCTURES, "counting": ENGINES, "optimizer": OPTIMIZERS, "reading": READINGS,
+        }  # fmt: skip
+        if isinstance(self.features, str):
+            choices["features"] = PRESETS
+        for name, known in choices.items():
+            if getattr(self, name) not in known:
+                raise UsageError(f"{name} is {getattr(self, name)!r}, expected one of {', '.join(known)}")
+        grid = [self.l2] if isinstance(self.l2, int | float) else list(self.l2)
+        if not grid or any(l2 < 0 for l2 in grid):
+            raise UsageError(f"l2 is {self.l2!r}, expected a number from 0, or several")
+        for name in ("epochs", "iterations", "min_count"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name} is {getattr(self, name)}, expected at least 1")
+        if self.rate <= 0:
+            raise UsageError(f"rate is {self.rate}, expected a number above 0")
+
+    @property
+    def fitted(self) -> Tagger:
+        """The trained model.
+
+        Raises:
+            UsageError: there is none yet.
+        """
+        if not hasattr(self, "tagger_"):
+            raise UsageError("this recognizer is not trained; call fit, or load a model")
+        tagger: Tagger = self.tagger_
+        return tagger
+
+    types_: tuple[str, ...]
+    tagger_: Tagger
+    report_: Report
+    lost_: tuple[Lost, ...]
+    strongest_: Strongest
+
+
+def _types(documents: Sequence[Document]) -> tuple[str, ...]:
+    types = tuple(sorted({mention.type for document in documents for mention in document.mentions}))
+    if not documents:
+        raise DataError("the training data hold no document; give annotated text")
+    if not types:
+        raise DataError(f"none of the {len(documents)} training documents has a mention; give annotated text")
+    return types
+
+
+def _check_development(documents: Sequence[Document], types: Sequence[str]) -> None:
+    for document in documents:
+        for mention in document.mentions:
+            if mention.type not in types:
+                raise DataError(
+                    f"development document {document.id!r} has a mention of type {mention.type!r}, which no training "
+                    f"document has; training has {', '.join(types)}: add examples, or take the type out"
+                )
+
+
+def _sentences(documents: Iterable[Document]) -> Iterator[list[str]]:
+    for document in documents:
+        words = document.words
+        if document.sentences is not None:
+            yield from (words[first:end] for first, end in document.sentences.tolist())
+
+
+def _finished(tagger: Tagger, fit: Fit, data: TrainingSet) -> Tagger:
+    return Tagger(
+        tagger.structure, tagger.types, tagger.engine, tagger.features, tagger.index, single(fit.weights, data),
+        fit.penalty,
+    )  # fmt: skip
+
+
+def load(path: str | Path) -> Recognizer:
+    """A recognizer that was saved.
+
+    Raises:
+        ModelError: the folder holds no recognizer, or a damaged one, or one of another format.
+    """
+    stored = read_recognizer(path)
+    recognizer = Recognizer(**stored.params)
+    recognizer.types_, recognizer.tagger_ = stored.tagger.types, stored.tagger
+    recognizer.report_, recognizer.strongest_ = stored.report, stored.strongest
+    return recognizer

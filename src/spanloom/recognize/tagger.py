@@ -1,0 +1,81 @@
+"""The immutable part of a recognizer: features, weights and a structure, applied to prepared documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from spanloom.document import Document
+from spanloom.features import FeatureIndex, FeatureSet
+from spanloom.hypergraph import ENGINES, Engine, Floats, Ints, Potentials
+from spanloom.hypergraph.threads import threads
+from spanloom.scoring import Weights, role_scores
+from spanloom.structures import STRUCTURES, MentionTable, Structure
+
+
+@dataclass(frozen=True)
+class Tagger:
+    """A trained model. Using it changes nothing, so threads may share it.
+
+    Args:
+        structure: how mentions are written as hyperedges.
+        types: K names.
+        engine: the structure's template with a way of counting.
+        features: templates.
+        index: which feature has which weights.
+        weights: of each single feature: those of a row that g features share are divided by g.
+        penalty: added to the score of roles that say that a mention starts (Lu and Roth 2015, section 3.7).
+    """
+
+    structure: Structure
+    types: tuple[str, ...]
+    engine: Engine
+    features: FeatureSet
+    index: FeatureIndex
+    weights: Weights
+    penalty: float = 0.0
+
+    @classmethod
+    def build(
+        cls, structure: str, counting: str, types: Sequence[str], features: FeatureSet, index: FeatureIndex,
+        weights: Weights, penalty: float = 0.0,
+    ) -> Tagger:  # fmt: skip
+        """From the names of a structure and a way of counting."""
+        chosen = STRUCTURES[structure]
+        engine = ENGINES[counting](chosen.template(types))
+        return cls(chosen, tuple(types), engine, features, index, weights, penalty)
+
+    def with_penalty(self, penalty: float) -> Tagger:
+        """The same with another mention penalty."""
+        return replace(self, penalty=penalty)
+
+    def score(self, documents: Sequence[Document], n_jobs: int = 1) -> tuple[Potentials, Ints]:
+        """Potentials of prepared documents, without the penalty, and the (N + 1,) offsets of their sentences."""
+        keys = self.features.keys(documents, n_jobs=n_jobs)
+        matrix = self.index.lookup(keys, n_jobs=n_jobs)
+        with threads(n_jobs) as run:
+            return role_scores(matrix, self.weights, run=run), keys.sentences
+
+    def penalized(self, potentials: Potentials) -> Potentials:
+        """Potentials with the penalty added."""
+        if not self.penalty:
+            return potentials
+        starts = self.structure.start_roles(self.types)
+        rows = [i for i, role in enumerate(self.engine.template.roles) if role in starts]
+        roles = potentials.roles.copy()
+        roles[:, rows] += np.float32(self.penalty)
+        return Potentials(roles, potentials.constants)
+
+    def decode(self, potentials: Potentials, offsets: Ints, reading: str = "nested", n_jobs: int = 1) -> MentionTable:
+        """The mentions of the best structures."""
+        best = self.engine.viterbi(self.penalized(potentials), offsets, n_jobs)
+        return self.structure.decode(best.edges, offsets, self.types, reading)
+
+    def probabilities(self, potentials: Potentials, offsets: Ints, mentions: MentionTable, n_jobs: int = 1) -> Floats:
+        """The exact marginal probability of each mention's path."""
+        if not len(mentions):
+            return np.zeros(0)
+        paths = self.structure.paths(mentions, self.types)
+        return self.engine.path_probability(self.penalized(potentials), offsets, paths, n_jobs)

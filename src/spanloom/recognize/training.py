@@ -1,0 +1,188 @@
+"""Fitting the weights of one recognizer, and choosing between several by development F1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import monotonic
+
+from spanloom.document import Document
+from spanloom.hypergraph import Ints, Potentials
+from spanloom.hypergraph.threads import Map, threads
+from spanloom.learn import Epoch, Iteration, Objective, TrainingSet, adagrad, minimize, search_step
+from spanloom.recognize.corpus import Gold
+from spanloom.recognize.tagger import Tagger
+from spanloom.scoring import Weights, role_scores
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A step of training, for somebody who waits.
+
+    Args:
+        stage: what is done.
+        step: how far; 0 before the first.
+        steps: of how many, if that is known.
+        objective: minus log-likelihood plus penalty.
+        dev_f1: F1 on development data, 0 to 1.
+        seconds: since training began.
+        seconds_left: an estimate.
+    """
+
+    stage: str
+    step: int = 0
+    steps: int | None = None
+    objective: float | None = None
+    dev_f1: float | None = None
+    seconds: float = 0.0
+    seconds_left: float | None = None
+
+
+Listener = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """Trained weights and what development data say of them.
+
+    Args:
+        weights: of rows; a row's weight stands for all features that share it.
+        l2: lambda.
+        steps: passes or iterations behind the weights.
+        objective: at the last of them.
+        history: objective and development F1 at each step.
+        dev_f1: with the penalty.
+        penalty: the mention penalty.
+    """
+
+    weights: Weights
+    l2: float
+    steps: int
+    objective: float
+    history: tuple[tuple[float, float], ...]
+    dev_f1: float
+    penalty: float
+
+
+class Development:
+    """Development data whose features are looked up once."""
+
+    def __init__(self, documents: Sequence[Document], tagger: Tagger, n_jobs: int = 1) -> None:
+        gold = Gold(documents, tagger.types)
+        self._gold = frozenset(gold.table.rows())
+        self._total = gold.total
+        keys = tagger.features.keys(documents, n_jobs=n_jobs)
+        self._matrix = tagger.index.lookup(keys)
+        self._offsets: Ints = keys.sentences
+
+    def score(self, weights: Weights, run: Map) -> Potentials:
+        """Potentials under weights of single features."""
+        return role_scores(self._matrix, weights, run=run)
+
+    def f1(self, tagger: Tagger, potentials: Potentials, n_jobs: int = 1) -> float:
+        """F1 of exact boundaries and types; mentions that no model can hold count as missed."""
+        found = set(tagger.decode(potentials, self._offsets, n_jobs=n_jobs).rows())
+        return 2 * len(found & self._gold) / max(1, len(found) + self._total)
+
+
+@dataclass(frozen=True)
+class Trainer:
+    """All that the fits of one corpus share.
+
+    Args:
+        data: the corpus.
+        tagger: with any weights.
+        development: to choose by.
+        optimizer: ``adagrad`` or ``lbfgs``.
+        epochs: AdaGrad's passes.
+        iterations: of L-BFGS, at most.
+        rate: AdaGrad's.
+        tune_penalty: whether to tune the mention penalty.
+        seed: of the order of sentences.
+        n_jobs: threads.
+        listener: told of each step.
+        began: when, by `monotonic`.
+    """
+
+    data: TrainingSet
+    tagger: Tagger
+    development: Development
+    optimizer: str
+    epochs: int
+    iterations: int
+    rate: float
+    tune_penalty: bool
+    seed: int
+    n_jobs: int
+    listener: Listener
+    began: float
+
+    BATCH = 32
+    TOLERANCE = 1e-5
+
+    def fit(self, l2: float) -> Fit:
+        """Weights for one lambda: after the pass, or at the optimum, that development F1 prefers."""
+        with threads(self.n_jobs) as run:
+            return (self._adagrad if self.optimizer == "adagrad" else self._lbfgs)(l2, run)
+
+    def _adagrad(self, l2: float, run: Map) -> Fit:
+        history: list[tuple[float, float]] = []
+        best: list[Fit] = []
+
+        def after(epoch: Epoch) -> bool:
+            f1 = self._f1(epoch.weights, run)
+            history.append((epoch.objective, f1))
+            self._tell(f"training, lambda {l2:g}", epoch.number, self.epochs, epoch.objective, f1)
+            if not best or f1 > best[0].dev_f1:
+                kept = Weights(*(array.copy() for array in epoch.weights))
+                best[:] = [Fit(kept, l2, epoch.number, epoch.objective, (), f1, 0.0)]
+            return False
+
+        adagrad(
+            self.data, l2=l2, epochs=self.epochs, rate=self.rate, batch=self.BATCH, seed=self.seed, run=run,
+            callback=after,
+        )  # fmt: skip
+        return self._tuned(best[0].weights, l2, best[0].steps, history, run)
+
+    def _lbfgs(self, l2: float, run: Map) -> Fit:
+        history: list[tuple[float, float]] = []
+        objective = Objective(self.data, l2, self.n_jobs, run)
+        start = adagrad(self.data, l2=l2, epochs=1, rate=self.rate, batch=self.BATCH, seed=self.seed, run=run)
+
+        def after(iteration: Iteration) -> bool:
+            f1 = self._f1(objective.weights(iteration.point), run)
+            history.append((iteration.objective, f1))
+            self._tell(f"training, lambda {l2:g}", iteration.number, self.iterations, iteration.objective, f1)
+            return False
+
+        point = minimize(
+            objective.value_and_gradient, objective.point(start), iterations=self.iterations,
+            tolerance=self.TOLERANCE, run=run, callback=after,
+        )  # fmt: skip
+        return self._tuned(objective.weights(point), l2, len(history), history, run)
+
+    def _f1(self, weights: Weights, run: Map) -> float:
+        return self.development.f1(self.tagger, self.development.score(single(weights, self.data), run), self.n_jobs)
+
+    def _tuned(self, weights: Weights, l2: float, steps: int, history: list[tuple[float, float]], run: Map) -> Fit:
+        potentials = self.development.score(single(weights, self.data), run)
+
+        def measure(penalty: float) -> float:
+            return self.development.f1(self.tagger.with_penalty(penalty), potentials, self.n_jobs)
+
+        penalty = 0.0
+        if self.tune_penalty:
+            self._tell(f"tuning the mention penalty, lambda {l2:g}", 0, None, None, None)
+            penalty = search_step(measure)
+        objective = history[-1][0] if history else float("nan")
+        return Fit(weights, l2, steps, objective, tuple(history), measure(penalty), penalty)
+
+    def _tell(self, stage: str, step: int, steps: int | None, objective: float | None, f1: float | None) -> None:
+        seconds = monotonic() - self.began
+        left = seconds / step * (steps - step) if step and steps else None
+        self.listener(Progress(stage, step, steps, objective, f1, seconds, left))
+
+
+def single(weights: Weights, data: TrainingSet) -> Weights:
+    """Weights of single features: those of a row that g share, divided by g."""
+    return Weights(weights.features / data.group_sizes[:, None, None], weights.constants)

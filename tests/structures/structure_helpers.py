@@ -1,0 +1,105 @@
+"""What the tests of structures share: short names for tables, and what the hyperedges of a sub-hypergraph mean."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import combinations, product
+
+import numpy as np
+
+from spanloom.hypergraph import Potentials, reference
+from spanloom.structures import STRUCTURES, MentionTable
+
+TYPES = ("x", "y")
+FLAGGED = ("mention_hypergraph", "separators", "separator_states")
+CHAINS = ("bio", "bilou")
+
+
+def every_range(length):
+    return [(first, end) for first in range(length) for end in range(first + 1, length + 1)]
+
+
+def every_set(length):
+    ranges = every_range(length)
+    return [chosen for size in range(len(ranges) + 1) for chosen in combinations(ranges, size)]
+
+
+def table(mentions):
+    """From (sentence, type, first, end)."""
+    return MentionTable.build((n, kind, ((first, end),)) for n, kind, first, end in mentions)
+
+
+def quads(mentions):
+    """The other way; all mentions must have one range."""
+    return [(n, kind, first, end) for n, kind, ((first, end),) in mentions.rows()]
+
+
+def offsets_of(lengths):
+    return np.cumsum([0, *lengths])
+
+
+def picks(edges):
+    """(T, D) hyperedges of one sentence and one copy -> sorted choices, as the reference gives them."""
+    return tuple(sorted((t, e) for t, row in enumerate(edges.tolist()) for e in row if e >= 0))
+
+
+def random_potentials(template, tokens, lanes, seed, spread=2.0):
+    rng = np.random.default_rng(seed)
+    return Potentials(
+        rng.normal(0, spread, (tokens, len(template.roles), lanes)).astype(np.float32),
+        rng.normal(0, 1, (len(template.constants), lanes)).astype(np.float32),
+    )
+
+
+def lane_scores(template, given, offsets, n, lane):
+    """(T, E) scores of one sentence and one copy, for the reference."""
+    rows = given.roles[offsets[n] : offsets[n + 1], :, lane].tolist()
+    constants = dict(zip(template.constants, given.constants[:, lane].tolist(), strict=True))
+    return reference.edge_scores(template, [dict(zip(template.roles, row, strict=True)) for row in rows], constants)
+
+
+@cache
+def sub_hypergraphs(name, length):
+    """Every sub-hypergraph with the mentions that have a path in it, as (type, first, end)."""
+    template = STRUCTURES[name].template(TYPES)
+    read = _chain_mentions if name in CHAINS else _flagged_mentions
+    return [
+        (choices, read([(t, template.edges[e].label) for t, e in choices], length))
+        for choices in reference.subgraphs(template, length)
+    ]
+
+
+_MEANING = {"T-X": "", "T-O": "", "T-I": "S", "T-S": "S", "A": "", "I-X": "E", "I-I": "C", "I-IX": "EC"}
+
+
+def _flagged_mentions(labels, length):
+    """A mention needs S at its first token, C at all but the last, E at the last; the type is that of the copy, 0."""
+    said = set()
+    for t, label in labels:
+        if label in _MEANING:
+            said |= {(t, letter) for letter in _MEANING[label]}
+        else:  # a separator, alone or after the one before it: S speaks of the next token
+            said |= {(t + (letter == "S"), letter) for letter in label.rpartition("-")[2]}
+    return {
+        (0, first, end)
+        for first, end in every_range(length)
+        if {(first, "S"), (end - 1, "E"), *((t, "C") for t in range(first, end - 1))} <= said
+    }
+
+
+def _chain_mentions(labels, length):
+    """A mention is spelled by its tags, and no tag after it goes on."""
+    tags = ["O"] * length
+    for t, label in labels:
+        if " " not in label:
+            tags[t] = label
+    found = set()
+    for kind, first in product(range(len(TYPES)), range(length)):
+        name = TYPES[kind]
+        if tags[first] not in (f"B-{name}", f"U-{name}"):
+            continue
+        end = first + 1
+        while end < length and tags[end] in (f"I-{name}", f"L-{name}"):
+            end += 1
+        found.add((kind, first, end))
+    return found

@@ -1,0 +1,158 @@
+"""The house rules that a reader of one file cannot see: who imports whom, how long a module is, what loads Numba."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import spanloom
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = Path(spanloom.__file__).parent
+MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
+LONGEST = 400
+
+# Each folder imports only from folders above it in this list.
+ORDER = (
+    "document",
+    "hypergraph",
+    "text",
+    "evaluate",
+    "structures",
+    "formats",
+    "vocabulary",
+    "features",
+    "scoring",
+    "learn",
+    "recognize",
+    "link",
+    "segment",
+    "view",
+    "cli",
+)
+FREE = {"errors", "data"}  # may be imported by all
+MODELFILE = {"errors", "formats", "modelfile"}  # writes as formats do, so it stands between them and the rest
+NARROW = {"view": {"document", "hypergraph", "evaluate"}}
+# Where names stand in a dictionary and are imported when first used, so that nothing is loaded before it is needed.
+IMPORTS_BY_NAME = {"__init__.py", "cli/execute.py"}
+OPTIONAL: set[str] = set()  # libraries of extras, which may be imported inside functions
+
+
+def tree(module: Path) -> ast.Module:
+    return ast.parse((PACKAGE / module).read_text(encoding="utf-8"))
+
+
+def imports(module: Path) -> Iterator[str]:
+    """Full names of what a module imports, wherever in it; relative imports resolved."""
+    for node in ast.walk(tree(module)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            package = ("spanloom", *module.parent.parts)
+            base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
+            source = ".".join(part for part in (base, node.module) if part)
+            yield from (f"{source}.{alias.name}" for alias in node.names)
+
+
+def folder(module: Path) -> str:
+    return module.parts[0].removesuffix(".py")
+
+
+def allowed(name: str) -> set[str]:
+    """The folders that a folder may import from, its own among them."""
+    if name in FREE:
+        return {name}
+    if name == "modelfile":
+        return MODELFILE
+    above = set(ORDER[: ORDER.index(name)])
+    return NARROW.get(name, above | MODELFILE if "formats" in above else above) | {name} | FREE
+
+
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_a_folder_imports_only_from_folders_above_it(module: Path) -> None:
+    if module == Path("__init__.py"):
+        assert not [name for name in imports(module) if name.startswith("spanloom")]
+        return
+    assert folder(module) in {*ORDER, *FREE, "modelfile"}, f"{folder(module)} has no place in the order of folders"
+    found = {name for name in imports(module) if name.split(".")[0] == "spanloom"}
+    wrong = sorted(
+        name for name in found - {"spanloom.__version__"} if name.split(".")[1] not in allowed(folder(module))
+    )
+    assert not wrong, f"{module} may import from {', '.join(sorted(allowed(folder(module))))}"
+
+
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_imports_stand_at_the_top(module: Path) -> None:
+    inside = [
+        ast.unparse(node)
+        for function in ast.walk(tree(module))
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
+    assert [line for line in inside if line.split()[1].split(".")[0] not in OPTIONAL] == []
+    if module.as_posix() not in IMPORTS_BY_NAME:
+        names = {node.id for node in ast.walk(tree(module)) if isinstance(node, ast.Name)}
+        assert not names & {"import_module", "__import__"}
+
+
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_modules_are_short_and_say_what_they_are(module: Path) -> None:
+    lines = (PACKAGE / module).read_text(encoding="utf-8").count("\n")
+    assert lines <= LONGEST, f"{module} has {lines} lines: split it along what changes for different reasons"
+    assert ast.get_docstring(tree(module))
+
+
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_only_kernels_import_numba(module: Path) -> None:
+    uses = any(name.split(".")[0] == "numba" for name in imports(module))
+    assert uses == module.name.startswith("kernels"), "Numba belongs into kernels*.py, and only that does"
+
+
+def test_kernels_run_on_threads_of_ours() -> None:
+    for module in MODULES:
+        if not module.name.startswith("kernels"):
+            continue
+        for node in ast.walk(tree(module)):
+            if isinstance(node, ast.FunctionDef):
+                options = {
+                    keyword.arg: ast.unparse(keyword.value)
+                    for decorator in node.decorator_list
+                    if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "njit"
+                    for keyword in decorator.keywords
+                }
+                assert options.get("cache") == options.get("nogil") == "True", f"{module}: {node.name}"
+                assert not options.keys() & {"parallel", "fastmath"}, f"{module}: {node.name}"
+
+
+def test_mypy_exempts_the_kernels_and_nothing_else() -> None:
+    overrides = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["mypy"]["overrides"]
+    exempt = next(entry["module"] for entry in overrides if entry.get("disallow_untyped_defs") is False)
+    kernels = [".".join(("spanloom", *m.with_suffix("").parts)) for m in MODULES if m.name.startswith("kernels")]
+    assert exempt == kernels
+
+
+def test_importing_spanloom_loads_nothing_heavy() -> None:
+    heavy = {"numba", "scipy", "numpy", "rich", "typer", "pydantic", "safetensors"}
+    code = f"import sys, spanloom; print(sorted({heavy!r} & {{name.split('.')[0] for name in sys.modules}}))"
+    assert loaded(code) == "[]"
+
+
+def test_help_loads_no_kernel() -> None:
+    code = (
+        "import sys\nfrom spanloom.cli import main\nsys.stdout = sys.stderr\n"
+        "try:\n    main(['train', 'recognizer', '--help'])\nexcept SystemExit:\n    pass\n"
+        "print(sorted({'numba', 'scipy', 'numpy'} & set(sys.modules)), file=sys.__stdout__)"
+    )
+    assert loaded(code) == "[]"
+
+
+def loaded(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
+    return done.stdout.strip()

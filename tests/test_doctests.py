@@ -1,0 +1,86 @@
+"""Every example is run: the doctests of the package, the Python sessions and the command lines of the documents.
+
+In README.md and docs/, a block that opens with ```` ```pycon ```` is a Python session, and one that opens with
+```` ```console ```` holds command lines after ``$``. The blocks of a page are run in their order, in one empty folder.
+What stands below a command is its standard output, with ``...`` for any text; a command without output is only run.
+"""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import spanloom
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+MODULES = ["spanloom", *(module.name for module in pkgutil.walk_packages(spanloom.__path__, "spanloom."))]
+OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+_BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+class Step(NamedTuple):
+    """A block of a page."""
+
+    language: str
+    source: str
+    line: int
+
+
+def steps(page: Path) -> list[Step]:
+    text = page.read_text(encoding="utf-8")
+    found = [Step(match[1], match[2], text.count("\n", 0, match.start(2)) + 1) for match in _BLOCK.finditer(text)]
+    return [step for step in found if step.language in ("console", "pycon")]
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if not name.endswith("__main__")])
+def test_module(name: str) -> None:
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if steps(p)], ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for step in steps(page):
+        if step.language == "pycon":
+            test = doctest.DocTestParser().get_doctest(step.source, names, page.name, str(page), step.line)
+            runner = doctest.DocTestRunner(optionflags=OPTIONS)
+            runner.run(test, clear_globs=False)
+            names = test.globs
+            assert runner.failures == 0, f"{page.name}, the session at line {step.line}"
+        else:
+            for command, expected in commands(step.source):
+                check(command, expected)
+
+
+def commands(block: str) -> Iterator[tuple[str, str]]:
+    """Each command of a block, with the output that stands below it."""
+    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        command, _, output = part.partition("\n")
+        while command.endswith("\\"):
+            more, _, output = output.partition("\n")
+            command = f"{command[:-1]}{more}"
+        yield command, output
+
+
+def check(command: str, expected: str) -> None:
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = {**os.environ, "PATH": path, "COLUMNS": "80", "NO_COLOR": "1"}
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command], capture_output=True, encoding="utf-8", env=environment, check=False
+    )
+    assert done.returncode == 0, f"$ {command}\n{done.stdout}{done.stderr}"
+    assert not expected or doctest.OutputChecker().check_output(expected, done.stdout, OPTIONS), (
+        f"$ {command}\nfound\n{done.stdout}expected\n{expected}"
+    )
