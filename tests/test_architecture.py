@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 import tomllib
@@ -136,6 +137,14 @@ def test_mypy_exempts_the_kernels_and_nothing_else() -> None:
     exempt = next(entry["module"] for entry in overrides if entry.get("disallow_untyped_defs") is False)
     kernels = [".".join(("spanloom", *m.with_suffix("").parts)) for m in MODULES if m.name.startswith("kernels")]
     assert exempt == kernels
+
+
+def test_ci_runs_what_the_readme_promises() -> None:
+    blocks = re.findall(r"^```sh\n(.*?)^```$", (ROOT / "README.md").read_text(encoding="utf-8"), re.M | re.S)
+    commands = "".join(blocks).splitlines()
+    assert len(commands) == 2
+    steps = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    assert all(any(step.startswith(f"run '{command}'") for step in steps) for command in commands)
 
 
 def test_importing_spanloom_loads_nothing_heavy() -> None:

@@ -19,8 +19,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from typer.main import get_command
 
 import spanloom
+from spanloom.cli.app import app
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -84,3 +86,13 @@ def check(command: str, expected: str) -> None:
     assert not expected or doctest.OutputChecker().check_output(expected, done.stdout, OPTIONS), (
         f"$ {command}\nfound\n{done.stdout}expected\n{expected}"
     )
+
+
+def test_every_verb_and_option_is_documented() -> None:
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    verbs = dict(get_command(app).commands)  # type: ignore[attr-defined]
+    verbs |= {f"train {name}": verb for name, verb in verbs.pop("train").commands.items()}
+    for name, verb in verbs.items():
+        assert f"## `spanloom {name}" in page
+        options = [option for parameter in verb.params for option in parameter.opts if option.startswith("--")]
+        assert [option for option in options if f"`{option}" not in page] == []

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from spanloom.cli.config import effective
+from spanloom.cli.config import TrainOptions, effective
 from spanloom.errors import UsageError
+from spanloom.features import PRESETS
+from spanloom.formats import FORMATS
+from spanloom.hypergraph import ENGINES
+from spanloom.recognize import Recognizer
+from spanloom.recognize.recognizer import OPTIMIZERS
+from spanloom.structures import READINGS, STRUCTURES
 
 
 @pytest.fixture
@@ -28,6 +34,20 @@ def test_the_command_line_wins_over_the_file(config):
 @pytest.mark.parametrize(("given", "expected"), [([0.5], 0.5), ([0.1, 1.0], [0.1, 1.0])])
 def test_one_l2_is_a_number_and_several_are_a_grid(given, expected):
     assert effective({"train": "t", "output": "m", "l2": given}, None).l2 == expected
+
+
+def test_every_parameter_of_the_recognizer_has_a_key_and_an_option(command):
+    keys = {"n_jobs": "jobs", "random_state": "seed"}
+    parameters = {keys.get(name, name) for name in Recognizer().get_params()}
+    assert parameters <= set(TrainOptions.model_fields)
+    shown = command("train", "recognizer", "--help").stdout
+    assert [name for name in TrainOptions.model_fields if f"--{name.replace('_', '-')}" not in shown] == []
+
+
+def test_help_names_every_choice(command):
+    shown = command("train", "recognizer", "--help").stdout
+    for choices in (STRUCTURES, PRESETS, ENGINES, OPTIMIZERS, READINGS, FORMATS):
+        assert [choice for choice in choices if choice not in shown] == []
 
 
 def test_clusters_are_a_file_or_a_number():

@@ -137,3 +137,32 @@ def test_train_needs_data_and_an_output(command, corpus, tmp_path):
         2,
         "spanloom: error: --output is missing; give it on the command line or in a --config file\n",
     )
+
+
+def test_inspect_shows_what_was_trained(command, model):
+    result = command("inspect", model, "--top", "3")
+    assert (result.returncode, result.stderr) == (0, "")
+    for expected in ("structure      separators", "body, drug, problem", "sentences", "role S problem"):
+        assert expected in result.stdout
+    features = result.stdout.partition("role S problem\n")[2].partition("\n\n")[0]
+    assert len(features.splitlines()) == 3
+
+
+def test_inspect_one_role(command, model):
+    strongest = json.loads(command("inspect", model, "--role", "S", "--json").stdout)["strongest"]
+    assert sorted(strongest) == ["S body", "S drug", "S problem"]
+    assert all(0 < len(features) <= 20 for features in strongest.values())
+    weights = [weight for _, weight in strongest["S problem"]]
+    assert weights == sorted(weights, reverse=True)
+    result = command("inspect", model, "--role", "nonsense")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "S problem" in result.stderr
+
+
+def test_the_effective_configuration_is_saved_and_seeds_make_models_alike(command, corpus, tmp_path):
+    arguments = ["train", "recognizer", "--train", corpus / "train.jsonl", "--seed", "7", "--quiet", "--output"]
+    for name, jobs in (("one", 1), ("two", 2)):
+        assert command(*arguments, tmp_path / name, "--jobs", jobs).returncode == 0
+    for file in ("model.json", "weights.safetensors"):
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
+    assert json.loads((tmp_path / "one" / "model.json").read_text())["params"]["random_state"] == 7

@@ -52,7 +52,7 @@ def test_view_has_none_where_they_are_not_wanted(data, environment):
 
 
 def test_training_shows_a_bar_on_a_terminal(corpus, tmp_path):
-    arguments = ["--train", corpus / "train.jsonl", "--output", tmp_path / "model", "--epochs", "2"]
+    arguments = ["--train", corpus / "train.jsonl", "--output", tmp_path / "model", "--epochs", "200"]
     shown = on_terminal("train", "recognizer", *arguments, stream="stderr")
     assert "━" in shown
     assert "objective" in shown

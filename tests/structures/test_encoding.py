@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from structure_helpers import (
     CHAINS,
@@ -166,6 +166,7 @@ def per_type(rows):
 
 @pytest.mark.parametrize("name", FLAGGED)
 @given(document=documents())
+@settings(max_examples=50, deadline=None)
 def test_any_mentions_of_any_batch(name, document):
     lengths, rows = document
     structure, offsets = STRUCTURES[name], offsets_of(lengths)
@@ -187,6 +188,7 @@ def test_any_mentions_of_any_batch(name, document):
 
 @pytest.mark.parametrize("name", FLAGGED)
 @given(document=documents(kinds=3))
+@settings(max_examples=50, deadline=None)
 def test_types_and_sentences_never_interact(name, document):
     lengths, rows = document
     structure, types = STRUCTURES[name], ("x", "y", "z")
@@ -201,6 +203,7 @@ def test_types_and_sentences_never_interact(name, document):
 
 @pytest.mark.parametrize("name", STRUCTURES)
 @given(document=documents(gaps=True), reading=st.sampled_from(READINGS))
+@settings(max_examples=50, deadline=None)
 def test_separate_mentions_come_back_and_gaps_are_lost(name, document, reading):
     lengths, rows = document
     separate = []
@@ -219,6 +222,7 @@ def test_separate_mentions_come_back_and_gaps_are_lost(name, document, reading):
 
 @pytest.mark.parametrize("name", CHAINS)
 @given(document=documents(gaps=True))
+@settings(max_examples=50, deadline=None)
 def test_chains_keep_the_longer_of_two_and_name_the_other(name, document):
     lengths, rows = document
     structure, offsets = STRUCTURES[name], offsets_of(lengths)

@@ -248,6 +248,19 @@ def test_paths_where_all_but_the_gold_is_forbidden(name, counting):
     assert quads(structure.decode(engine.viterbi(potentials, offsets).edges, offsets, TYPES)) == gold
 
 
+@pytest.mark.parametrize("counting", ENGINES)
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_an_empty_sentence_has_one_structure_and_it_scores_nothing(name, counting):
+    structure, offsets = STRUCTURES[name], offsets_of([0, 3, 0])
+    template = structure.template(TYPES)
+    potentials = random_potentials(template, 3, structure.lanes(TYPES), seed=1)
+    engine = ENGINES[counting](template)
+    for found in (engine.log_partition(potentials, offsets), engine.viterbi(potentials, offsets).score):
+        assert found.shape == (3, structure.lanes(TYPES))
+        assert found[1].all()
+        assert not found[[0, 2]].any()
+
+
 @pytest.mark.parametrize("name", CHAINS)
 def test_a_chain_gives_a_token_to_one_mention(name):
     """Over all mentions that cover a token, the probabilities sum to that of any tag but O."""

@@ -138,11 +138,15 @@ def _train_recognizer(
     ] = None,
     structure: Annotated[
         str | None,
-        typer.Option("--structure", metavar="NAME", help="separators, mention_hypergraph, bio, bilou. [separators]"),
+        typer.Option(
+            "--structure",
+            metavar="NAME",
+            help="separators, separator_states, mention_hypergraph, bio, bilou. [separators]",
+        ),
     ] = None,
     features: Annotated[
         str | None,
-        typer.Option("--features", metavar="NAME", help="Preset: biomedical, genia, ace, conll. [biomedical]"),
+        typer.Option("--features", metavar="NAME", help="Preset: biomedical, genia, ace, conll, small. [biomedical]"),
     ] = None,
     optimizer: Annotated[
         str | None, typer.Option("--optimizer", metavar="NAME", help="adagrad or lbfgs. [adagrad]")

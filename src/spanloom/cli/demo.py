@@ -20,7 +20,7 @@ from spanloom.formats.output import output_folder
 from spanloom.recognize import Recognizer
 from spanloom.view import render
 
-_EPOCHS, _L2 = 20, 0.1  # for a corpus this small
+_EPOCHS = 40  # a corpus this small takes more passes than a large one
 _MODEL, _PREDICTIONS = "model", "sample.jsonl"
 _REPLACEABLE = {*MODEL_FILES, _PREDICTIONS}
 
@@ -35,7 +35,7 @@ def run(output: str | None, force: bool, seed: int | None, jobs: int | None, qui
             folder = stack.enter_context(
                 output_folder(output, force=force, may_replace=lambda file: file.name in _REPLACEABLE)
             )
-        recognizer = Recognizer(epochs=_EPOCHS, l2=_L2, random_state=seed or 0, n_jobs=jobs or ALL_CORES)
+        recognizer = Recognizer(epochs=_EPOCHS, random_state=seed or 0, n_jobs=jobs or ALL_CORES)
         _train(recognizer, say, quiet)
         sample = next(recognizer.predict(read(clinical() / "sample.txt")))
         if folder is not None:

@@ -14,6 +14,7 @@ from spanloom.evaluate import Calibration, PairedTest, Report, calibration, eval
 from spanloom.formats import read
 from spanloom.formats.base import STDIO
 from spanloom.recognize import load
+from spanloom.text import prepare
 
 
 def run(
@@ -33,7 +34,8 @@ def run(
     if [gold, predicted, compare].count(STDIO) > 1:
         raise UsageError("standard input (-) can be read only once; give the others as files")
     seed = 0 if seed is None else seed
-    documents = list(read(gold, format=input_format))
+    # sentences, our own where gold has none, are what intervals are drawn over
+    documents = [prepare(document) for document in read(gold, format=input_format)]
     found = list(read(predicted, format=input_format)) if predicted is not None else []
     if model is not None:
         found = _predict(model, documents, jobs, Messages(quiet))

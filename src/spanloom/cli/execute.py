@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import sys
 from importlib import import_module
@@ -34,6 +35,7 @@ def execute(verb: str, options: dict[str, Any]) -> int:
 
     A `run` returns nothing, or the exit code. An error that nobody expected keeps its traceback: it is a bug.
     """
+    sys.unraisablehook = _keep_interrupt
     try:
         code = import_module(VERBS[verb]).run(**options)
         sys.stdout.flush()
@@ -83,6 +85,14 @@ def open_streams() -> None:
         stream = getattr(sys, name)
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors=errors, newline="\n")
+
+
+def _keep_interrupt(unraisable: sys.UnraisableHookArgs) -> None:
+    # Ctrl-C within a callback from C, of which compiling a kernel has many, would be printed and forgotten
+    if issubclass(unraisable.exc_type, KeyboardInterrupt):
+        _thread.interrupt_main()
+    else:
+        sys.__unraisablehook__(unraisable)
 
 
 def _close_stdout() -> None:

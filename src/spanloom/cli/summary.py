@@ -9,7 +9,7 @@ from spanloom.recognize import Lost, Recognizer
 
 _EXAMPLES = 5  # of the mentions that were lost for one reason
 _SURFACE = 60  # characters of one
-_CUTS = "begins or ends inside a token"  # these can be listed in full by another verb
+_CUTS = "inside a token"  # another verb lists these in full
 
 
 def summary(recognizer: Recognizer, seconds: float) -> Iterator[str]:

@@ -117,6 +117,7 @@ class Engine(ABC):
         self._head = np.array([kinds.index(edge.head) for edge in template.edges], np.int64)
         self._children = _csr([[kinds.index(child.kind) for child in edge.children] for edge in template.edges])
         self._child_step = np.array([child.step for edge in template.edges for child in edge.children], np.int64)
+        self._final = np.array([kind in template.final for kind in kinds], np.uint8)
         constants = template.constants
         self._constant = np.array(
             [-1 if edge.constant is None else constants.index(edge.constant) for edge in template.edges], np.int64
@@ -176,7 +177,7 @@ class Engine(ABC):
         constants = np.zeros((len(self.template.constants), edges.shape[1]))
         wrong = kernels_gold.count_roles(
             edges, sentences, offsets, self._root, self._head, *self._children, self._child_step,
-            *self._roles, self._role_step, self._constant, self.counting == "derivations", roles, constants,
+            self._final, *self._roles, self._role_step, self._constant, self.counting == "derivations", roles, constants,
         )  # fmt: skip
         if wrong >= 0:
             raise SpanloomError(f"hyperedges at token {wrong} are not those of the nodes reached there")
@@ -282,12 +283,11 @@ class DerivationEngine(Engine):
         order = np.array([e for kind in template.kinds for e in template.edges_of(kind)], np.int64)
         edges = [template.edges[e] for e in order]
         kinds, names = template.kinds, template.roles
-        final = np.array([kind in template.final for kind in kinds], np.uint8)
         kind_ptr = np.cumsum([0, *(len(template.edges_of(kind)) for kind in kinds)]).astype(np.int64)
         self._tables = (
             kind_ptr, order,
             *_csr([[kinds.index(child.kind) for child in edge.children] for edge in edges]),
-            np.array([child.step for edge in edges for child in edge.children], np.int64), final,
+            np.array([child.step for edge in edges for child in edge.children], np.int64), self._final,
             *_csr([[names.index(role.name) for role in edge.roles] for edge in edges]),
             np.array([role.step for edge in edges for role in edge.roles], np.int64), self._constant[order],
         )  # fmt: skip
@@ -345,6 +345,9 @@ class DerivationEngine(Engine):
     def path_probability(  # noqa: D102
         self, potentials: Potentials, offsets: Ints, paths: Paths, n_jobs: int | None = 1
     ) -> Floats:
+        if all(len(edge.children) <= 1 for edge in self.template.edges):
+            # No node is shared, so both countings agree; the flow below is for paths through nodes that are.
+            return SubgraphEngine(self.template).path_probability(potentials, offsets, paths, n_jobs)
         result = np.zeros(len(paths.sentence))
 
         def run(piece: Ints) -> None:

@@ -113,6 +113,8 @@ def best(scores, constants, sentences, offsets, root, tables, score, edges):
     for n in sentences:
         start, end = offsets[n], offsets[n + 1]
         for k in range(scores.shape[2]):
+            if start == end:
+                continue
             _fill_inside(inside, values, start, end, k, scores, constants, tables, True)
             score[n, k] = inside[0, root]
             edges[start:end, k] = -1

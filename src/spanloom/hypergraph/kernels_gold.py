@@ -6,7 +6,7 @@ from numba import njit
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def count_roles(
-    edges, sentences, offsets, root, head, child_ptr, child_kind, child_step, role_ptr, role_index, role_step,
+    edges, sentences, offsets, root, head, child_ptr, child_kind, child_step, final, role_ptr, role_index, role_step,
     edge_constant, unfold, roles, constants,
 ):  # fmt: skip
     """Add up how often each role and constant occurs; with ``unfold``, a shared node once for each parent.
@@ -19,7 +19,7 @@ def count_roles(
     Returns:
         The first token whose hyperedges are not those of the nodes reached there; -1 if all is well.
     """
-    kinds = max(head) + 1
+    kinds = len(final)
     for n in sentences:
         start, end = offsets[n], offsets[n + 1]
         for k in range(edges.shape[1]):
@@ -27,7 +27,6 @@ def count_roles(
             now[root] = 1.0
             following = np.zeros(kinds)
             for row in range(start, end):
-                chosen = 0
                 for d in range(edges.shape[2]):
                     e = edges[row, k, d]
                     if e < 0:
@@ -35,8 +34,10 @@ def count_roles(
                     times = now[head[e]]
                     if times == 0.0:
                         return row
-                    chosen += 1
+                    now[head[e]] = 0.0
                     for i in range(child_ptr[e], child_ptr[e + 1]):
+                        if row + child_step[i] == end and not final[child_kind[i]]:
+                            return row
                         if child_step[i]:
                             following[child_kind[i]] += times
                         else:
@@ -49,11 +50,7 @@ def count_roles(
                     for i in range(role_ptr[e], role_ptr[e + 1]):
                         if row + role_step[i] < end:
                             roles[row + role_step[i], role_index[i], k] += counted
-                reached = 0
-                for v in range(kinds):
-                    if now[v] > 0.0:
-                        reached += 1
-                if reached != chosen:
+                if now.any():  # a node was reached and chose nothing
                     return row
                 now, following = following, now
                 following[:] = 0.0

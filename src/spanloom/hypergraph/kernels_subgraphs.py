@@ -315,6 +315,8 @@ def best(scores, constants, sentences, offsets, states, tables, score, edges):
     for n in sentences:
         start, end = offsets[n], offsets[n + 1]
         for k in range(types):
+            if start == end:
+                continue
             following[:] = np.log(accept.astype(np.float64))
             for token in range(end - start - 1, -1, -1):
                 _log_weights(w, scores, constants, start, end, k, token, role_ptr, role_index, role_step, edge_constant)

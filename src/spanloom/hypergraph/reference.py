@@ -142,7 +142,7 @@ def inside(template: Template, scores: Scores, total: Callable[[list[float]], fl
 
 
 def outside(template: Template, scores: Scores, values: Mapping[Node, float]) -> dict[Node, float]:
-    """The outside score of each node; ``values`` are the inside scores. Both less log_partition: log expected visits."""
+    """The outside score of each node. Inside (``values``) plus outside less log_partition is log expected visits."""
     length = len(scores)
     terms: dict[Node, list[float]] = {Node(0, template.root): [0.0]}
     result: dict[Node, float] = {}

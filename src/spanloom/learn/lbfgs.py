@@ -1,8 +1,8 @@
 """L-BFGS (Liu and Nocedal 1989) in single precision.
 
 SciPy's works in double precision with 2 m + 5 vectors in one block: 2.5 GB for the weights of a corpus like GENIA,
-where this one needs 0.6. Sums of products are taken in double precision over fixed blocks, so the path does not depend on the
-number of threads.
+where this one needs 0.6. Sums of products are taken in double precision over fixed blocks, so the path does not depend
+on the number of threads.
 """
 
 from __future__ import annotations

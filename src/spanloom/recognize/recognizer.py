@@ -39,7 +39,7 @@ class Recognizer:
         counting: ``subgraphs`` or ``derivations`` (see `spanloom.hypergraph`).
         optimizer: ``adagrad``, or ``lbfgs`` for the optimum itself.
         l2: lambda; several are tried, and development F1 decides.
-        epochs: passes of AdaGrad; the one with the best development F1 is kept.
+        epochs: passes of AdaGrad at most; it stops when development F1 no longer rises, and the best is kept.
         iterations: of L-BFGS, at most.
         rate: AdaGrad's first step.
         clusters: Brown clusters: a ``paths`` file, or how many to induce from the training text; ``None`` for none.
@@ -53,7 +53,7 @@ class Recognizer:
     model cannot hold; the last is not saved.
 
     >>> from spanloom.document import Mention
-    >>> documents = [Document("no chest pain", mentions=[Mention("problem", [(3, 13)])])] * 20
+    >>> documents = [Document("no chest pain", mentions=[Mention("problem", [(3, 13)])])] * 50
     >>> recognizer = Recognizer(features=["bias", "w[0]", "w[-1]"]).fit(documents)
     >>> [found] = recognizer.predict([Document("no chest pain today")])
     >>> found.mentions[0].spans, found.mentions[0].score > 0.5
@@ -68,7 +68,7 @@ class Recognizer:
         counting: str = "subgraphs",
         optimizer: str = "adagrad",
         l2: float | Sequence[float] = 1.0,
-        epochs: int = 5,
+        epochs: int = 30,
         iterations: int = 200,
         rate: float = 0.05,
         clusters: str | int | None = None,

@@ -117,8 +117,16 @@ class Trainer:
     listener: Listener
     began: float
 
-    BATCH = 32
+    LARGEST_BATCH = 32
+    STEPS = 100  # of a pass, at least, where the corpus has so many sentences
+    PATIENCE = 3  # passes without a better development F1 before training stops
     TOLERANCE = 1e-5
+    EVERY = 10  # iterations of L-BFGS from one look at development F1 to the next
+
+    @property
+    def batch(self) -> int:
+        """Sentences a step of AdaGrad: few where the corpus is small, so that it still takes enough steps."""
+        return min(self.LARGEST_BATCH, max(1, (len(self.data.offsets) - 1) // self.STEPS))
 
     def fit(self, l2: float) -> Fit:
         """Weights for one lambda: after the pass, or at the optimum, that development F1 prefers."""
@@ -136,10 +144,10 @@ class Trainer:
             if not best or f1 > best[0].dev_f1:
                 kept = Weights(*(array.copy() for array in epoch.weights))
                 best[:] = [Fit(kept, l2, epoch.number, epoch.objective, (), f1, 0.0)]
-            return False
+            return epoch.number - best[0].steps >= self.PATIENCE
 
         adagrad(
-            self.data, l2=l2, epochs=self.epochs, rate=self.rate, batch=self.BATCH, seed=self.seed, run=run,
+            self.data, l2=l2, epochs=self.epochs, rate=self.rate, batch=self.batch, seed=self.seed, run=run,
             callback=after,
         )  # fmt: skip
         return self._tuned(best[0].weights, l2, best[0].steps, history, run)
@@ -147,10 +155,12 @@ class Trainer:
     def _lbfgs(self, l2: float, run: Map) -> Fit:
         history: list[tuple[float, float]] = []
         objective = Objective(self.data, l2, self.n_jobs, run)
-        start = adagrad(self.data, l2=l2, epochs=1, rate=self.rate, batch=self.BATCH, seed=self.seed, run=run)
+        start = adagrad(self.data, l2=l2, epochs=1, rate=self.rate, batch=self.batch, seed=self.seed, run=run)
 
         def after(iteration: Iteration) -> bool:
-            f1 = self._f1(objective.weights(iteration.point), run)
+            f1 = history[-1][1] if history else 0.0
+            if iteration.number % self.EVERY == 1:
+                f1 = self._f1(objective.weights(iteration.point), run)
             history.append((iteration.objective, f1))
             self._tell(f"training, lambda {l2:g}", iteration.number, self.iterations, iteration.objective, f1)
             return False

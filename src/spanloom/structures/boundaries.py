@@ -16,7 +16,7 @@ Flags = NDArray[np.bool_]
 
 
 class Boundaries(NamedTuple):
-    """For each token and type, whether a mention starts there, goes on to the next token, or ends there; (T, K) each."""
+    """For each token and type, whether a mention starts there, goes on to the next token, or ends there: (T, K)."""
 
     start: Flags
     go_on: Flags
@@ -101,8 +101,7 @@ def _events(found: Boundaries, offsets: Ints) -> Iterator[tuple[int, int, list[t
     sentence = np.searchsorted(offsets, token, side="right") - 1
     at = token, kind
     rows = zip(
-        (token - offsets[sentence]).tolist(), found.start[at].tolist(), found.go_on[at].tolist(), found.end[at].tolist(),
-        strict=True,
+        (token - offsets[sentence]).tolist(), *(flags[at].tolist() for flags in found), strict=True
     )  # fmt: skip
     groups: dict[tuple[int, int], list[tuple[int, bool, bool, bool]]] = {}
     for key, row in zip(zip(sentence.tolist(), kind.tolist(), strict=True), rows, strict=True):

@@ -1,0 +1,64 @@
+"""The public surface is this list: a name that comes or goes shows here, and in the CHANGELOG."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+import pytest
+
+import spanloom
+
+PUBLIC = {
+    "spanloom": "Document Mention Recognizer Span SpanloomError __version__ load read write",
+    "spanloom.cli": "main",
+    "spanloom.data": "clinical",
+    "spanloom.document": "Alignment Document Mention Offsets Span TokenRange align from_tags to_bilou to_bio to_spans",
+    "spanloom.errors": "DataError ModelError SpanloomError UsageError",
+    "spanloom.evaluate": (
+        "Bin Calibration Interval Intervals KEYS Key Overlaps PairedTest Report Score boundaries calibration "
+        "evaluate exact join_spans overlaps paired_test score"
+    ),
+    "spanloom.features": (
+        "Built FeatureIndex FeatureSet Keys PRESETS Sparse Template available_columns build_index name_rows "
+        "parse parse_all"
+    ),
+    "spanloom.formats": "FORMATS Format Losses from_record read to_record validate write",
+    "spanloom.hypergraph": (
+        "Best Child DerivationEngine ENGINES Edges Engine Expectations Floats Hyperedge Ints Paths Potentials "
+        "Ranking Role Singles SubgraphEngine Template"
+    ),
+    "spanloom.learn": "Epoch Iteration Objective TrainingSet adagrad minimize search_step",
+    "spanloom.modelfile": "load_arrays read_description save_model",
+    "spanloom.recognize": "Lost Progress Recognizer Report load",
+    "spanloom.scoring": "Transposed Weights role_gradient role_scores transpose",
+    "spanloom.structures": "Encoded MentionTable READINGS STRUCTURES Structure TokenMention chain_template",
+    "spanloom.text": "SECTIONS prepare section_names split_sentences tokenize",
+    "spanloom.view": "MIN_WIDTH render",
+}
+
+
+def public(name: str) -> list[str]:
+    """What a module exports: its ``__all__``, or what it defines itself."""
+    module = importlib.import_module(name)
+    defined = [
+        key
+        for key, value in vars(module).items()
+        if not key.startswith("_") and getattr(value, "__module__", None) == name
+    ]
+    return sorted(getattr(module, "__all__", defined))
+
+
+def test_every_folder_is_listed() -> None:
+    assert list(PUBLIC) == ["spanloom", *(m.name for m in pkgutil.iter_modules(spanloom.__path__, "spanloom."))]
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_names(name: str) -> None:
+    assert public(name) == PUBLIC[name].split()
+    assert all(hasattr(importlib.import_module(name), key) for key in public(name))
+
+
+def test_unknown_names_are_attribute_errors() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = spanloom.nothing
