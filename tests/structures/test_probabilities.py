@@ -138,7 +138,8 @@ def test_gold_counted_plainly_is_more_than_certain():
     unfolded, _ = DerivationEngine(template).role_counts(gold, offsets)
     assert plain.sum() == 4
     assert unfolded.sum() == 5
-    roles = np.where(plain > 0, np.float32(-3), -np.inf).astype(np.float32)
+    start = np.array([role == "S" for role in template.roles])[None, :, None]  # both are certain
+    roles = np.where(plain > 0, np.where(start, 60, -3), -np.inf).astype(np.float32)
     potentials = Potentials(roles, np.zeros((0, 1), np.float32))
     log_z = DerivationEngine(template).log_partition(potentials, offsets)[0, 0]
     assert (plain[plain > 0] * roles[plain > 0]).sum() > log_z + 1
@@ -184,7 +185,7 @@ def test_path_probability_is_the_share_of_structures_with_the_path(name, countin
 def unfolded_chains(structure, potentials, offsets, mentions):
     """The probability that a derivation of the mention hypergraph holds each mention.
 
-    A derivation says for each token that nothing starts there (N), or starts a chain of its own (S): of the copies of I
+    A derivation says for each token that nothing starts there, or starts a chain of its own (S): of the copies of I
     under that start, each goes on (C), ends (E), or does both. So what starts at one token is independent of the rest.
     """
     names = structure.template(TYPES).roles
@@ -202,7 +203,7 @@ def unfolded_chains(structure, potentials, offsets, mentions):
     for n, kind, first, end in mentions:
         here = dict(zip(names, np.exp(potentials.roles[offsets[n] + first, :, kind].astype(float)), strict=True))
         every = list(chains(n, kind, first))
-        whole = here["N"] + here["S"] * sum(weight for _, weight in every)
+        whole = 1 + here["S"] * sum(weight for _, weight in every)
         result.append(here["S"] * sum(weight for ends, weight in every if end in ends) / whole)
     return result
 
@@ -218,7 +219,7 @@ def test_unfolded_chains_are_the_derivations_of_the_reference():
     assert reference.log_sum(totals) == pytest.approx(log_z)
     one_token = unfolded_chains(structure, potentials, offsets, [(0, 0, 3, 4)])[0]
     weights = dict(zip(template.roles, np.exp(potentials.roles[3, :, 0].astype(float)), strict=True))
-    assert one_token == pytest.approx(weights["S"] * weights["E"] / (weights["N"] + weights["S"] * weights["E"]))
+    assert one_token == pytest.approx(weights["S"] * weights["E"] / (1 + weights["S"] * weights["E"]))
     starts = [math.exp(value - log_z) for value, tree in zip(totals, derived_starts(template, 4), strict=True) if tree]
     assert math.fsum(starts) == pytest.approx(one_token)
 
@@ -240,7 +241,7 @@ def test_paths_where_all_but_the_gold_is_forbidden(name, counting):
     engine = ENGINES[counting](template)
     roles, constants = SubgraphEngine(template).role_counts(edges, offsets)
     potentials = Potentials(
-        np.where(roles > 0, np.float32(0.5), -np.inf).astype(np.float32), np.zeros_like(constants, np.float32)
+        np.where(roles > 0, np.float32(60), -np.inf).astype(np.float32), np.zeros_like(constants, np.float32)
     )
     mentions = every_mention([0, 5, 2], 2)
     found = engine.path_probability(potentials, offsets, structure.paths(table(mentions), TYPES))

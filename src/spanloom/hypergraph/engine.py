@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.errors import SpanloomError
-from spanloom.hypergraph import kernels_derivations, kernels_gold, kernels_subgraphs, reference
+from spanloom.hypergraph import kernels_derivations, kernels_gold, kernels_paths, kernels_subgraphs, reference
 from spanloom.hypergraph.program import compile_program
 from spanloom.hypergraph.template import Template
 from spanloom.hypergraph.threads import parallel_map
@@ -177,7 +177,8 @@ class Engine(ABC):
         constants = np.zeros((len(self.template.constants), edges.shape[1]))
         wrong = kernels_gold.count_roles(
             edges, sentences, offsets, self._root, self._head, *self._children, self._child_step,
-            self._final, *self._roles, self._role_step, self._constant, self.counting == "derivations", roles, constants,
+            self._final, *self._roles, self._role_step, self._constant, self.counting == "derivations", roles,
+            constants,
         )  # fmt: skip
         if wrong >= 0:
             raise SpanloomError(f"hyperedges at token {wrong} are not those of the nodes reached there")
@@ -218,24 +219,29 @@ class SubgraphEngine(Engine):
         log_partition = np.zeros((len(lengths), types))
         expected = np.zeros(roles.shape if wanted else (0, 0, 0), np.float32)
         totals = np.zeros((len(bounds) - 1, len(constants), types))
+        safely = np.ones(log_partition.shape, np.bool_)
 
         def run(piece: Ints) -> None:
             kernels_subgraphs.sums(
                 roles, constants, bounds[piece[0] : piece[-1] + 2], order, offsets, self.program.states, self._tables,
-                log_partition, expected, totals[piece[0] : piece[-1] + 1],
+                log_partition, safely, expected, totals[piece[0] : piece[-1] + 1],
             )  # fmt: skip
 
         # A piece takes neighbours in the order of length; long sentences are few and stand first.
         parallel_map(run, _pieces(len(bounds) - 1), n_jobs)
-        return Expectations(log_partition, expected, totals.sum(0))
+        constant_sums: Floats = totals.sum(0)
+        for n, k in np.argwhere(~safely).tolist():
+            log_partition[n, k] = kernels_paths.log_sums(
+                roles, constants, offsets[n], offsets[n + 1], k, self.program.states, self._tables, expected,
+                constant_sums,
+            )  # fmt: skip
+        return Expectations(log_partition, expected, constant_sums)
 
     def viterbi(self, potentials: Potentials, offsets: Ints, n_jobs: int | None = 1) -> Best:  # noqa: D102
         best = self._empty(potentials, offsets)
 
         def run(piece: Ints) -> None:
-            kernels_subgraphs.best(
-                *potentials, piece, offsets, self.program.states, self._tables, best.score, best.edges
-            )
+            kernels_paths.best(*potentials, piece, offsets, self.program.states, self._tables, best.score, best.edges)
 
         parallel_map(run, _pieces(len(offsets) - 1), n_jobs)
         return best
@@ -250,7 +256,7 @@ class SubgraphEngine(Engine):
         start, end = int(offsets[sentence]), int(offsets[sentence + 1])
         score = np.empty(count)
         edges = np.empty((count, end - start, self.depth), np.int16)
-        kernels_subgraphs.kbest(*potentials, start, end, kind, count, self.program.states, self._tables, score, edges)
+        kernels_paths.kbest(*potentials, start, end, kind, count, self.program.states, self._tables, score, edges)
         picked = [
             tuple(sorted((t, e) for t, row in enumerate(structure) for e in row if e >= 0))
             for structure in edges[score > -np.inf].tolist()
@@ -264,7 +270,7 @@ class SubgraphEngine(Engine):
         result = np.zeros(len(paths.sentence))
 
         def run(piece: Ints) -> None:
-            kernels_subgraphs.path_probability(
+            kernels_paths.path_probability(
                 *potentials, offsets, paths.sentence, paths.kind, paths.first, paths.step_ptr, paths.steps, allowed,
                 piece, self.program.states, self._tables, result,
             )  # fmt: skip

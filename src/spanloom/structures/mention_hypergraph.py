@@ -21,7 +21,7 @@ _TEMPLATE = Template(
     final=frozenset({"A"}),
     edges=(
         Hyperedge("A", "A", (Child("T"), Child("A", 1))),
-        Hyperedge("T-X", "T", (), (Role("N"),)),
+        Hyperedge("T-X", "T"),
         Hyperedge("T-I", "T", (Child("I"),), (Role("S"),)),
         Hyperedge("I-X", "I", (), (Role("E"),)),
         Hyperedge("I-I", "I", (Child("I", 1),), (Role("C"),)),

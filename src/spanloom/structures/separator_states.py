@@ -31,7 +31,7 @@ _TEMPLATE = Template(
     root="T",
     final=frozenset(state for state in _STATES if not covers_next(state)),
     edges=(
-        Hyperedge("T-X", "T", (Child("X"),), (Role("N"),)),
+        Hyperedge("T-X", "T", (Child("X"),)),
         Hyperedge("T-S", "T", (Child("S"),), (Role("S"),)),
         *(
             Hyperedge(f"{before}-{after}", before, (Child(after, 1),), separator_roles(after), f"{before}-{after}")

@@ -22,12 +22,12 @@ _NUMBER_FROM_I = {name: i for i, name in enumerate(FROM_I)}
 
 
 def separator_roles(name: str) -> tuple[Role, ...]:
-    """What a separator says: E and C of the token before it, S or N of the token after it.
+    """What a separator says: E and C of the token before it, S of the token after it; X says nothing.
 
     >>> separator_roles("CS")
     (Role(name='C', step=0), Role(name='S', step=1))
     """
-    return (*(Role(letter) for letter in name if letter in "EC"), Role("S" if "S" in name else "N", 1))
+    return tuple(Role(letter, int(letter == "S")) for letter in name if letter != "X")
 
 
 def covers_next(name: str) -> bool:
@@ -44,7 +44,7 @@ _TEMPLATE = Template(
     root="T",
     final=frozenset({"O"}),
     edges=(
-        Hyperedge("T-O", "T", (Child("O"),), (Role("N"),)),
+        Hyperedge("T-O", "T", (Child("O"),)),
         Hyperedge("T-I", "T", (Child("I"),), (Role("S"),)),
         *(_edge("O", name) for name in FROM_O),
         *(_edge("I", name) for name in FROM_I),
