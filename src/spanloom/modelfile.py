@@ -46,7 +46,9 @@ def save_model(
     weights = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
     header = {"format": FORMAT, "kind": kind, "spanloom": __version__, "sha256": hashlib.sha256(weights).hexdigest()}
     text = json.dumps({**header, **description}, ensure_ascii=False, indent=1, allow_nan=False)
-    with output_folder(path, force=force, may_replace=lambda file: file.name in (_DESCRIPTION, _WEIGHTS)) as folder:
+    # Only the two files of a model may go: a folder of models is none.
+    old = [Path(path).resolve() / name for name in (_DESCRIPTION, _WEIGHTS)]
+    with output_folder(path, force=force, may_replace=lambda file: file.absolute() in old) as folder:
         for name, data in ((_WEIGHTS, weights), (_DESCRIPTION, text.encode() + b"\n")):
             with output_file(folder / name) as sink:
                 sink.write(data)

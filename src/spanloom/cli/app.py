@@ -22,7 +22,7 @@ _SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 app = typer.Typer(
     name="spanloom",
-    help="Recognizes mentions that nest, overlap, cross or skip words, and says how sure it is. Try: spanloom demo",
+    help="Recognizes mentions that nest, overlap or cross, and says how sure it is. Try: spanloom demo",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
+__all__ = ["clinical"]
+
 
 def clinical() -> Path:
     """The folder of the bundled clinical corpus.

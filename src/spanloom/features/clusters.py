@@ -94,7 +94,7 @@ def _window(clusters: int, counts: NDArray[np.int64]) -> Window:
         right=np.zeros((size, size), np.int32),
         left=np.zeros((size, size), np.int32),
         loss=np.full((size, size), NEVER, np.int64),
-        count=np.zeros(size, np.int64),
+        counts=np.zeros(size, np.int64),
         margin=np.zeros(size, np.int64),
         name=np.full(size, -1, np.int64),
         parent=np.arange(words, dtype=np.int64),

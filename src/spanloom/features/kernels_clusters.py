@@ -49,7 +49,7 @@ class Window(NamedTuple):
     right: NDArray[np.int32]  # (C + 1, C + 1) right[a, x]: how often x follows a
     left: NDArray[np.int32]  # (C + 1, C + 1) its transpose, so that columns are contiguous too
     loss: NDArray[np.int64]  # (C + 1, C + 1) what merging loses, below the diagonal; NEVER where a slot is free
-    count: NDArray[np.int64]  # (C + 1,) occurrences
+    counts: NDArray[np.int64]  # (C + 1,) occurrences
     margin: NDArray[np.int64]  # (C + 1,) s[a]
     name: NDArray[np.int64]  # (C + 1,) the first word; -1 for a free slot
     parent: NDArray[np.int64]  # (V,) union-find over words; a root names its cluster
@@ -96,7 +96,7 @@ def _corner(window, a, b):
 @njit(cache=True, nogil=True)
 def _margins(window, a, b):
     """The loss's third line: the clusters' own frequencies."""
-    count, margin = window.count, window.margin
+    count, margin = window.counts, window.margin
     joint = (margin[a] + margin[b]) * _log(window, count[a] + count[b])
     return joint - margin[a] * _log(window, count[a]) - margin[b] * _log(window, count[b])
 
@@ -126,7 +126,7 @@ def _enter_counts(window, bigrams, word, new):
 @njit(cache=True, nogil=True)
 def _enter_margins(window, new):
     """s[c] grows where c stands beside the new cluster, and with it the losses of c with every other."""
-    count, loss = window.count, window.loss
+    count, loss = window.counts, window.loss
     for c in range(count.size):
         grown = np.int64(window.right[new, c]) + window.left[new, c]
         window.margin[new] += grown
@@ -170,15 +170,15 @@ def _enter(window, bigrams, word, count):
     while window.name[new] >= 0:
         new += 1
     window.slot[word], window.name[new] = new, word
-    window.count[new], window.margin[new] = count, 0
+    window.counts[new], window.margin[new] = count, 0
     _enter_counts(window, bigrams, word, new)
     _enter_margins(window, new)
     _enter_pairs(window, window.right, new)
     _enter_pairs(window, window.left, new)
-    losses = np.zeros(window.count.size, np.int64)
+    losses = np.zeros(window.counts.size, np.int64)
     _enter_row(window, window.right, window.left, new, losses)
     _enter_row(window, window.left, window.right, new, losses)
-    for c in range(window.count.size):
+    for c in range(window.counts.size):
         if c != new and window.name[c] >= 0:
             total = losses[c] + _corner(window, new, c) + _margins(window, new, c)
             window.loss[max(c, new), min(c, new)] = total
@@ -253,7 +253,7 @@ def _pour(window, a, b):
         matrix[:, b] = 0
     window.loss[b, :] = NEVER
     window.loss[:, b] = NEVER
-    window.count[a] += window.count[b]
+    window.counts[a] += window.counts[b]
     window.margin[a] += window.margin[b]
     first, second = min(window.name[a], window.name[b]), max(window.name[a], window.name[b])
     window.parent[second], window.slot[first] = first, a
@@ -269,7 +269,7 @@ def _merge(window):
         window.right[b] > 0
     ).sum():
         a, b = b, a
-    size = window.count.size
+    size = window.counts.size
     change = np.zeros(size, np.int64)
     _merge_pairs(window, window.right, a, b)
     _merge_pairs(window, window.left, a, b)
@@ -291,7 +291,7 @@ def enter(window, bigrams, counts, first, last):
     """The words ``first`` to ``last`` (half-open, by frequency) enter; a merge follows each that is one too many."""
     for word in range(first, last):
         _enter(window, bigrams, word, counts[word])
-        if word + 1 >= window.count.size:
+        if word + 1 >= window.counts.size:
             _merge(window)
 
 

@@ -83,7 +83,7 @@ class _State:
 
     def __init__(self, data: TrainingSet, weights: Weights, l2: float, rate: float, batch: int) -> None:
         self.data, self.weights, self.l2, self.rate = data, weights, l2, rate
-        self.flat = weights.features.reshape(len(weights.features), -1)
+        self.flat = weights.features.reshape(-1, weights.features.shape[1] * weights.features.shape[2])
         self.squares = np.zeros_like(self.flat)
         self.constant_squares = np.zeros_like(weights.constants)
         batches = -(-(len(data.offsets) - 1) // batch)

@@ -32,7 +32,7 @@ class Objective:
         self.n_jobs = n_jobs
         self.run = run
         self._transposed = transpose(data.matrix, len(data.group_sizes))
-        self._scale = np.sqrt(data.group_sizes)[:, None]
+        self._scale = np.sqrt(data.group_sizes)[:, None, None]
         self._weights = data.zeros
 
     @property
@@ -44,14 +44,14 @@ class Objective:
         """The weights at a point; the arrays are reused by the next call."""
         features, constants = self._weights
         cut = features.size
-        np.multiply(point[:cut].reshape(len(features), -1), self._scale, out=features.reshape(len(features), -1))
+        np.multiply(point[:cut].reshape(features.shape), self._scale, out=features)
         constants[:] = point[cut:].reshape(constants.shape)
         return self._weights
 
     def point(self, weights: Weights) -> Singles:
         """The point of given weights."""
-        flat = weights.features.reshape(len(weights.features), -1) / self._scale
-        return np.concatenate([flat.ravel(), weights.constants.ravel()]).astype(np.float32)
+        features = weights.features / self._scale
+        return np.concatenate([features.ravel(), weights.constants.ravel()]).astype(np.float32)
 
     def value_and_gradient(self, point: Singles, gradient: Singles) -> float:
         """The objective at a point; its gradient is written to ``gradient``."""
@@ -65,7 +65,7 @@ class Objective:
         cut = weights.features.size
         rows = gradient[:cut].reshape(weights.features.shape)
         role_gradient(self._transposed, residual, rows, self.run)
-        rows.reshape(len(rows), -1)[:] *= self._scale
+        rows *= self._scale
         gradient[cut:] = (sums.constants - data.gold_constants).ravel()
         gradient += np.float32(2 * self.l2) * point
         penalty = self.l2 * float(np.einsum("i,i->", point, point, dtype=np.float64))

@@ -32,9 +32,11 @@ def search_step(
                 tried[place] = measure(place * step)
         return max(sorted(tried, key=lambda place: (abs(place), place)), key=tried.__getitem__)
 
-    low, high, end = -round(reach / step), round(reach / step), round(limit / step)
+    end = round(limit / step)
+    high = min(round(reach / step), end)
+    low = -high
     top = best(range(low, high + 1, _COARSE))
     while (top == low and low > -end) or (top == high and high < end):
         low, high = (max(2 * low, -end), high) if top == low else (low, min(2 * high, end))
         top = best(range(low, high + 1, _COARSE))
-    return round(best(range(top - _COARSE, top + _COARSE + 1)) * step, 10)
+    return round(best(range(max(top - _COARSE, -end), min(top + _COARSE, end) + 1)) * step, 10)

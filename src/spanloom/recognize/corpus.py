@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,6 +39,9 @@ class Gold:
     Args:
         documents: prepared: with tokens and sentences.
         types: K names; mentions of other types are left out.
+
+    Attributes: ``table`` and ``owners``, the mentions that lie in sentences and tokens; ``held``, those of them that
+    the structure holds, too; ``lost``, the others; ``total``, how many there are.
     """
 
     def __init__(self, documents: Sequence[Document], types: Sequence[str]) -> None:
@@ -49,13 +52,15 @@ class Gold:
         self.total = 0
         base = 0
         for document in documents:
+            covered = 0 if document.tokens is None or not len(document.tokens) else int(document.tokens[-1, 1])
             sentences = [] if document.sentences is None else document.sentences[:, 0].tolist()
             for mention, ranges, sentence in align(document):
                 if mention.type not in number:
                     continue
                 self.total += 1
                 if ranges is None or sentence < 0:
-                    self.lost.append(lost(document, mention, CUTS_TOKEN if ranges is None else CROSSES_SENTENCES))
+                    cuts = ranges is None and mention.end <= covered
+                    self.lost.append(lost(document, mention, CUTS_TOKEN if cuts else CROSSES_SENTENCES))
                     continue
                 first = sentences[sentence]
                 pieces = tuple((a - first, b - first) for a, b in ranges)
@@ -63,6 +68,12 @@ class Gold:
                 self.owners.append((document, mention))
             base += len(sentences)
         self.table = MentionTable.build(rows)
+        self.held = rows
+
+    def lose(self, reasons: Mapping[int, str]) -> None:
+        """Note what a structure cannot hold: number of a mention in the table -> why."""
+        self.lost += [lost(*self.owners[i], reason) for i, reason in sorted(reasons.items())]
+        self.held = [row for i, row in enumerate(self.table.rows()) if i not in reasons]
 
 
 def lost(document: Document, mention: Mention, reason: str) -> Lost:
@@ -116,9 +127,12 @@ def by_sentence(document: Document) -> list[Document]:
     """Each sentence of a prepared document as a document of the same text; a mention stays where it begins."""
     if document.tokens is None or document.sentences is None:
         return [document]
+    if not len(document.sentences):
+        return [document] if document.mentions else []
     parts = []
     ends = document.tokens[document.sentences[:, 1] - 1, 1]
     owner = np.searchsorted(ends, [mention.start for mention in document.mentions], side="right")
+    owner = np.minimum(owner, len(ends) - 1)  # what lies after the last token is lost with the last sentence's own
     for n, (first, end) in enumerate(document.sentences.tolist()):
         parts.append(
             document.copy(

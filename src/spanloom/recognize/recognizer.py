@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Iterable, Iterator, Sequence
+from numbers import Integral, Real
 from pathlib import Path
 from time import monotonic
 from typing import Any, Self
 
+import numpy as np
+
 from spanloom.document import Document
-from spanloom.errors import DataError, UsageError
+from spanloom.errors import DataError, ModelError, UsageError
 from spanloom.features import PRESETS, Built, FeatureSet, available_columns, build_index
 from spanloom.features.clusters import induce, read_paths
 from spanloom.hypergraph import ENGINES, Floats
 from spanloom.hypergraph.threads import parallel_map, worker_count
 from spanloom.learn import TrainingSet
-from spanloom.recognize.corpus import Gold, Lost, batches, hold_out, lost, place
+from spanloom.recognize.corpus import Gold, Lost, batches, hold_out, place
 from spanloom.recognize.report import Report, make_report
 from spanloom.recognize.store import Stored, read_recognizer, write_recognizer
 from spanloom.recognize.strongest import Strongest, strongest_features
@@ -167,17 +171,17 @@ class Recognizer:
         tagger = Tagger.build(self.structure, self.counting, types, features, built.index, empty)
         gold = Gold(train, types)
         encoded = structure.encode(gold.table, offsets, types)
-        gold.lost += [lost(*gold.owners[i], reason) for i, reason in sorted(encoded.lost.items())]
+        gold.lose(encoded.lost)
         data = TrainingSet(tagger.engine, built.matrix, offsets, encoded.edges, built.index.group_sizes, built.counts)
         return tagger, built, data, gold
 
     def _best(self, trainer: Trainer) -> Fit:
-        grid = [self.l2] if isinstance(self.l2, int | float) else list(self.l2)
+        grid = self._grid
         if len(grid) == 1:
-            return trainer.fit(float(grid[0]))
+            return trainer.fit(grid[0])
         # Each fit runs on one thread, and the fits side by side.
         alone = Trainer(**{**vars(trainer), "n_jobs": 1})
-        fits = parallel_map(lambda l2: alone.fit(float(l2)), grid, self.n_jobs)
+        fits = parallel_map(alone.fit, grid, self.n_jobs)
         return max(fits, key=lambda fit: fit.dev_f1)
 
     def predict(self, documents: Iterable[Document], *, threshold: float = 0.0) -> Iterator[Document]:
@@ -210,7 +214,8 @@ class Recognizer:
             UsageError: the folder is there, or the recognizer is not trained.
             DataError: the system refused to write.
         """
-        params = {**self.get_params(), "n_jobs": 1}  # a model does not depend on the number of threads
+        # A model does not depend on the number of threads; numbers of numpy become those of Python.
+        params = {name: np.asarray(value).tolist() for name, value in {**self.get_params(), "n_jobs": 1}.items()}
         write_recognizer(Stored(params, self.fitted, self.report_, self.strongest_), path, force=force)
 
     def log_likelihood(self, documents: Iterable[Document]) -> Floats:
@@ -253,7 +258,10 @@ class Recognizer:
             return None
         if isinstance(self.clusters, int):
             return induce(_sentences(documents), self.clusters)
-        return read_paths(self.clusters)
+        try:
+            return read_paths(self.clusters)
+        except OSError as error:
+            raise UsageError(f"clusters {str(self.clusters)!r} cannot be read: {error.strerror}") from None
 
     def check(self) -> None:
         """Whether the parameters can be meant.
@@ -269,14 +277,27 @@ class Recognizer:
         for name, known in choices.items():
             if getattr(self, name) not in known:
                 raise UsageError(f"{name} is {getattr(self, name)!r}, expected one of {', '.join(known)}")
-        grid = [self.l2] if isinstance(self.l2, int | float) else list(self.l2)
-        if not grid or any(l2 < 0 for l2 in grid):
+        if not isinstance(self.features, str) and not len(self.features):
+            raise UsageError("features is empty, expected a preset's name or at least one template")
+        try:
+            grid = self._grid
+        except (TypeError, ValueError):
+            grid = []
+        if not grid or not all(0 <= l2 < math.inf for l2 in grid):
             raise UsageError(f"l2 is {self.l2!r}, expected a number from 0, or several")
-        for name in ("epochs", "iterations", "min_count"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"{name} is {getattr(self, name)}, expected at least 1")
-        if self.rate <= 0:
-            raise UsageError(f"rate is {self.rate}, expected a number above 0")
+        for name, least in (("epochs", 1), ("iterations", 1), ("min_count", 1), ("random_state", 0)):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or value < least:
+                raise UsageError(f"{name} is {value!r}, expected a whole number from {least}")
+        rate: Any = self.rate
+        if not isinstance(rate, Real) or not 0 < rate < math.inf:
+            raise UsageError(f"rate is {rate!r}, expected a number above 0")
+
+    @property
+    def _grid(self) -> list[float]:
+        """The lambdas to try."""
+        grid: list[float] = np.ravel(np.asarray(self.l2, float)).tolist()
+        return grid
 
     @property
     def fitted(self) -> Tagger:
@@ -337,7 +358,11 @@ def load(path: str | Path) -> Recognizer:
         ModelError: the folder holds no recognizer, or a damaged one, or one of another format.
     """
     stored = read_recognizer(path)
-    recognizer = Recognizer(**stored.params)
+    try:
+        recognizer = Recognizer(**stored.params)
+        recognizer.check()
+    except (TypeError, UsageError) as error:
+        raise ModelError(f"{path}: damaged: {error}; train or copy the model again") from None
     recognizer.types_, recognizer.tagger_ = stored.tagger.types, stored.tagger
     recognizer.report_, recognizer.strongest_ = stored.report, stored.strongest
     return recognizer

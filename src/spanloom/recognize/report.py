@@ -55,7 +55,6 @@ def make_report(
     """The report of one training."""
     again = tagger.structure.decode(data.edges, data.offsets, tagger.types)
     kept = set(again.rows())
-    held = sum(row in kept for row in gold.table.rows())
     return Report(
         documents=len(train),
         sentences=_count(train),
@@ -63,7 +62,7 @@ def make_report(
         mentions=gold.total,
         development=_count(dev),
         lost=dict(sorted(Counter(item.reason for item in gold.lost).items())),
-        ambiguous=gold.total - len(gold.lost) - held,
+        ambiguous=sum(row not in kept for row in gold.held),
         dropped=tuple(str(template) for template in features.dropped),
         rows=len(data.group_sizes),
         l2=fit.l2,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from spanloom.errors import ModelError, SpanloomError
 from spanloom.features import FeatureIndex, FeatureSet
@@ -21,6 +22,7 @@ from spanloom.structures import STRUCTURES
 
 KIND = "recognizer"
 _INDEX = "index."
+_CLUSTERS = TypeAdapter(dict[str, str])
 
 
 class Stored(NamedTuple):
@@ -52,6 +54,8 @@ class _Params(BaseModel):
 class _Description(BaseModel):
     """What ``model.json`` says of a recognizer."""
 
+    model_config = ConfigDict(allow_inf_nan=False)
+
     params: _Params
     types: list[str]
     templates: list[str]
@@ -75,8 +79,7 @@ def write_recognizer(stored: Stored, path: str | Path, *, force: bool) -> None:
     arrays["weights"], arrays["constants"] = tagger.weights
     clusters = tagger.features.clusters
     if clusters is not None:
-        text = "".join(f"{word}\t{bits}\n" for word, bits in sorted(clusters.items()))
-        arrays["clusters"] = np.frombuffer(text.encode(), np.uint8)
+        arrays["clusters"] = np.frombuffer(json.dumps(clusters, sort_keys=True).encode(), np.uint8)
     save_model(path, KIND, description.model_dump(mode="json"), arrays, force=force)
 
 
@@ -105,7 +108,7 @@ def _tagger(description: _Description, arrays: Mapping[str, Array]) -> Tagger:
         raise ModelError(f"structure {params.structure!r}, counting {params.counting!r}, types {description.types}")
     clusters = None
     if "clusters" in arrays:
-        clusters = dict(line.split("\t") for line in arrays["clusters"].tobytes().decode().split("\n")[:-1])
+        clusters = _CLUSTERS.validate_json(arrays["clusters"].tobytes())
     index = FeatureIndex.from_state(
         {name.removeprefix(_INDEX): array for name, array in arrays.items() if name.startswith(_INDEX)}
     )

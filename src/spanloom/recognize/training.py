@@ -141,7 +141,8 @@ class Trainer:
             f1 = self._f1(epoch.weights, run)
             history.append((epoch.objective, f1))
             self._tell(f"training, lambda {l2:g}", epoch.number, self.epochs, epoch.objective, f1)
-            if not best or f1 > best[0].dev_f1:
+            # Where nothing is found yet, a later pass is as good as any.
+            if not best or f1 > best[0].dev_f1 or not best[0].dev_f1:
                 kept = Weights(*(array.copy() for array in epoch.weights))
                 best[:] = [Fit(kept, l2, epoch.number, epoch.objective, (), f1, 0.0)]
             return epoch.number - best[0].steps >= self.PATIENCE

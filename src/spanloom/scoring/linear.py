@@ -74,8 +74,8 @@ def role_gradient(transposed: Transposed, residual: Singles, out: Singles, run: 
 
     Each feature's sum runs over its tokens in order, so the result does not depend on the number of threads.
     """
-    flat = out.reshape(len(out), -1)
-    rows = residual.reshape(len(residual), -1)
+    width = residual.shape[1] * residual.shape[2]
+    flat, rows = out.reshape(-1, width), residual.reshape(-1, width)
     run(
         lambda piece: kernels.gather(transposed.tokens, transposed.ptr, rows, *piece, flat),
         _even_work(transposed.ptr),

@@ -1,0 +1,233 @@
+"""L-BFGS against SciPy's and against enumeration; AdaGrad against plain numpy; the same bytes for any threads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from learn_helpers import Oracle, corpus
+from scipy.optimize import minimize as scipy_minimize
+
+from spanloom.hypergraph import ENGINES
+from spanloom.hypergraph.threads import serial, threads
+from spanloom.learn import Objective, TrainingSet, adagrad, minimize
+from spanloom.learn import kernels_learn as kernels
+from spanloom.scoring import Weights, role_scores
+
+
+def quadratic(condition: float, size: int = 60, seed: int = 0):
+    """A convex function with its minimum 1 at a random point, as `minimize` and as SciPy want it."""
+    rng = np.random.default_rng(seed)
+    mirror, target = rng.normal(size=(2, size))
+    mirror /= np.linalg.norm(mirror)
+
+    def reflect(x: np.ndarray) -> np.ndarray:
+        return x - 2 * mirror * (mirror * x).sum()
+
+    def double(x: np.ndarray) -> tuple[float, np.ndarray]:
+        slope = reflect(np.geomspace(1, condition, size) * reflect(x - target))
+        return 1 + 0.5 * float((x - target) @ slope), slope
+
+    def single(x: np.ndarray, gradient: np.ndarray) -> float:
+        value, gradient[:] = double(x.astype(float))
+        return value
+
+    return single, double, target
+
+
+@pytest.mark.parametrize("condition", [1.0, 30.0, 1e3])
+def test_lbfgs_on_a_quadratic(condition):
+    single, double, target = quadratic(condition)
+    found = minimize(single, np.zeros(len(target), np.float32), iterations=500, tolerance=1e-9)
+    theirs = scipy_minimize(double, np.zeros(len(target)), jac=True, method="L-BFGS-B", options={"maxiter": 500})
+    assert found.dtype == np.float32
+    assert double(found.astype(float))[0] <= theirs.fun + 1e-4
+    np.testing.assert_allclose(found, target, atol=1e-2)
+
+
+@pytest.mark.parametrize("counting", ENGINES)
+@pytest.mark.parametrize(("name", "longest"), [("bio", 3), ("separators", 4), ("mention_hypergraph", 3)])
+def test_lbfgs_finds_the_optimum_of_a_small_model(name, longest, counting):
+    """SciPy minimizes the enumerated objective in double precision; ours ends at the same point."""
+    training, _, _ = corpus(name, counting, 6, [longest, 2, longest, 1], vocabulary=4)
+    objective, oracle = Objective(training, 0.2), Oracle(training, 0.2)
+    theirs = scipy_minimize(
+        oracle, np.zeros(oracle.size), jac=True, method="L-BFGS-B", options={"ftol": 1e-13, "gtol": 1e-8}
+    )
+    found = minimize(objective.value_and_gradient, np.zeros(oracle.size, np.float32), iterations=300, tolerance=1e-9)
+    assert oracle(found.astype(float))[0] == pytest.approx(theirs.fun, rel=1e-5)
+    np.testing.assert_allclose(found, theirs.x, atol=5e-3)
+
+
+def test_lbfgs_goes_downhill_at_each_iteration_and_stops_when_told():
+    single, _, target = quadratic(1e3)
+    seen = []
+
+    def look(iteration):
+        seen.append((iteration.number, iteration.objective))
+        return iteration.number == 7
+
+    minimize(single, np.zeros(len(target), np.float32), iterations=100, tolerance=1e-9, callback=look)
+    assert [number for number, _ in seen] == list(range(1, 8))
+    values = [value for _, value in seen]
+    assert values == sorted(values, reverse=True)
+
+
+def test_lbfgs_leaves_its_start_alone_and_stays_at_an_optimum():
+    single, _, target = quadratic(1.0)
+    start = target.astype(np.float32)
+    kept = start.copy()
+    np.testing.assert_allclose(minimize(single, start, iterations=50, tolerance=1e-9), target, atol=1e-4)
+    np.testing.assert_array_equal(start, kept)
+
+
+def test_lbfgs_steps_back_from_where_the_function_is_not_finite():
+    """x - log x: the first steps may jump below 0, where there is no value."""
+
+    def function(x: np.ndarray, gradient: np.ndarray) -> float:
+        gradient[:] = 1 - 1 / x
+        return float((x - np.log(x)).sum()) if (x > 0).all() else float("nan")
+
+    found = minimize(function, np.array([9.0, 0.05], np.float32), iterations=100, tolerance=1e-9)
+    np.testing.assert_allclose(found, 1, atol=1e-3)
+
+
+@pytest.mark.parametrize("jobs", [2, 4])
+def test_lbfgs_any_number_of_threads_gives_the_same_bytes(jobs):
+    single, _, target = quadratic(300.0, size=70)
+    wide = 3 * kernels.BLOCK  # several blocks, so that there is something to share out
+
+    def function(x: np.ndarray, gradient: np.ndarray) -> float:
+        gradient[:] = 2 * x - 1
+        part = gradient[: len(target)].copy()
+        value = single(x[: len(target)], part)
+        gradient[: len(target)] += part
+        return value + float(np.square(x, dtype=float).sum() - x.sum(dtype=float))
+
+    start = np.random.default_rng(0).normal(size=wide).astype(np.float32)
+    with threads(jobs) as run:
+        together = minimize(function, start, iterations=25, tolerance=0, run=run)
+    assert together.tobytes() == minimize(function, start, iterations=25, tolerance=0).tobytes()
+
+
+def plain_batch(data: TrainingSet, tokens: np.ndarray) -> np.ndarray:
+    """(B, F) the batch's dense binary matrix."""
+    table = np.zeros((len(tokens), len(data.group_sizes)))
+    for place, token in enumerate(tokens.tolist()):
+        table[place, data.matrix.indices[data.matrix.offsets[token] : data.matrix.offsets[token + 1]]] = 1
+    return table
+
+
+def test_the_kernel_lists_a_batch_and_takes_an_adagrad_step():
+    training, _, _ = corpus("separators", "subgraphs", 1, [6, 4, 5], vocabulary=7)
+    rng = np.random.default_rng(2)
+    tokens = np.array([3, 4, 5, 12, 13, 0])
+    table = plain_batch(training, tokens)
+    size, features = int(table.sum()), len(training.group_sizes)
+    listed, ptr, places = np.empty(size, np.int32), np.empty(size + 2, np.int64), np.empty(size, np.int32)
+    mark = np.full(features, -1, np.int32)
+    matrix = training.matrix
+    found = kernels.batch_features(matrix.indices, matrix.offsets, tokens, mark, listed, ptr, places)
+    assert (mark == -1).all()
+    assert sorted(listed[:found].tolist()) == np.flatnonzero(table.any(0)).tolist()
+    for j, feature in enumerate(listed[:found].tolist()):
+        assert places[ptr[j] : ptr[j + 1]].tolist() == np.flatnonzero(table[:, feature]).tolist()
+
+    residual = rng.normal(size=(len(tokens), 8)).astype(np.float32)
+    weights, squares = rng.normal(size=(features, 8)), rng.random((features, 8))
+    penalty, stretch = rng.random(features), 1 + rng.random(features)
+    ours, our_squares = weights.astype(np.float32), squares.astype(np.float32)
+    kernels.adagrad(
+        listed, ptr, places, residual, penalty.astype(np.float32), stretch.astype(np.float32), 0.1, 0, found, ours,
+        our_squares, np.empty(8, np.float32),
+    )  # fmt: skip
+    touched = table.any(0)
+    gradient = (table.T @ residual + penalty[:, None] * weights) * touched[:, None]
+    squares = squares + gradient**2
+    expected = weights - 0.1 * stretch[:, None] * gradient / np.sqrt(squares)
+    np.testing.assert_allclose(our_squares, squares, rtol=1e-4)
+    np.testing.assert_allclose(ours, expected, rtol=1e-4, atol=1e-5)
+
+
+def plain_adagrad(data: TrainingSet, l2: float, epochs: int, rate: float, batch: int, seed: int) -> Weights:
+    """The same algorithm, written with dense matrices in double precision."""
+    features, constants = (array.astype(float) for array in data.zeros)
+    squares, constant_squares = np.zeros_like(features), np.zeros_like(constants)
+    filled = np.flatnonzero(np.diff(data.offsets))
+    batches = -(-(len(data.offsets) - 1) // batch)
+    shrink = 2 * l2 / data.group_sizes / np.minimum(batches, data.counts)
+    stretch = np.sqrt(data.group_sizes)[:, None, None]
+    random, ends = np.random.default_rng(seed), []
+    for _ in range(epochs):
+        order = random.permutation(filled)
+        for first in range(0, len(order), batch):
+            sentences = order[first : first + batch]
+            tokens = np.concatenate([np.arange(data.offsets[n], data.offsets[n + 1]) for n in sentences])
+            offsets = np.concatenate([[0], np.cumsum(np.diff(data.offsets)[sentences])])
+            current = Weights(features.astype(np.float32), constants.astype(np.float32))
+            sums = data.engine.expectations(role_scores(data.matrix, current, tokens), offsets)
+            table = plain_batch(data, tokens)
+            gradient = np.einsum("bf,brk->frk", table, sums.roles - data.gold_roles[tokens].astype(float))
+            gradient += shrink[:, None, None] * features
+            gradient *= table.any(0)[:, None, None]
+            squares += gradient**2
+            features -= rate * stretch * gradient / (np.sqrt(squares) + 1e-8)
+            if len(constants):
+                change = sums.constants - data.constant_counts(sentences) + 2 * l2 / batches * constants
+                constant_squares += change**2
+                constants -= rate * change / (np.sqrt(constant_squares) + 1e-8)
+        ends.append((features.copy(), constants.copy()))
+    return Weights(*(np.mean(arrays, axis=0) for arrays in zip(*ends, strict=True)))
+
+
+@pytest.mark.parametrize(("name", "counting"), [("separators", "subgraphs"), ("bio", "derivations")])
+@pytest.mark.parametrize("batch", [1, 3])
+def test_adagrad_is_plain_adagrad_with_a_mean_over_passes(name, counting, batch):
+    training, _, _ = corpus(name, counting, 5, [4, 0, 3, 6, 2, 5], vocabulary=6)
+    settings = {"l2": 0.5, "epochs": 3, "rate": 0.1, "batch": batch, "seed": 9}
+    ours, plain = adagrad(training, **settings), plain_adagrad(training, **settings)
+    # a first step is rate times the sign of the gradient, so a gradient that only rounding keeps from 0 may go astray
+    for mine, other in zip(ours, plain, strict=True):
+        assert np.sum(np.abs(mine - other) > 1e-3) <= 0.01 * mine.size
+
+
+def test_adagrad_reaches_the_optimum_with_patience():
+    training, _, _ = corpus("separators", "subgraphs", 12, [5, 7, 4, 6], vocabulary=6)
+    objective = Objective(training, 0.5)
+    gradient = np.empty(objective.size, np.float32)
+    best = minimize(objective.value_and_gradient, np.zeros(objective.size, np.float32), iterations=300, tolerance=1e-9)
+    optimum = objective.value_and_gradient(best, gradient)
+    seen = []
+    weights = adagrad(
+        training, l2=0.5, epochs=150, rate=0.1, batch=4, seed=0, callback=lambda e: seen.append(e.objective)
+    )
+    assert optimum <= objective.value_and_gradient(objective.point(weights), gradient) < 1.05 * optimum
+    assert seen[-1] == pytest.approx(optimum, rel=0.01)  # the last pass, not the mean
+    assert seen[-1] < seen[0]
+
+
+def test_adagrad_starts_where_it_is_told_and_stops_when_told():
+    training, _, _ = corpus("bio", "subgraphs", 5, [4, 3, 6], vocabulary=6)
+    settings = {"l2": 0.5, "rate": 0.1, "batch": 2, "seed": 9}
+    passes = []
+    first = adagrad(training, epochs=9, callback=lambda epoch: passes.append(epoch.number) or True, **settings)
+    assert passes == [1]
+    once = adagrad(training, epochs=1, **settings)
+    for one, other in zip(first, once, strict=True):
+        assert one.tobytes() == other.tobytes()
+    onward = adagrad(training, epochs=1, start=Weights(*(array.copy() for array in once)), **settings)
+    assert not np.array_equal(onward.features, once.features)
+
+
+@pytest.mark.parametrize("name", ["separators", "bio"])
+def test_adagrad_any_number_of_threads_gives_the_same_bytes(name):
+    training, _, _ = corpus(name, "subgraphs", 7, [4, 3, 6, 9, 2, 8] * 5, vocabulary=30)
+    results = []
+    for jobs in (1, 2, 3):
+        with threads(jobs) as run:
+            weights = adagrad(training, l2=0.1, epochs=3, rate=0.1, batch=4, seed=3, run=run)
+        results.append(b"".join(array.tobytes() for array in weights))
+    assert results[0] == results[1] == results[2]
+    again = adagrad(training, l2=0.1, epochs=3, rate=0.1, batch=4, seed=3, run=serial)
+    other = adagrad(training, l2=0.1, epochs=3, rate=0.1, batch=4, seed=4)
+    assert b"".join(array.tobytes() for array in again) == results[0]
+    assert not np.array_equal(other.features, again.features)

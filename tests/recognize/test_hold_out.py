@@ -1,0 +1,70 @@
+"""What is held out for tuning, and documents cut into sentences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from spanloom.document import Document, Mention
+from spanloom.recognize import Recognizer
+from spanloom.recognize.corpus import CROSSES_SENTENCES, CUTS_TOKEN, Gold, by_sentence, hold_out
+from spanloom.text import prepare
+
+
+def numbered(count):
+    return [prepare(Document(f"Number {i} here.", id=str(i))) for i in range(count)]
+
+
+@pytest.mark.parametrize("count", [20, 25, 100])
+def test_whole_documents_where_there_are_many(count):
+    documents = numbered(count)
+    train, dev = hold_out(documents, 0.1, seed=3)
+    assert len(dev) == round(0.1 * count)
+    assert sorted(map(int, [d.id for d in train + dev])) == list(range(count))
+    assert [int(d.id) for d in train] == sorted(int(d.id) for d in train)
+    again = hold_out(documents, 0.1, seed=3)
+    assert [d.id for d in again[1]] == [d.id for d in dev]
+    assert any([d.id for d in hold_out(documents, 0.1, seed=seed)[1]] != [d.id for d in dev] for seed in range(4, 9))
+
+
+def test_single_sentences_where_documents_are_few():
+    text = "No chest pain. Some fever. All is well."
+    document = prepare(Document(text, id="d", mentions=[Mention("x", [(15, 25)]), Mention("x", [(3, 13)])]))
+    document = document.copy(columns={"pos": [str(i) for i in range(len(document.tokens))]})
+    train, dev = hold_out([document], 0.1, seed=0)
+    assert (len(train), len(dev)) == (2, 1)
+    parts = by_sentence(document)
+    assert [part.words for part in parts] == [["No", "chest", "pain", "."], ["Some", "fever", "."], ["All", "is", "well", "."]]
+    assert [[m.text(text) for m in part.mentions] for part in parts] == [["chest pain"], ["Some fever"], []]
+    assert [part.text for part in parts] == [text] * 3
+    assert sum((part.columns["pos"] for part in parts), []) == document.columns["pos"]
+    assert all(part.sentences.tolist() == [[0, len(part.tokens)]] for part in parts)
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_a_sentence_or_none(count):
+    train, dev = hold_out(numbered(count), 0.1, seed=0)
+    assert (len(train), len(dev)) == (count, 0)
+
+
+def test_no_mention_is_lost_without_a_word_when_documents_are_cut():
+    """A mention in the white space after the last sentence, one across two sentences, one that cuts a token."""
+    text = "No pain. No fever.\n \n"
+    spans = [(3, 7), (3, 11), (4, 7), (19, 20)]
+    document = prepare(Document(text, mentions=[Mention("x", [span]) for span in spans]))
+    expected = {(3, 11): CROSSES_SENTENCES, (4, 7): CUTS_TOKEN, (19, 20): CUTS_TOKEN}
+    for documents in ([document], by_sentence(document)):
+        gold = Gold(documents, ["x"])
+        assert gold.total == 4
+        assert len(gold.table) == 1
+        assert {tuple(lost.mention.spans[0]): lost.reason for lost in gold.lost} == expected
+
+
+def test_a_model_trained_on_a_single_document_holds_out_some_of_its_sentences():
+    sentence = "No chest pain. "
+    mentions = [Mention("x", [(15 * i + 3, 15 * i + 13)]) for i in range(20)]
+    document = Document(sentence * 20, mentions=mentions)
+    report = Recognizer(features=["bias", "w[0]", "w[-1]"], epochs=3).fit([document]).report_
+    assert (report.sentences, report.development, report.mentions) == (18, 2, 18)
+    assert report.dev_f1 == 1
+    np.testing.assert_array_equal(document.tokens is None, True)

@@ -1,0 +1,128 @@
+"""Scores of mentions against the listing of all sub-hypergraphs, with features scored one by one."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from spanloom.document import Document, Mention, align
+from spanloom.hypergraph import ENGINES, reference
+from spanloom.recognize import Recognizer
+from spanloom.structures import STRUCTURES
+from spanloom.text import prepare
+
+TRAIN = [
+    Document("mild chest pain", mentions=[Mention("p", [(0, 15)]), Mention("p", [(5, 15)]), Mention("b", [(5, 10)])]),
+    Document("no chest pain", mentions=[Mention("p", [(3, 13)]), Mention("b", [(3, 8)])]),
+    Document("chest clear", mentions=[Mention("b", [(0, 5)])]),
+    Document("no pain", mentions=[Mention("p", [(3, 7)])]),
+    Document("pain , mild", mentions=[Mention("p", [(0, 4)])]),
+]
+LONGEST = {"bio": 5, "bilou": 4, "separator_states": 5}
+TEXTS = ["pain", "chest pain", "no mild pain", "mild chest pain ,", "no chest pain , mild"]
+
+
+def role_scores(tagger, document):
+    """For each token and type: role -> score, from named features and the penalty."""
+    template, lanes = tagger.engine.template, tagger.structure.lanes(tagger.types)
+    starts = tagger.structure.start_roles(tagger.types)
+    result = []
+    for token in range(len(document.tokens)):
+        ids = np.array([key for _, key in tagger.features.named_keys(document, token)], np.uint64)
+        rows = [row for row in tagger.index.rows(ids).tolist() if row >= 0]
+        weights = tagger.weights.features[rows].sum(0, dtype=float)
+        result.append(
+            [
+                {
+                    role: float(weights[r, k]) + (tagger.penalty if role in starts else 0.0)
+                    for r, role in enumerate(template.roles)
+                }
+                for k in range(lanes)
+            ]
+        )
+    return result
+
+
+def enumerate_mentions(tagger, document):
+    """Probability of each (sentence, type, ranges) that has a path in any sub-hypergraph, by listing them all."""
+    template, structure, types = tagger.engine.template, tagger.structure, tagger.types
+    length, lanes = len(document.tokens), structure.lanes(types)
+    scores = role_scores(tagger, document)
+    every = list(reference.subgraphs(template, length))
+    probability: dict[tuple, float] = {}
+    likelihood = []
+    for k in range(lanes):
+        constants = dict(zip(template.constants, tagger.weights.constants[:, k].tolist(), strict=True))
+        table = reference.edge_scores(template, [token[k] for token in scores], constants)
+        totals = [sum(table[t][e] for t, e in choices) for choices in every]
+        log_z = reference.log_sum(totals)
+        likelihood.append({choices: total - log_z for choices, total in zip(every, totals, strict=True)})
+        for choices, total in zip(every, totals, strict=True):
+            edges = np.full((length, lanes, tagger.engine.depth), -1, np.int16)
+            edges[:, :, :] = empty(tagger, length)
+            edges[:, k] = -1
+            for t in range(length):
+                picked = [e for token, e in choices if token == t]
+                edges[t, k, : len(picked)] = picked
+            for row in structure.decode(edges, np.array([0, length]), types, "all").rows():
+                if lanes == 1 or row[1] == k:
+                    probability[row] = probability.get(row, 0.0) + math.exp(total - log_z)
+    return probability, likelihood
+
+
+def empty(tagger, length):
+    """(T, K, D) the structure without mentions."""
+    from_none = tagger.structure.encode(no_mentions(), np.array([0, length]), tagger.types)
+    return from_none.edges
+
+
+def no_mentions():
+    return next(iter(STRUCTURES.values())).decode(
+        np.zeros((0, 1, 3), np.int16), np.array([0]), ["p"], "nested"
+    )
+
+
+@pytest.mark.parametrize("optimizer", ["adagrad", "lbfgs"])
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_scores_are_the_marginals_of_listed_structures(structure, optimizer):
+    settings = {"optimizer": optimizer, "l2": 0.3, "epochs": 6, "iterations": 10}
+    recognizer = Recognizer(structure, ["bias", "low[-1..1]", "suffix(2..3)"], **settings).fit(TRAIN, dev=TRAIN)
+    tagger = recognizer.tagger_
+    assert (tagger.index.group_sizes > 1).any()
+    checked = 0
+    for text in TEXTS[: LONGEST.get(structure, 5)]:
+        document = prepare(Document(text))
+        probability, likelihood = enumerate_mentions(tagger, document)
+        for reading in ("nested", "all"):
+            [predicted] = recognizer.set_params(reading=reading).predict([document])
+            for alignment in align(predicted):
+                row = (0, tagger.types.index(alignment.mention.type), tuple(map(tuple, alignment.ranges)))
+                assert alignment.mention.score == pytest.approx(probability[row], abs=2e-5)
+                checked += 1
+        # all others, too: `marginals` takes any mention
+        tokens = document.tokens.tolist()
+        others = [
+            Mention(tagger.types[k], [(tokens[a][0], tokens[b - 1][1])]) for _, k, ((a, b),) in sorted(probability)
+        ]
+        [scores] = recognizer.marginals([document.copy(mentions=others)])
+        assert scores == pytest.approx([probability[row] for row in sorted(probability)], abs=2e-5)
+        [alone] = recognizer.log_likelihood([document]).tolist()
+        none = empty(tagger, len(tokens))
+        for k, value in enumerate(alone):
+            choices = tuple(sorted((t, e) for t, row in enumerate(none[:, k].tolist()) for e in row if e >= 0))
+            assert value == pytest.approx(likelihood[k][choices], abs=1e-4)
+    assert checked > 3
+
+
+@pytest.mark.parametrize("structure", [name for name in STRUCTURES if name != "mention_hypergraph"])
+def test_both_countings_score_alike_where_no_node_is_shared(structure):
+    models = {}
+    for counting in ENGINES:
+        recognizer = Recognizer(structure, ["bias", "low[0]"], counting=counting, epochs=3).fit(TRAIN, dev=TRAIN)
+        models[counting] = [document.mentions for document in recognizer.predict(TRAIN)]
+    one, other = models.values()
+    assert [[m.key for m in mentions] for mentions in one] == [[m.key for m in mentions] for mentions in other]
+    for a, b in zip(one, other, strict=True):
+        assert [m.score for m in a] == pytest.approx([m.score for m in b], abs=1e-4)
