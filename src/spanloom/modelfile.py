@@ -99,7 +99,7 @@ def load_arrays(path: str | Path, description: Mapping[str, Any]) -> dict[str, A
         raise ModelError(f"{file}: missing; train or copy the model again") from None
     except OSError as error:
         raise ModelError(f"{file}: cannot be read: {error.strerror}") from None
-    except (SafetensorError, ValueError, TypeError, KeyError) as error:
+    except (SafetensorError, ValueError, TypeError, KeyError, AttributeError) as error:  # the last: a type numpy lacks
         raise ModelError(f"{file}: damaged: {error}; train or copy the model again") from None
     for name, array in arrays.items():
         if array.dtype.kind == "f" and not np.isfinite(array).all():

@@ -27,25 +27,35 @@ def _edge_value(e, row, start, end, k, inside, scores, constants, tables):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _fill_inside(inside, values, start, end, k, scores, constants, tables, largest):
-    """Inside scores of all nodes of a sentence, (T, V); sums, or with ``largest`` maxima. Hyperedges stand by kind."""
+def _fill_inside(inside, chance, start, end, k, scores, constants, tables):
+    """Inside scores of all nodes of a sentence, (T, V), and the probability of each hyperedge at its node, (T, E)."""
     kind_ptr = tables[0]
     for row in range(end - 1, start - 1, -1):
+        chances = chance[row - start]
         for v in range(len(kind_ptr) - 2, -1, -1):
             top = -np.inf
             for e in range(kind_ptr[v], kind_ptr[v + 1]):
-                values[e] = _edge_value(e, row, start, end, k, inside, scores, constants, tables)
-                top = max(top, values[e])
-            if not largest and top > -np.inf and kind_ptr[v + 1] - kind_ptr[v] > 1:
+                chances[e] = _edge_value(e, row, start, end, k, inside, scores, constants, tables)
+                top = max(top, chances[e])
+            inside[row - start, v] = top
+            if top == -np.inf:
+                for e in range(kind_ptr[v], kind_ptr[v + 1]):
+                    chances[e] = 0.0
+            elif kind_ptr[v + 1] - kind_ptr[v] == 1:
+                chances[kind_ptr[v]] = 1.0
+            else:
                 total = 0.0
                 for e in range(kind_ptr[v], kind_ptr[v + 1]):
-                    total += np.exp(values[e] - top)
-                top += np.log(total)
-            inside[row - start, v] = top
+                    chances[e] = np.exp(chances[e] - top)
+                    total += chances[e]
+                inside[row - start, v] += np.log(total)
+                inverse = 1.0 / total
+                for e in range(kind_ptr[v], kind_ptr[v + 1]):
+                    chances[e] *= inverse
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _descend(visits, inside, start, end, k, root, scores, constants, tables, expected, totals):
+def _descend(visits, chance, start, end, k, root, tables, expected, totals):
     """Expected visits of all nodes, (T + 1, V), from the root down; adds to ``expected`` where it has rows."""
     kind_ptr, _, child_ptr, child_kind, child_step, _, role_ptr, role_index, role_step, edge_constant = tables
     kinds = len(kind_ptr) - 1
@@ -57,8 +67,7 @@ def _descend(visits, inside, start, end, k, root, scores, constants, tables, exp
             if times == 0.0:
                 continue
             for e in range(kind_ptr[v], kind_ptr[v + 1]):
-                value = _edge_value(e, row, start, end, k, inside, scores, constants, tables)
-                count = times * np.exp(value - inside[row - start, v])
+                count = times * chance[row - start, e]
                 for i in range(child_ptr[e], child_ptr[e + 1]):
                     visits[row - start + child_step[i], child_kind[i]] += count
                 if len(expected) == 0:
@@ -82,16 +91,16 @@ def sums(scores, constants, sentences, offsets, root, tables, log_partition, exp
         longest = max(longest, offsets[n + 1] - offsets[n])
     inside = np.empty((longest, kinds))
     visits = np.empty((longest + 1, kinds))
-    values = np.empty(len(tables[9]))
+    chance = np.empty((longest, len(tables[9])))
     for n in sentences:
         start, end = offsets[n], offsets[n + 1]
         for k in range(scores.shape[2]):
             if start == end:
                 continue
-            _fill_inside(inside, values, start, end, k, scores, constants, tables, False)
+            _fill_inside(inside, chance, start, end, k, scores, constants, tables)
             log_partition[n, k] = inside[0, root]
             if len(expected) > 0 and inside[0, root] > -np.inf:
-                _descend(visits, inside, start, end, k, root, scores, constants, tables, expected, totals[n])
+                _descend(visits, chance, start, end, k, root, tables, expected, totals[n])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -102,20 +111,27 @@ def best(scores, constants, sentences, offsets, root, tables, score, edges):
         score: (N, K) with a shared node counted for each parent; filled in.
         edges: (T, K, D) the hyperedges picked at each token in order of kinds, -1 for no more; filled in.
     """
-    kind_ptr, edge_number, child_ptr, child_kind, child_step, _, _, _, _, edge_constant = tables
+    kind_ptr, edge_number, child_ptr, child_kind, child_step, _, _, _, _, _ = tables
     kinds = len(kind_ptr) - 1
     longest = 0
     for n in sentences:
         longest = max(longest, offsets[n + 1] - offsets[n])
     inside = np.empty((longest, kinds))
     reached = np.empty((longest + 1, kinds), np.uint8)
-    values = np.empty(len(edge_constant))
+    choice = np.empty((longest, kinds), np.int64)
     for n in sentences:
         start, end = offsets[n], offsets[n + 1]
         for k in range(scores.shape[2]):
             if start == end:
                 continue
-            _fill_inside(inside, values, start, end, k, scores, constants, tables, True)
+            for row in range(end - 1, start - 1, -1):
+                for v in range(kinds - 1, -1, -1):
+                    inside[row - start, v] = -np.inf
+                    for e in range(kind_ptr[v], kind_ptr[v + 1]):
+                        value = _edge_value(e, row, start, end, k, inside, scores, constants, tables)
+                        if value > inside[row - start, v]:
+                            inside[row - start, v] = value
+                            choice[row - start, v] = e
             score[n, k] = inside[0, root]
             edges[start:end, k] = -1
             if inside[0, root] == -np.inf:
@@ -127,11 +143,7 @@ def best(scores, constants, sentences, offsets, root, tables, score, edges):
                 for v in range(kinds):
                     if not reached[row - start, v]:
                         continue
-                    e = kind_ptr[v]
-                    while (
-                        _edge_value(e, row, start, end, k, inside, scores, constants, tables) < inside[row - start, v]
-                    ):
-                        e += 1
+                    e = choice[row - start, v]
                     edges[row, k, d] = edge_number[e]
                     d += 1
                     for i in range(child_ptr[e], child_ptr[e + 1]):
@@ -155,7 +167,7 @@ def path_probability(
         longest = max(longest, offsets[sentence[q] + 1] - offsets[sentence[q]])
     inside = np.empty((longest, kinds))
     visits = np.empty((longest + 1, kinds))
-    values = np.empty(len(edge_constant))
+    chance = np.empty((longest, len(edge_constant)))
     nothing = np.empty((0, 0, 0), np.float32)
     no_totals = np.empty((0, 0))
     last_n, last_k = -1, -1
@@ -163,8 +175,8 @@ def path_probability(
         n, k = sentence[q], kind[q]
         start, end = offsets[n], offsets[n + 1]
         if n != last_n or k != last_k:
-            _fill_inside(inside, values, start, end, k, scores, constants, tables, False)
-            _descend(visits, inside, start, end, k, root, scores, constants, tables, nothing, no_totals)
+            _fill_inside(inside, chance, start, end, k, scores, constants, tables)
+            _descend(visits, chance, start, end, k, root, tables, nothing, no_totals)
             last_n, last_k = n, k
         following = np.zeros(kinds)
         inner = np.zeros(kinds, np.uint8)  # whether a node of the path reaches this kind at the same token
@@ -186,8 +198,7 @@ def path_probability(
                 for e in range(kind_ptr[v], kind_ptr[v + 1]):
                     if not allowed[steps[i], edge_number[e]]:
                         continue
-                    value = _edge_value(e, row, start, end, k, inside, scores, constants, tables)
-                    count = flow[v] * np.exp(value - inside[row - start, v]) if flow[v] > 0.0 else 0.0
+                    count = flow[v] * chance[row - start, e]
                     onward = False
                     for c in range(child_ptr[e], child_ptr[e + 1]):
                         if child_step[c]:

@@ -289,8 +289,10 @@ class Recognizer:
             value = getattr(self, name)
             if not isinstance(value, Integral) or value < least:
                 raise UsageError(f"{name} is {value!r}, expected a whole number from {least}")
+        if self.n_jobs is not None and not isinstance(self.n_jobs, Integral):
+            raise UsageError(f"n_jobs is {self.n_jobs!r}, expected a whole number, or None")
         rate: Any = self.rate
-        if not isinstance(rate, Real) or not 0 < rate < math.inf:
+        if not isinstance(rate, Real) or not 0 < float(rate) < math.inf:
             raise UsageError(f"rate is {rate!r}, expected a number above 0")
 
     @property

@@ -97,9 +97,16 @@ def read_recognizer(path: str | Path) -> Stored:
         description = _Description.model_validate(raw)
         tagger = _tagger(description, arrays)
     except (ValidationError, KeyError, TypeError, ValueError, SpanloomError) as error:
-        reason = " ".join(str(error).split())
-        raise ModelError(f"{path}: damaged: {reason}; train or copy the model again") from None
+        raise ModelError(f"{path}: damaged: {_reason(error)}; train or copy the model again") from None
     return Stored(description.params.model_dump(), tagger, description.report, description.strongest)
+
+
+def _reason(error: Exception) -> str:
+    """An error in one line; of many values that cannot be read, the first."""
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False, include_input=False)[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    return " ".join(str(error).split())
 
 
 def _tagger(description: _Description, arrays: Mapping[str, Array]) -> Tagger:
@@ -112,6 +119,8 @@ def _tagger(description: _Description, arrays: Mapping[str, Array]) -> Tagger:
     index = FeatureIndex.from_state(
         {name.removeprefix(_INDEX): array for name, array in arrays.items() if name.startswith(_INDEX)}
     )
+    if not (index.table[index.table != 0] & np.uint64(0xFFFFFFFF)).all():
+        raise ModelError("the feature table holds keys without rows")
     tagger = Tagger.build(
         params.structure, params.counting, description.types, FeatureSet(description.templates, clusters=clusters),
         index, Weights(arrays["weights"], arrays["constants"]), description.penalty,
