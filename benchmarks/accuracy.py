@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from common import Result, Seconds, say, timed
-
 from spanloom.document import Document
 from spanloom.evaluate import Report, calibration, evaluate, paired_test, score
 from spanloom.recognize import Progress, Recognizer

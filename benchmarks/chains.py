@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import peer
 import pycrfsuite
-from common import Clock, Seconds, median, say, timed
 
+import peer
+from common import Clock, Seconds, median, say, timed
 from spanloom.document import Document
 from spanloom.features import FeatureIndex, FeatureSet, available_columns, build_index
 from spanloom.features.columns import hash_text, mix
@@ -115,14 +116,11 @@ def prepare(documents: Sequence[Document], chain: Chain) -> Ours:
         built = build_index(keys)
         encoded = chain.encode(Gold(documents, types).table, keys.sentences, types)
         engine = ENGINES["subgraphs"](chain.template(types))
-        data = TrainingSet(
-            engine, built.matrix, keys.sentences, encoded.edges, built.index.group_sizes, built.counts
-        )
+        data = TrainingSet(engine, built.matrix, keys.sentences, encoded.edges, built.index.group_sizes, built.counts)
     tags = chain.tags(types)
     # the role that gold has at a token is its tag
     names = [engine.template.roles[r] for r in data.gold_roles[:, :, 0].argmax(1).tolist()]
-    bounds = keys.sentences.tolist()
-    tagged = [names[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    tagged = [names[a:b] for a, b in pairwise(keys.sentences.tolist())]
     return Ours(data, built.index, features, tags, tagged, clock.seconds)
 
 

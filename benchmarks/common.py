@@ -10,6 +10,7 @@ import resource
 import statistics
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
 
 from spanloom.document import Document
-from spanloom.features.clusters import induce
+from spanloom.features.clusters import induce, write_paths
 from spanloom.formats import read
 
 R = TypeVar("R")
@@ -63,15 +64,6 @@ def median(seconds: Iterable[Seconds]) -> Seconds:
     return Seconds(*(statistics.median(column) for column in zip(*seconds, strict=True)))
 
 
-def alternate(repeats: int, **sides: Callable[[], Any]) -> dict[str, list[Any]]:
-    """Run the sides in turns, the order reversed each time; the results of each."""
-    results: dict[str, list[Any]] = {name: [] for name in sides}
-    for repeat in range(repeats):
-        for name in sorted(sides, reverse=bool(repeat % 2)):
-            results[name].append(sides[name]())
-    return results
-
-
 def say(*parts: object) -> None:
     """Progress, on standard error."""
     print(*parts, file=sys.stderr, flush=True)
@@ -106,11 +98,13 @@ def words_of(documents: Iterable[Document]) -> Iterable[list[str]]:
             yield words[first:end]
 
 
-def clusters_of(documents: Sequence[Document], size: int) -> dict[str, str]:
-    """Brown clusters of a corpus' own text."""
+def save_clusters(documents: Sequence[Document], size: int, folder: Path) -> str:
+    """The file of Brown clusters of a corpus' own text."""
+    path = folder / f"{size}.paths"
     seconds, paths = timed(lambda: induce(words_of(documents), size))
+    write_paths(path, paths, Counter(word for words in words_of(documents) for word in words))
     say(f"{size} Brown clusters in {seconds.wall:.1f} s")
-    return paths
+    return str(path)
 
 
 def token_count(documents: Iterable[Document]) -> int:
@@ -151,7 +145,9 @@ def machine() -> dict[str, Any]:
 def _processor() -> str:
     if Path("/proc/cpuinfo").exists():
         lines = dict(
-            line.split(":", 1) for line in Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines() if ":" in line
+            line.split(":", 1)
+            for line in Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()
+            if ":" in line
         )
         values = {name.strip(): value.strip() for name, value in lines.items()}
         if "model name" in values:

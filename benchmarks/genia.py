@@ -2,8 +2,8 @@
 
     python benchmarks/genia.py --data DATA
 
-Standard split. Lambda, the number of passes, the number of Brown clusters and the mention penalty are chosen by F1 on the
-development data; the test data are looked at once, when everything is chosen. Brown clusters are induced from the
+Standard split. Lambda, the number of passes, the number of Brown clusters and the mention penalty are chosen by F1 on
+the development data; the test data are looked at once, when everything is chosen. Brown clusters are induced from the
 training text. Paper 001 is Muis and Lu (2017), paper 003 Lu and Roth (2015).
 """
 
@@ -11,16 +11,12 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from accuracy import COLUMNS, Fitted, Parts, Row, cells, compare, fit, overlap_rows, record, rows
-from common import Result, clusters_of, corpus, options, say, words_of
-
-from spanloom.document import Document
-from spanloom.features.clusters import write_paths
+from common import Result, corpus, options, save_clusters, say
 
 GRID = (0.1, 1.0, 5.0)
 CLUSTERS = (100, 1000)  # those of paper 001, section 6.3
@@ -51,19 +47,9 @@ PEERS = (
 )
 
 
-def induced(train: Sequence[Document], sizes: Sequence[int], folder: Path) -> dict[int, str]:
-    """Brown clusters of the training text, as files: how many -> path."""
-    counts = Counter(word for words in words_of(train) for word in words)
-    paths = {}
-    for size in sizes:
-        paths[size] = str(folder / f"{size}.paths")
-        write_paths(paths[size], clusters_of(train, size), counts)
-    return paths
-
-
 def train_all(parts: Parts, folder: Path, chosen: argparse.Namespace) -> list[Fitted]:
-    """The multigraph with each number of clusters, then all structures with the better one, then the preset of our own."""
-    paths = induced(parts.train, CLUSTERS, folder)
+    """The multigraph with each number of clusters, then all structures with the better one, then our own preset."""
+    paths = {size: save_clusters(parts.train, size, folder) for size in CLUSTERS}
     shared: dict[str, Any] = {
         "l2": list(GRID), "epochs": chosen.epochs, "optimizer": chosen.optimizer, "n_jobs": -1,
         "random_state": chosen.seed,

@@ -4,14 +4,13 @@
 
 Standard split, the features of the papers for ACE (preset `ace`). Lambda, the number of passes and the mention penalty
 are chosen by F1 on the development data; the test data are looked at once. The papers' figures are of ACE2004 and
-ACE2005, other texts and other types of the same kind: they show the order and the distances, not the level. Paper 001 is
-Muis and Lu (2017), paper 003 Lu and Roth (2015).
+ACE2005, other texts and other types of the same kind: they show the order and the distances, not the level. Paper 001
+is Muis and Lu (2017), paper 003 Lu and Roth (2015).
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 
 from accuracy import COLUMNS, Fitted, Parts, Row, cells, compare, fit, overlap_rows, record, rows
 from common import Result, corpus, options
@@ -59,8 +58,8 @@ def report(found: dict[str, list[Row]], chosen: argparse.Namespace, parts: Parts
         grid = ", ".join(f"{l2:g}" for l2 in GRIDS[optimizer])
         result.table(
             f"Test data, {optimizer}", COLUMNS, [cells(row) for row in some],
-            f"The paper's figures are of ACE2004 and ACE2005. Lambda chosen from {grid}; steps are passes of AdaGrad or "
-            "iterations of L-BFGS. Seconds: features, all values of lambda and tuning, on all cores.",
+            f"The paper's figures are of ACE2004 and ACE2005. Lambda chosen from {grid}; steps are passes of AdaGrad "
+            "or iterations of L-BFGS. Seconds: features, all values of lambda and tuning, on all cores.",
         )  # fmt: skip
         by_name = {(row.fitted.name, row.tuned): row for row in some}
         order = [(MULTIGRAPH, HYPERGRAPH), (HYPERGRAPH, "bilou"), (MULTIGRAPH, "bilou")]
@@ -70,7 +69,7 @@ def report(found: dict[str, list[Row]], chosen: argparse.Namespace, parts: Parts
             difference = by_name[a, True].report.overall.f1 - by_name[b, True].report.overall.f1
             result.at_least(f"{optimizer}: F1 of {a} over {b}, tuned", 100 * difference, 0.0)
     result.table(
-        "Sentences with and without overlapping mentions, penalty tuned, adagrad (paper 001, Table 4: ACE2004; ACE2005)",
+        "Sentences with and without overlapping mentions, tuned, adagrad (paper 001, Table 4: ACE2004; ACE2005)",
         ("structure", "sentences", "P", "R", "F1", "paper P / R / F1"),
         overlap_rows(found["adagrad"], TABLE_4),
     )

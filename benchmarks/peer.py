@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pycrfsuite
-from common import Clock, Seconds
 
+from common import Clock, Seconds
 from spanloom.document import Document
 from spanloom.features import FeatureSet
 from spanloom.features.columns import shape

@@ -12,18 +12,22 @@ take turns, and the order alternates; times are medians.
 from __future__ import annotations
 
 import argparse
+import tempfile
 from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
+
+import pycrfsuite
 
 import chains
 import peer
-import pycrfsuite
-from common import Clock, Result, Seconds, clusters_of, corpus, median, one_core, options, say, timed, token_count
-
+from common import Clock, Result, Seconds, corpus, median, one_core, options, save_clusters, say, timed, token_count
 from spanloom.document import Document
 from spanloom.document.tags import from_tags
 from spanloom.evaluate import score
 from spanloom.features import FeatureSet, available_columns, build_index
+from spanloom.features.clusters import read_paths
 from spanloom.hypergraph import ENGINES
 from spanloom.learn import TrainingSet, adagrad
 from spanloom.recognize import Recognizer
@@ -35,6 +39,7 @@ from spanloom.structures import STRUCTURES, MentionTable
 C2 = 1.0
 EPOCHS = 5  # of our AdaGrad in part (b)
 PEER_ITERATIONS = 50  # of CRFsuite in part (b): its speed of tagging hardly depends on them
+CHECKED = 50  # sentences whose features are compared with those of the other side, name by name
 BATCH_TOKENS = 20_000  # tagged at once, as `Recognizer.predict` does
 
 
@@ -124,29 +129,31 @@ def f1_of_tags(documents: Sequence[Document], tags: Sequence[list[str]]) -> floa
     return 2 * len(found & set(gold.table.rows())) / (len(found) + gold.total)
 
 
-def tagging(result: Result, chosen: argparse.Namespace, clusters: dict[str, str]) -> None:
+def tagging(result: Result, chosen: argparse.Namespace, paths: str) -> None:
     """(b) From tokens to tags."""
     train = corpus(chosen.data, "genia", "train", chosen.sentences)
     dev = corpus(chosen.data, "genia", "dev")
     documents = dev + corpus(chosen.data, "genia", "test")
     sentences, batches, tokens = peer.sentences(documents), batched(documents), token_count(documents)
-    table, ratios = [], {}
+    table, ratios, clusters = [], {}, read_paths(paths)
     for preset, target in (("small", 2.0), ("genia", 3.0)):
         make = peer.small_features if preset == "small" else peer.GeniaFeatures(clusters)
         known = clusters if preset == "genia" else None
         features = FeatureSet.preset(preset, available=available_columns(documents), clusters=known)
-        compared = peer.check_names(make, features, documents[:10])
+        compared = peer.check_names(make, features, documents[:CHECKED])
         say(f"{preset}: {compared} features of the two sides are the same")
         theirs = Theirs(train, chains.prepare(train, STRUCTURES["bio"]).tagged, make)
-        templates = [str(template) for template in features.templates]
-        recognizer = _trained(templates, known, train, dev, chosen.seed)
-        tagger = recognizer.tagger_
+        recognizer = Recognizer(
+            "bio", preset, clusters=paths if known else None, epochs=EPOCHS, l2=C2, tune_penalty=False,
+            random_state=chosen.seed,
+        )  # fmt: skip
+        tagger = recognizer.fit(train, dev).tagger_
         tag_ours(tagger, batches[:1])  # compiled before the clock runs
         made = [make(s.words, s.pos) for s in sentences]
         times: dict[str, list[Seconds]] = {"CRFsuite": [], "CRFsuite, strings made before": [], "Spanloom": []}
         tags: list[list[str]] = []
         runs: dict[str, Any] = {
-            "CRFsuite": lambda theirs=theirs: tags.extend(theirs.tag(sentences)),
+            "CRFsuite": lambda theirs=theirs, tags=tags: tags.extend(theirs.tag(sentences)),
             "CRFsuite, strings made before": lambda theirs=theirs, made=made: theirs.tag_made(made),
             "Spanloom": lambda tagger=tagger: tag_ours(tagger, batches),
         }
@@ -163,7 +170,7 @@ def tagging(result: Result, chosen: argparse.Namespace, clusters: dict[str, str]
             f1 = accuracy.get(name)
             ratio = cpu / seconds["Spanloom"].cpu
             table.append(
-                [preset, compared / token_count(documents[:10]), name, wall, cpu, tokens / cpu, f"{ratio:.2f}",
+                [preset, compared / token_count(documents[:CHECKED]), name, wall, cpu, tokens / cpu, f"{ratio:.2f}",
                  "" if f1 is None else f"{100 * f1:.1f}"]
             )  # fmt: skip
             ratios[f"{preset}, {name}"] = ratio
@@ -180,39 +187,21 @@ def tagging(result: Result, chosen: argparse.Namespace, clusters: dict[str, str]
     result.data["tagging"] = ratios
 
 
-def _trained(
-    templates: list[str], clusters: dict[str, str] | None, train: Sequence[Document], dev: Sequence[Document], seed: int
-) -> Recognizer:
-    """A BIO chain; the clusters are handed over in memory."""
-    recognizer = _WithClusters(
-        "bio", templates, epochs=EPOCHS, l2=C2, tune_penalty=False, random_state=seed, n_jobs=1
-    )
-    recognizer.given = clusters
-    return recognizer.fit(train, dev)
-
-
-class _WithClusters(Recognizer):
-    given: dict[str, str] | None = None
-
-    def _clusters(self, documents: Sequence[Document]) -> dict[str, str] | None:
-        return self.given
-
-
-def multigraph(result: Result, chosen: argparse.Namespace, clusters: dict[str, str]) -> None:
+def multigraph(result: Result, chosen: argparse.Namespace, paths: str) -> None:
     """(c) Separators on GENIA."""
     train = corpus(chosen.data, "genia", "train", chosen.sentences if chosen.quick else None)
     documents = corpus(chosen.data, "genia", "dev") + corpus(chosen.data, "genia", "test")
     types = tuple(sorted({mention.type for document in train for mention in document.mentions}))
-    features = FeatureSet.preset("genia", available=available_columns(train), clusters=clusters)
+    features = FeatureSet.preset("genia", available=available_columns(train), clusters=read_paths(paths))
     build_index(features.keys(train[:10]))
-    made: list[tuple[Seconds, Seconds]] = []
+    built_in: list[tuple[Seconds, Seconds]] = []
     for _ in range(3):
         keys_seconds, keys = timed(lambda: features.keys(train))
         index_seconds, built = timed(lambda keys=keys: build_index(keys))
-        made.append((keys_seconds, index_seconds))
+        built_in.append((keys_seconds, index_seconds))
         offsets, entries = keys.sentences, len(keys.ids)
         del keys
-    keys_seconds, index_seconds = median(a for a, _ in made), median(b for _, b in made)
+    keys_seconds, index_seconds = median(a for a, _ in built_in), median(b for _, b in built_in)
 
     structure = STRUCTURES["separators"]
     engine = ENGINES["subgraphs"](structure.template(types))
@@ -228,7 +217,7 @@ def multigraph(result: Result, chosen: argparse.Namespace, clusters: dict[str, s
 
         passes.append(clock.elapsed)
         weights = adagrad(data, l2=C2, epochs=4, rate=0.05, batch=32, seed=chosen.seed, callback=after)
-    steps = [Seconds(b.wall - a.wall, b.cpu - a.cpu) for a, b in zip(passes[:-1], passes[1:], strict=True)]
+    steps = [Seconds(b.wall - a.wall, b.cpu - a.cpu) for a, b in pairwise(passes)]
     one_pass = median(steps)
     single = Weights(weights.features / data.group_sizes[:, None, None], weights.constants)
     tagger = Tagger.build("separators", "subgraphs", types, features, built.index, single)
@@ -286,11 +275,12 @@ def main() -> None:
         training(result, chosen)
     if set(chosen.parts) & set("bc"):
         size = 100 if chosen.quick else chosen.clusters
-        clusters = clusters_of(corpus(chosen.data, "genia", "train"), size)
-        if "b" in chosen.parts:
-            tagging(result, chosen, clusters)
-        if "c" in chosen.parts:
-            multigraph(result, chosen, clusters)
+        with tempfile.TemporaryDirectory() as folder:
+            paths = save_clusters(corpus(chosen.data, "genia", "train"), size, Path(folder))
+            if "b" in chosen.parts:
+                tagging(result, chosen, paths)
+            if "c" in chosen.parts:
+                multigraph(result, chosen, paths)
     result.save(chosen.out)
 
 

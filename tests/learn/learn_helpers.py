@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 
@@ -72,7 +73,7 @@ class Oracle:
         np.add.at(self.matrix, (at, data.matrix.indices), 1)
         self.cells = [
             (slice(a, b), k, *self._counts(data.edges[a:b, k].tolist(), int(b - a)))
-            for a, b in zip(bounds[:-1], bounds[1:], strict=True)
+            for a, b in pairwise(bounds)
             if b > a
             for k in range(self.types)
         ]

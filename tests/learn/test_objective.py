@@ -128,9 +128,7 @@ def test_gold_that_is_certain_has_probability_one(counting):
     """The optimum without a penalty makes the gold structures certain, and no more."""
     training, _, _ = corpus("separators", counting, 8, [4, 3], vocabulary=40)
     objective = Objective(training, 1e-4)
-    point = minimize(
-        objective.value_and_gradient, np.zeros(objective.size, np.float32), iterations=200, tolerance=1e-6
-    )
+    point = minimize(objective.value_and_gradient, np.zeros(objective.size, np.float32), iterations=200, tolerance=1e-6)
     potentials = role_scores(training.matrix, objective.weights(point))
     likelihood = training.engine.log_probability(potentials, training.offsets, training.edges)
     assert (likelihood <= 1e-6).all()

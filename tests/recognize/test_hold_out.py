@@ -34,10 +34,14 @@ def test_single_sentences_where_documents_are_few():
     train, dev = hold_out([document], 0.1, seed=0)
     assert (len(train), len(dev)) == (2, 1)
     parts = by_sentence(document)
-    assert [part.words for part in parts] == [["No", "chest", "pain", "."], ["Some", "fever", "."], ["All", "is", "well", "."]]
+    assert [part.words for part in parts] == [
+        ["No", "chest", "pain", "."],
+        ["Some", "fever", "."],
+        ["All", "is", "well", "."],
+    ]
     assert [[m.text(text) for m in part.mentions] for part in parts] == [["chest pain"], ["Some fever"], []]
     assert [part.text for part in parts] == [text] * 3
-    assert sum((part.columns["pos"] for part in parts), []) == document.columns["pos"]
+    assert [value for part in parts for value in part.columns["pos"]] == document.columns["pos"]
     assert all(part.sentences.tolist() == [[0, len(part.tokens)]] for part in parts)
 
 
@@ -52,7 +56,7 @@ def test_no_mention_is_lost_without_a_word_when_documents_are_cut():
     text = "No pain. No fever.\n \n"
     spans = [(3, 7), (3, 11), (4, 7), (19, 20)]
     document = prepare(Document(text, mentions=[Mention("x", [span]) for span in spans]))
-    expected = {(3, 11): CROSSES_SENTENCES, (4, 7): CUTS_TOKEN, (19, 20): CUTS_TOKEN}
+    expected = {(3, 11): CROSSES_SENTENCES, (4, 7): CUTS_TOKEN, (19, 20): CROSSES_SENTENCES}
     for documents in ([document], by_sentence(document)):
         gold = Gold(documents, ["x"])
         assert gold.total == 4

@@ -34,7 +34,7 @@ def test_clone_copies_parameters_but_nothing_learned():
 
 
 def test_parameters_are_those_of_the_constructor():
-    names = [name for name in inspect.signature(Recognizer).parameters]
+    names = list(inspect.signature(Recognizer).parameters)
     assert list(Recognizer().get_params()) == names
     recognizer = Recognizer()
     assert recognizer.set_params(l2=0.5, structure="bio") is recognizer
@@ -65,6 +65,7 @@ def test_parameters_are_those_of_the_constructor():
         ("rate", 0.0, ["rate"]),
         ("rate", float("nan"), ["rate"]),
         ("rate", float("inf"), ["rate"]),
+        ("n_jobs", "all", ["n_jobs"]),
         ("random_state", -1, ["random_state"]),
         ("features", [], ["template"]),
         ("features", ["w[0"], ["w[0"]),

@@ -79,9 +79,7 @@ def empty(tagger, length):
 
 
 def no_mentions():
-    return next(iter(STRUCTURES.values())).decode(
-        np.zeros((0, 1, 3), np.int16), np.array([0]), ["p"], "nested"
-    )
+    return next(iter(STRUCTURES.values())).decode(np.zeros((0, 1, 3), np.int16), np.array([0]), ["p"], "nested")
 
 
 @pytest.mark.parametrize("optimizer", ["adagrad", "lbfgs"])

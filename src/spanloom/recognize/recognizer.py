@@ -74,7 +74,7 @@ class Recognizer:
         l2: float | Sequence[float] = 1.0,
         epochs: int = 30,
         iterations: int = 200,
-        rate: float = 0.05,
+        rate: float = 0.08,
         clusters: str | int | None = None,
         min_count: int = 1,
         tune_penalty: bool = True,
@@ -289,8 +289,9 @@ class Recognizer:
             value = getattr(self, name)
             if not isinstance(value, Integral) or value < least:
                 raise UsageError(f"{name} is {value!r}, expected a whole number from {least}")
-        if self.n_jobs is not None and not isinstance(self.n_jobs, Integral):
-            raise UsageError(f"n_jobs is {self.n_jobs!r}, expected a whole number, or None")
+        jobs: Any = self.n_jobs
+        if jobs is not None and not isinstance(jobs, Integral):
+            raise UsageError(f"n_jobs is {jobs!r}, expected a whole number, or None")
         rate: Any = self.rate
         if not isinstance(rate, Real) or not 0 < float(rate) < math.inf:
             raise UsageError(f"rate is {rate!r}, expected a number above 0")
