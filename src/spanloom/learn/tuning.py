@@ -12,8 +12,8 @@ def search_step(
 ) -> float:
     """The value that measures best, on a grid of a fixed step around 0.
 
-    A sweep with steps ten times as long goes from -reach to reach, and on beyond an end for as long as the best value
-    lies there; then all steps around the best are tried. Of equal values the one nearest to 0 wins.
+    A sweep with steps ten times as long goes from -reach to reach, and on for as long as the best value lies at an end
+    or all are equal; then all steps around the best are tried. Of equal values the one nearest to 0 wins.
 
     Args:
         measure: such as development F1 at a mention penalty.
@@ -36,7 +36,7 @@ def search_step(
     high = min(round(reach / step), end)
     low = -high
     top = best(range(low, high + 1, _COARSE))
-    while (top == low and low > -end) or (top == high and high < end):
-        low, high = (max(2 * low, -end), high) if top == low else (low, min(2 * high, end))
+    while high < end and (abs(top) == high or len(set(tried.values())) == 1):
+        low, high = max(2 * low, -end), min(2 * high, end)
         top = best(range(low, high + 1, _COARSE))
     return round(best(range(max(top - _COARSE, -end), min(top + _COARSE, end) + 1)) * step, 10)

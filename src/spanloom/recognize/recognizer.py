@@ -193,9 +193,11 @@ class Recognizer:
             documents: tokens and sentences are made where they are missing.
             threshold: leave out mentions with a lower score.
         """
-        tagger = self.fitted
         if not 0 <= threshold <= 1:
             raise UsageError(f"threshold is {threshold}, expected a probability between 0 and 1")
+        return self._predict(self.fitted, documents, threshold)
+
+    def _predict(self, tagger: Tagger, documents: Iterable[Document], threshold: float) -> Iterator[Document]:
         jobs = worker_count(self.n_jobs)
         for batch in batches(documents, BATCH_TOKENS, prepare):
             potentials, offsets = tagger.score(batch, jobs)

@@ -26,7 +26,7 @@ class Progress:
         objective: minus log-likelihood plus penalty.
         dev_f1: F1 on development data, 0 to 1.
         seconds: since training began.
-        seconds_left: an estimate.
+        seconds_left: an estimate; of AdaGrad, for the case that development F1 does not rise again.
     """
 
     stage: str
@@ -122,6 +122,7 @@ class Trainer:
     PATIENCE = 3  # passes without a better development F1 before training stops
     TOLERANCE = 1e-5
     EVERY = 10  # iterations of L-BFGS from one look at development F1 to the next
+    PENALTIES = (0.0, 0.5, 1.0, 1.5)  # of which a pass is given the best, since it is used with a tuned one
 
     @property
     def batch(self) -> int:
@@ -129,23 +130,26 @@ class Trainer:
         return min(self.LARGEST_BATCH, max(1, (len(self.data.offsets) - 1) // self.STEPS))
 
     def fit(self, l2: float) -> Fit:
-        """Weights for one lambda: after the pass, or at the optimum, that development F1 prefers."""
+        """Weights for one lambda: AdaGrad's after the pass that development F1 prefers, or those of the optimum."""
         with threads(self.n_jobs) as run:
             return (self._adagrad if self.optimizer == "adagrad" else self._lbfgs)(l2, run)
 
     def _adagrad(self, l2: float, run: Map) -> Fit:
         history: list[tuple[float, float]] = []
         best: list[Fit] = []
+        began = monotonic()
 
         def after(epoch: Epoch) -> bool:
             f1 = self._f1(epoch.weights, run)
             history.append((epoch.objective, f1))
-            self._tell(f"training, lambda {l2:g}", epoch.number, self.epochs, epoch.objective, f1)
             # Where nothing is found yet, a later pass is as good as any.
             if not best or f1 > best[0].dev_f1 or not best[0].dev_f1:
                 kept = Weights(*(array.copy() for array in epoch.weights))
                 best[:] = [Fit(kept, l2, epoch.number, epoch.objective, (), f1, 0.0)]
-            return epoch.number - best[0].steps >= self.PATIENCE
+            more = min(best[0].steps + self.PATIENCE, self.epochs) - epoch.number
+            left = (monotonic() - began) / epoch.number * more
+            self._tell(f"training, lambda {l2:g}", epoch.number, self.epochs, epoch.objective, f1, left)
+            return more == 0
 
         adagrad(
             self.data, l2=l2, epochs=self.epochs, rate=self.rate, batch=self.batch, seed=self.seed, run=run,
@@ -156,6 +160,7 @@ class Trainer:
     def _lbfgs(self, l2: float, run: Map) -> Fit:
         history: list[tuple[float, float]] = []
         objective = Objective(self.data, l2, self.n_jobs, run)
+        began = monotonic()
         start = adagrad(self.data, l2=l2, epochs=1, rate=self.rate, batch=self.batch, seed=self.seed, run=run)
 
         def after(iteration: Iteration) -> bool:
@@ -163,7 +168,8 @@ class Trainer:
             if iteration.number % self.EVERY == 1:
                 f1 = self._f1(objective.weights(iteration.point), run)
             history.append((iteration.objective, f1))
-            self._tell(f"training, lambda {l2:g}", iteration.number, self.iterations, iteration.objective, f1)
+            left = (monotonic() - began) / iteration.number * (self.iterations - iteration.number)
+            self._tell(f"training, lambda {l2:g}", iteration.number, self.iterations, iteration.objective, f1, left)
             return False
 
         point = minimize(
@@ -173,7 +179,11 @@ class Trainer:
         return self._tuned(objective.weights(point), l2, len(history), history, run)
 
     def _f1(self, weights: Weights, run: Map) -> float:
-        return self.development.f1(self.tagger, self.development.score(single(weights, self.data), run), self.n_jobs)
+        potentials = self.development.score(single(weights, self.data), run)
+        penalties = self.PENALTIES if self.tune_penalty else (0.0,)
+        return max(
+            self.development.f1(self.tagger.with_penalty(penalty), potentials, self.n_jobs) for penalty in penalties
+        )
 
     def _tuned(self, weights: Weights, l2: float, steps: int, history: list[tuple[float, float]], run: Map) -> Fit:
         potentials = self.development.score(single(weights, self.data), run)
@@ -183,15 +193,16 @@ class Trainer:
 
         penalty = 0.0
         if self.tune_penalty:
-            self._tell(f"tuning the mention penalty, lambda {l2:g}", 0, None, None, None)
+            self._tell(f"tuning the mention penalty, lambda {l2:g}")
             penalty = search_step(measure)
         objective = history[-1][0] if history else float("nan")
         return Fit(weights, l2, steps, objective, tuple(history), measure(penalty), penalty)
 
-    def _tell(self, stage: str, step: int, steps: int | None, objective: float | None, f1: float | None) -> None:
-        seconds = monotonic() - self.began
-        left = seconds / step * (steps - step) if step and steps else None
-        self.listener(Progress(stage, step, steps, objective, f1, seconds, left))
+    def _tell(
+        self, stage: str, step: int = 0, steps: int | None = None, objective: float | None = None,
+        f1: float | None = None, left: float | None = None,
+    ) -> None:  # fmt: skip
+        self.listener(Progress(stage, step, steps, objective, f1, monotonic() - self.began, left))
 
 
 def single(weights: Weights, data: TrainingSet) -> Weights:
