@@ -24,6 +24,7 @@ from spanloom.formats import read
 
 R = TypeVar("R")
 RESULTS = Path(__file__).parent / "results"
+_BEGAN, _LOAD = time.perf_counter(), os.getloadavg()  # when the script was started
 PACKAGES = ("spanloom", "numpy", "numba", "scipy", "python-crfsuite", "matplotlib")
 
 
@@ -219,8 +220,6 @@ class Result:
     tables: list[Table] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
     data: dict[str, Any] = field(default_factory=dict)
-    began: Clock = field(default_factory=lambda: Clock().__enter__())
-    load_before: tuple[float, ...] = field(default_factory=lambda: tuple(os.getloadavg()))
 
     def table(self, title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], *notes: str) -> None:
         """Add a table, and show it."""
@@ -245,8 +244,8 @@ class Result:
             "command": " ".join(["python", *_relative(sys.argv)]),
             "date": date.today().isoformat(),
             "seed": self.seed,
-            "seconds": round(self.began.elapsed.wall, 1),
-            "load_average": {"before": self.load_before, "after": os.getloadavg()},
+            "seconds": round(time.perf_counter() - _BEGAN, 1),
+            "load_average": {"before": _LOAD, "after": os.getloadavg()},
             "machine": machine(),
         }
         whole = {

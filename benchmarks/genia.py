@@ -18,7 +18,7 @@ from typing import Any
 from accuracy import COLUMNS, Fitted, Parts, Row, cells, compare, fit, overlap_rows, record, rows
 from common import Result, corpus, options, save_clusters, say
 
-GRID = (0.1, 1.0, 5.0)
+GRID = (1.0, 2.0, 5.0)
 CLUSTERS = (100, 1000)  # those of paper 001, section 6.3
 MULTIGRAPH, HYPERGRAPH = "separators", "mention_hypergraph, derivations"
 # name -> parameters; precision, recall and F1 of paper 001, Table 3, untuned and tuned

@@ -10,7 +10,7 @@ import numpy as np
 from spanloom.features import FeatureIndex, Sparse, build_index
 from spanloom.features.featureset import Keys
 from spanloom.hypergraph import ENGINES, reference
-from spanloom.learn import TrainingSet
+from spanloom.learn import Objective, TrainingSet
 from spanloom.structures import STRUCTURES, MentionTable
 
 TYPES = ("x", "y")
@@ -55,10 +55,17 @@ def corpus(
     return TrainingSet(engine, matrix, keys.sentences, edges, sizes, counts), keys, built.index
 
 
+def oracle_point(objective: Objective, point: np.ndarray) -> np.ndarray:
+    """A point of `Objective` as one of `Oracle`: weights, those of features divided by the root of their group's size."""
+    weights = objective.weights(point.astype(np.float32))
+    features = weights.features / np.sqrt(objective.data.group_sizes)[:, None, None]
+    return np.concatenate([features.ravel(), weights.constants.ravel()]).astype(float)
+
+
 class Oracle:
     """The objective of a training set of short sentences, by listing every structure; all in double precision.
 
-    The point is as that of `spanloom.learn.Objective`.
+    The point is the weights, those of features divided by the root of the size of their group.
     """
 
     def __init__(self, data: TrainingSet, l2: float) -> None:

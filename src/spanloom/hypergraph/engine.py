@@ -20,7 +20,7 @@ Singles = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Edges = NDArray[np.int16]
 
-_LANES = 16  # how many (sentence, type) pairs run side by side: two AVX-512 registers
+_LANES = 64  # how many (sentence, type) pairs run side by side, to hide what a vector operation costs to begin
 _PIECES = 32  # work is cut into this many pieces, whatever the number of threads
 
 

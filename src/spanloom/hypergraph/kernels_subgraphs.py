@@ -34,8 +34,9 @@ def _exponentials(scores, starts, ends, types, longest, safe):
     roles = scores.shape[1]
     p = np.empty((longest + 1, roles, len(starts) * types))
     for token in range(longest):
+        reach = _reach(starts, ends, len(starts), token)
         for r in range(roles):
-            for j in range(_reach(starts, ends, len(starts), token)):
+            for j in range(reach):
                 row = starts[j] + token
                 for k in range(types):
                     score = np.float64(scores[row, r, k])
@@ -175,30 +176,35 @@ def sums(scores, constants, group_ptr, order, offsets, states, tables, log_parti
             lanes_next = _reach(starts, ends, reach, token + 1) * types
             _weigh(w, base, p, token, lanes, lanes_next, role_ptr, role_index, role_step, varying)
             _pull(b, beta, token, lanes, w, source, target, edge, exit_state)
-            for s in range(states):
-                for lane in range(lanes):
-                    a[s, lane] = entry[s, lane] if s < entries else 0.0
-            for e in range(edges):
-                for lane in range(lanes):
-                    count[e, lane] = 0.0
-            for i in range(len(source)):
-                s, d, e = source[i], target[i], edge[i]
-                for lane in range(lanes):
-                    count[e, lane] += a[s, lane] * b[d, lane]
-                    a[d, lane] += a[s, lane] * w[e, lane]
             for lane in range(lanes):
                 z = 0.0
                 for x in range(entries):
                     z += entry[x, lane] * b[x, lane]
                 norm[lane] = 1.0 / z
-            _scale(a, exit_state, lanes, entry, safe, unused)
-            for e in range(edges):
+            for s in range(states):
                 for lane in range(lanes):
-                    count[e, lane] *= w[e, lane] * norm[lane]
+                    a[s, lane] = entry[s, lane] * norm[lane] if s < entries else 0.0
+            for e in varying:
+                for lane in range(lanes):
+                    count[e, lane] = 0.0
+            for i in range(len(source)):
+                s, d, e = source[i], target[i], edge[i]
+                for lane in range(lanes):
+                    a[d, lane] += a[s, lane] * w[e, lane]
+                # hyperedges without roles weigh the same at each token: their sum is weighed at the end
+                if role_ptr[e] < role_ptr[e + 1]:
+                    for lane in range(lanes):
+                        count[e, lane] += a[s, lane] * b[d, lane]
+                elif edge_constant[e] >= 0:
+                    for lane in range(lanes):
+                        share[e, lane] += a[s, lane] * b[d, lane]
+            _scale(a, exit_state, lanes, entry, safe, unused)
+            for e in varying:
+                for lane in range(lanes):
+                    count[e, lane] *= w[e, lane]
                 if edge_constant[e] >= 0:
                     for lane in range(lanes):
                         share[e, lane] += count[e, lane]
-            for e in varying:
                 for i in range(role_ptr[e], role_ptr[e + 1]):
                     r = role_index[i]
                     step = role_step[i]
@@ -211,7 +217,8 @@ def sums(scores, constants, group_ptr, order, offsets, states, tables, log_parti
             if safe[lane] and np.isfinite(log_z[lane]):
                 for e in range(edges):
                     if edge_constant[e] >= 0:
-                        totals[g, edge_constant[e], k] += share[e, lane]
+                        weight = 1.0 if role_ptr[e] < role_ptr[e + 1] else base[e, lane]
+                        totals[g, edge_constant[e], k] += share[e, lane] * weight
                 continue
             safely[n, k] = False
             for row in range(offsets[n], offsets[n + 1]):

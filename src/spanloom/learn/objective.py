@@ -9,13 +9,15 @@ from spanloom.hypergraph.threads import Map, serial
 from spanloom.learn.data import TrainingSet
 from spanloom.scoring import Weights, role_gradient, role_scores, transpose
 
+_VARIANCE = 0.03  # v, the mean of p (1 - p) over roles and tokens; its order of magnitude is all that matters
+
 
 class Objective:
     """The objective and its gradient, for optimizers that see the whole corpus at each step.
 
-    The point is one vector: the weights of features, each divided by the square root of its group's size g, then those
-    of constants. So lambda times the vector's square is the penalty of all g features of each group, and the
-    problem is as well conditioned as if they stood apart.
+    The point is one vector, the weights of features and then those of constants, each divided by a scale: one over the
+    root of about its second derivative, 2 lambda / g + v n for a feature of n tokens in a group of g. Frequent and rare
+    features are then equally steep, and L-BFGS reaches a given objective in half as many steps or fewer.
 
     Lu and Roth (2015), equations 2 and 3; with either way of counting, gold structures are counted as all others are.
 
@@ -32,8 +34,11 @@ class Objective:
         self.n_jobs = n_jobs
         self.run = run
         self._transposed = transpose(data.matrix, len(data.group_sizes))
-        self._scale = np.sqrt(data.group_sizes)[:, None, None]
         self._weights = data.zeros
+        steep = 2 * l2 / data.group_sizes + _VARIANCE * data.counts
+        self._scale = (1 / np.sqrt(steep)).astype(np.float32)[:, None, None]
+        uses = data.offsets[-1] / max(1, len(self._weights.constants))
+        self._constant_scale = np.float32(1 / np.sqrt(2 * l2 + _VARIANCE * uses)) if uses else np.float32(1)
 
     @property
     def size(self) -> int:
@@ -45,13 +50,13 @@ class Objective:
         features, constants = self._weights
         cut = features.size
         np.multiply(point[:cut].reshape(features.shape), self._scale, out=features)
-        constants[:] = point[cut:].reshape(constants.shape)
+        np.multiply(point[cut:].reshape(constants.shape), self._constant_scale, out=constants)
         return self._weights
 
     def point(self, weights: Weights) -> Singles:
         """The point of given weights."""
-        features = weights.features / self._scale
-        return np.concatenate([features.ravel(), weights.constants.ravel()]).astype(np.float32)
+        features, constants = weights.features / self._scale, weights.constants / self._constant_scale
+        return np.concatenate([features.ravel(), constants.ravel()]).astype(np.float32)
 
     def value_and_gradient(self, point: Singles, gradient: Singles) -> float:
         """The objective at a point; its gradient is written to ``gradient``."""
@@ -65,8 +70,13 @@ class Objective:
         cut = weights.features.size
         rows = gradient[:cut].reshape(weights.features.shape)
         role_gradient(self._transposed, residual, rows, self.run)
+        shrink = (2 * self.l2 / data.group_sizes).astype(np.float32)[:, None, None]
+        rows += shrink * weights.features
         rows *= self._scale
-        gradient[cut:] = (sums.constants - data.gold_constants).ravel()
-        gradient += np.float32(2 * self.l2) * point
-        penalty = self.l2 * float(np.einsum("i,i->", point, point, dtype=np.float64))
-        return float(sums.log_partition.sum()) - gold + penalty
+        constants = sums.constants - data.gold_constants + 2 * self.l2 * weights.constants
+        gradient[cut:] = (constants * self._constant_scale).ravel()
+        return float(sums.log_partition.sum()) - gold + self._penalty(weights)
+
+    def _penalty(self, weights: Weights) -> float:
+        squares = np.einsum("frk,frk,f->", *(weights.features,) * 2, 1 / self.data.group_sizes, dtype=np.float64)
+        return self.l2 * float(squares + np.square(weights.constants, dtype=np.float64).sum())
