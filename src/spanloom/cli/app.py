@@ -165,11 +165,15 @@ def _train_recognizer(
         int | None, typer.Option("--iterations", min=1, metavar="N", help="Iterations of lbfgs, at most. [200]")
     ] = None,
     rate: Annotated[
-        float | None, typer.Option("--rate", metavar="NUMBER", help="First step of adagrad. [0.05]")
+        float | None, typer.Option("--rate", metavar="NUMBER", help="First step of adagrad. [0.1]")
     ] = None,
     clusters: Annotated[
         str | None,
         typer.Option("--clusters", metavar="PATHS", help="Word clusters: a Brown paths file, or how many to induce."),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option("--ignore", metavar="COLUMN", help="A column, such as pos, to do without; several times for more."),
     ] = None,
     min_count: Annotated[
         int | None, typer.Option("--min-count", min=1, metavar="N", help="Leave out features of fewer tokens. [1]")

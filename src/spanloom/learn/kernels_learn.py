@@ -81,11 +81,17 @@ def adagrad(features, ptr, places, residual, penalty, stretch, rate, first, end,
 @njit(cache=True, nogil=True, error_model="numpy")
 def dot(x, y, partial, first, end):
     """Sums of products of blocks ``first`` to ``end``, in double precision."""
+    sums = np.empty(8)
     for block in range(first, end):
-        total = 0.0
-        for i in range(block * BLOCK, min(len(x), (block + 1) * BLOCK)):
-            total += np.float64(x[i]) * y[i]
-        partial[block] = total
+        sums[:] = 0.0
+        low, high = block * BLOCK, min(len(x), (block + 1) * BLOCK)
+        whole = low + (high - low) // 8 * 8
+        for i in range(low, whole, 8):  # eight sums side by side: an addition need not wait for the one before
+            for j in range(8):
+                sums[j] += np.float64(x[i + j]) * y[i + j]
+        for i in range(whole, high):
+            sums[0] += np.float64(x[i]) * y[i]
+        partial[block] = sums.sum()
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -20,6 +20,7 @@ from spanloom.learn import kernels_learn as kernels
 _SUFFICIENT, _CURVATURE = 1e-4, 0.9  # Wolfe's conditions
 _STEPS = 20  # of one line search
 _PIECES = 8
+_BYTES = 600_000_000  # for past steps, unless 6 need more
 
 Function = Callable[[Singles, Singles], float]
 
@@ -38,7 +39,7 @@ def minimize(
     *,
     iterations: int,
     tolerance: float,
-    memory: int = 6,
+    memory: int | None = None,
     run: Map = serial,
     callback: Callable[[Iteration], bool] | None = None,
 ) -> Singles:
@@ -49,7 +50,7 @@ def minimize(
         start: float32.
         iterations: at most so many.
         tolerance: stop when ten iterations lower the value by less than this part of it.
-        memory: m, the number of past steps that shape the next.
+        memory: m, the number of past steps that shape the next; as many as fit, from 6 to 20, when ``None``.
         run: how pieces of the work are run.
         callback: called after each iteration; a true result stops.
 
@@ -59,9 +60,11 @@ def minimize(
     >>> minimize(square, np.zeros(2, np.float32), iterations=20, tolerance=1e-9).round(3).tolist()
     [3.0, 3.0]
     """
-    space = _Space(run)
+    space = _Space(run, len(start))
     point, gradient = start.astype(np.float32).copy(), np.empty(len(start), np.float32)
     value = function(point, gradient)
+    if memory is None:
+        memory = min(20, max(6, _BYTES // (8 * max(1, len(start)))))
     pairs: deque[tuple[Singles, Singles, float]] = deque(maxlen=memory)
     history = [value]
     for number in range(1, iterations + 1):
@@ -139,13 +142,15 @@ def _search(
 class _Space:
     """Vector operations on several threads, the same for any number of them."""
 
-    def __init__(self, run: Map) -> None:
+    def __init__(self, run: Map, size: int) -> None:
         self._run = run
+        self._partial: Floats = np.zeros(-(-size // kernels.BLOCK))
+        pieces = 1 if run is serial else _PIECES
+        self._blocks, self._elements = even_ranges(len(self._partial), pieces), even_ranges(size, pieces)
 
     def dot(self, x: Singles, y: Singles) -> float:
-        partial: Floats = np.zeros(-(-len(x) // kernels.BLOCK))
-        self._run(lambda piece: kernels.dot(x, y, partial, *piece), even_ranges(len(partial), _PIECES))
-        return float(partial.sum())
+        self._run(lambda piece: kernels.dot(x, y, self._partial, *piece), self._blocks)
+        return float(self._partial.sum())
 
     def add(self, y: Singles, factor: float, x: Singles) -> None:
-        self._run(lambda piece: kernels.add_scaled(y, np.float32(factor), x, *piece), even_ranges(len(y), _PIECES))
+        self._run(lambda piece: kernels.add_scaled(y, np.float32(factor), x, *piece), self._elements)

@@ -46,7 +46,8 @@ class Recognizer:
         epochs: passes of AdaGrad at most; it stops when development F1 no longer rises, and the best is kept.
         iterations: of L-BFGS, at most.
         rate: AdaGrad's first step.
-        clusters: Brown clusters: a ``paths`` file, or how many to induce from the training text; ``None`` for none.
+        clusters: Brown clusters: a ``paths`` file, or how many to induce from the text at hand; ``None`` for none.
+        ignore: columns of the data that a preset shall do without, such as ``pos`` where the texts to come have none.
         min_count: features of fewer training tokens are left out.
         tune_penalty: whether to tune the mention penalty for development F1.
         reading: how ambiguous structures are read, ``nested`` or ``all``.
@@ -74,8 +75,9 @@ class Recognizer:
         l2: float | Sequence[float] = 1.0,
         epochs: int = 30,
         iterations: int = 200,
-        rate: float = 0.08,
+        rate: float = 0.1,
         clusters: str | int | None = None,
+        ignore: Sequence[str] | None = None,
         min_count: int = 1,
         tune_penalty: bool = True,
         reading: str = "nested",
@@ -91,6 +93,7 @@ class Recognizer:
         self.iterations = iterations
         self.rate = rate
         self.clusters = clusters
+        self.ignore = ignore
         self.min_count = min_count
         self.tune_penalty = tune_penalty
         self.reading = reading
@@ -252,7 +255,8 @@ class Recognizer:
     def _feature_set(self, documents: Sequence[Document]) -> FeatureSet:
         clusters = self._clusters(documents)
         if isinstance(self.features, str):
-            return FeatureSet.preset(self.features, available=available_columns(documents), clusters=clusters)
+            available = [name for name in available_columns(documents) if name not in (self.ignore or ())]
+            return FeatureSet.preset(self.features, available=available, clusters=clusters)
         return FeatureSet(list(self.features), clusters=clusters)
 
     def _clusters(self, documents: Sequence[Document]) -> dict[str, str] | None:
