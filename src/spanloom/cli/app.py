@@ -164,16 +164,19 @@ def _train_recognizer(
     iterations: Annotated[
         int | None, typer.Option("--iterations", min=1, metavar="N", help="Iterations of lbfgs, at most. [200]")
     ] = None,
-    rate: Annotated[
-        float | None, typer.Option("--rate", metavar="NUMBER", help="First step of adagrad. [0.1]")
-    ] = None,
+    rate: Annotated[float | None, typer.Option("--rate", metavar="NUMBER", help="First step of adagrad. [0.1]")] = None,
     clusters: Annotated[
         str | None,
         typer.Option("--clusters", metavar="PATHS", help="Word clusters: a Brown paths file, or how many to induce."),
     ] = None,
+    runs: Annotated[
+        int | None, typer.Option("--runs", min=1, metavar="N", help="Runs of adagrad whose weights are averaged. [1]")
+    ] = None,
     ignore: Annotated[
         list[str] | None,
-        typer.Option("--ignore", metavar="COLUMN", help="A column, such as pos, to do without; several times for more."),
+        typer.Option(
+            "--ignore", metavar="COLUMN", help="A column, such as pos, to do without; several times for more."
+        ),
     ] = None,
     min_count: Annotated[
         int | None, typer.Option("--min-count", min=1, metavar="N", help="Leave out features of fewer tokens. [1]")

@@ -34,6 +34,7 @@ class TrainOptions(BaseModel):
     iterations: int | None = Field(default=None, ge=1)
     rate: float | None = None
     clusters: str | int | None = None
+    runs: int | None = Field(default=None, ge=1)
     ignore: list[str] | None = None
     min_count: int | None = Field(default=None, ge=1)
     reading: str | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -37,7 +37,7 @@ def adagrad(
     epochs: int,
     rate: float,
     batch: int,
-    seed: int,
+    seed: int | Sequence[int],
     run: Map = serial,
     callback: Callable[[Epoch], bool] | None = None,
     start: Weights | None = None,
@@ -55,7 +55,7 @@ def adagrad(
         epochs: passes.
         rate: the length of a first step.
         batch: sentences a step.
-        seed: of the order.
+        seed: of the order, one number or several.
         run: how pieces of the work are run; results do not depend on it.
         callback: called after each pass; a true result stops.
         start: where to begin; at zero when ``None``.

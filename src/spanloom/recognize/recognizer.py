@@ -44,6 +44,8 @@ class Recognizer:
         optimizer: ``adagrad``, or ``lbfgs`` for the optimum itself.
         l2: lambda; several are tried, and development F1 decides.
         epochs: passes of AdaGrad at most; it stops when development F1 no longer rises, and the best is kept.
+        runs: of AdaGrad, each in an order of its own, whose weights are averaged: a little more accurate, and as fast
+            to use.
         iterations: of L-BFGS, at most.
         rate: AdaGrad's first step.
         clusters: Brown clusters: a ``paths`` file, or how many to induce from the text at hand; ``None`` for none.
@@ -74,6 +76,7 @@ class Recognizer:
         optimizer: str = "adagrad",
         l2: float | Sequence[float] = 1.0,
         epochs: int = 30,
+        runs: int = 1,
         iterations: int = 200,
         rate: float = 0.1,
         clusters: str | int | None = None,
@@ -90,6 +93,7 @@ class Recognizer:
         self.optimizer = optimizer
         self.l2 = l2
         self.epochs = epochs
+        self.runs = runs
         self.iterations = iterations
         self.rate = rate
         self.clusters = clusters
@@ -148,7 +152,7 @@ class Recognizer:
         features = self._feature_set([*train, *given])
         tagger, built, data, gold = self._prepare(train, types, features)
         trainer = Trainer(
-            data, tagger, Development(given, tagger, worker_count(self.n_jobs)), self.optimizer, self.epochs,
+            data, tagger, Development(given, tagger, worker_count(self.n_jobs)), self.optimizer, self.epochs, self.runs,
             self.iterations, self.rate, self.tune_penalty, self.random_state, worker_count(self.n_jobs), tell, began,
         )  # fmt: skip
         fit = self._best(trainer)
@@ -291,7 +295,7 @@ class Recognizer:
             grid = []
         if not grid or not all(0 <= l2 < math.inf for l2 in grid):
             raise UsageError(f"l2 is {self.l2!r}, expected a number from 0, or several")
-        for name, least in (("epochs", 1), ("iterations", 1), ("min_count", 1), ("random_state", 0)):
+        for name, least in (("epochs", 1), ("runs", 1), ("iterations", 1), ("min_count", 1), ("random_state", 0)):
             value = getattr(self, name)
             if not isinstance(value, Integral) or value < least:
                 raise UsageError(f"{name} is {value!r}, expected a whole number from {least}")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
+
+import numpy as np
 
 from spanloom.document import Document
 from spanloom.hypergraph import Ints, Potentials
@@ -95,6 +97,7 @@ class Trainer:
         development: to choose by.
         optimizer: ``adagrad`` or ``lbfgs``.
         epochs: AdaGrad's passes.
+        runs: of AdaGrad, whose weights are averaged.
         iterations: of L-BFGS, at most.
         rate: AdaGrad's.
         tune_penalty: whether to tune the mention penalty.
@@ -109,6 +112,7 @@ class Trainer:
     development: Development
     optimizer: str
     epochs: int
+    runs: int
     iterations: int
     rate: float
     tune_penalty: bool
@@ -135,9 +139,20 @@ class Trainer:
             return (self._adagrad if self.optimizer == "adagrad" else self._lbfgs)(l2, run)
 
     def _adagrad(self, l2: float, run: Map) -> Fit:
+        """The mean over the runs: orders of the sentences differ, and the mean does better than any (Breiman 1996)."""
+        runs = [self._passes(l2, number, run) for number in range(self.runs)]
+        weights = runs[0].weights
+        for number, other in enumerate(runs[1:], 2):
+            for mean, array in zip(weights, other.weights, strict=True):
+                mean += (array - mean) / np.float32(number)
+        steps = sum(fit.steps for fit in runs)
+        return self._tuned(weights, l2, steps, [step for fit in runs for step in fit.history], run)
+
+    def _passes(self, l2: float, number: int, run: Map) -> Fit:
         history: list[tuple[float, float]] = []
         best: list[Fit] = []
         began = monotonic()
+        stage = f"training, lambda {l2:g}" + (f", run {number + 1} of {self.runs}" if self.runs > 1 else "")
 
         def after(epoch: Epoch) -> bool:
             f1 = self._f1(epoch.weights, run)
@@ -147,21 +162,21 @@ class Trainer:
                 kept = Weights(*(array.copy() for array in epoch.weights))
                 best[:] = [Fit(kept, l2, epoch.number, epoch.objective, (), f1, 0.0)]
             more = min(best[0].steps + self.PATIENCE, self.epochs) - epoch.number
-            left = (monotonic() - began) / epoch.number * more
-            self._tell(f"training, lambda {l2:g}", epoch.number, self.epochs, epoch.objective, f1, left)
+            left = (monotonic() - began) / epoch.number * (more + (self.runs - number - 1) * (epoch.number + more))
+            self._tell(stage, epoch.number, self.epochs, epoch.objective, f1, left)
             return more == 0
 
         adagrad(
-            self.data, l2=l2, epochs=self.epochs, rate=self.rate, batch=self.batch, seed=self.seed, run=run,
+            self.data, l2=l2, epochs=self.epochs, rate=self.rate, batch=self.batch, seed=(self.seed, number), run=run,
             callback=after,
         )  # fmt: skip
-        return self._tuned(best[0].weights, l2, best[0].steps, history, run)
+        return replace(best[0], history=tuple(history))
 
     def _lbfgs(self, l2: float, run: Map) -> Fit:
         history: list[tuple[float, float]] = []
         objective = Objective(self.data, l2, self.n_jobs, run)
         began = monotonic()
-        start = adagrad(self.data, l2=l2, epochs=1, rate=self.rate, batch=self.batch, seed=self.seed, run=run)
+        start = adagrad(self.data, l2=l2, epochs=1, rate=self.rate, batch=self.batch, seed=(self.seed, 0), run=run)
 
         def after(iteration: Iteration) -> bool:
             f1 = history[-1][1] if history else 0.0
