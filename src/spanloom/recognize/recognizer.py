@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
 from time import monotonic
@@ -183,13 +184,16 @@ class Recognizer:
         return tagger, built, data, gold
 
     def _best(self, trainer: Trainer) -> Fit:
+        """The fit of the lambda that development F1 prefers; it is chosen with one run each, on one thread each."""
         grid = self._grid
-        if len(grid) == 1:
-            return trainer.fit(grid[0])
-        # Each fit runs on one thread, and the fits side by side.
-        alone = Trainer(**{**vars(trainer), "n_jobs": 1})
-        fits = parallel_map(alone.fit, grid, self.n_jobs)
-        return max(fits, key=lambda fit: fit.dev_f1)
+        if len(grid) > 1:
+            alone = replace(trainer, n_jobs=1, runs=1)
+            fits = parallel_map(alone.fit, grid, self.n_jobs)
+            best = max(fits, key=lambda fit: fit.dev_f1)
+            if trainer.runs == 1:
+                return best
+            grid = [best.l2]
+        return trainer.fit(grid[0])
 
     def predict(self, documents: Iterable[Document], *, threshold: float = 0.0) -> Iterator[Document]:
         """Documents with the mentions that the model finds, in place of their own; lazily, in batches.

@@ -10,7 +10,7 @@ import numpy as np
 
 from spanloom.document import Document
 from spanloom.hypergraph import Ints, Potentials
-from spanloom.hypergraph.threads import Map, threads
+from spanloom.hypergraph.threads import Map, parallel_map, serial, threads
 from spanloom.learn import Epoch, Iteration, Objective, TrainingSet, adagrad, minimize, search_step
 from spanloom.recognize.corpus import Gold
 from spanloom.recognize.tagger import Tagger
@@ -140,7 +140,11 @@ class Trainer:
 
     def _adagrad(self, l2: float, run: Map) -> Fit:
         """The mean over the runs: orders of the sentences differ, and the mean does better than any (Breiman 1996)."""
-        runs = [self._passes(l2, number, run) for number in range(self.runs)]
+        if self.runs == 1:
+            runs = [self._passes(l2, 0, run)]
+        else:  # side by side, each on one thread
+            alone = replace(self, n_jobs=1)
+            runs = parallel_map(lambda number: alone._passes(l2, number, serial), range(self.runs), self.n_jobs)
         weights = runs[0].weights
         for number, other in enumerate(runs[1:], 2):
             for mean, array in zip(weights, other.weights, strict=True):
@@ -162,7 +166,7 @@ class Trainer:
                 kept = Weights(*(array.copy() for array in epoch.weights))
                 best[:] = [Fit(kept, l2, epoch.number, epoch.objective, (), f1, 0.0)]
             more = min(best[0].steps + self.PATIENCE, self.epochs) - epoch.number
-            left = (monotonic() - began) / epoch.number * (more + (self.runs - number - 1) * (epoch.number + more))
+            left = (monotonic() - began) / epoch.number * more
             self._tell(stage, epoch.number, self.epochs, epoch.objective, f1, left)
             return more == 0
 
