@@ -30,7 +30,7 @@ def summary(recognizer: Recognizer, seconds: float) -> Iterator[str]:
         f"mention penalty {report.penalty:.2f}"
     )
     if report.dropped:
-        yield f"features left out, because the data have no such column: {', '.join(report.dropped)}"
+        yield f"features left out, for want of their columns: {', '.join(report.dropped)}"
     for reason, count in sorted(report.lost.items(), key=lambda item: -item[1]):
         yield f"cannot be represented: {plural(count, 'mention')}: {reason}"
         yield from _examples([item for item in recognizer.lost_ if item.reason == reason])

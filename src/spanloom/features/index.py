@@ -68,6 +68,7 @@ class FeatureIndex:
     Args:
         table: a power of two of 64-bit words, 0 where empty: the key's lower half, and the row, counted from 1.
         group_sizes: (F,) float32, g of each row.
+        words: those of the table that are not 0, if they are at hand.
 
     Raises:
         ModelError: a table that cannot have been built here.
@@ -78,14 +79,15 @@ class FeatureIndex:
     ([0, 1, 0], [2, 1])
     """
 
-    def __init__(self, table: UInt64, group_sizes: Float32) -> None:
+    def __init__(self, table: UInt64, group_sizes: Float32, words: UInt64 | None = None) -> None:
         size = len(table)
         if table.dtype != np.uint64 or table.ndim != 1 or size < 2 or size & (size - 1):
             raise ModelError(f"feature table has {size} words of {table.dtype}, expected a power of two of uint64")
         if group_sizes.dtype != np.float32 or group_sizes.ndim != 1 or not (group_sizes >= 1).all():
             raise ModelError("group sizes of features are not numbers from 1; the model is damaged")
-        rows = table & np.uint64(0xFFFFFFFF)
-        if rows.max() > len(group_sizes) or table.all():
+        words = table[table != 0] if words is None else words
+        rows = words & np.uint64(0xFFFFFFFF)
+        if len(words) == size or not (rows > 0).all() or rows.max(initial=0) > len(group_sizes):
             raise ModelError(f"feature table is full or names rows beyond {len(group_sizes)}; the model is damaged")
         self.table = table
         self.group_sizes = group_sizes
@@ -150,13 +152,14 @@ class FeatureIndex:
             ModelError: arrays that do not belong together.
         """
         try:
-            words, slots, sizes = state["words"], state["slots"], state["group_sizes"]
+            words = state["words"].astype(np.uint64, casting="no", copy=False)
+            slots, sizes = state["slots"], state["group_sizes"]
             filled = np.unpackbits(slots.astype(np.uint8, casting="no")).view(np.bool_)
             table = np.zeros(len(filled), np.uint64)
-            table[filled] = words.astype(np.uint64, casting="no")
+            table[np.flatnonzero(filled)] = words
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError(f"feature index cannot be read ({error}); the model is damaged") from error
-        return cls(table, sizes.astype(np.float32))
+        return cls(table, sizes.astype(np.float32), words)
 
 
 def build_index(keys: Keys, *, min_count: int = 1) -> Built:

@@ -119,8 +119,6 @@ def _tagger(description: _Description, arrays: Mapping[str, Array]) -> Tagger:
     index = FeatureIndex.from_state(
         {name.removeprefix(_INDEX): array for name, array in arrays.items() if name.startswith(_INDEX)}
     )
-    if not (index.table[index.table != 0] & np.uint64(0xFFFFFFFF)).all():
-        raise ModelError("the feature table holds keys without rows")
     tagger = Tagger.build(
         params.structure, params.counting, description.types, FeatureSet(description.templates, clusters=clusters),
         index, Weights(arrays["weights"], arrays["constants"]), description.penalty,
