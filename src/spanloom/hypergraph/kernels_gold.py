@@ -50,8 +50,9 @@ def count_roles(
                     for i in range(role_ptr[e], role_ptr[e + 1]):
                         if row + role_step[i] < end:
                             roles[row + role_step[i], role_index[i], k] += counted
-                if now.any():  # a node was reached and chose nothing
-                    return row
-                now, following = following, now
-                following[:] = 0.0
+                for v in range(kinds):
+                    if now[v] > 0.0:  # a node was reached and chose nothing
+                        return row
+                for v in range(kinds):
+                    now[v], following[v] = following[v], 0.0
     return -1

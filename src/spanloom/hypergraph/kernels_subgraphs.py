@@ -150,7 +150,9 @@ def sums(scores, constants, group_ptr, order, offsets, states, tables, log_parti
     edges = len(edge_constant)
     for g in range(len(group_ptr) - 1):
         sentences = order[group_ptr[g] : group_ptr[g + 1]]
-        starts, ends = offsets[sentences], offsets[sentences + 1]
+        starts, ends = np.empty(len(sentences), np.int64), np.empty(len(sentences), np.int64)
+        for j in range(len(sentences)):
+            starts[j], ends[j] = offsets[sentences[j]], offsets[sentences[j] + 1]
         safe, base, p, w, beta, b, log_z = _prepare(
             scores, constants, starts, ends, types, states, entries, edge_constant
         )
