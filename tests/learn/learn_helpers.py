@@ -56,7 +56,7 @@ def corpus(
 
 
 def oracle_point(objective: Objective, point: np.ndarray) -> np.ndarray:
-    """A point of `Objective` as one of `Oracle`: weights, those of features divided by the root of their group's size."""
+    """A point of `Objective` as one of `Oracle`: weights, those of features over the root of their group's size."""
     weights = objective.weights(point.astype(np.float32))
     features = weights.features / np.sqrt(objective.data.group_sizes)[:, None, None]
     return np.concatenate([features.ravel(), weights.constants.ravel()]).astype(float)
