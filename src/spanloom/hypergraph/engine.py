@@ -123,13 +123,17 @@ class Engine(ABC):
             [-1 if edge.constant is None else constants.index(edge.constant) for edge in template.edges], np.int64
         )
 
-    @abstractmethod
     def log_partition(self, potentials: Potentials, offsets: Ints, n_jobs: int | None = 1) -> Floats:
         """The logarithm of the sum of exp(score) over all structures, (N, K)."""
+        return self._sums(potentials, offsets, n_jobs, wanted=False).log_partition
 
-    @abstractmethod
     def expectations(self, potentials: Potentials, offsets: Ints, n_jobs: int | None = 1) -> Expectations:
         """log_partition and the expected number of each role at each token: the marginals of roles."""
+        return self._sums(potentials, offsets, n_jobs, wanted=True)
+
+    @abstractmethod
+    def _sums(self, potentials: Potentials, offsets: Ints, n_jobs: int | None, wanted: bool) -> Expectations:
+        """log_partition and, if they are wanted, expected counts."""
 
     @abstractmethod
     def viterbi(self, potentials: Potentials, offsets: Ints, n_jobs: int | None = 1) -> Best:
@@ -201,12 +205,6 @@ class SubgraphEngine(Engine):
             program.source, program.target, program.edge, program.exit, program.accept,
             np.append(role_ptr, role_ptr[-1]), role_index, self._role_step, varying, constant, program.root,
         )  # fmt: skip
-
-    def log_partition(self, potentials: Potentials, offsets: Ints, n_jobs: int | None = 1) -> Floats:  # noqa: D102
-        return self._sums(potentials, offsets, n_jobs, wanted=False).log_partition
-
-    def expectations(self, potentials: Potentials, offsets: Ints, n_jobs: int | None = 1) -> Expectations:  # noqa: D102
-        return self._sums(potentials, offsets, n_jobs, wanted=True)
 
     def _sums(self, potentials: Potentials, offsets: Ints, n_jobs: int | None, wanted: bool) -> Expectations:
         roles, constants = potentials
@@ -297,12 +295,6 @@ class DerivationEngine(Engine):
             *_csr([[names.index(role.name) for role in edge.roles] for edge in edges]),
             np.array([role.step for edge in edges for role in edge.roles], np.int64), self._constant[order],
         )  # fmt: skip
-
-    def log_partition(self, potentials: Potentials, offsets: Ints, n_jobs: int | None = 1) -> Floats:  # noqa: D102
-        return self._sums(potentials, offsets, n_jobs, wanted=False).log_partition
-
-    def expectations(self, potentials: Potentials, offsets: Ints, n_jobs: int | None = 1) -> Expectations:  # noqa: D102
-        return self._sums(potentials, offsets, n_jobs, wanted=True)
 
     def _sums(self, potentials: Potentials, offsets: Ints, n_jobs: int | None, wanted: bool) -> Expectations:
         roles, constants = potentials
