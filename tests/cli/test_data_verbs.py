@@ -6,6 +6,9 @@ import json
 
 import pytest
 
+from spanloom.data import clinical
+from spanloom.formats import read
+
 RECORD = {
     "id": "n1",
     "text": "Mild or severe pain.",
@@ -38,6 +41,34 @@ def test_convert_says_what_it_lost(command, data, tmp_path):
     assert result.returncode == 0
     assert "1 discontiguous" in result.stderr
     assert command("convert", data, tmp_path / "quiet.conll", "--quiet").stderr == ""
+
+
+@pytest.mark.parametrize("name", ["out.pubtator", "out.conll"])
+def test_convert_says_how_many_gaps_it_lost(command, tmp_path, name):
+    result = command("convert", clinical(), tmp_path / name)
+    assert (result.returncode, result.stdout) == (0, "")
+    assert result.stderr.count("\n") == 1
+    assert result.stderr.startswith("spanloom: not written: 310 discontiguous mentions, 1040 heads, ")
+    assert result.stderr.endswith("; this format has no place for gaps, but jsonl and brat have\n")
+
+
+def test_predict_says_how_many_gaps_it_lost(command, model, corpus, tmp_path):
+    command("predict", model, corpus / "train.jsonl", "--output", tmp_path / "all.jsonl")
+    lines = (tmp_path / "all.jsonl").read_text().splitlines()
+    mentions = [mention for line in lines for mention in json.loads(line)["mentions"]]
+    gaps = sum(len(mention["spans"]) > 1 for mention in mentions)
+    result = command("predict", model, corpus / "train.jsonl", "--output", tmp_path / "all.pubtator")
+    assert (f"{gaps} discontiguous mentions" in result.stderr) == (gaps > 0)
+    assert f"{len(mentions) - gaps} scores" in result.stderr
+    written = list(read(tmp_path / "all.pubtator"))
+    assert sum(len(document.mentions) for document in written) == len(mentions) - gaps
+
+
+def test_a_pubtator_file_of_another_name(command, tmp_path):
+    (tmp_path / "corpus.txt").write_text("1|t|Pain.\n1|a|\n1\t0\t4\tPain\tDisease\tD010146\n")
+    result = command("convert", tmp_path / "corpus.txt", "-", "--input-format", "pubtator", "--format", "jsonl")
+    assert json.loads(result.stdout)["mentions"][0]["concepts"] == ["D010146"]
+    assert result.stderr == ""
 
 
 def test_convert_columns(command, tmp_path):

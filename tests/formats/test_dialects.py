@@ -80,6 +80,12 @@ def test_columns(name: str) -> None:
     ]
 
 
+def test_pubtator() -> None:
+    (document,) = read(DATA / "pubtator/note.pubtator")
+    assert (document.text, document.id) == (TEXT.strip(), "123")
+    assert document.mentions == [FLAT[0].replace(concepts=("SPL:0001", "SPL:0002")), FLAT[1]]
+
+
 def test_text() -> None:
     (document,) = read(DATA / "text/note.txt")
     assert (document.text, document.id, document.mentions) == (TEXT, "note", [])

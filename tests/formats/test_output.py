@@ -143,7 +143,7 @@ def test_formats_are_told_by_name(tmp_path: Path) -> None:
         lambda: write([], tmp_path / "b.doc"),
         lambda: write([], "-"),
     ):
-        with pytest.raises(UsageError, match=r"\.jsonl .*\(jsonl\), \.ann \(brat\), \.conll"):
+        with pytest.raises(UsageError, match=r"\.jsonl .*\(jsonl\), \.ann \(brat\), \.pubtator \(pubtator\), \.conll"):
             call()
     with pytest.raises(UsageError, match="expected one of: jsonl, brat"):
         read(tmp_path / "a.doc", format="word")

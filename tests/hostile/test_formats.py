@@ -143,6 +143,37 @@ COLUMNS = {
     "invalid UTF-8": (b"pain\xff\tNN\tO", "byte 5 of the line is 0xFF, which is not UTF-8"),
 }
 
+# the fourth to last lines of a PubTator file, the line at fault, and the message
+PUBTATOR = {
+    "no tabs": ("1 5 9 pain Disease D1", 4, "found '1 5 9 pain Disease D1', expected '1<tab>start<tab>end<tab>text"),
+    "a field too few": ("1\t5\t9\tpain", 4, "expected '1<tab>start<tab>end<tab>text<tab>type<tab>identifier'"),
+    "no offsets": ("1\tpain\tDisease\tD1", 4, "expected '1<tab>start"),
+    "no type": ("1\t5\t9\tpain\t\tD1", 4, "expected '1<tab>start"),
+    "negative": ("1\t-5\t9\tpain\tDisease\tD1", 4, "expected '1<tab>start"),
+    "no number": ("1\t5\t٩\tpain\tDisease\tD1", 4, "expected '1<tab>start"),
+    "a huge number": ("1\t5\t" + "9" * 5000 + "\tpain\tDisease\tD1", 4, "expected '1<tab>start"),
+    "reversed": ("1\t9\t5\tpain\tDisease\tD1", 4, "mentions[1]: span 9-5 is empty"),
+    "empty": ("1\t5\t5\t\tDisease\tD1", 4, "mentions[1]: span 5-5 is empty"),
+    "outside": ("1\t5\t900\tpain\tDisease\tD1", 4, "mentions[1]: span 5-900 is outside the text of 24 characters"),
+    "beyond": ("1\t500\t900\tpain\tDisease\tD1", 4, "mentions[1]: span 500-900 is outside the text"),
+    "other text": ("1\t5\t9\tfever\tDisease\tD1", 4, "the text is 'fever', but 'pain' stands at 5-9"),
+    "shifted": ("1\t3\t7\tpain\tDisease\tD1", 4, "the text is 'pain', but 'd pa' stands at 3-7"),
+    "from 1": ("1\t6\t9\tpain\tDisease\tD1", 4, "counted from 1, with the last character included"),
+    "UTF-16": ("1\t19\t24\tfever\tDisease\tD1", 4, "offsets 19-24 of 'fever' are counted in UTF-16 units"),
+    "bytes": ("1\t22\t27\tfever\tDisease\tD1", 4, "offsets 22-27 of 'fever' are counted in UTF-8 bytes"),
+    "another document": ("2\t5\t9\tpain\tDisease\tD1", 4, "the line is of document '2', but stands below '1'"),
+    "the abstract again": ("1|a|No fever.", 4, "found '1|a|No fever.', expected '1<tab>start"),
+    "text on a further line": ("and no more", 4, "found 'and no more', expected"),
+    "NUL": ("1\t5\t9\tp\0in\tDisease\tD1", 4, "byte 8 of the line is NUL"),
+    "below a blank line": ("\n1\t5\t9\tpain\tDisease", 5, "expected the title that starts a document"),
+    "no abstract": ("\n2|t|Fever\n2\t0\t5\tFever\tDisease", 6, "expected '2|a|' and the abstract"),
+    "the file ends": ("\n2|t|Fever", 5, "found no more lines, expected '2|a|' and the abstract"),
+    "another title": ("\n2|t|Fever\n3|t|Fever\n3|a|", 5, "found no more lines, expected '2|a|'"),
+    "abstract of another": ("\n2|t|Fever\n3|a|None.", 6, "found '3|a|None.', expected '2|a|'"),
+    "abstract first": ("\n2|a|None.\n2|t|Fever", 5, "the abstract of '2' stands without its title"),
+    "no identifier": ("\n|t|Fever\n|a|", 5, "found '|t|Fever', expected the title"),
+}
+
 
 def check(path: Path, line: int | None, message: str) -> None:
     place = f"{path}:{line}: " if line else f"{path}: "
@@ -172,6 +203,16 @@ def test_brat(tmp_path: Path, case: str) -> None:
     check(tmp_path / "a.ann", at, message)
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("case", PUBTATOR)
+def test_pubtator(tmp_path: Path, case: str, end: str) -> None:
+    lines, at, message = PUBTATOR[case]
+    path = tmp_path / "a.pubtator"
+    content = f"\ufeff1|t|Mild pain.\n1|a|ä 𝒳 no fever.\n1\t0\t4\tMild\tx\tD1\n{lines}\n"
+    path.write_bytes(content.replace("\n", end).encode())
+    check(path, at, message)
+
+
 @pytest.mark.parametrize("case", COLUMNS)
 def test_columns(tmp_path: Path, case: str) -> None:
     line, message = COLUMNS[case]
@@ -190,7 +231,7 @@ def test_columns_without_tags(tmp_path: Path) -> None:
     check(path, 5, "found '3' in the column of token numbers, expected 2")
 
 
-@pytest.mark.parametrize("name", ["a.jsonl", "a.conll"])
+@pytest.mark.parametrize("name", ["a.jsonl", "a.conll", "a.pubtator"])
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"\xef\xbb\xbf"])
 def test_empty_files(tmp_path: Path, name: str, content: bytes) -> None:
     (tmp_path / name).write_bytes(content)
@@ -212,7 +253,7 @@ def test_annotations_without_text(tmp_path: Path) -> None:
         list(read(tmp_path))
 
 
-@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.conll"])
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.conll", "a.pubtator"])
 def test_utf16(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes("pain O\n".encode("utf-16"))
     check(

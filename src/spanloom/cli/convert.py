@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from spanloom.cli.columns import column_options
-from spanloom.cli.messages import Messages
+from spanloom.cli.messages import Messages, lost
 from spanloom.formats import read, write
 from spanloom.formats.columns import COLUMNS
 from spanloom.text import prepare
@@ -28,4 +28,4 @@ def run(
     options = {} if scheme is None else {"scheme": scheme}
     losses = write(documents, target, format=output_format, force=force, **options)
     if losses:
-        Messages(quiet)(f"spanloom: {losses}")
+        Messages(quiet)(f"spanloom: {lost(losses)}")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 
+from spanloom.formats import FORMATS, Losses
+from spanloom.formats.base import DISCONTIGUOUS
+
 
 class Messages:
     """Lines on standard error.
@@ -28,3 +31,17 @@ def plural(number: int, noun: str) -> str:
     ('1 sentence', '1,200 sentences')
     """
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def lost(losses: Losses) -> str:
+    """What an output could not hold, and which formats would have held the gaps.
+
+    >>> losses = Losses()
+    >>> losses.add(DISCONTIGUOUS, 310)
+    >>> lost(losses)
+    'not written: 310 discontiguous mentions; this format has no place for gaps, but jsonl and brat have'
+    """
+    if not losses.counts[DISCONTIGUOUS]:
+        return str(losses)
+    others = " and ".join(kind.name for kind in FORMATS.values() if kind.gaps)
+    return f"{losses}; this format has no place for gaps, but {others} have"

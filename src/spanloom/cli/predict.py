@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from spanloom.cli.config import ALL_CORES
-from spanloom.cli.messages import Messages, plural
+from spanloom.cli.messages import Messages, lost, plural
 from spanloom.document import Document
 from spanloom.formats import FORMATS, read, write
 from spanloom.formats.base import STDIO
@@ -35,7 +35,7 @@ def run(
     found = recognizer.predict(read(source, format=input_format), threshold=threshold)
     losses = write(_counted(found, tally), output, format=output_format, force=force)
     if losses:
-        say(f"spanloom: {losses}")
+        say(f"spanloom: {lost(losses)}")
     say(f"{plural(tally['mentions'], 'mention')} in {plural(tally['documents'], 'document')}")
 
 

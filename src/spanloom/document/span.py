@@ -5,6 +5,7 @@ Offsets are 0-based, half-open, in Unicode code points of the exact text.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -77,3 +78,18 @@ class Mention:
     def replace(self, **changes: object) -> Mention:
         """A copy with some fields changed."""
         return replace(self, **changes)  # type: ignore[arg-type]
+
+
+def join_spans(text: str, spans: Sequence[Span]) -> tuple[Span, ...]:
+    """Spans as they are compared: those that touch, or that only white space separates, are one.
+
+    >>> join_spans("mild chest pain", [Span(0, 4), Span(5, 10)])
+    (Span(start=0, end=10),)
+    """
+    joined = [spans[0]]
+    for span in spans[1:]:
+        if not text[joined[-1].end : span.start].strip():
+            joined[-1] = Span(joined[-1].start, span.end)
+        else:
+            joined.append(span)
+    return tuple(joined)

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Document, Mention
+from spanloom.document.span import join_spans
 from spanloom.evaluate.measures import Score
-from spanloom.evaluate.overlap import Overlaps, join_spans, overlaps
+from spanloom.evaluate.overlap import Overlaps, overlaps
 from spanloom.evaluate.units import Units, pair
 
 Item = tuple[Hashable, Mention]

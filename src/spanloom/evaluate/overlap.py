@@ -42,21 +42,6 @@ class Overlaps(NamedTuple):
         return ~(self.nested | self.crossing | self.discontiguous)
 
 
-def join_spans(text: str, spans: Sequence[Span]) -> tuple[Span, ...]:
-    """Spans as they are compared: those that touch, or that only white space separates, are one.
-
-    >>> join_spans("mild chest pain", [Span(0, 4), Span(5, 10)])
-    (Span(start=0, end=10),)
-    """
-    joined = [spans[0]]
-    for span in spans[1:]:
-        if not text[joined[-1].end : span.start].strip():
-            joined[-1] = Span(joined[-1].start, span.end)
-        else:
-            joined.append(span)
-    return tuple(joined)
-
-
 def overlaps(mentions: Sequence[Mention]) -> Overlaps:
     """Find the nested, the crossing and the discontiguous ones among the mentions of one text.
 

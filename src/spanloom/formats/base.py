@@ -12,6 +12,7 @@ from spanloom.document import Document
 from spanloom.document.validate import Problem
 
 STDIO = "-"  # the path that means standard input or output
+DISCONTIGUOUS = "discontiguous mentions"  # the kind of loss, in formats that have no place for gaps
 
 
 class Scanned(NamedTuple):
@@ -75,6 +76,7 @@ class Format(NamedTuple):
             only what makes all of it unreadable.
         write: ``write(documents, path, force, **options)`` gives the losses.
         claims: whether a path that exists is of this format, where the suffix alone does not say.
+        gaps: whether it holds discontiguous mentions.
         folders: whether a folder as a whole is one input, as in brat, and not each file for itself.
         scan_options: names of the options of ``scan``.
         write_options: names of the options of ``write``.
@@ -85,6 +87,7 @@ class Format(NamedTuple):
     scan: Scan
     write: Write
     claims: Callable[[Path], bool] | None = None
+    gaps: bool = False
     folders: bool = False
     scan_options: tuple[str, ...] = ()
     write_options: tuple[str, ...] = ()

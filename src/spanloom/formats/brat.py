@@ -193,4 +193,4 @@ def _unescaped(name: str) -> str:
     return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), name)
 
 
-BRAT = Format("brat", (".ann",), scan, write, claims=claims, folders=True)
+BRAT = Format("brat", (".ann",), scan, write, claims=claims, gaps=True, folders=True)

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from spanloom.document import Document, Offsets, align, to_bilou, to_bio
 from spanloom.errors import DataError, UsageError
-from spanloom.formats.base import Losses, count_meta
+from spanloom.formats.base import DISCONTIGUOUS, Losses, count_meta
 from spanloom.formats.output import output_file, scratch_file, writing
 
 DOCSTART = "-DOCSTART-"
@@ -129,7 +129,7 @@ def _levels(document: Document, sentences: Sequence[Sequence[int]], losses: Loss
         elif tokens is None:
             losses.add("mentions that cut a token")
         elif len(tokens) > 1:
-            losses.add("discontiguous mentions")
+            losses.add(DISCONTIGUOUS)
         elif sentence < 0 and not one_sentence:
             losses.add("mentions across sentences")
         else:

@@ -100,4 +100,4 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     return Losses()
 
 
-JSONL = Format("jsonl", (".jsonl", ".ndjson"), scan, write)
+JSONL = Format("jsonl", (".jsonl", ".ndjson"), scan, write, gaps=True)
