@@ -20,6 +20,7 @@ lines = st.one_of(
     st.builds("ngrams({},{}..{})".format, names, st.integers(1, 4), st.integers(4, 8)),
     st.builds("prefix({}..{})".format, st.integers(1, 4), st.integers(4, 8)),
     st.builds("suffix({})".format, st.integers(1, 8)),
+    st.builds("cluster({}..{})".format, st.integers(1, 9), st.integers(9, 64)),
 )
 
 
@@ -45,6 +46,8 @@ def test_canonical_text_is_a_fixed_point(line: str) -> None:
         ("bias[0]", ["bias[0]"]),
         ("prefix(1..2)", ["prefix1[0]", "prefix2[0]"]),
         ("suffix3[-1]|w[0]", ["suffix3[-1]|w[0]"]),
+        ("cluster(3..4)", ["cluster3[0]", "cluster4[0]"]),
+        ("cluster[3..4]", ["cluster[3]", "cluster[4]"]),
         ("ngrams(pos:2,1..2)", ["pos:2[0]", "pos:2[-1]|pos:2[0]", "pos:2[0]|pos:2[1]"]),
         ("bag( low , -5 , 5 )", ["bag(low,-5,5)"]),
     ],
@@ -76,6 +79,7 @@ def test_ngrams_contain_the_token() -> None:
         ("bag(w,3,-3)", "character 9: found '-3', expected a number from 3 to 64"),
         ("pos:0[0]", "character 5: found '0', expected a number of characters other than 0"),
         ("prefix(1..2", "character 12: found the end, expected ')'"),
+        ("cluster(0)", "character 9: found '0', expected a number from 1 to 64"),
         ("é%[0]", "character 2: found '%', expected '['"),
         ("w[0]\x00", "character 5: found '\\x00', expected the end"),
         ("", "character 1: found the end, expected a column"),

@@ -47,7 +47,7 @@ def test_sections_of_an_article():
 
 def test_sections_by_other_rules():
     document = prepare(Document("Befund: unauffällig.\n\nPlan: keiner.\n\nbefund:\nnormal"))
-    assert section_names(document, {"findings": "befund"}) == ["findings", "findings", "findings", "findings"]
+    assert section_names(document, {"findings": "befund"}) == ["findings", "", "findings", "findings"]
 
 
 def test_sections_need_sentences():

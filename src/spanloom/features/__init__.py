@@ -1,5 +1,6 @@
 """Features of tokens: templates, columns, 64-bit keys, and the sparse matrix of training and prediction."""
 
+from spanloom.features.computed import Resources, category_phrases
 from spanloom.features.featureset import FeatureSet, Keys, available_columns
 from spanloom.features.index import Built, FeatureIndex, Sparse, build_index, name_rows
 from spanloom.features.presets import PRESETS
@@ -11,10 +12,12 @@ __all__ = [
     "FeatureIndex",
     "FeatureSet",
     "Keys",
+    "Resources",
     "Sparse",
     "Template",
     "available_columns",
     "build_index",
+    "category_phrases",
     "name_rows",
     "parse",
     "parse_all",

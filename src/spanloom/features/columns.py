@@ -181,6 +181,7 @@ _CUT, _AFFIX = 9, 10
 _AFFIX_NAME = re.compile(r"(prefix|suffix)([1-9]\d?)")
 SET_COLUMN = "orth"
 CLUSTER_COLUMN = "cluster"
+_CLUSTER_NAME = re.compile(r"cluster([1-9]\d?)?")
 WORD_COLUMNS = (*_PLAIN, "prefix1", "prefix2", "...", "suffix1", "suffix2", "...")
 
 
@@ -201,6 +202,22 @@ def word_column(column: Column) -> tuple[int, int, Callable[[str], str | None]] 
         code, definition = _PLAIN[column.name]
         return code, 0, definition
     return None
+
+
+def is_cluster_column(name: str) -> bool:
+    """Whether the name is ``cluster``, or that of a prefix of fixed length such as ``cluster4``."""
+    return _CLUSTER_NAME.fullmatch(name) is not None
+
+
+def cluster_value(column: Column, bits: str) -> str:
+    """What a cluster column makes of a word's bits: cut (``cluster:4``), or a prefix of just so many (``cluster4``).
+
+    >>> cluster_value(Column("cluster", 4), "010"), cluster_value(Column("cluster4"), "010")
+    ('010', '')
+    """
+    match = _CLUSTER_NAME.fullmatch(column.name)
+    size = int(match[1]) if match and match[1] else 0
+    return cut(bits, column.size) if not size else bits[:size] if len(bits) >= size else ""
 
 
 def is_word_column(name: str) -> bool:

@@ -11,12 +11,20 @@ import numpy as np
 from spanloom.document import Document
 from spanloom.errors import UsageError
 from spanloom.features import kernels_keys as kernels
-from spanloom.features.columns import CLUSTER_COLUMN, SET_COLUMN, WORD_COLUMNS, is_word_column, word_column
+from spanloom.features.columns import (
+    CLUSTER_COLUMN,
+    SET_COLUMN,
+    WORD_COLUMNS,
+    is_cluster_column,
+    is_word_column,
+    word_column,
+)
+from spanloom.features.computed import CATEGORY_COLUMN, Resources, enrich
 from spanloom.features.presets import PRESETS
 from spanloom.features.program import compile_features, most_keys
 from spanloom.features.reference import named_features
 from spanloom.features.tables import Columns, tabulate
-from spanloom.features.template import Bag, Feature, Template, parse_all
+from spanloom.features.template import Bag, Column, Feature, Template, parse_all
 from spanloom.features.tokens import Int64, UInt64, flatten
 from spanloom.hypergraph.threads import parallel_map, worker_count
 
@@ -40,7 +48,9 @@ class FeatureSet:
 
     Args:
         templates: lines of the template language (see `spanloom.features.template`).
-        clusters: word -> bits, such as Brown clusters, for the column ``cluster``.
+        clusters: word -> bits, such as Brown clusters, for the columns ``cluster``, ``cluster1``, ``cluster2`` and so
+            on.
+        resources: for the columns that are computed where the data lack them (see `spanloom.features.computed`).
 
     Raises:
         UsageError: a template that cannot be read, or a column that cannot be used so.
@@ -53,28 +63,47 @@ class FeatureSet:
     [0, 2, 5]
     """
 
-    def __init__(self, templates: str | Iterable[str], *, clusters: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        templates: str | Iterable[str],
+        *,
+        clusters: Mapping[str, str] | None = None,
+        resources: Resources | None = None,
+    ) -> None:
         self.templates = parse_all(templates)
         self.clusters = clusters
+        self.resources = resources or Resources()
         self.dropped: tuple[Template, ...] = ()
         for template in self.templates:
             _check(template, clusters)
         features = {str(feature): feature for template in self.templates for feature in template.features}
         self.features: tuple[Feature, ...] = tuple(features.values())
         self.columns = tuple(dict.fromkeys(c for feature in self.features for c in feature.columns))
+        named = dict.fromkeys(column.name for column in self.columns)
+        others = [name for name in named if not is_word_column(name) and not is_cluster_column(name)]
+        self.computed = tuple(name for name in others if name in self.resources.columns)
+        self.needs = tuple(name for name in others if name not in self.computed)
         self._program = compile_features(self.features, self.columns)
         self._most = most_keys(self.features)
 
     @classmethod
     def preset(
-        cls, name: str, *, available: Collection[str] = (), clusters: Mapping[str, str] | None = None
+        cls,
+        name: str,
+        *,
+        available: Collection[str] = (),
+        ignore: Collection[str] = (),
+        clusters: Mapping[str, str] | None = None,
+        resources: Resources | None = None,
     ) -> FeatureSet:
         """A preset, without the templates that the data cannot serve; these stand in ``dropped``.
 
         Args:
             name: a key of `PRESETS`.
             available: the columns that every document has; see `available_columns`.
+            ignore: columns, of the data or computed, to do without.
             clusters: word -> bits.
+            resources: for computed columns.
 
         >>> features = FeatureSet.preset("small")
         >>> len(features.features), [template.text for template in features.dropped][:2]
@@ -82,18 +111,17 @@ class FeatureSet:
         """
         if name not in PRESETS:
             raise UsageError(f"no feature preset {name!r}; there are {', '.join(PRESETS)}")
-        have = {*available, *([CLUSTER_COLUMN] if clusters is not None else [])}
+        resources = resources or Resources()
+        have = {*available, *resources.columns}.difference(ignore)
+
+        def served(column: str) -> bool:
+            return is_word_column(column) or (clusters is not None if is_cluster_column(column) else column in have)
+
         templates = parse_all(PRESETS[name])
-        dropped = [t for t in templates if not all(is_word_column(c.name) or c.name in have for c in t.columns)]
-        result = cls([t.text for t in templates if t not in dropped], clusters=clusters)
+        dropped = [t for t in templates if not all(served(c.name) for c in t.columns)]
+        result = cls([t.text for t in templates if t not in dropped], clusters=clusters, resources=resources)
         result.dropped = tuple(dropped)
         return result
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """The columns that every document must have."""
-        names = dict.fromkeys(column.name for column in self.columns)
-        return tuple(name for name in names if not is_word_column(name) and name != CLUSTER_COLUMN)
 
     def check(self, documents: Iterable[Document]) -> None:
         """Whether the documents have all columns that the templates name.
@@ -109,11 +137,20 @@ class FeatureSet:
 
     def _refuse(self, name: str, document: Document) -> None:
         template = next(t for t in self.templates if any(c.name == name for c in t.columns))
-        known = ", ".join([*WORD_COLUMNS, CLUSTER_COLUMN, *document.columns])
+        computed = [column for column in self.resources.columns if column not in document.columns]
+        known = ", ".join([*WORD_COLUMNS, CLUSTER_COLUMN, *computed, *document.columns])
+        hint = "give a vocabulary; without one " if name == CATEGORY_COLUMN else ""
         raise UsageError(
             f"template {template.text!r} names the column {name!r}, which document {document.id!r} does not have; "
-            f"there are {known}"
+            f"{hint}there are {known}"
         )
+
+    def enrich(self, documents: Sequence[Document]) -> list[Document]:
+        """Documents with the computed columns that the templates name; a column that is there is kept.
+
+        `keys` and `names` do this themselves; done before, it is not done again.
+        """
+        return enrich(documents, self.computed, self.resources)
 
     def keys(self, documents: Sequence[Document], *, n_jobs: int | None = 1) -> Keys:
         """The keys of all tokens of a batch.
@@ -128,7 +165,7 @@ class FeatureSet:
         """
         self.check(documents)
         tokens = flatten(documents)
-        table = tabulate(documents, tokens, self.columns, self.clusters or {})
+        table = tabulate(self.enrich(documents), tokens, self.columns, self.clusters or {})
         chunks = split_rows(tokens.sentences, worker_count(n_jobs))
         parts = parallel_map(lambda chunk: self._evaluate(table, chunk), chunks, n_jobs)
         return Keys(*join_rows(parts), tokens.sentences)
@@ -150,7 +187,8 @@ class FeatureSet:
     def named_keys(self, document: Document, token: int) -> list[tuple[str, int]]:
         """`names` with their keys, both in plain Python: what `keys` is tested against."""
         self.check([document])
-        return list(named_features(self.features, document, token, self.clusters or {}))
+        [enriched] = self.enrich([document])
+        return list(named_features(self.features, enriched, token, self.clusters or {}))
 
 
 def available_columns(documents: Iterable[Document]) -> tuple[str, ...]:
@@ -194,11 +232,15 @@ def _check(template: Template, clusters: Mapping[str, str] | None) -> None:
     for feature in template.features:
         for column in feature.columns:
             problem = ""
-            if column.name == CLUSTER_COLUMN and clusters is None:
+            if is_cluster_column(column.name) and clusters is None:
                 problem = "needs word clusters; none are given"
-            elif is_word_column(column.name) and word_column(column) is None:
+            elif (is_word_column(column.name) and word_column(column) is None) or _cuts_prefix(column):
                 problem = f"cuts the column {column.name!r}; only 'w', 'cluster' and the data's own columns can be cut"
             elif column.name == SET_COLUMN and (isinstance(feature, Bag) or len(feature.places) > 1):
                 problem = f"joins the column {SET_COLUMN!r}, which has several values at once; it must stand alone"
             if problem:
                 raise UsageError(f"template {template.text!r} {problem}")
+
+
+def _cuts_prefix(column: Column) -> bool:
+    return bool(column.size) and column.name != CLUSTER_COLUMN and is_cluster_column(column.name)

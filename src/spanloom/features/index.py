@@ -242,11 +242,14 @@ def name_rows(
     """
     sizes = [0 if document.tokens is None else len(document.tokens) for document in documents]
     ends = np.cumsum(sizes)
+    enriched: dict[int, Document] = {}
     result = []
     for row in rows:
         token = int(built.first[row])
         at = int(np.searchsorted(ends, token, side="right"))
-        pairs = features.named_keys(documents[at], token - int(ends[at]) + sizes[at])
+        if at not in enriched:
+            [enriched[at]] = features.enrich([documents[at]])
+        pairs = features.named_keys(enriched[at], token - int(ends[at]) + sizes[at])
         found = built.index.rows(np.array([key for _, key in pairs], np.uint64))
         result.append(tuple(name for (name, _), other in zip(pairs, found.tolist(), strict=True) if other == row))
     return result

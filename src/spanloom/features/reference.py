@@ -9,11 +9,12 @@ import numpy as np
 from spanloom.document import Document
 from spanloom.errors import DataError
 from spanloom.features.columns import (
-    CLUSTER_COLUMN,
     SET_COLUMN,
     boundary,
+    cluster_value,
     cut,
     hash_text,
+    is_cluster_column,
     mix,
     orthography,
     word_column,
@@ -30,7 +31,7 @@ def named_features(
 
     Args:
         features: as `FeatureSet.features` holds them.
-        document: tokenized and split into sentences.
+        document: tokenized and split into sentences, with all columns that the features read.
         token: counted in the document.
         clusters: word -> bits.
 
@@ -74,8 +75,10 @@ def _values(document: Document, column: Column, at: int, clusters: Mapping[str, 
     if rule is not None:
         value = rule[2](word)
         return () if value is None else (value,)
-    given = clusters.get(word, "") if column.name == CLUSTER_COLUMN else document.columns[column.name][at]
-    value = cut(given, column.size)
+    if is_cluster_column(column.name):
+        value = cluster_value(column, clusters.get(word, ""))
+    else:
+        value = cut(document.columns[column.name][at], column.size)
     return (value,) if value else ()
 
 

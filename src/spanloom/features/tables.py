@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 from spanloom.document import Document
 from spanloom.errors import DataError
 from spanloom.features import kernels_columns as kernels
-from spanloom.features.columns import CLUSTER_COLUMN, cut, word_column
+from spanloom.features.columns import cluster_value, cut, is_cluster_column, word_column
 from spanloom.features.template import Column
 from spanloom.features.tokens import Int32, Int64, Tokens, UInt64, characters, hash_values, intern
 
@@ -46,15 +46,15 @@ def tabulate(
     """The values of some columns at the tokens of a batch.
 
     Args:
-        documents: the batch.
+        documents: the batch, with all columns of the data that are wanted.
         tokens: the same, flat.
         columns: those wanted, in the order of the result.
-        clusters: word -> bits, for the column ``cluster``.
+        clusters: word -> bits, for the columns of clusters.
 
     Raises:
         DataError: a column of the data has more or fewer values than the document has tokens.
     """
-    given = list(dict.fromkeys(c.name for c in columns if word_column(c) is None and c.name != CLUSTER_COLUMN))
+    given = list(dict.fromkeys(c.name for c in columns if word_column(c) is None and not is_cluster_column(c.name)))
     groups: list[list[Column]] = [[c for c in columns if c.name not in given]]
     groups += [[c for c in columns if c.name == name] for name in given]
     ids = np.empty((len(groups), len(tokens.starts)), np.int32)
@@ -82,7 +82,7 @@ def _word_table(tokens: Tokens, wanted: list[Column], clusters: Mapping[str, str
         bounds = zip(starts.tolist(), ends.tolist(), strict=True)
         bits = [clusters.get(tokens.text[start:end], "") for start, end in bounds]
         others = [k for k, c in enumerate(wanted) if word_column(c) is None]
-        table[:, others] = _cut_table(bits, [wanted[k] for k in others])
+        table[:, others] = _value_table(bits, [wanted[k] for k in others], cluster_value)
     return table
 
 
@@ -99,14 +99,14 @@ def _given_table(documents: Sequence[Document], name: str, wanted: list[Column],
         lists.append(values)
     numbering = _Numbering()
     ids[:] = np.fromiter(map(numbering.__getitem__, chain.from_iterable(lists)), np.int32, count=len(ids))
-    return _cut_table(list(numbering), wanted)
+    return _value_table(list(numbering), wanted, lambda column, value: cut(value, column.size))
 
 
-def _cut_table(values: list[str], wanted: list[Column]) -> UInt64:
-    """(values, wanted): the hash of each value, cut as each column says."""
+def _value_table(values: list[str], wanted: list[Column], of: Callable[[Column, str], str]) -> UInt64:
+    """(values, wanted): the hash of what each column makes of each value."""
     table = np.empty((len(values), len(wanted)), np.uint64)
     for k, column in enumerate(wanted):
         numbering = _Numbering()
-        numbers = [numbering[cut(value, column.size)] for value in values]
+        numbers = [numbering[of(column, value)] for value in values]
         table[:, k] = hash_values(list(numbering))[numbers]
     return table

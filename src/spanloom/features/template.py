@@ -7,7 +7,7 @@ One template a line; the same text in Python, in the configuration file and in t
               | column "[" range "]"                a template for each position in the range
               | "ngrams" "(" column "," range ")"   a conjunction for each n-gram that contains the token
               | "bag" "(" column "," int "," int ")"  each distinct value around the token, without its position
-              | ("prefix" | "suffix") "(" range ")" a template for each length
+              | ("prefix" | "suffix" | "cluster") "(" range ")"  a template for each length
     place     = column "[" int "]"                  the column's value so many tokens to the right
     column    = name [ ":" int ]                    cut to so many characters; to the last ones if negative
     range     = int [ ".." int ]                    both ends belong to it
@@ -152,7 +152,7 @@ class _Parser:
         if name == "bias" and self.peek(1) == "":
             self.at += 1
             return Template("bias", (Conjunction(()),))
-        if called and name in ("ngrams", "bag", "prefix", "suffix"):
+        if called and name in ("ngrams", "bag", "prefix", "suffix", "cluster"):
             self.at += 2
             result = {"ngrams": self.ngrams, "bag": self.bag}.get(name, lambda: self.affix(name))()
         else:

@@ -1,8 +1,22 @@
 """Text to tokens and sentences; offsets are always kept."""
 
+from spanloom.text.notes import NOTES, note_type
+from spanloom.text.phrases import Phrases
 from spanloom.text.prepare import prepare
+from spanloom.text.rules import Rules, read_rules
 from spanloom.text.sections import SECTIONS, section_names
 from spanloom.text.sentences import split_sentences
 from spanloom.text.tokens import tokenize
 
-__all__ = ["SECTIONS", "prepare", "section_names", "split_sentences", "tokenize"]
+__all__ = [
+    "NOTES",
+    "SECTIONS",
+    "Phrases",
+    "Rules",
+    "note_type",
+    "prepare",
+    "read_rules",
+    "section_names",
+    "split_sentences",
+    "tokenize",
+]

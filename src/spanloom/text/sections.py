@@ -1,57 +1,137 @@
-"""The section of a report or article that each sentence stands in."""
+"""The headings of a report or article, and the section that each of its sentences stands in.
+
+Headings are looked for in the text itself, as Muis and Lu (2016), supplementary material, do: the beginning of a line
+up to a colon, or a whole line. So a part of a document knows its section, too.
+"""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from spanloom.document import Document
 from spanloom.errors import DataError
 
 SECTIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "complaint": "chief complaint|presenting complaint|reason for (?:visit|admission|consultation)",
-        "history": "history of (?:the )?present illness|hpi|present illness|clinical history|history|interval history",
-        "past_history": "(?:past )?(?:medical|surgical) history|past history|pmh|psh",
-        "family_history": "family history|fh",
+        "complaint": (
+            "(?:chief|presenting) (?:complaint|problem)s?|complaints?|cc|reason for (?:visit|admission|consultation)"
+        ),
+        "history": (
+            "(?:brief |clinical |interval )?history|(?:history of )?(?:the )?(?:present|current) illness|hpi"
+            "|mechanism of injury|subjective"
+        ),
+        "past_history": "(?:past )?(?:medical|surgical)(?:[ /]surgical)? history|past history|pmh|psh|pmhx",
+        "family_history": "family (?:medical )?history|fh",
         "social_history": "social history|sh|habits",
-        "allergies": "allergies|drug allergies",
-        "medications": "(?:(?:home|current|admission|discharge) )?medications?(?: on (?:admission|discharge))?|meds",
+        "allergies": "(?:drug )?allergies(?: and adverse (?:drug )?reactions)?",
+        "medications": (
+            "(?:(?:home|current|admission|discharge|preadmission|outpatient) )?(?:medications?|meds)(?: list)?"
+            "(?: (?:on|at|prior to) (?:admission|discharge|home|transfer))?"
+        ),
         "review": "review of systems|ros",
-        "examination": "(?:physical )?exam(?:ination)?|pe|vital signs|vitals",
-        "results": "(?:laborator(?:y|ies)|labs|pertinent results)(?: (?:data|results|values))?|results?",
-        "indication": "indications?|clinical indication|reason for exam(?:ination)?",
-        "technique": "technique|procedures?|comparisons?",
-        "findings": "findings?",
-        "impression": "impressions?|assessment|conclusions?|interpretation",
-        "course": "(?:brief )?hospital course|course",
-        "diagnosis": "(?:(?:final|primary|secondary|admission|discharge|principal) )?diagnos[ie]s",
-        "plan": "(?:assessment and )?plan|recommendations?|disposition|follow[- ]?up|discharge instructions",
+        # a radiologist's EXAM names what was done, a ward's examination what was found
+        "technique": "(?-i:EXAM)|exam(?:ination)? type|study|technique|comparisons?",
+        "examination": (
+            "(?:(?:admission|discharge) )?(?:physical )?exam(?:ination)?(?: (?:on|at) (?:arrival|admission|discharge))?"
+            "|pe|vital signs|vitals|objective"
+        ),
+        "results": (
+            "(?:pertinent |laboratory |imaging |lab )?(?:results?|data|studies|values)(?: (?:and|/) imaging)?"
+            "|laborator(?:y|ies)(?: (?:data|results|values|findings|studies))?(?: and imaging)?|labs|imaging"
+            "|investigations?|microbiology|radiology"
+        ),
+        "indication": "(?:clinical )?indications?|reason for (?:exam(?:ination)?|study|test)|clinical information",
+        "procedure": "(?:(?:major|surgical|invasive|surgical or invasive|major surgical or invasive) )?procedures?",
+        "findings": "findings?|(?:left |right )?(?:ventricles?|atri(?:um|a))|valves|rhythm|intervals",
+        "impression": "(?:impressions?|assessment|conclusions?|interpretation)",
+        "course": "(?:brief )?(?:hospital|clinical|emergency department|ed) course|course(?: in (?:the )?hospital)?",
+        "diagnosis": "(?:(?:final|primary|secondary|admission|admitting|discharge|principal) )?diagnos[ie]s",
+        "condition": "(?:(?:discharge )?condition|status)(?: (?:at|on) discharge)?",
+        "plan": (
+            "(?:(?:assessment|impression)(?: and |/| & ))?plan|recommendations?|(?:discharge )?disposition"
+            "|follow[- ]?up(?: (?:instructions|plans?))?|(?:(?:discharge|follow[- ]?up) )?instructions"
+        ),
         "abstract": "abstract|summary",
         "introduction": "introduction|background|objectives?",
-        "methods": "(?:materials? and )?methods?|experimental procedures",
+        "methods": "(?:(?:materials?|patients|subjects) and )?methods?|experimental procedures",
         "discussion": "discussion",
         "references": "references|acknowledge?ments?",
     }
 )
-"""Section name -> regular expression of its headings, without regard to case."""
+"""Section name -> regular expression of its headings, without regard to case; the first that matches counts."""
 
-_HEADING: Final = re.compile(r"[A-Za-z][A-Za-z /&-]{0,60}")
+_LINE_END: Final = "\n\r\x0b\x0c\x85\u2028\u2029"
+_HEADING: Final = re.compile(
+    rf"(?:(?P<line>(?:\A|(?<=[{_LINE_END}]))[ \t]{{0,20}})|(?<=[.!?][ ])|(?<=[.!?][ ]{{2}}))"
+    r"(?P<all>(?:\d{1,2}(?:\.\d{1,2}){0,3}\.?[ \t]{1,4})?"  # 1. Introduction, 2.1 Mice
+    r"(?P<words>[^\W\d_][\w /&,'()-]{0,60}?))[ \t]{0,9}"
+    rf"(?:(?P<colon>:)|(?=[{_LINE_END}]|\Z))"
+)
+_ASIDE: Final = re.compile(r" ?\([^()]{0,60}\)")
+_SMALL: Final = frozenset(("a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with"))
+_BLANK: Final = 40  # characters before a line in which a blank line is looked for
+
+
+class Heading(NamedTuple):
+    """A heading in a text.
+
+    Args:
+        start: its first character.
+        words: without numbering, colon and asides in parentheses, one space between words.
+        section: the section it begins; empty for one that the rules do not know.
+    """
+
+    start: int
+    words: str
+    section: str
+
+
+def headings(text: str, sections: Mapping[str, str] = SECTIONS) -> list[Heading]:
+    """The headings of a text, in text order.
+
+    A heading that the rules know begins a line or follows a sentence's end, and a colon follows it; or it is a whole
+    line that begins with a capital. Of other headings more is asked, so that no sentence is taken for one: after a
+    blank line, capitals throughout (small words aside), and a colon.
+
+    Args:
+        text: any.
+        sections: section name -> regular expression that a heading must match as a whole, without regard to case.
+
+    >>> headings("PLAN: home\\n\\nFacility: none\\n\\nA finding: none")
+    [Heading(start=0, words='PLAN', section='plan'), Heading(start=12, words='Facility', section='')]
+    """
+    patterns = [(name, re.compile(pattern, re.IGNORECASE)) for name, pattern in sections.items()]
+    found = []
+    for match in _HEADING.finditer(text):
+        words = " ".join(_ASIDE.sub("", match["words"]).split())
+        complete = match["colon"] is not None or (match["line"] is not None and words[:1].isupper())
+        section = next((name for name, p in patterns if p.fullmatch(words)), "") if complete else ""
+        if section or (match["colon"] and match["line"] is not None and _stands_out(text, match.start(), words)):
+            found.append(Heading(match.start("all"), words, section))
+    return found
+
+
+def _stands_out(text: str, start: int, words: str) -> bool:
+    """Whether a line's beginning is a heading even if nobody knows it."""
+    before = text[max(0, start - _BLANK) : start].replace("\r\n", "\n")
+    ends = sum(character in _LINE_END for character in before[len(before.rstrip()) :])
+    parts = [part for part in words.replace("/", " ").split() if part not in _SMALL]
+    return (ends >= 2 or not before.strip()) and all(not part[0].isalpha() or part[0].isupper() for part in parts)
 
 
 def section_names(document: Document, sections: Mapping[str, str] = SECTIONS) -> list[str]:
-    """The section that each sentence stands in.
-
-    A heading is the beginning of a sentence up to a colon, or a whole sentence. It belongs to the section it begins.
+    """The section that each sentence stands in: that of the last heading before its first token ends.
 
     Args:
         document: with tokens and sentences.
-        sections: section name -> regular expression that a heading must match as a whole.
+        sections: as in `headings`.
 
     Returns:
-        a name for each sentence; the empty string before the first heading.
+        a name for each sentence; the empty string before the first heading and after one that the rules do not know.
 
     Raises:
         DataError: the document has no tokens or no sentences.
@@ -62,18 +142,12 @@ def section_names(document: Document, sections: Mapping[str, str] = SECTIONS) ->
     """
     if document.tokens is None or document.sentences is None:
         raise DataError(f"document {document.id!r} has no tokens or no sentences; prepare it first")
-    patterns = [(name, re.compile(pattern, re.IGNORECASE)) for name, pattern in sections.items()]
-    tokens, names, current = document.tokens, [], ""
+    found = headings(document.text, sections)
+    starts = [heading.start for heading in found]
+    names, tokens, current = [], document.tokens, ""
     for first, end in document.sentences.tolist():
         if first < end:
-            current = _section(document.text, int(tokens[first, 0]), int(tokens[end - 1, 1]), patterns) or current
+            at = bisect_right(starts, int(tokens[first, 1]) - 1)
+            current = found[at - 1].section if at else ""
         names.append(current)
     return names
-
-
-def _section(text: str, start: int, end: int, patterns: list[tuple[str, re.Pattern[str]]]) -> str:
-    heading = _HEADING.match(text, start, end)
-    if heading is None or not (heading.end() == end or text[heading.end()] == ":"):
-        return ""
-    words = " ".join(heading[0].split())
-    return next((name for name, pattern in patterns if pattern.fullmatch(words)), "")

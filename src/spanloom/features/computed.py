@@ -1,0 +1,119 @@
+"""Columns that are computed from the text where the data do not bring them.
+
+One function a column, from a document to one value for each token; the empty string is no value. A column of the data
+with the same name is used as it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+
+from spanloom.document import Document
+from spanloom.features.lemmas import lemma
+from spanloom.text import Phrases, Rules, note_type, section_names, tokenize
+from spanloom.vocabulary import Concept
+
+CATEGORY_COLUMN: Final = "category"
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What columns are computed with.
+
+    Args:
+        rules: for ``section`` and ``note``.
+        categories: names with their categories, for ``category``; without them that column is not computed.
+    """
+
+    rules: Rules = field(default_factory=Rules)
+    categories: Phrases | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that can be computed."""
+        return tuple(name for name in COMPUTED if name != CATEGORY_COLUMN or self.categories is not None)
+
+
+def enrich(documents: Sequence[Document], names: Collection[str], resources: Resources) -> list[Document]:
+    """Documents with some computed columns.
+
+    Args:
+        documents: tokenized and split into sentences; one that is not is left as it is.
+        names: of the columns, all among ``resources.columns``.
+        resources: what they are computed with.
+
+    Returns:
+        the document itself if it has them all, else a copy.
+
+    >>> document = Document("No crackles", tokens=[[0, 2], [3, 11]], sentences=[[0, 2]])
+    >>> [enriched] = enrich([document], ["lemma"], Resources())
+    >>> enriched.columns
+    {'lemma': ['no', 'crackle']}
+    """
+    return [_enriched(document, names, resources) for document in documents]
+
+
+def _enriched(document: Document, names: Collection[str], resources: Resources) -> Document:
+    missing = [name for name in names if name not in document.columns]
+    if not missing or document.tokens is None or document.sentences is None:
+        return document
+    return document.copy(columns=document.columns | {name: COMPUTED[name](document, resources) for name in missing})
+
+
+def _lemmas(document: Document, _: Resources) -> list[str]:
+    return list(map(lemma, document.words))
+
+
+def _sections(document: Document, resources: Resources) -> list[str]:
+    names = section_names(document, resources.rules.sections)
+    sizes = [] if document.sentences is None else np.diff(document.sentences).ravel().tolist()
+    return [name for name, size in zip(names, sizes, strict=True) for _ in range(size)]
+
+
+def _notes(document: Document, resources: Resources) -> list[str]:
+    kind = note_type(document, resources.rules.notes, resources.rules.sections)
+    return [kind] * (0 if document.tokens is None else len(document.tokens))
+
+
+def _categories(document: Document, resources: Resources) -> list[str]:
+    words = document.words
+    values = [""] * len(words)
+    phrases, sentences = resources.categories, document.sentences
+    if phrases is None or sentences is None:
+        return values
+    for first, end in sentences.tolist():
+        for found in phrases.find(words[first:end]):
+            label = "+".join(found.labels)
+            values[first + found.first] = f"B-{label}"
+            for at in range(first + found.first + 1, first + found.end):
+                values[at] = f"I-{label}"
+    return values
+
+
+COMPUTED: Final = MappingProxyType[str, Callable[[Document, Resources], list[str]]](
+    {"lemma": _lemmas, "section": _sections, "note": _notes, CATEGORY_COLUMN: _categories}
+)
+"""Column -> its values at the tokens of a document.
+
+``lemma``: of the word, in English. ``section``: of the token's sentence. ``note``: the type of the document.
+``category``: of a name of the vocabulary that the token belongs to, ``B-`` at its first token and ``I-`` behind it, so
+that a model sees where names begin (Ratinov & Roth 2009, section 6); several categories are joined by ``+``.
+"""
+
+
+def category_phrases(concepts: Iterable[Concept]) -> Phrases:
+    """The names of a vocabulary with their categories; concepts without one are left out.
+
+    Names are tokenized as text is, and compared without regard to case and plural.
+
+    >>> phrases = category_phrases([Concept("1", "pleural effusion", category="problem"), Concept("2", "lung")])
+    >>> phrases.find(["Pleural", "effusions"])[0].labels, len(phrases)
+    (('problem',), 1)
+    """
+    named = [(name, concept.category) for concept in concepts if concept.category for name in concept.names]
+    return Phrases(([name[start:end] for start, end in tokenize(name).tolist()], label) for name, label in named)
