@@ -65,7 +65,16 @@ NASTY = {
 }
 TYPES = ("x", "y")
 TEMPLATES = {**{name: s.template(TYPES) for name, s in STRUCTURES.items()}, **NASTY}
-LONGEST = {"bio": 3, "bilou": 2, "separator_states": 4, "diamond": 3, "twins": 3}
+LONGEST = {
+    "bio": 3,
+    "bilou": 2,
+    "separator_states": 4,
+    "shared": 3,
+    "split": 3,
+    "seven_tag": 2,
+    "diamond": 3,
+    "twins": 3,
+}
 
 
 def potentials(template, lengths, kinds, seed, spread=2.0, forbidden=0.0):

@@ -1,8 +1,8 @@
 """The engine under every model: templates, two ways of counting, sums, marginals, best and k best."""
 
+from spanloom.hypergraph.derivations import DerivationEngine
 from spanloom.hypergraph.engine import (
     Best,
-    DerivationEngine,
     Edges,
     Engine,
     Expectations,
@@ -12,8 +12,8 @@ from spanloom.hypergraph.engine import (
     Potentials,
     Ranking,
     Singles,
-    SubgraphEngine,
 )
+from spanloom.hypergraph.subgraphs import SubgraphEngine
 from spanloom.hypergraph.template import Child, Hyperedge, Role, Template
 
 ENGINES: dict[str, type[Engine]] = {"derivations": DerivationEngine, "subgraphs": SubgraphEngine}

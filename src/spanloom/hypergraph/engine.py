@@ -10,17 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.errors import SpanloomError
-from spanloom.hypergraph import kernels_derivations, kernels_gold, kernels_paths, kernels_subgraphs, reference
-from spanloom.hypergraph.program import compile_program
+from spanloom.hypergraph import kernels_gold
 from spanloom.hypergraph.template import Template
-from spanloom.hypergraph.threads import parallel_map
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Edges = NDArray[np.int16]
 
-_LANES = 64  # how many (sentence, type) pairs run side by side, to hide what a vector operation costs to begin
 _PIECES = 32  # work is cut into this many pieces, whatever the number of threads
 
 
@@ -105,17 +102,17 @@ class Engine(ABC):
     """
 
     counting: str
+    depth: int
+    """The largest number of hyperedges of a structure at one token: the D axis."""
 
     def __init__(self, template: Template) -> None:
         self.template = template
-        self.program = compile_program(template)
-        self.depth = max(self.program.depth, 1)
         self._root = template.kinds.index(template.root)
-        self._roles = _csr([[template.roles.index(role.name) for role in edge.roles] for edge in template.edges])
+        self._roles = csr([[template.roles.index(role.name) for role in edge.roles] for edge in template.edges])
         self._role_step = np.array([role.step for edge in template.edges for role in edge.roles], np.int64)
         kinds = template.kinds
         self._head = np.array([kinds.index(edge.head) for edge in template.edges], np.int64)
-        self._children = _csr([[kinds.index(child.kind) for child in edge.children] for edge in template.edges])
+        self._children = csr([[kinds.index(child.kind) for child in edge.children] for edge in template.edges])
         self._child_step = np.array([child.step for edge in template.edges for child in edge.children], np.int64)
         self._final = np.array([kind in template.final for kind in kinds], np.uint8)
         constants = template.constants
@@ -189,188 +186,22 @@ class Engine(ABC):
         return constants
 
 
-class SubgraphEngine(Engine):
-    """Counts each sub-hypergraph exactly once, for every template (see `program`)."""
-
-    counting = "subgraphs"
-
-    def __init__(self, template: Template) -> None:
-        super().__init__(template)
-        program = self.program
-        # One hyperedge more, without roles, stands for "nothing to choose" where a structure has ended early.
-        role_ptr, role_index = self._roles
-        constant = np.append(self._constant, -1)
-        varying = np.array([e for e, edge in enumerate(template.edges) if edge.roles], np.int64)
-        self._tables = (
-            program.source, program.target, program.edge, program.exit, program.accept,
-            np.append(role_ptr, role_ptr[-1]), role_index, self._role_step, varying, constant, program.root,
-        )  # fmt: skip
-
-    def _sums(self, potentials: Potentials, offsets: Ints, n_jobs: int | None, wanted: bool) -> Expectations:
-        roles, constants = potentials
-        types = roles.shape[2]
-        lengths = np.diff(offsets)
-        order = np.argsort(-lengths, kind="stable")
-        order = order[lengths[order] > 0]
-        size = max(1, _LANES // types)
-        bounds = np.append(np.arange(0, len(order), size), len(order))
-        log_partition = np.zeros((len(lengths), types))
-        expected = np.zeros(roles.shape if wanted else (0, 0, 0), np.float32)
-        totals = np.zeros((len(bounds) - 1, len(constants), types))
-        safely = np.ones(log_partition.shape, np.bool_)
-
-        def run(piece: Ints) -> None:
-            kernels_subgraphs.sums(
-                roles, constants, bounds[piece[0] : piece[-1] + 2], order, offsets, self.program.states, self._tables,
-                log_partition, safely, expected, totals[piece[0] : piece[-1] + 1],
-            )  # fmt: skip
-
-        # A piece takes neighbours in the order of length; long sentences are few and stand first.
-        parallel_map(run, _pieces(len(bounds) - 1), n_jobs)
-        constant_sums: Floats = totals.sum(0)
-        for n, k in np.argwhere(~safely).tolist():
-            log_partition[n, k] = kernels_paths.log_sums(
-                roles, constants, offsets[n], offsets[n + 1], k, self.program.states, self._tables, expected,
-                constant_sums,
-            )  # fmt: skip
-        return Expectations(log_partition, expected, constant_sums)
-
-    def viterbi(self, potentials: Potentials, offsets: Ints, n_jobs: int | None = 1) -> Best:  # noqa: D102
-        best = self._empty(potentials, offsets)
-
-        def run(piece: Ints) -> None:
-            kernels_paths.best(*potentials, piece, offsets, self.program.states, self._tables, best.score, best.edges)
-
-        parallel_map(run, _pieces(len(offsets) - 1), n_jobs)
-        return best
-
-    def _empty(self, potentials: Potentials, offsets: Ints) -> Best:
-        tokens, _, types = potentials.roles.shape
-        return Best(np.zeros((len(offsets) - 1, types)), np.empty((tokens, types, self.depth), np.int16))
-
-    def kbest(  # noqa: D102
-        self, potentials: Potentials, offsets: Ints, sentence: int, kind: int, count: int
-    ) -> Ranking:
-        start, end = int(offsets[sentence]), int(offsets[sentence + 1])
-        score = np.empty(count)
-        edges = np.empty((count, end - start, self.depth), np.int16)
-        kernels_paths.kbest(*potentials, start, end, kind, count, self.program.states, self._tables, score, edges)
-        picked = [
-            tuple(sorted((t, e) for t, row in enumerate(structure) for e in row if e >= 0))
-            for structure in edges[score > -np.inf].tolist()
-        ]
-        return Ranking(score, tuple(picked))
-
-    def path_probability(  # noqa: D102
-        self, potentials: Potentials, offsets: Ints, paths: Paths, n_jobs: int | None = 1
-    ) -> Floats:
-        allowed = np.concatenate([paths.allowed, np.ones((len(paths.allowed), 1), np.uint8)], 1)
-        result = np.zeros(len(paths.sentence))
-
-        def run(piece: Ints) -> None:
-            kernels_paths.path_probability(
-                *potentials, offsets, paths.sentence, paths.kind, paths.first, paths.step_ptr, paths.steps, allowed,
-                piece, self.program.states, self._tables, result,
-            )  # fmt: skip
-
-        parallel_map(run, _query_pieces(paths), n_jobs)
-        return result
-
-
-class DerivationEngine(Engine):
-    """Counts derivations, as the inside recursion of the papers does: a shared node once for each parent."""
-
-    counting = "derivations"
-
-    def __init__(self, template: Template) -> None:
-        super().__init__(template)
-        order = np.array([e for kind in template.kinds for e in template.edges_of(kind)], np.int64)
-        edges = [template.edges[e] for e in order]
-        kinds, names = template.kinds, template.roles
-        kind_ptr = np.cumsum([0, *(len(template.edges_of(kind)) for kind in kinds)]).astype(np.int64)
-        self._tables = (
-            kind_ptr, order,
-            *_csr([[kinds.index(child.kind) for child in edge.children] for edge in edges]),
-            np.array([child.step for edge in edges for child in edge.children], np.int64), self._final,
-            *_csr([[names.index(role.name) for role in edge.roles] for edge in edges]),
-            np.array([role.step for edge in edges for role in edge.roles], np.int64), self._constant[order],
-        )  # fmt: skip
-
-    def _sums(self, potentials: Potentials, offsets: Ints, n_jobs: int | None, wanted: bool) -> Expectations:
-        roles, constants = potentials
-        sentences, types = len(offsets) - 1, roles.shape[2]
-        log_partition = np.zeros((sentences, types))
-        expected = np.zeros(roles.shape if wanted else (0, 0, 0), np.float32)
-        totals = np.zeros((sentences, len(constants), types))
-
-        def run(piece: Ints) -> None:
-            kernels_derivations.sums(
-                roles, constants, piece, offsets, self._root, self._tables, log_partition, expected, totals
-            )
-
-        parallel_map(run, _pieces(sentences), n_jobs)
-        return Expectations(log_partition, expected, totals.sum(0))
-
-    def viterbi(self, potentials: Potentials, offsets: Ints, n_jobs: int | None = 1) -> Best:  # noqa: D102
-        tokens, _, types = potentials.roles.shape
-        best = Best(np.zeros((len(offsets) - 1, types)), np.empty((tokens, types, self.depth), np.int16))
-
-        def run(piece: Ints) -> None:
-            kernels_derivations.best(*potentials, piece, offsets, self._root, self._tables, best.score, best.edges)
-
-        parallel_map(run, _pieces(len(offsets) - 1), n_jobs)
-        return best
-
-    def kbest(  # noqa: D102
-        self, potentials: Potentials, offsets: Ints, sentence: int, kind: int, count: int
-    ) -> Ranking:
-        # In plain Python: lists of derivations are for a person to look at, not for every sentence of a corpus.
-        names, constants = self.template.roles, self.template.constants
-        rows = potentials.roles[offsets[sentence] : offsets[sentence + 1], :, kind].tolist()
-        ranked = reference.kbest(
-            self.template,
-            reference.edge_scores(
-                self.template,
-                [dict(zip(names, row, strict=True)) for row in rows],
-                dict(zip(constants, potentials.constants[:, kind].tolist(), strict=True)),
-            ),
-            count,
-        )
-        score = np.full(count, -np.inf)
-        score[: len(ranked)] = [value for value, _ in ranked]
-        return Ranking(score, tuple(choices for _, choices in ranked))
-
-    def path_probability(  # noqa: D102
-        self, potentials: Potentials, offsets: Ints, paths: Paths, n_jobs: int | None = 1
-    ) -> Floats:
-        if all(len(edge.children) <= 1 for edge in self.template.edges):
-            # No node is shared, so both countings agree; the flow below is for paths through nodes that are.
-            return SubgraphEngine(self.template).path_probability(potentials, offsets, paths, n_jobs)
-        result = np.zeros(len(paths.sentence))
-
-        def run(piece: Ints) -> None:
-            kernels_derivations.path_probability(
-                *potentials, offsets, paths.sentence, paths.kind, paths.first, paths.step_ptr, paths.steps,
-                paths.allowed, piece, self._root, self._tables, result,
-            )  # fmt: skip
-
-        parallel_map(run, _query_pieces(paths), n_jobs)
-        return result
-
-
-def _csr(rows: Iterable[list[int]]) -> tuple[Ints, Ints]:
+def csr(rows: Iterable[list[int]]) -> tuple[Ints, Ints]:
+    """Rows of numbers in compressed form."""
     rows = list(rows)
     ptr = np.cumsum([0, *map(len, rows)]).astype(np.int64)
     return ptr, np.array([value for row in rows for value in row], np.int64)
 
 
-def _pieces(count: int) -> list[Ints]:
+def pieces(count: int) -> list[Ints]:
+    """The numbers below ``count`` in pieces, which depend on nothing else."""
     return [piece for piece in np.array_split(np.arange(count), _PIECES) if len(piece)]
 
 
-def _query_pieces(paths: Paths) -> list[Ints]:
-    order = np.lexsort((paths.kind, paths.sentence))
-    cuts = np.searchsorted(paths.sentence[order], np.unique(paths.sentence[order]))
+def query_pieces(sentence: Ints, kind: Ints) -> list[Ints]:
+    """Questions in pieces, those of one sentence and type together."""
+    order = np.lexsort((kind, sentence))
+    cuts = np.searchsorted(sentence[order], np.unique(sentence[order]))
     return [order[piece] for piece in _cut_at(len(order), cuts)]
 
 

@@ -9,16 +9,8 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def log_add(x, y):
-    """log(exp(x) + exp(y))."""
-    top = max(x, y)
-    if top == -np.inf:
-        return top
-    return top + np.log1p(np.exp(min(x, y) - top))
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _log_weights(w, scores, constants, start, end, k, token, role_ptr, role_index, role_step, edge_constant):
+def _log_weights(w, scores, constants, start, end, k, token, tables):
+    role_ptr, role_index, role_step, _, edge_constant, _ = tables[7:]
     for e in range(len(edge_constant)):
         w[e] = constants[edge_constant[e], k] if edge_constant[e] >= 0 else 0.0
         for i in range(role_ptr[e], role_ptr[e + 1]):
@@ -28,17 +20,74 @@ def _log_weights(w, scores, constants, start, end, k, token, role_ptr, role_inde
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def log_inside(beta, w, b, scores, constants, start, end, k, tables):
+def _log_bundles(w, tables):
+    """The weights of bundles, from those of hyperedges."""
+    bundle_ptr, bundle_edge, edge_constant = tables[5], tables[6], tables[11]
+    for i in range(len(bundle_ptr) - 1):
+        members = bundle_edge[bundle_ptr[i] : bundle_ptr[i + 1]]
+        top = -np.inf
+        for e in members:
+            top = max(top, w[e])
+        total = 0.0
+        if top > -np.inf:
+            for e in members:
+                total += np.exp(w[e] - top)
+        w[len(edge_constant) + i] = top + np.log(total) if top > -np.inf else top
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _log_gather(values, here, there, order, w, choice):
+    """Add to exp(values[here]) the sum over arcs of exp(w + values[there]), arcs in runs of equal ``here``."""
+    i = 0
+    while i < len(order):
+        state = here[order[i]]
+        own = top = values[state]
+        stop = i
+        while stop < len(order) and here[order[stop]] == state:
+            top = max(top, w[choice[order[stop]]] + values[there[order[stop]]])
+            stop += 1
+        if top > -np.inf:
+            total = np.exp(own - top)
+            for j in range(i, stop):
+                total += np.exp(w[choice[order[j]]] + values[there[order[j]]] - top)
+            values[state] = top + np.log(total)
+        i = stop
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _log_pull(b, following, w, orders, tables):
+    """Inside scores of a token's states."""
+    source, target, choice, exit_state = tables[:4]
+    b[:] = -np.inf
+    for x in range(len(exit_state)):
+        b[exit_state[x]] = following[x]
+    _log_gather(b, source, target, orders[0], w, choice)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _log_push(before, after, a, w, orders, tables):
+    """Outside scores of a token's states, and from them those of the next token's entries."""
+    source, target, choice, exit_state = tables[:4]
+    a[:] = -np.inf
+    for x in range(len(exit_state)):
+        a[x] = before[x]
+    _log_gather(a, target, source, orders[1], w, choice)
+    for x in range(len(exit_state)):
+        after[x] = a[exit_state[x]]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _log_inside(beta, w, b, scores, constants, start, end, k, orders, tables):
     """Inside scores of entries in the log domain, (T + 1, S); returns log_partition."""
-    source, target, edge, exit_state, accept, role_ptr, role_index, role_step, _, edge_constant, root = tables
     length = end - start
-    _log_accept(beta[length], accept)
+    _log_accept(beta[length], tables[4])
     for token in range(length - 1, -1, -1):
-        _log_weights(w, scores, constants, start, end, k, token, role_ptr, role_index, role_step, edge_constant)
-        _log_pull(b, beta[token + 1], w, source, target, edge, exit_state)
-        for x in range(len(exit_state)):
+        _log_weights(w, scores, constants, start, end, k, token, tables)
+        _log_bundles(w, tables)
+        _log_pull(b, beta[token + 1], w, orders, tables)
+        for x in range(len(tables[3])):
             beta[token, x] = b[x]
-    return beta[0, root]
+    return beta[0, tables[12]]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -48,46 +97,43 @@ def _log_accept(entry, accept):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _log_pull(b, following, w, source, target, edge, exit_state):
-    for s in range(len(b)):
-        b[s] = -np.inf
-    for x in range(len(exit_state)):
-        b[exit_state[x]] = following[x]
-    for i in range(len(source) - 1, -1, -1):
-        b[source[i]] = log_add(b[source[i]], w[edge[i]] + b[target[i]])
+def log_sums(scores, constants, start, end, k, states, orders, tables, expected, totals):
+    """One sentence and type in the log domain: returns log_partition, adds to ``expected`` if it has rows.
 
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def log_sums(scores, constants, start, end, k, states, tables, expected, totals):
-    """One sentence and type in the log domain: returns log_partition, adds to ``expected`` if it has rows."""
-    source, target, edge, exit_state, _, role_ptr, role_index, role_step, _, edge_constant, root = tables
-    entries = len(exit_state)
+    Args:
+        orders: the arcs by source, last stages first, and by target, first stages first.
+    """
+    source, target, choice, exit_state, _, bundle_ptr, bundle_edge = tables[:7]
+    role_ptr, role_index, role_step, _, edge_constant, root = tables[7:]
+    entries, edges = len(exit_state), len(edge_constant)
     beta = np.empty((end - start + 1, entries))
-    w = np.empty(len(edge_constant))
-    b = np.empty(states)
-    a = np.empty(states)
-    log_z = log_inside(beta, w, b, scores, constants, start, end, k, tables)
+    w = np.empty(edges + len(bundle_ptr) - 1)
+    count = np.empty(len(w))
+    a, b = np.empty(states), np.empty(states)
+    log_z = _log_inside(beta, w, b, scores, constants, start, end, k, orders, tables)
     if len(expected) == 0 or not np.isfinite(log_z):
         return log_z
     entry = np.full(entries, -np.inf)
     entry[root] = 0.0
     for token in range(end - start):
-        _log_weights(w, scores, constants, start, end, k, token, role_ptr, role_index, role_step, edge_constant)
-        _log_pull(b, beta[token + 1], w, source, target, edge, exit_state)
-        for s in range(states):
-            a[s] = entry[s] if s < entries else -np.inf
+        _log_weights(w, scores, constants, start, end, k, token, tables)
+        _log_bundles(w, tables)
+        _log_pull(b, beta[token + 1], w, orders, tables)
+        _log_push(entry, entry, a, w, orders, tables)
+        count[:] = 0.0
         for i in range(len(source)):
-            s, d, e = source[i], target[i], edge[i]
-            a[d] = log_add(a[d], a[s] + w[e])
-            count = np.exp(a[s] + w[e] + b[d] - log_z)
+            count[choice[i]] += np.exp(a[source[i]] + w[choice[i]] + b[target[i]] - log_z)
+        for i in range(len(bundle_ptr) - 1):
+            for j in range(bundle_ptr[i], bundle_ptr[i + 1]):
+                if count[edges + i] > 0.0:
+                    count[bundle_edge[j]] += count[edges + i] * np.exp(w[bundle_edge[j]] - w[edges + i])
+        for e in range(edges):
             if edge_constant[e] >= 0:
-                totals[edge_constant[e], k] += count
+                totals[edge_constant[e], k] += count[e]
             for j in range(role_ptr[e], role_ptr[e + 1]):
                 row = start + token + role_step[j]
                 if row < end:
-                    expected[row, role_index[j], k] += count
-        for x in range(entries):
-            entry[x] = a[exit_state[x]]
+                    expected[row, role_index[j], k] += count[e]
     return log_z
 
 
@@ -99,11 +145,11 @@ def best(scores, constants, sentences, offsets, states, tables, score, edges):
         score: (N, K), filled in; -inf where every structure is forbidden.
         edges: (T, K, D) the hyperedges picked at each token, in order, -1 for no more; filled in.
     """
-    source, target, edge, exit_state, accept, role_ptr, role_index, role_step, _, edge_constant, root = tables
-    entries = len(exit_state)
-    types = scores.shape[2]
-    real = len(edge_constant)
-    w = np.empty(real)
+    source, target, choice, exit_state, accept, bundle_ptr, bundle_edge = tables[:7]
+    edge_constant, root = tables[11], tables[12]
+    entries, real = len(exit_state), len(edge_constant)
+    w = np.empty(real + len(bundle_ptr) - 1)
+    first = np.arange(len(w))  # the hyperedge that is best in a bundle
     b = np.empty(states)
     entry_of = np.full(states, -1)
     for x in range(entries):
@@ -111,55 +157,62 @@ def best(scores, constants, sentences, offsets, states, tables, score, edges):
     longest = 0
     for n in sentences:
         longest = max(longest, offsets[n + 1] - offsets[n])
-    choice = np.empty((longest, states), np.int16)
+    arc = np.empty((longest, states), np.int32)
+    picked = np.empty((longest, states), np.int16)
     following = np.empty(entries)
     for n in sentences:
         start, end = offsets[n], offsets[n + 1]
-        for k in range(types):
+        for k in range(scores.shape[2]):
             if start == end:
                 continue
             _log_accept(following, accept)
             for token in range(end - start - 1, -1, -1):
-                _log_weights(w, scores, constants, start, end, k, token, role_ptr, role_index, role_step, edge_constant)
-                for s in range(states):
-                    b[s] = -np.inf
-                    choice[token, s] = -1
+                _log_weights(w, scores, constants, start, end, k, token, tables)
+                for i in range(len(bundle_ptr) - 1):
+                    top = bundle_edge[bundle_ptr[i]]
+                    for j in range(bundle_ptr[i] + 1, bundle_ptr[i + 1]):
+                        if w[bundle_edge[j]] > w[top]:
+                            top = bundle_edge[j]
+                    w[real + i], first[real + i] = w[top], top
+                b[:] = -np.inf
+                arc[token] = -1
                 for x in range(entries):
                     b[exit_state[x]] = following[x]
                 for i in range(len(source) - 1, -1, -1):
-                    value = w[edge[i]] + b[target[i]]
-                    if value >= b[source[i]] and value > -np.inf:
-                        b[source[i]] = value
-                        choice[token, source[i]] = i
+                    s, value = source[i], w[choice[i]] + b[target[i]]
+                    if value == -np.inf or value < b[s]:
+                        continue
+                    if value == b[s] and arc[token, s] >= 0 and picked[token, s] < first[choice[i]]:
+                        continue
+                    b[s], arc[token, s], picked[token, s] = value, i, first[choice[i]]
                 for x in range(entries):
                     following[x] = b[x]
             score[n, k] = following[root]
-            for row in range(start, end):
-                for d in range(edges.shape[2]):
-                    edges[row, k, d] = -1
+            edges[start:end, k] = -1
             if following[root] == -np.inf:
                 continue
             state = root
             for token in range(end - start):
                 d = 0
-                while choice[token, state] >= 0:
-                    i = choice[token, state]
-                    if edge[i] < real - 1:  # the last hyperedge of the tables is the one that stands for none
-                        edges[start + token, k, d] = edge[i]
+                while arc[token, state] >= 0:
+                    if picked[token, state] < real - 1:  # the last hyperedge of the tables stands for none
+                        edges[start + token, k, d] = picked[token, state]
                         d += 1
-                    state = target[i]
+                    state = target[arc[token, state]]
                 state = entry_of[state]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def kbest(scores, constants, start, end, k, count, states, tables, score, edges):
+def kbest(scores, constants, start, end, k, count, states, arcs, tables, score, edges):
     """The ``count`` best sub-hypergraphs of one sentence and type, best first.
 
     Args:
+        arcs: of single hyperedges.
         score: (count,), filled in; -inf where there are fewer.
         edges: (count, T, D) the hyperedges picked at each token, -1 for no more; filled in.
     """
-    source, target, edge, exit_state, accept, role_ptr, role_index, role_step, _, edge_constant, root = tables
+    source, target, edge = arcs
+    exit_state, accept, edge_constant, root = tables[3], tables[4], tables[11], tables[12]
     entries = len(exit_state)
     length = end - start
     real = len(edge_constant)
@@ -171,7 +224,7 @@ def kbest(scores, constants, start, end, k, count, states, tables, score, edges)
     for x in range(entries):
         following[x, 0] = 0.0 if accept[x] else -np.inf
     for token in range(length - 1, -1, -1):
-        _log_weights(w, scores, constants, start, end, k, token, role_ptr, role_index, role_step, edge_constant)
+        _log_weights(w, scores, constants, start, end, k, token, tables)
         value[:] = -np.inf
         for x in range(entries):
             value[exit_state[x]] = following[x]
@@ -226,6 +279,7 @@ def path_probability(
     allowed,
     query_order,
     states,
+    orders,
     tables,
     probability,
 ):
@@ -241,14 +295,14 @@ def path_probability(
         query_order: queries sorted by sentence and type, so that each pair's inside scores are computed once.
         probability: (Q,), filled in.
     """
-    source, target, edge, exit_state, _, role_ptr, role_index, role_step, _, edge_constant, root = tables
-    entries = len(exit_state)
+    root, edges = tables[12], len(tables[11])
+    entries = len(tables[3])
     longest = 0
     for q in query_order:
         longest = max(longest, offsets[sentence[q] + 1] - offsets[sentence[q]])
     beta = np.empty((longest + 1, entries))
     alpha = np.empty((longest + 1, entries))
-    w = np.empty(len(edge_constant))
+    w = np.empty(edges + len(tables[5]) - 1)
     b = np.empty(states)
     entry = np.empty(entries)
     last_n, last_k, log_z = -1, -1, 0.0
@@ -256,34 +310,26 @@ def path_probability(
         n, k = sentence[q], kind[q]
         start, end = offsets[n], offsets[n + 1]
         if n != last_n or k != last_k:
-            log_z = log_inside(beta[: end - start + 1], w, b, scores, constants, start, end, k, tables)
+            log_z = _log_inside(beta[: end - start + 1], w, b, scores, constants, start, end, k, orders, tables)
             for x in range(entries):
                 alpha[0, x] = 0.0 if x == root else -np.inf
             for token in range(end - start):
-                _log_weights(w, scores, constants, start, end, k, token, role_ptr, role_index, role_step, edge_constant)
-                _log_push(alpha[token], alpha[token + 1], b, w, source, target, edge, exit_state)
+                _log_weights(w, scores, constants, start, end, k, token, tables)
+                _log_bundles(w, tables)
+                _log_push(alpha[token], alpha[token + 1], b, w, orders, tables)
             last_n, last_k = n, k
         for x in range(entries):
             entry[x] = alpha[first[q], x]
         for i in range(step_ptr[q], step_ptr[q + 1]):
             token = first[q] + i - step_ptr[q]
-            _log_weights(w, scores, constants, start, end, k, token, role_ptr, role_index, role_step, edge_constant)
-            for e in range(len(edge_constant)):
+            _log_weights(w, scores, constants, start, end, k, token, tables)
+            for e in range(edges):
                 if not allowed[steps[i], e]:
                     w[e] = -np.inf
-            _log_push(entry, entry, b, w, source, target, edge, exit_state)
-        total = -np.inf
+            _log_bundles(w, tables)
+            _log_push(entry, entry, b, w, orders, tables)
         after = first[q] + step_ptr[q + 1] - step_ptr[q]
+        total = 0.0
         for x in range(entries):
-            total = log_add(total, entry[x] + beta[after, x])
-        probability[q] = min(1.0, np.exp(total - log_z))
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _log_push(before, after, a, w, source, target, edge, exit_state):
-    for s in range(len(a)):
-        a[s] = before[s] if s < len(exit_state) else -np.inf
-    for i in range(len(source)):
-        a[target[i]] = log_add(a[target[i]], a[source[i]] + w[edge[i]])
-    for x in range(len(exit_state)):
-        after[x] = a[exit_state[x]]
+            total += np.exp(entry[x] + beta[after, x] - log_z)
+        probability[q] = min(1.0, total)

@@ -2,7 +2,7 @@
 
 Several (sentence, type) pairs run side by side as *lanes*, so that every arc is one vector operation: a group of
 sentences of falling length, times K types. At token t the first ``n`` lanes are the sentences that reach it. With
-p[r] = exp(score of role r) and w[e] = product of p over the roles of hyperedge e,
+p[r] = exp(score of role r) and w[e] = product of p over the roles of hyperedge e, or the sum over a bundle of them,
 
     b[s]   = sum over arcs s -> d with hyperedge e of w[e] b[d]        (inside, from the last token to the first)
     a[d]   = sum over arcs s -> d with hyperedge e of a[s] w[e]        (outside, from the first to the last)
@@ -46,7 +46,8 @@ def _exponentials(scores, starts, ends, types, longest, safe):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _weigh(w, base, p, token, lanes, lanes_next, role_ptr, role_index, role_step, varying):
+def _weigh(w, base, p, token, lanes, lanes_next, tables):
+    _, _, _, _, _, bundle_ptr, bundle_edge, role_ptr, role_index, role_step, varying, edge_constant, _ = tables
     for e in varying:
         for lane in range(lanes):
             w[e, lane] = base[e, lane]
@@ -55,11 +56,19 @@ def _weigh(w, base, p, token, lanes, lanes_next, role_ptr, role_index, role_step
             step = role_step[i]
             for lane in range(lanes_next if step else lanes):
                 w[e, lane] *= p[token + step, r, lane]
+    for i in range(len(bundle_ptr) - 1):
+        bundle = len(edge_constant) + i
+        for lane in range(lanes):
+            w[bundle, lane] = 0.0
+        for j in range(bundle_ptr[i], bundle_ptr[i + 1]):
+            for lane in range(lanes):
+                w[bundle, lane] += w[bundle_edge[j], lane]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _pull(b, beta, token, lanes, w, source, target, edge, exit_state):
+def _pull(b, beta, token, lanes, w, tables):
     """Inside scores of a token's states, from those of the next token's entries."""
+    source, target, choice, exit_state = tables[:4]
     for s in range(len(b)):
         for lane in range(lanes):
             b[s, lane] = 0.0
@@ -67,7 +76,7 @@ def _pull(b, beta, token, lanes, w, source, target, edge, exit_state):
         for lane in range(lanes):
             b[exit_state[x], lane] = beta[token + 1, x, lane]
     for i in range(len(source) - 1, -1, -1):
-        s, d, e = source[i], target[i], edge[i]
+        s, d, e = source[i], target[i], choice[i]
         for lane in range(lanes):
             b[s, lane] += w[e, lane] * b[d, lane]
 
@@ -90,8 +99,7 @@ def _scale(values, picked, lanes, result, safe, logarithm):
 @njit(cache=True, nogil=True, error_model="numpy")
 def _inside(beta, log_partition, safe, base, p, w, b, starts, ends, types, tables):
     """Scaled inside scores of entries, (T + 1, S, lanes), and log_partition of each lane."""
-    _, _, _, exit_state, accept, role_ptr, role_index, role_step, varying, _, root = tables
-    source, target, edge = tables[:3]
+    exit_state, accept, root = tables[3], tables[4], tables[12]
     entries = len(exit_state)
     for lane in range(len(log_partition)):
         log_partition[lane] = 0.0
@@ -101,8 +109,8 @@ def _inside(beta, log_partition, safe, base, p, w, b, starts, ends, types, table
         for x in range(entries):
             for lane in range(lanes_next, lanes):
                 beta[token + 1, x, lane] = accept[x]
-        _weigh(w, base, p, token, lanes, lanes_next, role_ptr, role_index, role_step, varying)
-        _pull(b, beta, token, lanes, w, source, target, edge, exit_state)
+        _weigh(w, base, p, token, lanes, lanes_next, tables)
+        _pull(b, beta, token, lanes, w, tables)
         _scale(b, np.arange(entries), lanes, beta[token], safe, log_partition)
         lanes_next = lanes
     for lane in range(lanes_next):
@@ -110,7 +118,7 @@ def _inside(beta, log_partition, safe, base, p, w, b, starts, ends, types, table
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _prepare(scores, constants, starts, ends, types, states, entries, edge_constant):
+def _prepare(scores, constants, starts, ends, types, states, entries, bundles, edge_constant):
     longest = ends[0] - starts[0]
     lanes = len(starts) * types
     edges = len(edge_constant)
@@ -124,7 +132,9 @@ def _prepare(scores, constants, starts, ends, types, states, entries, edge_const
                 safe[lane] &= abs(score) <= _LARGEST or score == -np.inf
     p = _exponentials(scores, starts, ends, types, longest, safe)
     beta = np.empty((longest + 1, entries, lanes))
-    return safe, base, p, base.copy(), beta, np.empty((states, lanes)), np.empty(lanes)
+    w = np.ones((edges + bundles, lanes))
+    w[:edges] = base
+    return safe, base, p, w, beta, np.empty((states, lanes)), np.empty(lanes)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -144,7 +154,9 @@ def sums(scores, constants, group_ptr, order, offsets, states, tables, log_parti
         expected: (T, R, K) expected role counts, filled in; no rows if they are not wanted.
         totals: (groups, C, K) expected counts of constants, filled in.
     """
-    source, target, edge, exit_state, _, role_ptr, role_index, role_step, varying, edge_constant, root = tables
+    source, target, choice, exit_state, _, bundle_ptr, bundle_edge = tables[:7]
+    role_ptr, role_index, role_step, varying, edge_constant, root = tables[7:]
+    bundles = len(bundle_ptr) - 1
     entries = len(exit_state)
     types = scores.shape[2]
     edges = len(edge_constant)
@@ -154,7 +166,7 @@ def sums(scores, constants, group_ptr, order, offsets, states, tables, log_parti
         for j in range(len(sentences)):
             starts[j], ends[j] = offsets[sentences[j]], offsets[sentences[j] + 1]
         safe, base, p, w, beta, b, log_z = _prepare(
-            scores, constants, starts, ends, types, states, entries, edge_constant
+            scores, constants, starts, ends, types, states, entries, bundles, edge_constant
         )
         _inside(beta, log_z, safe, base, p, w, b, starts, ends, types, tables)
         for lane in range(len(log_z)):
@@ -165,7 +177,7 @@ def sums(scores, constants, group_ptr, order, offsets, states, tables, log_parti
 
         lanes_all = len(log_z)
         a = np.empty((states, lanes_all))
-        count = np.empty((edges, lanes_all))
+        count = np.zeros((edges + bundles, lanes_all))
         share = np.zeros((edges, lanes_all))
         unused = np.zeros(lanes_all)
         norm = np.empty(lanes_all)
@@ -176,8 +188,8 @@ def sums(scores, constants, group_ptr, order, offsets, states, tables, log_parti
             reach = _reach(starts, ends, len(starts), token)
             lanes = reach * types
             lanes_next = _reach(starts, ends, reach, token + 1) * types
-            _weigh(w, base, p, token, lanes, lanes_next, role_ptr, role_index, role_step, varying)
-            _pull(b, beta, token, lanes, w, source, target, edge, exit_state)
+            _weigh(w, base, p, token, lanes, lanes_next, tables)
+            _pull(b, beta, token, lanes, w, tables)
             for lane in range(lanes):
                 z = 0.0
                 for x in range(entries):
@@ -186,20 +198,30 @@ def sums(scores, constants, group_ptr, order, offsets, states, tables, log_parti
             for s in range(states):
                 for lane in range(lanes):
                     a[s, lane] = entry[s, lane] * norm[lane] if s < entries else 0.0
-            for e in varying:
-                for lane in range(lanes):
-                    count[e, lane] = 0.0
+            for e in range(len(count)):
+                if e >= edges or role_ptr[e] < role_ptr[e + 1]:
+                    for lane in range(lanes):
+                        count[e, lane] = 0.0
             for i in range(len(source)):
-                s, d, e = source[i], target[i], edge[i]
+                s, d, e = source[i], target[i], choice[i]
                 for lane in range(lanes):
                     a[d, lane] += a[s, lane] * w[e, lane]
                 # hyperedges without roles weigh the same at each token: their sum is weighed at the end
-                if role_ptr[e] < role_ptr[e + 1]:
+                if e >= edges or role_ptr[e] < role_ptr[e + 1]:
                     for lane in range(lanes):
                         count[e, lane] += a[s, lane] * b[d, lane]
                 elif edge_constant[e] >= 0:
                     for lane in range(lanes):
                         share[e, lane] += a[s, lane] * b[d, lane]
+            for i in range(bundles):
+                for j in range(bundle_ptr[i], bundle_ptr[i + 1]):
+                    e = bundle_edge[j]
+                    if role_ptr[e] < role_ptr[e + 1]:
+                        for lane in range(lanes):
+                            count[e, lane] += count[edges + i, lane]
+                    elif edge_constant[e] >= 0:
+                        for lane in range(lanes):
+                            share[e, lane] += count[edges + i, lane]
             _scale(a, exit_state, lanes, entry, safe, unused)
             for e in varying:
                 for lane in range(lanes):
