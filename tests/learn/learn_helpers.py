@@ -14,6 +14,7 @@ from spanloom.learn import Objective, TrainingSet
 from spanloom.structures import STRUCTURES, MentionTable
 
 TYPES = ("x", "y")
+A_GAP = MentionTable.build([(0, 0, ((0, 1), (2, 3)))])
 
 
 def random_keys(rng: np.random.Generator, lengths: list[int], vocabulary: int) -> Keys:
@@ -27,13 +28,16 @@ def random_keys(rng: np.random.Generator, lengths: list[int], vocabulary: int) -
     return Keys(np.concatenate([*rows, np.zeros(0, np.uint64)]), offsets, np.cumsum([0, *lengths]))
 
 
-def random_gold(rng: np.random.Generator, lengths: list[int]) -> MentionTable:
-    """About one mention a sentence and type, overlapping ones too."""
+def random_gold(rng: np.random.Generator, lengths: list[int], gaps: bool = False) -> MentionTable:
+    """About one mention a sentence and type, overlapping ones too; on request some with a gap."""
     rows = []
     for n, length in enumerate(lengths):
         for _ in range(int(rng.integers(0, 4)) if length else 0):
             first, last = sorted(rng.integers(0, length, 2).tolist())
-            rows.append((n, int(rng.integers(0, len(TYPES))), ((first, last + 1),)))
+            middle = first + 1 + int(rng.integers(0, 2))
+            whole, parted = ((first, last + 1),), ((first, middle), (last, last + 1))
+            kind = int(rng.integers(0, len(TYPES)))
+            rows.append((n, kind, parted if gaps and middle < last else whole))
     return MentionTable.build(rows)
 
 
@@ -42,8 +46,9 @@ def corpus(
 ) -> tuple[TrainingSet, Keys, FeatureIndex]:
     """A training set of a structure with a way of counting; with equal features in one row each, or apart."""
     rng = np.random.default_rng(seed)
-    keys, gold = random_keys(rng, lengths, vocabulary), random_gold(rng, lengths)
     structure = STRUCTURES[name]
+    gaps = bool(structure.holds(A_GAP).all())
+    keys, gold = random_keys(rng, lengths, vocabulary), random_gold(rng, lengths, gaps)
     engine = ENGINES[counting](structure.template(TYPES))
     edges = structure.encode(gold, keys.sentences, TYPES).edges
     built = build_index(keys)

@@ -14,7 +14,7 @@ from spanloom.learn import Objective, minimize
 from spanloom.scoring import Weights, role_scores
 from spanloom.structures import STRUCTURES
 
-LONGEST = {"bio": 3, "bilou": 2, "separator_states": 4, "separators": 4}
+LONGEST = {"bio": 3, "bilou": 2, "separator_states": 4, "separators": 4, "seven_tag": 2, "shared": 3, "split": 2}
 SEEDS = st.integers(0, 2**32 - 1)
 
 

@@ -20,7 +20,7 @@ TRAIN = [
     Document("no pain", mentions=[Mention("p", [(3, 7)])]),
     Document("pain , mild", mentions=[Mention("p", [(0, 4)])]),
 ]
-LONGEST = {"bio": 5, "bilou": 4, "separator_states": 5}
+LONGEST = {"bilou": 4, "seven_tag": 3, "shared": 3, "split": 3}  # of the texts
 TEXTS = ["pain", "chest pain", "no mild pain", "mild chest pain ,", "no chest pain , mild"]
 
 
@@ -79,7 +79,7 @@ def empty(tagger, length):
 
 
 def no_mentions():
-    return next(iter(STRUCTURES.values())).decode(np.zeros((0, 1, 3), np.int16), np.array([0]), ["p"], "nested")
+    return next(iter(STRUCTURES.values())).decode(np.zeros((0, 1, 3), np.int16), np.array([0]), ["p"], "enough")
 
 
 @pytest.mark.parametrize("optimizer", ["adagrad", "lbfgs"])
@@ -93,7 +93,7 @@ def test_scores_are_the_marginals_of_listed_structures(structure, optimizer):
     for text in TEXTS[: LONGEST.get(structure, 5)]:
         document = prepare(Document(text))
         probability, likelihood = enumerate_mentions(tagger, document)
-        for reading in ("nested", "all"):
+        for reading in ("enough", "all"):
             [predicted] = recognizer.set_params(reading=reading).predict([document])
             for alignment in align(predicted):
                 row = (0, tagger.types.index(alignment.mention.type), tuple(map(tuple, alignment.ranges)))
@@ -102,7 +102,8 @@ def test_scores_are_the_marginals_of_listed_structures(structure, optimizer):
         # all others, too: `marginals` takes any mention
         tokens = document.tokens.tolist()
         others = [
-            Mention(tagger.types[k], [(tokens[a][0], tokens[b - 1][1])]) for _, k, ((a, b),) in sorted(probability)
+            Mention(tagger.types[k], [(tokens[a][0], tokens[b - 1][1]) for a, b in ranges])
+            for _, k, ranges in sorted(probability)
         ]
         [scores] = recognizer.marginals([document.copy(mentions=others)])
         assert scores == pytest.approx([probability[row] for row in sorted(probability)], abs=2e-5)
@@ -114,7 +115,9 @@ def test_scores_are_the_marginals_of_listed_structures(structure, optimizer):
     assert checked > 3
 
 
-@pytest.mark.parametrize("structure", [name for name in STRUCTURES if name != "mention_hypergraph"])
+@pytest.mark.parametrize(
+    "structure", [name for name in STRUCTURES if name not in ("mention_hypergraph", "shared", "split")]
+)
 def test_both_countings_score_alike_where_no_node_is_shared(structure):
     models = {}
     for counting in ENGINES:

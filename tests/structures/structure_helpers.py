@@ -13,6 +13,9 @@ from spanloom.structures import STRUCTURES, MentionTable
 TYPES = ("x", "y")
 FLAGGED = ("mention_hypergraph", "separators", "separator_states")
 CHAINS = ("bio", "bilou")
+A_GAP = MentionTable.build([(0, 0, ((0, 1), (2, 3)))])
+WITH_GAPS = tuple(name for name, structure in STRUCTURES.items() if structure.holds(A_GAP).all())
+WITHOUT_GAPS = tuple(name for name in STRUCTURES if name not in WITH_GAPS)
 
 
 def every_range(length):

@@ -91,7 +91,7 @@ def test_number_of_readings(case):
 
 
 @cases
-@pytest.mark.parametrize("name", STRUCTURES)
+@pytest.mark.parametrize("name", [name for name in STRUCTURES if name != "split"])  # its strands share S
 def test_potentials_that_want_it_get_it(case, name):
     structure = STRUCTURES[name]
     encoded, offsets = encode(case, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
@@ -15,13 +15,13 @@ import numpy as np
 
 from spanloom.document import Document
 from spanloom.errors import DataError, ModelError, UsageError
-from spanloom.features import PRESETS, Built, FeatureSet, available_columns, build_index
-from spanloom.features.clusters import induce, read_paths
+from spanloom.features import PRESETS, Built, FeatureSet, build_index
 from spanloom.hypergraph import ENGINES, Floats
 from spanloom.hypergraph.threads import parallel_map, worker_count
 from spanloom.learn import TrainingSet
 from spanloom.recognize.corpus import Gold, Lost, batches, hold_out, place
 from spanloom.recognize.report import Report, make_report
+from spanloom.recognize.resources import Sources
 from spanloom.recognize.store import Stored, read_recognizer, write_recognizer
 from spanloom.recognize.strongest import Strongest, strongest_features
 from spanloom.recognize.tagger import Tagger
@@ -41,6 +41,7 @@ class Recognizer:
     Args:
         structure: a key of `STRUCTURES`.
         features: a key of `PRESETS`, or templates.
+        components: how many parts a mention has at most; read by the structures that hold gaps.
         counting: ``subgraphs`` or ``derivations`` (see `spanloom.hypergraph`).
         optimizer: ``adagrad``, or ``lbfgs`` for the optimum itself.
         l2: lambda; several are tried, and development F1 decides.
@@ -50,10 +51,13 @@ class Recognizer:
         iterations: of L-BFGS, at most.
         rate: AdaGrad's first step.
         clusters: Brown clusters: a ``paths`` file, or how many to induce from the text at hand; ``None`` for none.
-        ignore: columns of the data that a preset shall do without, such as ``pos`` where the texts to come have none.
+        ignore: columns that a preset shall do without, such as ``pos`` where the texts to come have none.
+        sections: rules that name sections and note types, for the columns ``section`` and ``note``: a TOML file, or the
+            same as a mapping; ``None`` for those that come with Spanloom.
+        vocabulary: a table of concepts whose names give the column ``category`` (see `spanloom.vocabulary`).
         min_count: features of fewer training tokens are left out.
         tune_penalty: whether to tune the mention penalty for development F1.
-        reading: how ambiguous structures are read, ``nested`` or ``all``.
+        reading: how ambiguous structures are read, ``enough`` or ``all``.
         n_jobs: threads; -1 for all cores. The result does not depend on it.
         random_state: the seed.
 
@@ -73,6 +77,7 @@ class Recognizer:
         structure: str = "separators",
         features: str | Sequence[str] = "biomedical",
         *,
+        components: int = 3,
         counting: str = "subgraphs",
         optimizer: str = "adagrad",
         l2: float | Sequence[float] = 1.0,
@@ -82,14 +87,17 @@ class Recognizer:
         rate: float = 0.1,
         clusters: str | int | None = None,
         ignore: Sequence[str] | None = None,
+        sections: str | Path | Mapping[str, Mapping[str, str]] | None = None,
+        vocabulary: str | Path | None = None,
         min_count: int = 1,
         tune_penalty: bool = True,
-        reading: str = "nested",
+        reading: str = "enough",
         n_jobs: int | None = 1,
         random_state: int = 0,
     ) -> None:
         self.structure = structure
         self.features = features
+        self.components = components
         self.counting = counting
         self.optimizer = optimizer
         self.l2 = l2
@@ -99,6 +107,8 @@ class Recognizer:
         self.rate = rate
         self.clusters = clusters
         self.ignore = ignore
+        self.sections = sections
+        self.vocabulary = vocabulary
         self.min_count = min_count
         self.tune_penalty = tune_penalty
         self.reading = reading
@@ -150,7 +160,8 @@ class Recognizer:
         _check_development(given, types)
 
         tell(Progress("features", seconds=monotonic() - began))
-        features = self._feature_set([*train, *given])
+        sources = Sources(self.features, self.clusters, self.ignore, self.sections, self.vocabulary)
+        features = sources.feature_set([*train, *given])
         tagger, built, data, gold = self._prepare(train, types, features)
         trainer = Trainer(
             data, tagger, Development(given, tagger, worker_count(self.n_jobs)), self.optimizer, self.epochs, self.runs,
@@ -174,9 +185,9 @@ class Recognizer:
         built = build_index(keys, min_count=self.min_count)
         offsets = keys.sentences
         del keys
-        structure = STRUCTURES[self.structure]
+        structure = STRUCTURES[self.structure].with_components(self.components)
         empty = Weights.zeros(0, 0, 0, structure.lanes(types))
-        tagger = Tagger.build(self.structure, self.counting, types, features, built.index, empty)
+        tagger = Tagger.build(structure, self.counting, types, features, built.index, empty)
         gold = Gold(train, types)
         encoded = structure.encode(gold.table, offsets, types)
         gold.lose(encoded.lost)
@@ -251,7 +262,7 @@ class Recognizer:
         batch = [prepare(document) for document in documents]
         potentials, offsets = tagger.score(batch)
         gold = Gold(batch, tagger.types)
-        whole = gold.table.contiguous
+        whole = tagger.structure.holds(gold.table)
         scores = iter(tagger.probabilities(potentials, offsets, gold.table.take(whole)).tolist())
         known = {
             (id(document), mention): next(scores)
@@ -259,23 +270,6 @@ class Recognizer:
             if held
         }
         return [[known.get((id(document), mention), 0.0) for mention in document.mentions] for document in batch]
-
-    def _feature_set(self, documents: Sequence[Document]) -> FeatureSet:
-        clusters = self._clusters(documents)
-        if isinstance(self.features, str):
-            available = [name for name in available_columns(documents) if name not in (self.ignore or ())]
-            return FeatureSet.preset(self.features, available=available, clusters=clusters)
-        return FeatureSet(list(self.features), clusters=clusters)
-
-    def _clusters(self, documents: Sequence[Document]) -> dict[str, str] | None:
-        if self.clusters is None:
-            return None
-        if isinstance(self.clusters, int):
-            return induce(_sentences(documents), self.clusters)
-        try:
-            return read_paths(self.clusters)
-        except OSError as error:
-            raise UsageError(f"clusters {str(self.clusters)!r} cannot be read: {error.strerror}") from None
 
     def check(self) -> None:
         """Whether the parameters can be meant.
@@ -299,7 +293,14 @@ class Recognizer:
             grid = []
         if not grid or not all(0 <= l2 < math.inf for l2 in grid):
             raise UsageError(f"l2 is {self.l2!r}, expected a number from 0, or several")
-        for name, least in (("epochs", 1), ("runs", 1), ("iterations", 1), ("min_count", 1), ("random_state", 0)):
+        for name, least in (
+            ("components", 1),
+            ("epochs", 1),
+            ("runs", 1),
+            ("iterations", 1),
+            ("min_count", 1),
+            ("random_state", 0),
+        ):
             value = getattr(self, name)
             if not isinstance(value, Integral) or value < least:
                 raise UsageError(f"{name} is {value!r}, expected a whole number from {least}")
@@ -352,13 +353,6 @@ def _check_development(documents: Sequence[Document], types: Sequence[str]) -> N
                     f"development document {document.id!r} has a mention of type {mention.type!r}, which no training "
                     f"document has; training has {', '.join(types)}: add examples, or take the type out"
                 )
-
-
-def _sentences(documents: Iterable[Document]) -> Iterator[list[str]]:
-    for document in documents:
-        words = document.words
-        if document.sentences is not None:
-            yield from (words[first:end] for first, end in document.sentences.tolist())
 
 
 def _finished(tagger: Tagger, fit: Fit, data: TrainingSet) -> Tagger:

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from spanloom.errors import ModelError, SpanloomError
-from spanloom.features import FeatureIndex, FeatureSet
+from spanloom.features import FeatureIndex, FeatureSet, Resources
 from spanloom.hypergraph import ENGINES
 from spanloom.modelfile import Array, load_arrays, read_description, save_model
 from spanloom.recognize.report import Report
@@ -19,10 +19,12 @@ from spanloom.recognize.strongest import Strongest
 from spanloom.recognize.tagger import Tagger
 from spanloom.scoring import Weights
 from spanloom.structures import STRUCTURES
+from spanloom.text import Phrases, Rules, read_rules
 
 KIND = "recognizer"
 _INDEX = "index."
 _CLUSTERS = TypeAdapter(dict[str, str])
+_CATEGORIES = TypeAdapter(dict[str, list[str]])
 
 
 class Stored(NamedTuple):
@@ -47,8 +49,16 @@ class _Params(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     structure: str
+    components: int
     counting: str
     reading: str
+
+
+class _Rules(BaseModel):
+    """Rules of computed columns, in their order."""
+
+    sections: dict[str, str]
+    notes: dict[str, str]
 
 
 class _Description(BaseModel):
@@ -59,6 +69,7 @@ class _Description(BaseModel):
     params: _Params
     types: list[str]
     templates: list[str]
+    rules: _Rules | None = None
     penalty: float
     report: Report
     strongest: Strongest
@@ -71,6 +82,7 @@ def write_recognizer(stored: Stored, path: str | Path, *, force: bool) -> None:
         params=_Params(**stored.params),
         types=list(tagger.types),
         templates=[str(template) for template in tagger.features.templates],
+        rules=_rules(tagger.features),
         penalty=tagger.penalty,
         report=stored.report,
         strongest=stored.strongest,
@@ -79,8 +91,32 @@ def write_recognizer(stored: Stored, path: str | Path, *, force: bool) -> None:
     arrays["weights"], arrays["constants"] = tagger.weights
     clusters = tagger.features.clusters
     if clusters is not None:
-        arrays["clusters"] = np.frombuffer(json.dumps(clusters, sort_keys=True).encode(), np.uint8)
+        arrays["clusters"] = _json(clusters)
+    categories = tagger.features.resources.categories
+    if categories is not None:
+        arrays["categories"] = _json(_names(categories))
     save_model(path, KIND, description.model_dump(mode="json"), arrays, force=force)
+
+
+def _rules(features: FeatureSet) -> _Rules | None:
+    """The rules, if a template depends on them."""
+    if not {"section", "note"} & set(features.computed):
+        return None
+    rules = features.resources.rules
+    return _Rules(sections=dict(rules.sections), notes=dict(rules.notes))
+
+
+def _names(categories: Phrases) -> dict[str, list[str]]:
+    """Category -> names, their words with a space between."""
+    names: dict[str, list[str]] = {}
+    for words, labels in categories.labels.items():
+        for label in labels:
+            names.setdefault(label, []).append(" ".join(words))
+    return {label: sorted(phrases) for label, phrases in names.items()}
+
+
+def _json(value: Mapping[str, Any]) -> Array:
+    return np.frombuffer(json.dumps(value, sort_keys=True).encode(), np.uint8)
 
 
 def read_recognizer(path: str | Path) -> Stored:
@@ -116,11 +152,18 @@ def _tagger(description: _Description, arrays: Mapping[str, Array]) -> Tagger:
     clusters = None
     if "clusters" in arrays:
         clusters = _CLUSTERS.validate_json(arrays["clusters"].tobytes())
+    categories = None
+    if "categories" in arrays:
+        names = _CATEGORIES.validate_json(arrays["categories"].tobytes())
+        categories = Phrases((name.split(" "), label) for label, phrases in names.items() for name in phrases)
+    rules = Rules() if description.rules is None else read_rules(description.rules.model_dump())
+    resources = Resources(rules, categories)
     index = FeatureIndex.from_state(
         {name.removeprefix(_INDEX): array for name, array in arrays.items() if name.startswith(_INDEX)}
     )
+    features = FeatureSet(description.templates, clusters=clusters, resources=resources)
     tagger = Tagger.build(
-        params.structure, params.counting, description.types, FeatureSet(description.templates, clusters=clusters),
+        STRUCTURES[params.structure].with_components(params.components), params.counting, description.types, features,
         index, Weights(arrays["weights"], arrays["constants"]), description.penalty,
     )  # fmt: skip
     template, kinds = tagger.engine.template, tagger.structure.lanes(description.types)

@@ -12,7 +12,7 @@ from spanloom.features import FeatureIndex, FeatureSet
 from spanloom.hypergraph import ENGINES, Engine, Floats, Ints, Potentials
 from spanloom.hypergraph.threads import threads
 from spanloom.scoring import Weights, role_scores
-from spanloom.structures import STRUCTURES, MentionTable, Structure
+from spanloom.structures import MentionTable, Structure
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,12 @@ class Tagger:
 
     @classmethod
     def build(
-        cls, structure: str, counting: str, types: Sequence[str], features: FeatureSet, index: FeatureIndex,
+        cls, structure: Structure, counting: str, types: Sequence[str], features: FeatureSet, index: FeatureIndex,
         weights: Weights, penalty: float = 0.0,
     ) -> Tagger:  # fmt: skip
-        """From the names of a structure and a way of counting."""
-        chosen = STRUCTURES[structure]
-        engine = ENGINES[counting](chosen.template(types))
-        return cls(chosen, tuple(types), engine, features, index, weights, penalty)
+        """From a structure and the name of a way of counting."""
+        engine = ENGINES[counting](structure.template(types))
+        return cls(structure, tuple(types), engine, features, index, weights, penalty)
 
     def with_penalty(self, penalty: float) -> Tagger:
         """The same with another mention penalty."""
@@ -68,7 +67,7 @@ class Tagger:
         roles[:, rows] += np.float32(self.penalty)
         return Potentials(roles, potentials.constants)
 
-    def decode(self, potentials: Potentials, offsets: Ints, reading: str = "nested", n_jobs: int = 1) -> MentionTable:
+    def decode(self, potentials: Potentials, offsets: Ints, reading: str = "enough", n_jobs: int = 1) -> MentionTable:
         """The mentions of the best structures."""
         best = self.engine.viterbi(self.penalized(potentials), offsets, n_jobs)
         return self.structure.decode(best.edges, offsets, self.types, reading)

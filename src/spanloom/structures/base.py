@@ -48,6 +48,12 @@ class MentionTable(NamedTuple):
             np.array([piece[1] for piece in ranges], np.int64),
         )
 
+    @classmethod
+    def merge(cls, tables: Sequence[MentionTable]) -> MentionTable:
+        """Several tables as one: by sentence, first token, longest first, type."""
+        rows = [row for table in tables for row in table.rows()]
+        return cls.build(sorted(rows, key=lambda m: (m[0], m[2][0][0], -m[2][-1][1], m[1], m[2])))
+
     def rows(self) -> list[TokenMention]:
         """The mentions as ``(sentence, type, ranges)``."""
         pieces = list(zip(self.first.tolist(), self.end.tolist(), strict=True))
@@ -83,6 +89,20 @@ class Encoded(NamedTuple):
     lost: dict[int, str]
 
 
+class Crowd(NamedTuple):
+    """A sentence that has more mentions of a type than the reading ``all`` gives.
+
+    Args:
+        sentence: its number.
+        kind: the type's number.
+        mentions: how many have a path.
+    """
+
+    sentence: int
+    kind: int
+    mentions: int
+
+
 class Structure(ABC):
     """One way to write mentions as sub-hypergraphs.
 
@@ -92,6 +112,12 @@ class Structure(ABC):
     name: str
     joint = False
     """Whether all types share one lattice (K = 1 for the engine), or each has its own copy of the template."""
+    only_canonical = True
+    """Whether every sub-hypergraph is the encoding of some mentions."""
+
+    def with_components(self, components: int) -> Structure:
+        """The same for mentions of at most so many components; what holds no gaps is as it was."""
+        return self
 
     @abstractmethod
     def template(self, types: Sequence[str]) -> Template:
@@ -108,16 +134,25 @@ class Structure(ABC):
         """
 
     @abstractmethod
-    def decode(self, edges: Edges, offsets: Ints, types: Sequence[str], reading: str = "nested") -> MentionTable:
+    def decode(self, edges: Edges, offsets: Ints, types: Sequence[str], reading: str = "enough") -> MentionTable:
         """The mentions of hyperedges.
 
         Args:
             edges: (T, K, D).
             offsets: (N + 1,) first token of each sentence.
             types: K names.
-            reading: ``nested`` takes an ambiguous structure as nested mentions (Muis and Lu 2017, footnote 3), as few
-                as use every hyperedge; ``all`` gives every mention that has a path.
+            reading: ``enough`` gives as few mentions as use every hyperedge, nested rather than crossing (Muis and Lu
+                2017, footnote 3); ``all`` gives every mention that has a path. Muis and Lu (2016), supplement,
+                section 3.
         """
+
+    def crowded(self, edges: Edges, offsets: Ints, types: Sequence[str]) -> list[Crowd]:
+        """Where the reading ``all`` is cut short, because more than `MOST_MENTIONS` mentions have a path."""
+        return []
+
+    def holds(self, mentions: MentionTable) -> NDArray[np.bool_]:
+        """(M,) whether the structure can hold each mention by itself."""
+        return mentions.contiguous
 
     @abstractmethod
     def paths(self, mentions: MentionTable, types: Sequence[str]) -> Paths:
@@ -132,7 +167,8 @@ class Structure(ABC):
         return 1 if self.joint else len(types)
 
 
-READINGS = ("nested", "all")
+READINGS = ("enough", "all")
+MOST_MENTIONS = 1000  # that the reading ``all`` gives of one sentence and type: their number grows exponentially
 
 
 def drop_gaps(mentions: MentionTable) -> tuple[MentionTable, dict[int, str]]:

@@ -44,25 +44,14 @@ def chain_template(tags: Sequence[str], follows: Callable[[str, str], bool]) -> 
 
 
 class Chain(Structure):
-    """A chain whose tags are letters with types; mentions neither overlap nor have gaps.
-
-    Of two mentions that overlap, the shorter is left out of training, as Lu and Roth (2015), section 4.1, do.
-    """
+    """A chain whose tags are letters with types."""
 
     joint = True
-    letters: str
+    letters: Sequence[str]
 
     @abstractmethod
     def follows(self, tag: str, after: str) -> bool:
         """Whether ``after`` may follow ``tag``."""
-
-    @abstractmethod
-    def spell(self, length: int) -> str:
-        """The letters of a mention of ``length`` tokens."""
-
-    @abstractmethod
-    def ends(self, letters: NDArray[np.int64], last: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """(T,) where a mention ends, from letter numbers (-1 for O); ``last`` marks the last tokens of sentences."""
 
     def tags(self, types: Sequence[str]) -> list[str]:
         """``O``, then the letters of each type."""
@@ -73,8 +62,55 @@ class Chain(Structure):
         return _chain(self, tuple(types))
 
     def start_roles(self, types: Sequence[str]) -> frozenset[str]:
-        """The tags B and U."""
+        """The tags whose letters begin with B or U."""
         return frozenset(tag for tag in self.tags(types) if tag[0] in "BU")
+
+    def write_tags(self, tags: Ints, offsets: Ints, types: Sequence[str]) -> Edges:
+        """(T, 1, 3) hyperedges of tags.
+
+        Args:
+            tags: (T,) numbers in `tags`.
+            offsets: (N + 1,) first token of each sentence.
+            types: K names.
+        """
+        names = self.tags(types)
+        number = {edge.label: i for i, edge in enumerate(self.template(types).edges)}
+        start, score, end = (
+            np.array([number.get(pattern.format(tag), -1) for tag in names], np.int16)
+            for pattern in ("START {}", "{}", "{} END")
+        )
+        pair = np.array([[number.get(f"{tag} {after}", -1) for after in names] for tag in names], np.int16)
+        first, last = borders(offsets)
+        edges = np.full((len(tags), 1, 3), -1, np.int16)
+        own, onward = score[tags], np.empty(len(tags), np.int16)
+        onward[:-1] = pair[tags[:-1], tags[1:]]
+        onward[last] = end[tags[last]]
+        edges[:, 0, 0], edges[:, 0, 1] = own, onward
+        edges[first, 0, 0], edges[first, 0, 1], edges[first, 0, 2] = start[tags[first]], own[first], onward[first]
+        return edges
+
+    def read_tags(self, edges: Edges, types: Sequence[str]) -> Ints:
+        """(T,) numbers of tags, from (T, 1, D) hyperedges; ``O`` where there are none."""
+        number = {edge.label: i for i, edge in enumerate(self.template(types).edges)}
+        tag_of = np.zeros(len(number) + 1, np.int64)
+        tag_of[[number[tag] for tag in self.tags(types)]] = np.arange(len(self.tags(types)))
+        tags: Ints = tag_of[edges[:, 0]].max(1)
+        return tags
+
+
+class FlatChain(Chain):
+    """A chain whose mentions neither overlap nor have gaps.
+
+    Of two mentions that overlap, the shorter is left out of training, as Lu and Roth (2015), section 4.1, do.
+    """
+
+    @abstractmethod
+    def spell(self, length: int) -> str:
+        """The letters of a mention of ``length`` tokens."""
+
+    @abstractmethod
+    def ends(self, letters: NDArray[np.int64], last: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """(T,) where a mention ends, from letter numbers (-1 for O); ``last`` marks the last tokens of sentences."""
 
     def encode(self, mentions: MentionTable, offsets: Ints, types: Sequence[str]) -> Encoded:
         """As `Structure.encode`; mentions with gaps and the shorter of two that overlap are lost."""
@@ -90,33 +126,13 @@ class Chain(Structure):
             taken[place] = True
             base = 1 + kind * len(self.letters)
             tags[place] = [base + self.letters.index(letter) for letter in self.spell(end - first)]
-        return Encoded(self._edges(tags, offsets, types), lost)
+        return Encoded(self.write_tags(tags, offsets, types), lost)
 
-    def _edges(self, tags: NDArray[np.int64], offsets: Ints, types: Sequence[str]) -> Edges:
-        names = self.tags(types)
-        number = {edge.label: i for i, edge in enumerate(self.template(types).edges)}
-        start, score, end = (
-            np.array([number.get(pattern.format(tag), -1) for tag in names], np.int16)
-            for pattern in ("START {}", "{}", "{} END")
-        )
-        pair = np.array([[number.get(f"{tag} {after}", -1) for after in names] for tag in names], np.int16)
-        first, last = _borders(offsets)
-        edges = np.full((len(tags), 1, 3), -1, np.int16)
-        own, onward = score[tags], np.empty(len(tags), np.int16)
-        onward[:-1] = pair[tags[:-1], tags[1:]]
-        onward[last] = end[tags[last]]
-        edges[:, 0, 0], edges[:, 0, 1] = own, onward
-        edges[first, 0, 0], edges[first, 0, 1], edges[first, 0, 2] = start[tags[first]], own[first], onward[first]
-        return edges
-
-    def decode(self, edges: Edges, offsets: Ints, types: Sequence[str], reading: str = "nested") -> MentionTable:
+    def decode(self, edges: Edges, offsets: Ints, types: Sequence[str], reading: str = "enough") -> MentionTable:
         """As `Structure.decode`; a chain has one reading only."""
-        number = {edge.label: i for i, edge in enumerate(self.template(types).edges)}
-        tag_of = np.zeros(len(number) + 1, np.int64)
-        tag_of[[number[tag] for tag in self.tags(types)]] = np.arange(len(self.tags(types)))
-        tags = tag_of[edges[:, 0]].max(1)
+        tags = self.read_tags(edges, types)
         letters = np.where(tags > 0, (tags - 1) % len(self.letters), -1)
-        _, last = _borders(offsets)
+        _, last = borders(offsets)
         starts = np.flatnonzero(
             np.isin(letters, [self.letters.index(letter) for letter in self.letters if letter in "BU"])
         )
@@ -142,7 +158,7 @@ class Chain(Structure):
         return Paths(mentions.sentence, np.zeros_like(mentions.kind), mentions.first, step_ptr, steps, rows)
 
 
-class Bio(Chain):
+class Bio(FlatChain):
     """Tags B, I and O: Lu and Roth (2015), section 4.1."""
 
     name = "bio"
@@ -163,7 +179,7 @@ class Bio(Chain):
         return closes
 
 
-class Bilou(Chain):
+class Bilou(FlatChain):
     """Tags B, I, L, O and U: Ratinov and Roth (2009), as Lu and Roth (2015), section 4.1."""
 
     name = "bilou"
@@ -185,7 +201,7 @@ class Bilou(Chain):
         return closes
 
 
-def _borders(offsets: Ints) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def borders(offsets: Ints) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """(T,) whether a token is the first, and the last, of its sentence."""
     filled = np.diff(offsets) > 0
     first, last = np.zeros(int(offsets[-1]), bool), np.zeros(int(offsets[-1]), bool)
@@ -200,7 +216,7 @@ def _chain(chain: Chain, types: tuple[str, ...]) -> Template:
 
 
 @lru_cache(maxsize=64)
-def _allowed(chain: Chain, types: tuple[str, ...]) -> tuple[NDArray[np.uint8], dict[tuple[int, str, bool], int]]:
+def _allowed(chain: FlatChain, types: tuple[str, ...]) -> tuple[NDArray[np.uint8], dict[tuple[int, str, bool], int]]:
     """Rows of allowed hyperedges, and the row for a type, a letter, and whether the mention ends there."""
     template = chain.template(types)
     scored = {edge.label: edge.head for edge in template.edges}

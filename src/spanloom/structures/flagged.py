@@ -14,8 +14,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.hypergraph import Edges, Ints, Paths, Template
-from spanloom.hypergraph.program import compile_program
+from spanloom.hypergraph import ENGINES, Edges, Ints, Paths, Template
 from spanloom.structures.base import Encoded, MentionTable, Structure, drop_gaps
 from spanloom.structures.boundaries import Boundaries, boundaries, read_all, read_nested
 
@@ -46,7 +45,7 @@ class Flagged(Structure):
         self.fill(found, found.go_on | found.end, first, edges)
         return Encoded(edges, lost)
 
-    def decode(self, edges: Edges, offsets: Ints, types: Sequence[str], reading: str = "nested") -> MentionTable:
+    def decode(self, edges: Edges, offsets: Ints, types: Sequence[str], reading: str = "enough") -> MentionTable:
         """As `Structure.decode`."""
         now, following = flags(self)
         picked = now[edges]  # -1 picks the last row, which says nothing
@@ -79,7 +78,7 @@ def _template(structure: Flagged) -> Template:
 @cache
 def depth(structure: Flagged) -> int:
     """The D axis of a structure's hyperedges."""
-    return compile_program(_template(structure)).depth
+    return ENGINES["subgraphs"](_template(structure)).depth
 
 
 @cache

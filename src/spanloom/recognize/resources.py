@@ -1,0 +1,87 @@
+"""The feature set of a training: templates, and the files and data that their columns need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from spanloom.document import Document
+from spanloom.errors import UsageError
+from spanloom.features import FeatureSet, Resources, available_columns, category_phrases
+from spanloom.features.clusters import induce, read_paths
+from spanloom.text import Phrases, Rules, read_rules
+from spanloom.vocabulary import read_concepts
+
+_RULED = ("section", "note")
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where features come from, as the recognizer's parameters of the same names say."""
+
+    features: str | Sequence[str]
+    clusters: str | int | None
+    ignore: Sequence[str] | None
+    sections: str | Path | Mapping[str, Mapping[str, str]] | None
+    vocabulary: str | Path | None
+
+    def feature_set(self, documents: Sequence[Document]) -> FeatureSet:
+        """The feature set for some prepared documents.
+
+        Raises:
+            UsageError: a file that cannot be read, or that no template has a use for.
+            DataError: a file that is damaged.
+        """
+        for name, value in (("sections", self.sections), ("vocabulary", self.vocabulary)):
+            if value is not None and not isinstance(value, str | Path | Mapping if name == "sections" else str | Path):
+                raise UsageError(f"{name} is {value!r}, expected the path of a file")
+        rules = Rules() if self.sections is None else read_rules(self.sections)
+        resources = Resources(rules, self._categories())
+        clusters = self._clusters(documents)
+        if isinstance(self.features, str):
+            available = available_columns(documents)
+            result = FeatureSet.preset(
+                self.features, available=available, ignore=self.ignore or (), clusters=clusters, resources=resources
+            )
+        else:
+            result = FeatureSet(list(self.features), clusters=clusters, resources=resources)
+        for name, given, columns in (
+            ("sections", self.sections, _RULED),
+            ("vocabulary", self.vocabulary, ("category",)),
+        ):
+            if given is not None and not set(columns) & set(result.computed):
+                raise UsageError(
+                    f"{name} is given, but no template names the column {' or '.join(columns)}; take features that do, "
+                    "such as the preset clinical"
+                )
+        return result
+
+    def _clusters(self, documents: Sequence[Document]) -> dict[str, str] | None:
+        if self.clusters is None:
+            return None
+        if isinstance(self.clusters, int):
+            return induce(_sentences(documents), self.clusters)
+        try:
+            return read_paths(self.clusters)
+        except OSError as error:
+            raise UsageError(f"clusters {str(self.clusters)!r} cannot be read: {error.strerror}") from None
+
+    def _categories(self) -> Phrases | None:
+        if self.vocabulary is None:
+            return None
+        try:
+            phrases = category_phrases(read_concepts(self.vocabulary))
+        except OSError as error:
+            raise UsageError(f"vocabulary {str(self.vocabulary)!r} cannot be read: {error.strerror}") from None
+        if not len(phrases):
+            message = "none of its concepts has a category, expected a column of that name"
+            raise UsageError(f"vocabulary {str(self.vocabulary)!r}: {message}")
+        return phrases
+
+
+def _sentences(documents: Iterable[Document]) -> Iterator[list[str]]:
+    for document in documents:
+        words = document.words
+        if document.sentences is not None:
+            yield from (words[first:end] for first, end in document.sentences.tolist())

@@ -1,0 +1,201 @@
+"""The seven tags of Tang et al. (2013) for mentions with gaps, as Muis and Lu (2016), section 3.1, describe them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import product
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.errors import UsageError
+from spanloom.hypergraph import Edges, Ints, Paths
+from spanloom.structures.base import MOST_MENTIONS, Crowd, Encoded, MentionTable
+from spanloom.structures.chain import Chain
+from spanloom.structures.seven_tag_reading import BODY, HEAD, Runs, find_runs, number, read_all, read_enough
+from spanloom.structures.steps import STAY, steps
+
+OVERLAP = "it overlaps one of another type that is as long or longer, and a tag has one type"
+
+
+class SevenTag(Chain):
+    """A chain with tags for parts of one contiguous mention, of one discontiguous mention, and of several mentions.
+
+    *Heads*, BH and IH, are tokens of two mentions of the type or more; *bodies*, BD and ID, are the other tokens of
+    discontiguous mentions; B and I are the rest; O is in no mention. A token continues (I, ID, IH) if its mention holds
+    the token before it in the same component, for a head if two mentions do; else it begins (B, BD, BH). With these
+    borders 1, 2, 3 and 4 tokens have 2, 8, 46 and 310 canonical encodings. Of all encodings of up to 4 tokens, I comes
+    only after B, I, BH and IH; ID only after BD, ID, BH and IH; IH only after BH and IH, always of its own type; all
+    else may follow anything, and `follows` allows just that. It still allows what is no encoding, such as one BD alone.
+
+    The roles that say that a mention starts are B, BD and BH of all types, though BD and BH begin any component.
+
+    All types share one lattice, and a token has one type: of two mentions of different types that overlap, the one with
+    fewer tokens, or the later of equals, is left out of training.
+
+    Args:
+        components: at most, of a mention.
+
+    Raises:
+        UsageError: ``components`` is below 1.
+
+    >>> table = MentionTable.build([(0, 0, ((0, 1),)), (0, 0, ((0, 1), (2, 4))), (0, 0, ((0, 1), (5, 6)))])
+    >>> structure, offsets = SevenTag(), np.array([0, 6])  # Infarctions either water shed or embolic
+    >>> edges = structure.encode(table, offsets, ["p"]).edges
+    >>> [structure.tags(["p"])[tag] for tag in structure.read_tags(edges, ["p"])]
+    ['BH-p', 'O', 'BD-p', 'ID-p', 'O', 'BD-p']
+    >>> structure.decode(edges, offsets, ["p"]).rows()
+    [(0, 0, ((0, 1), (5, 6))), (0, 0, ((0, 1), (2, 4)))]
+    """
+
+    name = "seven_tag"
+    letters = ("B", "I", "BD", "ID", "BH", "IH")
+    only_canonical = False
+
+    def __init__(self, components: int = 3) -> None:
+        if components < 1:
+            raise UsageError(f"components is {components}, expected a whole number from 1")
+        self.components = components
+
+    def with_components(self, components: int) -> Self:
+        """The same for mentions of at most so many components."""
+        return type(self)(components)
+
+    def follows(self, tag: str, after: str) -> bool:
+        """I, ID and IH go on from a tag of their own kind or from a head, of the same type."""
+        letter, _, name = after.partition("-")
+        before, _, other = tag.partition("-")
+        return letter[0] != "I" or (name == other and before[1:] in (letter[1:], "H"))
+
+    def holds(self, mentions: MentionTable) -> NDArray[np.bool_]:
+        """(M,) whether a mention has so few components."""
+        few: NDArray[np.bool_] = np.diff(mentions.ptr) <= self.components
+        return few
+
+    def encode(self, mentions: MentionTable, offsets: Ints, types: Sequence[str]) -> Encoded:
+        """As `Structure.encode`; mentions of more components are lost, and the shorter of two types that overlap."""
+        count = np.diff(mentions.ptr)
+        lost = {
+            i: f"it has {count[i]} components, and the model was made for at most {self.components}"
+            for i in np.flatnonzero(count > self.components).tolist()
+        }
+        lost |= dict.fromkeys(_mixed(mentions, [i for i in range(len(mentions)) if i not in lost]), OVERLAP)
+        keep = np.ones(len(mentions), bool)
+        keep[list(lost)] = False
+        return Encoded(self.write_tags(_tags(mentions.take(keep), offsets), offsets, types), lost)
+
+    def decode(self, edges: Edges, offsets: Ints, types: Sequence[str], reading: str = "enough") -> MentionTable:
+        """As `Structure.decode`, see `seven_tag_reading`."""
+        runs = self._runs(edges, offsets, types)
+        clear = runs.clear
+        plain = MentionTable(
+            runs.sentence[clear], runs.kind[clear], np.arange(int(clear.sum()) + 1), runs.first[clear], runs.end[clear]
+        )
+        if clear.all():
+            return plain
+        rows = []
+        for sentence, kind, group in runs.groups():
+            if reading == "enough":
+                found = read_enough(group, self.components)
+            else:
+                found = read_all(group, self.components, MOST_MENTIONS)
+            rows += [(sentence, kind, ranges) for ranges in found]
+        return MentionTable.merge([plain, MentionTable.build(rows)])
+
+    def crowded(self, edges: Edges, offsets: Ints, types: Sequence[str]) -> list[Crowd]:
+        """As `Structure.crowded`. Mentions of fewer components come first; of as many, they come from left to right."""
+        counts = [
+            Crowd(sentence, kind, number(group, self.components))
+            for sentence, kind, group in self._runs(edges, offsets, types).groups()
+        ]
+        return [crowd for crowd in counts if crowd.mentions > MOST_MENTIONS]
+
+    def _runs(self, edges: Edges, offsets: Ints, types: Sequence[str]) -> Runs:
+        tags = self.read_tags(edges, types)
+        kind = np.where(tags > 0, (tags - 1) // len(self.letters), -1)
+        return find_runs(kind, (tags - 1) % len(self.letters), offsets)
+
+    def paths(self, mentions: MentionTable, types: Sequence[str]) -> Paths:
+        """As `Structure.paths`: the tags are such that the reading ``all``, without its limit, gives the mention.
+
+        A component begins with B, BD, BH or IH (inside a head any mention may begin), and goes on with I, ID, BH or IH:
+        of B and I if the mention has one component, else of BD and ID. It does not end where I or ID goes on from a tag
+        that is no head's. What stands in gaps is free.
+        """
+        owner, _, position, link = steps(mentions)
+        inside = position % 2 == 0
+        begins = (np.diff(owner, prepend=-1) != 0) | (np.diff(position, prepend=-1) != 0)
+        gaps = np.diff(mentions.ptr) > 1
+        row = 1 + ((mentions.kind * 2 + gaps)[owner] * 2 + begins) * 2 + (link != STAY)
+        step_ptr = np.searchsorted(owner, np.arange(len(mentions) + 1))
+        start = mentions.first[mentions.ptr[:-1]]
+        return Paths(
+            mentions.sentence, np.zeros_like(mentions.kind), start, step_ptr, np.where(inside, row, 0),
+            _allowed(self, tuple(types)),
+        )  # fmt: skip
+
+
+def _mixed(mentions: MentionTable, candidates: Sequence[int]) -> list[int]:
+    """Mentions that overlap one of another type that has more tokens, or as many and comes earlier."""
+    owner, token, position, _ = steps(mentions)
+    inside = position % 2 == 0
+    owner, token = owner[inside], token[inside]
+    sentence, kind = mentions.sentence[owner], mentions.kind[owner]
+    order = np.lexsort((kind, token, sentence))
+    s, t, k = sentence[order], token[order], kind[order]
+    meet = (s[1:] == s[:-1]) & (t[1:] == t[:-1]) & (k[1:] != k[:-1])
+    if not meet.any():
+        return []
+    busy = set(s[1:][meet].tolist())
+    rows = mentions.rows()
+    size = np.bincount(owner, minlength=len(mentions)).tolist()
+    taken: dict[tuple[int, int], int] = {}
+    mixed = []
+    for i in sorted((i for i in candidates if rows[i][0] in busy), key=lambda i: -size[i]):
+        n, own, ranges = rows[i]
+        cells = [(n, t) for first, end in ranges for t in range(first, end)]
+        if any(taken.get(cell, own) != own for cell in cells):
+            mixed.append(i)
+        else:
+            taken.update(dict.fromkeys(cells, own))
+    return mixed
+
+
+def _tags(mentions: MentionTable, offsets: Ints) -> Ints:
+    """(T,) numbers of tags; no two types meet at a token."""
+    mentions = MentionTable.build(dict.fromkeys(mentions.rows()))  # a mention that is given twice is one mention
+    owner, token, position, link = steps(mentions)
+    inside = position % 2 == 0
+    owner, link = owner[inside], link[inside]
+    place = token[inside] + offsets[mentions.sentence[owner]]
+    size = int(offsets[-1])
+    count = np.bincount(place, minlength=size)
+    gaps = np.bincount(place[~mentions.contiguous[owner]], minlength=size)
+    linked = np.bincount(place[link == STAY] + 1, minlength=size)  # how many hold this token and the one before it
+    family = np.where(count > 1, HEAD, np.where(gaps > 0, BODY, 0))
+    goes_on = linked > (family == HEAD)
+    kind = np.zeros(size, np.int64)
+    kind[place] = mentions.kind[owner]
+    return np.where(count > 0, 1 + 6 * kind + 2 * family + goes_on, 0)
+
+
+@lru_cache(maxsize=64)
+def _allowed(structure: SevenTag, types: tuple[str, ...]) -> NDArray[np.uint8]:
+    """Hyperedges that a step allows: row 0 all; then by type, gaps or none, component begins or not, ends or not."""
+    number = {tag: i for i, tag in enumerate(structure.tags(types))}
+    own, after = [], []  # the tag of this token that a hyperedge speaks of, and that of the next; 0 is no matter
+    for edge in structure.template(types).edges:
+        child = edge.children[0].kind.strip()
+        own.append(number[edge.head.strip() if edge.head != "START" else child])
+        after.append(number[child] if edge.constant is not None else 0)
+    says, follows = np.array(own), np.array(after)
+    rows = [np.ones(len(own), bool)]
+    for kind, gaps, begins, ends in product(range(len(types)), (0, 1), (0, 1), (0, 1)):
+        begin, head = 1 + 6 * kind + 2 * gaps, 1 + 6 * kind + 2 * HEAD
+        row = np.isin(says, [begin if begins else begin + 1, head, head + 1])
+        if ends:
+            row &= (says >= head) | (follows != begin + 1)
+        rows.append(row)
+    return np.array(rows, np.uint8)

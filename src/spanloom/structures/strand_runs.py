@@ -1,0 +1,136 @@
+"""Strands as graphs of few nodes: what is one way in and one way out is drawn together.
+
+A strand is a directed acyclic graph: nodes are the places (token, type, position) that have links, arcs are starts,
+links and ends, and a mention is a path from a start to an end. Almost every node of a sentence has one arc in and one
+arc out. The others are *joints*; a *run* is what lies between two joints, or between a joint and a start or an end. A
+run from a start to an end is a mention, and nothing else goes through it.
+
+Of a path only its *bounds* matter: the token of the start, and one more than the token of each step to the next
+position and of the end. Taken in pairs they are the ranges of the mention.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.hypergraph import Ints
+
+START, STAY, ADVANCE, END = 0, 1, 2, 4  # kinds of arcs; all but the first are bits of ``Strand.links``
+
+
+class Strand(NamedTuple):
+    """The paths of mentions with at most c components, in P = 2 c - 1 positions: component, gap, component, and so on.
+
+    A path begins at position 0, follows one link at each token, and ends; its ranges are the tokens at even positions.
+    Every place with links is on a path, and so is every link.
+
+    Args:
+        start: (T, K) whether a path begins at this token.
+        links: (T, K, P) bits: `STAY` at the position, `ADVANCE` to the next, both at the next token, or `END` here.
+    """
+
+    start: NDArray[np.bool_]
+    links: NDArray[np.uint8]
+
+
+class Runs(NamedTuple):
+    """R runs between J joints, which are numbered from left to right.
+
+    Args:
+        tail: (R,) the joint where each begins; -1 for a start.
+        head: (R,) the joint where each ends; -1 for an end.
+        leaves: (R,) kind of its first arc.
+        enters: (R,) kind of its last arc.
+        sentence: (R,) its number.
+        kind: (R,) the type's number.
+        ptr: (R + 1,) where the bounds of each begin.
+        bounds: tokens of the batch, ascending in each run.
+        gap: (J,) whether a joint is in a gap.
+    """
+
+    tail: Ints
+    head: Ints
+    leaves: Ints
+    enters: Ints
+    sentence: Ints
+    kind: Ints
+    ptr: Ints
+    bounds: Ints
+    gap: NDArray[np.bool_]
+
+
+class _Arcs(NamedTuple):
+    tail: Ints
+    head: Ints
+    step: Ints
+
+
+def contract(strand: Strand, offsets: Ints) -> Runs:
+    """The runs of a strand, by pointer jumping: as many passes over the arcs as the longest run has binary digits."""
+    _, types, positions = strand.links.shape
+    flat = strand.links.ravel()
+    place = np.flatnonzero(flat)  # of each node; in order of tokens
+    arcs = _arcs(strand, place, flat[place])
+    joint = _joints(arcs, len(place))
+    up = _leaders(arcs, joint)
+    leader = np.flatnonzero(up == np.arange(len(up)))
+    run = np.searchsorted(leader, up)
+    stops = np.flatnonzero((arcs.head < 0) | joint[arcs.head])
+    last = np.empty(len(leader), np.int64)
+    last[run[stops]] = stops
+
+    number = np.append(np.cumsum(joint) - 1, -1)  # of a node among the joints; node -1 is outside
+    token = place // (types * positions)
+    value = np.where(arcs.step == START, token[arcs.head], token[arcs.tail] + 1)  # an index of -1 is never kept
+    said = np.flatnonzero(arcs.step != STAY)
+    said = said[np.lexsort((value[said], run[said]))]
+    at = place[np.where(arcs.tail[leader] < 0, arcs.head[leader], arcs.tail[leader])]
+    return Runs(
+        number[arcs.tail[leader]],
+        number[arcs.head[last]],
+        arcs.step[leader],
+        arcs.step[last],
+        np.searchsorted(offsets, at // (types * positions), side="right") - 1,
+        at // positions % types,
+        np.concatenate([[0], np.cumsum(np.bincount(run[said], minlength=len(leader)))]),
+        value[said],
+        place[joint] % positions % 2 == 1,
+    )
+
+
+def _arcs(strand: Strand, place: Ints, link: NDArray[np.uint8]) -> _Arcs:
+    """Starts, stays, advances, ends, each in order of tokens; node -1 is outside."""
+    _, types, positions = strand.links.shape
+    tails = [np.flatnonzero(link & bit) for bit in (STAY, ADVANCE, END)]
+    first = np.searchsorted(place, np.flatnonzero(strand.start) * positions)
+    following = np.searchsorted(place, place[tails[0]] + types * positions)
+    advanced = np.searchsorted(place, place[tails[1]] + types * positions + 1)
+    return _Arcs(
+        np.concatenate([np.full(len(first), -1), *tails]),
+        np.concatenate([first, following, advanced, np.full(len(tails[2]), -1)]),
+        np.repeat([START, STAY, ADVANCE, END], [len(first), *map(len, tails)]),
+    )
+
+
+def _joints(arcs: _Arcs, nodes: int) -> NDArray[np.bool_]:
+    into = np.bincount(arcs.head + 1, minlength=nodes + 1)[1:]
+    out = np.bincount(arcs.tail + 1, minlength=nodes + 1)[1:]
+    joint: NDArray[np.bool_] = (into != 1) | (out != 1)
+    return joint
+
+
+def _leaders(arcs: _Arcs, joint: NDArray[np.bool_]) -> Ints:
+    """The first arc of each arc's run."""
+    into = np.empty(len(joint) + 1, np.int64)
+    into[arcs.head] = np.arange(len(arcs.head))  # the only arc into a node that is no joint
+    up = np.arange(len(arcs.tail))
+    inner = (arcs.tail >= 0) & ~np.append(joint, True)[arcs.tail]
+    up[inner] = into[arcs.tail[inner]]
+    while True:
+        further = up[up]
+        if np.array_equal(further, up):
+            return up
+        up = further
