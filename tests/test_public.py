@@ -20,8 +20,8 @@ PUBLIC = {
         "evaluate exact join_spans overlaps paired_test score"
     ),
     "spanloom.features": (
-        "Built FeatureIndex FeatureSet Keys PRESETS Sparse Template available_columns build_index name_rows "
-        "parse parse_all"
+        "Built FeatureIndex FeatureSet Keys PRESETS Resources Sparse Template available_columns build_index "
+        "category_phrases name_rows parse parse_all"
     ),
     "spanloom.formats": "FORMATS Format Losses from_record read to_record validate write",
     "spanloom.hypergraph": (
@@ -30,11 +30,14 @@ PUBLIC = {
     ),
     "spanloom.learn": "Epoch Iteration Objective TrainingSet adagrad minimize search_step",
     "spanloom.modelfile": "load_arrays read_description save_model",
-    "spanloom.recognize": "Lost Progress Recognizer Report load",
+    "spanloom.recognize": "Lost Progress ReadBack Recognizer Report load read_back",
     "spanloom.scoring": "Transposed Weights role_gradient role_scores transpose",
     "spanloom.structures": "Encoded MentionTable READINGS STRUCTURES Structure TokenMention chain_template",
-    "spanloom.text": "SECTIONS prepare section_names split_sentences tokenize",
+    "spanloom.text": (
+        "NOTES Phrases Rules SECTIONS note_type prepare read_rules section_names split_sentences tokenize"
+    ),
     "spanloom.view": "MIN_WIDTH render",
+    "spanloom.vocabulary": "Concept read_concepts",
 }
 
 

@@ -56,6 +56,14 @@ def test_clusters_are_a_file_or_a_number():
     assert effective({**given, "clusters": "paths.txt"}, None).clusters == "paths.txt"
 
 
+def test_rules_for_sections_are_a_file_or_a_table(config):
+    given = {"train": "t", "output": "m", "vocabulary": "v.tsv"}
+    expected = {"sections": "r.toml", "vocabulary": "v.tsv", "n_jobs": -1}
+    assert effective({**given, "sections": "r.toml"}, None).recognizer_options() == expected
+    options = effective(given, config("[sections.sections]\nplan = 'plan|way'\n"))
+    assert options.recognizer_options()["sections"] == {"sections": {"plan": "plan|way"}}
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -49,7 +49,7 @@ InputFormat = Annotated[
     typer.Option(
         "--input-format",
         metavar="FORMAT",
-        help="The input's format, where its name does not say: jsonl, brat, conll, text.",
+        help="The input's format, where its name does not say: jsonl, brat, pubtator, conll, text.",
     ),
 ]
 Format = Annotated[
@@ -58,7 +58,7 @@ Format = Annotated[
         "--format",
         "-f",
         metavar="FORMAT",
-        help="The output's format, where its name does not say: jsonl, brat, conll, text.",
+        help="The output's format, where its name does not say: jsonl, brat, pubtator, conll, text.",
     ),
 ]
 Columns = Annotated[
@@ -141,12 +141,18 @@ def _train_recognizer(
         typer.Option(
             "--structure",
             metavar="NAME",
-            help="separators, separator_states, mention_hypergraph, bio, bilou. [separators]",
+            help="separators, shared, split, seven_tag, separator_states, mention_hypergraph, bio, bilou. [separators]",
         ),
+    ] = None,
+    components: Annotated[
+        int | None,
+        typer.Option("--components", min=1, metavar="N", help="Parts of a mention with gaps, at most. [3]"),
     ] = None,
     features: Annotated[
         str | None,
-        typer.Option("--features", metavar="NAME", help="Preset: biomedical, genia, ace, conll, small. [biomedical]"),
+        typer.Option(
+            "--features", metavar="NAME", help="Preset: biomedical, clinical, genia, ace, conll, small. [biomedical]"
+        ),
     ] = None,
     optimizer: Annotated[
         str | None, typer.Option("--optimizer", metavar="NAME", help="adagrad or lbfgs. [adagrad]")
@@ -160,7 +166,9 @@ def _train_recognizer(
             "--l2", metavar="NUMBER", help="Weight of the L2 penalty; given several times, the best on --dev is taken."
         ),
     ] = None,
-    epochs: Annotated[int | None, typer.Option("--epochs", min=1, metavar="N", help="Passes of adagrad. [5]")] = None,
+    epochs: Annotated[
+        int | None, typer.Option("--epochs", min=1, metavar="N", help="Passes of adagrad, at most. [30]")
+    ] = None,
     iterations: Annotated[
         int | None, typer.Option("--iterations", min=1, metavar="N", help="Iterations of lbfgs, at most. [200]")
     ] = None,
@@ -178,11 +186,19 @@ def _train_recognizer(
             "--ignore", metavar="COLUMN", help="A column, such as pos, to do without; several times for more."
         ),
     ] = None,
+    sections: Annotated[
+        str | None,
+        typer.Option("--sections", metavar="TOML", help="Your own rules that name sections and note types."),
+    ] = None,
+    vocabulary: Annotated[
+        str | None,
+        typer.Option("--vocabulary", metavar="TABLE", help="Concepts whose names and categories become features."),
+    ] = None,
     min_count: Annotated[
         int | None, typer.Option("--min-count", min=1, metavar="N", help="Leave out features of fewer tokens. [1]")
     ] = None,
     reading: Annotated[
-        str | None, typer.Option("--reading", metavar="NAME", help="How overlaps are read: nested or all. [nested]")
+        str | None, typer.Option("--reading", metavar="NAME", help="How overlaps are read: enough or all. [enough]")
     ] = None,
     tune_penalty: Annotated[
         bool | None,
@@ -293,6 +309,41 @@ def _view(
     input_format: InputFormat = None,
 ) -> None:
     """Show documents and their mentions in the terminal."""
+
+
+@_verb("ambiguity")
+def _ambiguity(
+    data: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="DATA",
+            help="A file, a folder, or - for standard input; without it, encodings are counted.",
+            show_default=False,
+        ),
+    ] = None,
+    structure: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--structure",
+            metavar="NAME",
+            help="The structure; with DATA several times for more. [shared; with DATA seven_tag, shared, split]",
+        ),
+    ] = None,
+    components: Annotated[
+        int | None,
+        typer.Option("--components", min=1, metavar="N", help="Parts of a mention with gaps, at most. [3]"),
+    ] = None,
+    length: Annotated[
+        int | None, typer.Option("--length", min=1, max=100, metavar="N", help="Count for texts of 1 to N tokens. [5]")
+    ] = None,
+    against: Annotated[
+        str | None, typer.Option("--against", metavar="NAME", help="Another structure, for the relative ambiguity.")
+    ] = None,
+    input_format: InputFormat = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Count a structure's encodings; with DATA, show what is lost when gold mentions are encoded and read back."""
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:

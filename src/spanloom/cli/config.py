@@ -26,6 +26,7 @@ class TrainOptions(BaseModel):
     dev: str | None = None
     input_format: str | None = None
     structure: str | None = None
+    components: int | None = Field(default=None, ge=1)
     features: str | list[str] | None = None
     optimizer: str | None = None
     counting: str | None = None
@@ -36,6 +37,8 @@ class TrainOptions(BaseModel):
     clusters: str | int | None = None
     runs: int | None = Field(default=None, ge=1)
     ignore: list[str] | None = None
+    sections: str | dict[str, dict[str, str]] | None = None
+    vocabulary: str | None = None
     min_count: int | None = Field(default=None, ge=1)
     reading: str | None = None
     tune_penalty: bool | None = None

@@ -19,6 +19,7 @@ DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 # verb -> the module whose `run` takes the verb's options; imported when the verb runs, because a module may load
 # compiled kernels, and `--help` must not wait for them
 VERBS = {
+    "ambiguity": "spanloom.cli.ambiguity",
     "convert": "spanloom.cli.convert",
     "demo": "spanloom.cli.demo",
     "evaluate": "spanloom.cli.evaluate",

@@ -1,0 +1,218 @@
+"""The sub-hypergraph of a sentence as SVG, as Muis and Lu (2016), Figure 3, draw it.
+
+One column a token, one row a kind of node. A node is a box; its hyperedge is one line that leaves it and branches at a
+dot if it has several children, so that a hyperedge of several children reads as one. Lines run to the right, or down to
+a node of the same token. The leaf is a small box X under the node that leads to it. Past the last token there is a bar.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+from xml.etree import ElementTree
+
+import numpy as np
+
+from spanloom.errors import UsageError
+from spanloom.hypergraph import Edges, Hyperedge, Template
+from spanloom.view import svg
+from spanloom.view.svg import Element, number
+
+_BOX = 22.0  # height of a node
+_ROW = 58.0  # from row to row
+_GUTTER = 50.0  # at least, between the nodes of neighbouring columns
+_STEM = 14.0  # from a node to the dot where its hyperedge branches
+_BYPASS = 6.0  # from a node to where a line to a lower row at the same token turns
+_LEAF = 14.0  # side of a leaf
+_DROP = 19.0  # from the middle of a node to the top of its leaf
+_MARGIN = 16.0
+_HEADER = 34.0  # above the middle of the first row: the words
+
+_STYLE = """
+.spanloom .edge path { fill: none; stroke: var(--line); stroke-width: 1.6; }
+.spanloom .edge circle { fill: var(--line); }
+.spanloom .node rect { fill: var(--paper); stroke: currentColor; }
+.spanloom .leaf rect { fill: var(--paper); stroke: currentColor; stroke-dasharray: 2 1; }
+.spanloom .leaf text, .spanloom .label { font-size: 10px; }
+"""
+
+
+class _Pick(NamedTuple):
+    """A hyperedge that is drawn."""
+
+    token: int
+    edge: Hyperedge
+
+
+class _Grid(NamedTuple):
+    """Where things stand.
+
+    Args:
+        x: the middle of each column.
+        row: the middle of each kind's row, from top to bottom.
+        half: half the width of the nodes.
+        width: of the drawing.
+        height: of the drawing.
+    """
+
+    x: list[float]
+    row: dict[str, float]
+    half: float
+    width: float
+    height: float
+
+
+def draw_hypergraph(
+    template: Template,
+    words: Sequence[str],
+    edges: Edges,
+    *,
+    leaf_roles: Collection[str] = (),
+    leave_out: Collection[str] = (),
+    labels: bool = False,
+    title: str = "Sub-hypergraph",
+) -> str:
+    """Draw the sub-hypergraph of one sentence and one copy of a template.
+
+    Args:
+        template: of the structure.
+        words: T.
+        edges: (T, D) the hyperedges picked at each token; negative numbers are none.
+        leaf_roles: a hyperedge without children leads to the leaf. So does, beside its children, one with such a role:
+            in a template that names no leaf, those that say that something ends.
+        leave_out: kinds of nodes that are not drawn, with their hyperedges and the lines to them.
+        labels: write the labels of the hyperedges, where they say more than the children do.
+        title: what the drawing shows, for those who cannot see it.
+
+    Returns:
+        One SVG element, the same for the same arguments, for light and dark pages and for print. Each hyperedge is a
+        group of class ``edge`` whose title is its word and its label; the description lists them all.
+
+    Raises:
+        UsageError: ``edges`` has not one row a word, or holds a number that is no hyperedge of the template.
+
+    >>> from spanloom.hypergraph import Child
+    >>> coin = Template(("A",), "A", frozenset({"A"}), (Hyperedge("heads", "A", (Child("A", 1),)),))
+    >>> drawing = draw_hypergraph(coin, ["one", "two"], np.array([[0], [0]], np.int16))
+    >>> drawing.startswith("<svg "), drawing.count('class="node"')
+    (True, 2)
+    """
+    picks = _picks(template, words, edges, leave_out)
+    nodes = _nodes(picks, len(words), leave_out)
+    grid = _layout(template, words, {kind for _, kind in nodes})
+    root = svg.canvas(grid.width, grid.height, title, _description(words, picks), _STYLE)
+    for token, text in enumerate(words):
+        svg.word(root, text, grid.x[token], _MARGIN, **{"class": "word"})
+    for pick in picks:
+        _draw_edge(root, grid, pick, words, leave_out, leaf_roles, labels)
+    for token, kind in nodes:
+        _box(root, "node", kind, grid.x[token], grid.row[kind] - _BOX / 2, (2 * grid.half, _BOX))
+    return svg.render(root)
+
+
+def _picks(template: Template, words: Sequence[str], edges: Edges, leave_out: Collection[str]) -> list[_Pick]:
+    rows = np.asarray(edges)
+    if rows.ndim != 2 or len(rows) != len(words):
+        raise UsageError(f"edges have the shape {rows.shape}, expected ({len(words)}, D): one row for each word")
+    if rows.size and rows.max() >= len(template.edges):
+        raise UsageError(
+            f"edges name number {rows.max()}, and the template has hyperedges 0 to {len(template.edges) - 1}"
+        )
+    picks = [_Pick(token, template.edges[e]) for token, row in enumerate(rows.tolist()) for e in row if e >= 0]
+    return [pick for pick in picks if pick.edge.head not in leave_out]
+
+
+def _nodes(picks: Sequence[_Pick], length: int, leave_out: Collection[str]) -> list[tuple[int, str]]:
+    """The nodes that choose or are reached, each once, from left to right."""
+    found = {(token, edge.head): None for token, edge in picks}
+    for token, edge in picks:
+        reached = [(token + child.step, child.kind) for child in edge.children if child.kind not in leave_out]
+        found |= dict.fromkeys(node for node in reached if node[0] < length)
+    return sorted(found, key=lambda node: node[0])
+
+
+def _layout(template: Template, words: Sequence[str], used: Collection[str]) -> _Grid:
+    kinds = [kind for kind in template.kinds if kind in used]
+    half = max([_BOX, *(svg.width(kind) + 10 for kind in kinds)]) / 2
+    x, right = [], _MARGIN
+    for text in words:
+        column = max(2 * half + _GUTTER, svg.width(text) + 12)
+        x.append(right + column / 2)
+        right += column
+    row = {kind: _MARGIN + _HEADER + i * _ROW for i, kind in enumerate(kinds)}
+    height = _MARGIN + _HEADER + len(kinds) * _ROW - _ROW + _DROP + _LEAF + _MARGIN
+    return _Grid(x, row, half, right + _MARGIN, height if kinds else 2 * _MARGIN)
+
+
+def _description(words: Sequence[str], picks: Sequence[_Pick]) -> str:
+    chosen: list[list[str]] = [[] for _ in words]
+    for token, edge in picks:
+        chosen[token].append(edge.label)
+    return "; ".join(f"{text}: {', '.join(labels)}" for text, labels in zip(words, chosen, strict=True) if labels)
+
+
+def _draw_edge(
+    root: Element,
+    grid: _Grid,
+    pick: _Pick,
+    words: Sequence[str],
+    leave_out: Collection[str],
+    leaf_roles: Collection[str],
+    labels: bool,
+) -> None:
+    token, edge = pick
+    children = [child for child in edge.children if child.kind not in leave_out]
+    leaf = not edge.children or any(role.name in leaf_roles for role in edge.roles)
+    x, y = grid.x[token], grid.row[edge.head]
+    # children at this token in the next row hang below the node; whatever else there is leaves it on the right
+    near = {child.kind for child in children if child.step == 0 and grid.row[child.kind] - y <= _ROW}
+    onward = any(child.step for child in children) or len({child.kind for child in children}) > len(near)
+    branch = (x + grid.half + _STEM, y) if onward else (x, y + _BOX / 2)
+    stem = f"M {_at(x + grid.half, y)} H {number(branch[0])}" if onward else f"M {_at(*branch)}"
+    group = ElementTree.SubElement(root, "g", {"class": "edge"})
+    svg.write(group, "title", f"{words[token]}: {edge.label}")
+    for child in children:
+        if child.step == 0 and child.kind not in near:
+            turn = number(x + grid.half + _BYPASS)
+            way = f"M {_at(x + grid.half, y)} H {turn} V {number(grid.row[child.kind])} H {number(x + grid.half)}"
+        else:
+            way = f"{stem} {_way(grid, token + child.step, child.kind, branch, bool(child.step))}"
+        ElementTree.SubElement(group, "path", {"d": way})
+    if leaf:
+        low = number(y + _DROP + _LEAF / 2)
+        bend = f"Q {number(branch[0])} {low} {number(x + _LEAF / 2)} {low}" if onward else f"V {number(y + _DROP)}"
+        ElementTree.SubElement(group, "path", {"d": f"{stem} {bend}"})
+        _box(group, "leaf", "X", x, y + _DROP, (_LEAF, _LEAF))
+    if onward and len(children) + leaf > 1:
+        ElementTree.SubElement(group, "circle", {"cx": number(branch[0]), "cy": number(branch[1]), "r": "3"})
+    if labels and onward:
+        svg.write(group, "text", edge.label, x=number(branch[0] + 3), y=number(y - 5), **{"class": "label"})
+
+
+def _way(grid: _Grid, token: int, kind: str, branch: tuple[float, float], onward: bool) -> str:
+    """From where a hyperedge branches to a child: of this token from above, of the next from the left."""
+    bx, by = branch
+    if token == len(grid.x):  # past the last token: a bar
+        end = grid.width - _MARGIN
+        return f"H {number(end)} M {_at(end, by - 6)} V {number(by + 6)}"
+    y = grid.row[kind]
+    if not onward:
+        top = y - _BOX / 2
+        return f"C {_at(bx, (by + top) / 2)} {_at(grid.x[token], (by + top) / 2)} {_at(grid.x[token], top)}"
+    left = grid.x[token] - grid.half
+    if y == by:
+        return f"H {number(left)}"
+    return f"C {_at((bx + left) / 2, by)} {_at((bx + left) / 2, y)} {_at(left, y)}"
+
+
+def _box(parent: Element, name: str, text: str, x: float, top: float, size: tuple[float, float]) -> None:
+    """A box with text, around the column's middle."""
+    wide, high = size
+    group = ElementTree.SubElement(parent, "g", {"class": name})
+    place = {"x": number(x - wide / 2), "y": number(top), "width": number(wide), "height": number(high), "rx": "3"}
+    ElementTree.SubElement(group, "rect", place)
+    svg.write(group, "text", text, x=number(x), y=number(top + high / 2), **{"dominant-baseline": "central"})
+
+
+def _at(x: float, y: float) -> str:
+    return f"{number(x)} {number(y)}"

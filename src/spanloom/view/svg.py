@@ -1,0 +1,108 @@
+"""What all drawings share: a canvas in light and dark, text that cannot break the file, widths of text, bytes.
+
+A drawing is one SVG element: no script, no font of its own, nothing that is loaded. Lines and text have the colour of
+the page; one more colour, with enough contrast on both, sets lines off from boxes, and nothing depends on it.
+"""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+from spanloom.view.cells import cells, visible
+
+Element = ElementTree.Element
+
+CELL = 8.0  # the width that a cell of text is given, for a font of 13 pixels
+LONGEST = 32  # cells of a word; of a longer one the beginning is shown, and all of it where the pointer rests
+
+_STYLE = """
+.spanloom {{ color: #1a1a1a; background: #ffffff; --paper: #ffffff; --line: #0067a5; }}
+@media (prefers-color-scheme: dark) {{
+  .spanloom {{ color: #e8e8e8; background: #16181c; --paper: #16181c; --line: #6cb8ee; }}
+}}
+@media print {{ .spanloom {{ color: #000000; background: #ffffff; --paper: #ffffff; --line: #00507f; }} }}
+.spanloom text {{ font: 13px system-ui, sans-serif; fill: currentColor; text-anchor: middle; }}
+{style}
+"""
+
+
+def canvas(width: float, height: float, title: str, description: str, style: str) -> Element:
+    """An empty drawing.
+
+    Args:
+        width: in pixels.
+        height: in pixels.
+        title: what it shows, in a few words.
+        description: the same as the drawing, in words, for those who cannot see it.
+        style: CSS of its own; each selector begins with ``.spanloom``.
+    """
+    size = {"width": number(width), "height": number(height), "viewBox": f"0 0 {number(width)} {number(height)}"}
+    root = Element("svg", {"xmlns": "http://www.w3.org/2000/svg", **size, "class": "spanloom", "role": "img"})
+    write(root, "title", title)
+    write(root, "desc", description)
+    write(root, "style", _STYLE.format(style=style.strip()))
+    return root
+
+
+def write(parent: Element, tag: str, text: str, **attributes: str) -> Element:
+    """A child element that holds text, with what XML does not allow replaced."""
+    element = ElementTree.SubElement(parent, tag, attributes)
+    element.text = text if tag == "style" else clean(text)
+    return element
+
+
+def clean(text: str) -> str:
+    """Text for XML: control characters are shown as pictures, what is no character as ``�``.
+
+    >>> clean("a\\x00b\\ufffe")
+    'a␀b�'
+    """
+    return "".join("�" if char in "\ufffe\uffff" else visible(char) for char in text)
+
+
+def word(parent: Element, text: str, x: float, y: float, **attributes: str) -> None:
+    """A word at a place, shortened if it is very long."""
+    group = ElementTree.SubElement(parent, "g", attributes)
+    if shown(text) != text:
+        write(group, "title", text)
+    write(group, "text", shown(text), x=number(x), y=number(y))
+
+
+def shown(text: str) -> str:
+    """What is shown of a word.
+
+    >>> shown("pain"), shown("a" * 40)
+    ('pain', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…')
+    """
+    if cells(text) <= LONGEST:
+        return text
+    room, size = LONGEST - 1, 0
+    for i, char in enumerate(text):
+        size += cells(char)
+        if size > room:
+            return text[:i] + "…"
+    return text
+
+
+def width(text: str) -> float:
+    """The room that a word needs, in pixels.
+
+    >>> width("pain"), width("疼痛")
+    (32.0, 32.0)
+    """
+    return CELL * cells(shown(text))
+
+
+def number(value: float) -> str:
+    """A coordinate, with one decimal at most.
+
+    >>> number(12.0), number(0.25)
+    ('12', '0.2')
+    """
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def render(root: Element) -> str:
+    """The drawing as text; the same drawing is always the same text."""
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode") + "\n"
