@@ -40,10 +40,10 @@ PARAMETERS: dict[str, Any] = {
     "components": 3,
     "optimizer": "adagrad",
     "rate": 0.1,
-    "l2": (0.1, 1.0),
-    "epochs": 12,
+    "l2": (1.0, 3.0),
+    "epochs": 15,
     "iterations": 150,
-    "runs": 1,
+    "runs": 2,
 }
 CLUSTERS = 0  # Brown clusters of a corpus' training text; 0 for none
 SAMPLES = 1000  # of the bootstrap

@@ -81,7 +81,7 @@ def train(name: str, documents: Sequence[Document], types: Sequence[str], batch:
     data = TrainingSet(engine, built.matrix, keys.sentences, edges, built.index.group_sizes, built.counts)
     weights = adagrad(data, l2=L2, epochs=1, rate=RATE, batch=batch, seed=seed)
     single = Weights(weights.features / data.group_sizes[:, None, None], weights.constants)
-    return Model(Tagger.build(name, COUNTING[name], types, features, built.index, single), data, weights)
+    return Model(Tagger.build(structure, COUNTING[name], types, features, built.index, single), data, weights)
 
 
 def tag_seconds(model: Model, documents: Sequence[Document], repeats: int) -> Seconds:

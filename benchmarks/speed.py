@@ -220,7 +220,7 @@ def multigraph(result: Result, chosen: argparse.Namespace, paths: str) -> None:
     steps = [Seconds(b.wall - a.wall, b.cpu - a.cpu) for a, b in pairwise(passes)]
     one_pass = median(steps)
     single = Weights(weights.features / data.group_sizes[:, None, None], weights.constants)
-    tagger = Tagger.build("separators", "subgraphs", types, features, built.index, single)
+    tagger = Tagger.build(structure, "subgraphs", types, features, built.index, single)
     batches, tokens = batched(documents), token_count(documents)
     tag_ours(tagger, batches[:1])
     parts: list[tuple[Seconds, Seconds]] = []

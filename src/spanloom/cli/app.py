@@ -230,6 +230,10 @@ def _predict(
         float,
         typer.Option("--threshold", min=0.0, max=1.0, metavar="P", help="Leave out mentions less probable than this."),
     ] = 0.0,
+    reading: Annotated[
+        str | None,
+        typer.Option("--reading", metavar="NAME", help="How overlaps are read: enough or all. [as the model says]"),
+    ] = None,
     force: Force = False,
     jobs: Jobs = None,
     quiet: Quiet = False,

@@ -56,7 +56,7 @@ def _predict(model: str, documents: list[Document], jobs: int | None, say: Messa
     if unseen:
         say(f"never predicted, because the model was not trained on them: {', '.join(sorted(unseen))}")
     say(f"predicting {plural(len(documents), 'document')} with {model}")
-    return list(recognizer.predict(documents))
+    return list(recognizer.predict(documents, notice=say))
 
 
 def _are_scored(documents: Sequence[Document]) -> bool:

@@ -21,6 +21,7 @@ def run(
     output_format: str | None,
     input_format: str | None,
     threshold: float,
+    reading: str | None,
     force: bool,
     jobs: int | None,
     quiet: bool,
@@ -28,11 +29,13 @@ def run(
     """Read, predict and write, a batch at a time."""
     say = Messages(quiet)
     recognizer = load(model).set_params(n_jobs=jobs or ALL_CORES)
+    if reading is not None:
+        recognizer.set_params(reading=reading).check()
     tally: Counter[str] = Counter()
     # where no name tells the format: text in, native records out
     input_format = input_format or ("text" if source == STDIO else None)
     output_format = output_format or (None if _tells(output) else "jsonl")
-    found = recognizer.predict(read(source, format=input_format), threshold=threshold)
+    found = recognizer.predict(read(source, format=input_format), threshold=threshold, notice=say)
     losses = write(_counted(found, tally), output, format=output_format, force=force)
     if losses:
         say(f"spanloom: {lost(losses)}")

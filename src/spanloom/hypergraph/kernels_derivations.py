@@ -8,36 +8,49 @@ n[child] += n[node] p(hyperedge | node), and may exceed 1.
 import numpy as np
 from numba import njit
 
+_NEGLIGIBLE = -40.0  # what is smaller by so much leaves a float64 as it is
+
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _edge_value(e, row, start, end, k, inside, scores, constants, tables):
-    """The score of one hyperedge with all that hangs below it; -inf if it leads past the end."""
-    _, _, child_ptr, child_kind, child_step, final, role_ptr, role_index, role_step, edge_constant = tables
-    value = np.float64(constants[edge_constant[e], k]) if edge_constant[e] >= 0 else 0.0
-    for i in range(role_ptr[e], role_ptr[e + 1]):
-        if row + role_step[i] < end:
-            value += scores[row + role_step[i], role_index[i], k]
-    for i in range(child_ptr[e], child_ptr[e + 1]):
-        below = row + child_step[i]
-        if below < end:
-            value += inside[below - start, child_kind[i]]
-        elif not final[child_kind[i]]:
-            return -np.inf
-    return value
+def _own_scores(own, row, end, k, scores, constants, tables):
+    """The score of each hyperedge by itself."""
+    role_ptr, role_index, role_step, edge_constant = tables[6:]
+    for e in range(len(own)):
+        value = np.float64(constants[edge_constant[e], k]) if edge_constant[e] >= 0 else 0.0
+        for i in range(role_ptr[e], role_ptr[e + 1]):
+            if row + role_step[i] < end:
+                value += scores[row + role_step[i], role_index[i], k]
+        own[e] = value
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _leaves(inside, final):
+    """Past the last token only final kinds are leaves."""
+    for v in range(len(final)):
+        inside[v] = 0.0 if final[v] else -np.inf
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _fill_inside(inside, chance, start, end, k, scores, constants, tables):
-    """Inside scores of all nodes of a sentence, (T, V), and the probability of each hyperedge at its node, (T, E)."""
-    kind_ptr = tables[0]
+    """Inside scores of all nodes of a sentence, (T + 1, V), and the probability of each hyperedge at its node, (T, E).
+
+    A hyperedge that is less likely than what a float64 resolves has probability 0.
+    """
+    kind_ptr, _, child_ptr, child_kind, child_step = tables[:5]
+    _leaves(inside[end - start], tables[5])
     for row in range(end - 1, start - 1, -1):
-        chances = chance[row - start]
+        token = row - start
+        chances = chance[token]
+        _own_scores(chances, row, end, k, scores, constants, tables)
         for v in range(len(kind_ptr) - 2, -1, -1):
             top = -np.inf
             for e in range(kind_ptr[v], kind_ptr[v + 1]):
-                chances[e] = _edge_value(e, row, start, end, k, inside, scores, constants, tables)
-                top = max(top, chances[e])
-            inside[row - start, v] = top
+                value = chances[e]
+                for i in range(child_ptr[e], child_ptr[e + 1]):
+                    value += inside[token + child_step[i], child_kind[i]]
+                chances[e] = value
+                top = max(top, value)
+            inside[token, v] = top
             if top == -np.inf:
                 for e in range(kind_ptr[v], kind_ptr[v + 1]):
                     chances[e] = 0.0
@@ -46,9 +59,10 @@ def _fill_inside(inside, chance, start, end, k, scores, constants, tables):
             else:
                 total = 0.0
                 for e in range(kind_ptr[v], kind_ptr[v + 1]):
-                    chances[e] = np.exp(chances[e] - top)
+                    below = chances[e] - top
+                    chances[e] = 0.0 if below < _NEGLIGIBLE else np.exp(below) if below < 0.0 else 1.0
                     total += chances[e]
-                inside[row - start, v] += np.log(total)
+                inside[token, v] += np.log(total)
                 inverse = 1.0 / total
                 for e in range(kind_ptr[v], kind_ptr[v + 1]):
                     chances[e] *= inverse
@@ -89,7 +103,7 @@ def sums(scores, constants, sentences, offsets, root, tables, log_partition, exp
     longest = 0
     for n in sentences:
         longest = max(longest, offsets[n + 1] - offsets[n])
-    inside = np.empty((longest, kinds))
+    inside = np.empty((longest + 1, kinds))
     visits = np.empty((longest + 1, kinds))
     chance = np.empty((longest, len(tables[9])))
     for n in sentences:
@@ -111,12 +125,13 @@ def best(scores, constants, sentences, offsets, root, tables, score, edges):
         score: (N, K) with a shared node counted for each parent; filled in.
         edges: (T, K, D) the hyperedges picked at each token in order of kinds, -1 for no more; filled in.
     """
-    kind_ptr, edge_number, child_ptr, child_kind, child_step, _, _, _, _, _ = tables
+    kind_ptr, edge_number, child_ptr, child_kind, child_step, final = tables[:6]
     kinds = len(kind_ptr) - 1
     longest = 0
     for n in sentences:
         longest = max(longest, offsets[n + 1] - offsets[n])
-    inside = np.empty((longest, kinds))
+    own = np.empty(len(edge_number))
+    inside = np.empty((longest + 1, kinds))
     reached = np.empty((longest + 1, kinds), np.uint8)
     choice = np.empty((longest, kinds), np.int64)
     for n in sentences:
@@ -124,11 +139,15 @@ def best(scores, constants, sentences, offsets, root, tables, score, edges):
         for k in range(scores.shape[2]):
             if start == end:
                 continue
+            _leaves(inside[end - start], final)
             for row in range(end - 1, start - 1, -1):
+                _own_scores(own, row, end, k, scores, constants, tables)
                 for v in range(kinds - 1, -1, -1):
                     inside[row - start, v] = -np.inf
                     for e in range(kind_ptr[v], kind_ptr[v + 1]):
-                        value = _edge_value(e, row, start, end, k, inside, scores, constants, tables)
+                        value = own[e]
+                        for i in range(child_ptr[e], child_ptr[e + 1]):
+                            value += inside[row - start + child_step[i], child_kind[i]]
                         if value > inside[row - start, v]:
                             inside[row - start, v] = value
                             choice[row - start, v] = e
@@ -165,7 +184,7 @@ def path_probability(
     longest = 0
     for q in query_order:
         longest = max(longest, offsets[sentence[q] + 1] - offsets[sentence[q]])
-    inside = np.empty((longest, kinds))
+    inside = np.empty((longest + 1, kinds))
     visits = np.empty((longest + 1, kinds))
     chance = np.empty((longest, len(edge_constant)))
     nothing = np.empty((0, 0, 0), np.float32)

@@ -7,6 +7,8 @@ constrained path. An arc's score is that of its hyperedge; b and a are inside an
 import numpy as np
 from numba import njit
 
+_NEGLIGIBLE = -40.0  # what is smaller by so much leaves a float64 as it is
+
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _log_weights(w, scores, constants, start, end, k, token, tables):
@@ -49,7 +51,9 @@ def _log_gather(values, here, there, order, w, choice):
         if top > -np.inf:
             total = np.exp(own - top)
             for j in range(i, stop):
-                total += np.exp(w[choice[order[j]]] + values[there[order[j]]] - top)
+                below = w[choice[order[j]]] + values[there[order[j]]] - top
+                if below > _NEGLIGIBLE:
+                    total += np.exp(below)
             values[state] = top + np.log(total)
         i = stop
 

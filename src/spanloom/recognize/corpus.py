@@ -9,7 +9,7 @@ import numpy as np
 
 from spanloom.document import Document, Mention, Span, align
 from spanloom.hypergraph import Floats
-from spanloom.structures import MentionTable, TokenMention
+from spanloom.structures import MOST_MENTIONS, Crowd, MentionTable, TokenMention
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +108,20 @@ def place(
             at += 1
         base += len(firsts)
         yield document.copy(mentions=mentions)
+
+
+def crowd_notice(crowd: Crowd, documents: Sequence[Document], types: Sequence[str]) -> str:
+    """What to say where the reading ``all`` is cut short in one of the documents' sentences."""
+    sentence = crowd.sentence
+    for document in documents:
+        count = 0 if document.sentences is None else len(document.sentences)
+        if sentence < count:
+            break
+        sentence -= count
+    return (
+        f"document {document.id!r}, sentence {sentence + 1}: {crowd.mentions:,} mentions of type {types[crowd.kind]!r} "
+        f"have a path; the reading 'all' gives the first {MOST_MENTIONS:,}"
+    )
 
 
 def hold_out(documents: Sequence[Document], share: float, seed: int) -> tuple[list[Document], list[Document]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
@@ -19,7 +20,7 @@ from spanloom.features import PRESETS, Built, FeatureSet, build_index
 from spanloom.hypergraph import ENGINES, Floats
 from spanloom.hypergraph.threads import parallel_map, worker_count
 from spanloom.learn import TrainingSet
-from spanloom.recognize.corpus import Gold, Lost, batches, hold_out, place
+from spanloom.recognize.corpus import Gold, Lost, batches, crowd_notice, hold_out, place
 from spanloom.recognize.report import Report, make_report
 from spanloom.recognize.resources import Sources
 from spanloom.recognize.store import Stored, read_recognizer, write_recognizer
@@ -163,9 +164,10 @@ class Recognizer:
         sources = Sources(self.features, self.clusters, self.ignore, self.sections, self.vocabulary)
         features = sources.feature_set([*train, *given])
         tagger, built, data, gold = self._prepare(train, types, features)
+        jobs = worker_count(self.n_jobs)
         trainer = Trainer(
-            data, tagger, Development(given, tagger, worker_count(self.n_jobs)), self.optimizer, self.epochs, self.runs,
-            self.iterations, self.rate, self.tune_penalty, self.random_state, worker_count(self.n_jobs), tell, began,
+            data, tagger, Development(given, tagger, self.reading, jobs), self.optimizer, self.epochs, self.runs,
+            self.iterations, self.rate, self.tune_penalty, self.random_state, jobs, tell, began,
         )  # fmt: skip
         fit = self._best(trainer)
 
@@ -206,7 +208,9 @@ class Recognizer:
             grid = [best.l2]
         return trainer.fit(grid[0])
 
-    def predict(self, documents: Iterable[Document], *, threshold: float = 0.0) -> Iterator[Document]:
+    def predict(
+        self, documents: Iterable[Document], *, threshold: float = 0.0, notice: Callable[[str], object] = warnings.warn
+    ) -> Iterator[Document]:
         """Documents with the mentions that the model finds, in place of their own; lazily, in batches.
 
         Each mention's score is the exact marginal probability of its path in the structure.
@@ -214,16 +218,23 @@ class Recognizer:
         Args:
             documents: tokens and sentences are made where they are missing.
             threshold: leave out mentions with a lower score.
+            notice: told of each sentence where the reading ``all`` is cut short.
         """
         if not 0 <= threshold <= 1:
             raise UsageError(f"threshold is {threshold}, expected a probability between 0 and 1")
-        return self._predict(self.fitted, documents, threshold)
+        return self._predict(self.fitted, documents, threshold, notice)
 
-    def _predict(self, tagger: Tagger, documents: Iterable[Document], threshold: float) -> Iterator[Document]:
+    def _predict(
+        self, tagger: Tagger, documents: Iterable[Document], threshold: float, notice: Callable[[str], object]
+    ) -> Iterator[Document]:
         jobs = worker_count(self.n_jobs)
         for batch in batches(documents, BATCH_TOKENS, prepare):
             potentials, offsets = tagger.score(batch, jobs)
-            found = tagger.decode(potentials, offsets, self.reading, jobs)
+            edges = tagger.best(potentials, offsets, jobs)
+            found = tagger.structure.decode(edges, offsets, tagger.types, self.reading)
+            if self.reading == "all":
+                for crowd in tagger.structure.crowded(edges, offsets, tagger.types):
+                    notice(crowd_notice(crowd, batch, tagger.types))
             scores = tagger.probabilities(potentials, offsets, found, jobs)
             yield from place(batch, found, tagger.types, scores, threshold)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from spanloom.document import Document
 from spanloom.features import FeatureIndex, FeatureSet
-from spanloom.hypergraph import ENGINES, Engine, Floats, Ints, Potentials
+from spanloom.hypergraph import ENGINES, Edges, Engine, Floats, Ints, Potentials
 from spanloom.hypergraph.threads import threads
 from spanloom.scoring import Weights, role_scores
 from spanloom.structures import MentionTable, Structure
@@ -67,10 +67,13 @@ class Tagger:
         roles[:, rows] += np.float32(self.penalty)
         return Potentials(roles, potentials.constants)
 
+    def best(self, potentials: Potentials, offsets: Ints, n_jobs: int = 1) -> Edges:
+        """The hyperedges of the best structures, (T, K, D)."""
+        return self.engine.viterbi(self.penalized(potentials), offsets, n_jobs).edges
+
     def decode(self, potentials: Potentials, offsets: Ints, reading: str = "enough", n_jobs: int = 1) -> MentionTable:
         """The mentions of the best structures."""
-        best = self.engine.viterbi(self.penalized(potentials), offsets, n_jobs)
-        return self.structure.decode(best.edges, offsets, self.types, reading)
+        return self.structure.decode(self.best(potentials, offsets, n_jobs), offsets, self.types, reading)
 
     def probabilities(self, potentials: Potentials, offsets: Ints, mentions: MentionTable, n_jobs: int = 1) -> Floats:
         """The exact marginal probability of each mention's path."""

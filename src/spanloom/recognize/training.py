@@ -69,8 +69,9 @@ class Fit:
 class Development:
     """Development data whose features are looked up once."""
 
-    def __init__(self, documents: Sequence[Document], tagger: Tagger, n_jobs: int = 1) -> None:
+    def __init__(self, documents: Sequence[Document], tagger: Tagger, reading: str, n_jobs: int = 1) -> None:
         gold = Gold(documents, tagger.types)
+        self._reading = reading
         self._gold = frozenset(gold.table.rows())
         self._total = gold.total
         keys = tagger.features.keys(documents, n_jobs=n_jobs)
@@ -83,7 +84,7 @@ class Development:
 
     def f1(self, tagger: Tagger, potentials: Potentials, n_jobs: int = 1) -> float:
         """F1 of exact boundaries and types; mentions that no model can hold count as missed."""
-        found = set(tagger.decode(potentials, self._offsets, n_jobs=n_jobs).rows())
+        found = set(tagger.decode(potentials, self._offsets, self._reading, n_jobs).rows())
         return 2 * len(found & self._gold) / max(1, len(found) + self._total)
 
 

@@ -1,6 +1,6 @@
 """Structures: how mentions become hyperedges of a template, and hyperedges mentions."""
 
-from spanloom.structures.base import READINGS, Encoded, MentionTable, Structure, TokenMention
+from spanloom.structures.base import MOST_MENTIONS, READINGS, Crowd, Encoded, MentionTable, Structure, TokenMention
 from spanloom.structures.chain import Bilou, Bio, chain_template
 from spanloom.structures.mention_hypergraph import MentionHypergraph
 from spanloom.structures.separator_states import SeparatorStates
@@ -23,4 +23,14 @@ STRUCTURES: dict[str, Structure] = {
     )
 }
 
-__all__ = ["READINGS", "STRUCTURES", "Encoded", "MentionTable", "Structure", "TokenMention", "chain_template"]
+__all__ = [
+    "MOST_MENTIONS",
+    "READINGS",
+    "STRUCTURES",
+    "Crowd",
+    "Encoded",
+    "MentionTable",
+    "Structure",
+    "TokenMention",
+    "chain_template",
+]
