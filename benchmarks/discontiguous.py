@@ -9,8 +9,8 @@ the paper's Train-Disc) and on all (`all`, Train-Orig); evaluated on the discont
 data. Table 4: CRAFT with all its types, trained on all sentences.
 
 The development data are what is measured here, so nothing is chosen on them: lambda, the number of passes and the
-mention penalty are tuned for F1, reading `enough`, on a tenth of the training data (sentences for `disc`, documents for
-`all`), drawn by the seed and held out. Both readings are of the same weights.
+mention penalty are tuned for F1, reading `enough`, on the sentences of a tenth of the training articles, drawn by the
+seed and held out. Both readings are of the same weights.
 
 Predictions are kept in the folder CACHE; what is there is not trained again, and the tables are of all that is there.
 So parts may be run by themselves (--table, --corpus, --training, --model), and an interrupted run goes on where it
@@ -106,9 +106,9 @@ def train(key: Key, data: Data, store: Store, parameters: dict[str, Any]) -> Non
     """Fit a model, and keep what it predicts with each reading."""
     own = {name: value for name, value in parameters.items() if name not in ("types", "limit", "clusters")}
     recognizer = Recognizer(**own, clusters=_clusters(data, store), n_jobs=-1)
-    documents = data.training(key.training)
+    documents, held = data.training(key.training, parameters["random_state"])
     say(f"{key}: {len(documents):,} documents")
-    seconds, _ = timed(lambda: recognizer.fit(documents, progress=_tell))
+    seconds, _ = timed(lambda: recognizer.fit(documents, dev=held, progress=_tell))
     predicted = {}
     for reading in READINGS:
         recognizer.reading = reading

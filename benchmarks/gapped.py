@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from common import corpus
 from spanloom.document import Document, Mention
 from spanloom.evaluate import exact, join_spans
 from spanloom.recognize.corpus import by_sentence
 from spanloom.text import prepare
+
+HELD_OUT = 0.1  # of the articles
 
 
 @dataclass(frozen=True)
@@ -64,16 +68,29 @@ class Data:
             self._train = self._read("train")
         return self._train
 
-    def training(self, name: str) -> list[Document]:
-        """What a model is trained on."""
-        if name == "all":
-            return self.train
-        return [part for document in self.train for part in by_sentence(document) if has_gap(part)]
+    def training(self, name: str, seed: int) -> tuple[list[Document], list[Document]]:
+        """What a model is trained on, and what it is tuned on: the sentences of a tenth of the articles."""
+        articles = list(dict.fromkeys(article_of(document) for document in self.train))
+        held = set(
+            np.random.default_rng(seed).permutation(articles)[: max(1, round(HELD_OUT * len(articles)))].tolist()
+        )
+        chosen = self.train
+        if name == "disc":
+            chosen = [part for document in self.train for part in by_sentence(document) if has_gap(part)]
+        return (
+            [document for document in chosen if article_of(document) not in held],
+            [document for document in chosen if article_of(document) in held],
+        )
 
     def discontiguous(self, documents: Iterable[Document]) -> list[Document]:
         """Of development documents the sentences with a discontiguous gold mention, each as a document."""
         parts = (part for document in documents for part in by_sentence(document))
         return [part for part, chosen in zip(parts, self.gaps, strict=True) if chosen]
+
+
+def article_of(document: Document) -> str:
+    """The article: GENIA has a record for each sentence, with the sentence's number behind #."""
+    return document.id.partition("#")[0]
 
 
 def has_gap(document: Document) -> bool:

@@ -32,7 +32,9 @@ PUBLIC = {
     "spanloom.modelfile": "load_arrays read_description save_model",
     "spanloom.recognize": "Lost Progress ReadBack Recognizer Report load read_back",
     "spanloom.scoring": "Transposed Weights role_gradient role_scores transpose",
-    "spanloom.structures": "Crowd Encoded MOST_MENTIONS MentionTable READINGS STRUCTURES Structure TokenMention chain_template",
+    "spanloom.structures": (
+        "Crowd Encoded MOST_MENTIONS MentionTable READINGS STRUCTURES Structure TokenMention chain_template"
+    ),
     "spanloom.text": (
         "NOTES Phrases Rules SECTIONS note_type prepare read_rules section_names split_sentences tokenize"
     ),

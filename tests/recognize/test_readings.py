@@ -1,7 +1,7 @@
 """The readings of a trained model, and what is said where `all` is cut short."""
 
 import warnings
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import pytest
 
@@ -16,7 +16,7 @@ def everything(words: int) -> Document:
     for size in range(1, words + 1):
         for chosen in combinations(range(words), size):
             spans = [(2 * word, 2 * word + 1) for word in chosen]
-            runs = 1 + sum(b - a > 1 for a, b in zip(chosen, chosen[1:], strict=False))
+            runs = 1 + sum(b - a > 1 for a, b in pairwise(chosen))
             if runs <= 3:
                 mentions.append(Mention("x", spans))
     return Document(" ".join("a" * words), id=f"of {words}", mentions=mentions)

@@ -35,7 +35,10 @@ def run(output: str | None, force: bool, seed: int | None, jobs: int | None, qui
             folder = stack.enter_context(
                 output_folder(output, force=force, may_replace=lambda file: file.name in _REPLACEABLE)
             )
-        recognizer = Recognizer(epochs=_EPOCHS, random_state=seed or 0, n_jobs=jobs or ALL_CORES)
+        recognizer = Recognizer(
+            "shared", "clinical", vocabulary=str(clinical() / "vocabulary.tsv"), epochs=_EPOCHS, random_state=seed or 0,
+            n_jobs=jobs or ALL_CORES,
+        )  # fmt: skip
         _train(recognizer, say, quiet)
         sample = next(recognizer.predict(read(clinical() / "sample.txt")))
         if folder is not None:

@@ -171,9 +171,12 @@ READINGS = ("enough", "all")
 MOST_MENTIONS = 1000  # that the reading ``all`` gives of one sentence and type: their number grows exponentially
 
 
+GAP = "it has a gap; the structures shared, split and seven_tag hold gaps"
+
+
 def drop_gaps(mentions: MentionTable) -> tuple[MentionTable, dict[int, str]]:
     """The mentions that have one range, and why the others are lost."""
     whole = mentions.contiguous
     if whole.all():
         return mentions, {}
-    return mentions.take(whole), dict.fromkeys(np.flatnonzero(~whole).tolist(), "it has a gap")
+    return mentions.take(whole), dict.fromkeys(np.flatnonzero(~whole).tolist(), GAP)
