@@ -8,19 +8,9 @@ from typing import Any
 
 from common import Result, Seconds, say, timed
 from spanloom.document import Document
-from spanloom.evaluate import Report, calibration, evaluate, paired_test, score
+from spanloom.evaluate import Report, paired_test
 from spanloom.recognize import Progress, Recognizer
-
-SAMPLES = 1000  # of the bootstrap
-
-
-@dataclass(frozen=True)
-class Parts:
-    """The standard split of a corpus."""
-
-    train: list[Document]
-    dev: list[Document]
-    test: list[Document]
+from spanloom.recognize.comparison import Parts, measure
 
 
 @dataclass
@@ -77,16 +67,10 @@ def _tell(step: Progress) -> None:
 
 def rows(fitted: Fitted, parts: Parts, seed: int) -> list[Row]:
     """The model on test data, untuned and tuned: the same weights, without and with the penalty."""
-    recognizer = fitted.recognizer
-    tagger = recognizer.tagger_
-    found = []
-    for tuned in (False, True):
-        recognizer.tagger_ = tagger if tuned else tagger.with_penalty(0.0)
-        dev = score(parts.dev, list(recognizer.predict(parts.dev))).f1
-        predicted = list(recognizer.predict(parts.test))
-        report = evaluate(parts.test, predicted, bootstrap=SAMPLES, seed=seed)
-        found.append(Row(fitted, tuned, dev, predicted, report, calibration(parts.test, predicted).error))
-    return found
+    return [
+        Row(fitted, row.tuned, row.dev_f1, row.predicted, row.test, row.calibration_error)
+        for row in measure(fitted.name, fitted.recognizer, parts.dev, parts.test, seed=seed)
+    ]
 
 
 COLUMNS = (

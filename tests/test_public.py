@@ -10,14 +10,14 @@ import pytest
 import spanloom
 
 PUBLIC = {
-    "spanloom": "Document Mention Recognizer Span SpanloomError __version__ load read write",
+    "spanloom": "Cascade Document Mention Recognizer Span SpanloomError __version__ load read write",
     "spanloom.cli": "main",
     "spanloom.data": "clinical",
     "spanloom.document": "Alignment Document Mention Offsets Span TokenRange align from_tags to_bilou to_bio to_spans",
     "spanloom.errors": "DataError ModelError SpanloomError UsageError",
     "spanloom.evaluate": (
         "Bin Calibration Interval Intervals KEYS Key Overlaps PairedTest Report Score boundaries calibration "
-        "evaluate exact join_spans overlaps paired_test score"
+        "evaluate exact heads join_spans overlaps paired_test score"
     ),
     "spanloom.features": (
         "Built FeatureIndex FeatureSet Keys PRESETS Resources Sparse Template available_columns build_index "
@@ -30,10 +30,13 @@ PUBLIC = {
     ),
     "spanloom.learn": "Epoch Iteration Objective TrainingSet adagrad minimize search_step",
     "spanloom.modelfile": "load_arrays read_description save_model",
-    "spanloom.recognize": "Lost Progress ReadBack Recognizer Report load read_back",
+    "spanloom.recognize": (
+        "Cascade CascadeReport HEAD_RULES HeadChain KINDS Lost Progress ReadBack Recognizer Report give_heads load "
+        "read_back"
+    ),
     "spanloom.scoring": "Transposed Weights role_gradient role_scores transpose",
     "spanloom.structures": (
-        "Crowd Encoded MOST_MENTIONS MentionTable READINGS STRUCTURES Structure TokenMention chain_template"
+        "Crowd Encoded MOST_MENTIONS MentionTable READINGS STRUCTURES Structure TokenMention chain_template configured"
     ),
     "spanloom.text": (
         "NOTES Phrases Rules SECTIONS note_type prepare read_rules section_names split_sentences tokenize"

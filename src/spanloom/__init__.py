@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 
 # name -> module; imported when first used, so that `import spanloom` loads no compiled kernel
 _EXPORTS = {
+    "Cascade": "spanloom.recognize",
     "Document": "spanloom.document",
     "Mention": "spanloom.document",
     "Recognizer": "spanloom.recognize",

@@ -135,7 +135,7 @@ def test_dictionary_is_json(gold: Document) -> None:
     report = evaluate([gold], [document(CHEST_PAIN)], bootstrap=20)
     values = json.loads(json.dumps(report.to_dict()))
     assert list(values) == [
-        *("overall", "types", "structures", "sentences", "keys"),
+        *("match", "overall", "types", "structures", "sentences", "keys"),
         *("partial", "errors", "duplicates", "documents", "units", "unit"),
     ]
     assert values["overall"]["correct"] == 1

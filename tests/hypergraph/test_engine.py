@@ -72,6 +72,7 @@ LONGEST = {
     "shared": 3,
     "split": 3,
     "seven_tag": 2,
+    "heads": 2,  # of three tokens there are 32,768 derivations
     "diamond": 3,
     "twins": 3,
 }

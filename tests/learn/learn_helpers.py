@@ -29,8 +29,8 @@ def random_keys(rng: np.random.Generator, lengths: list[int], vocabulary: int) -
 
 
 def random_gold(rng: np.random.Generator, lengths: list[int], gaps: bool = False) -> MentionTable:
-    """About one mention a sentence and type, overlapping ones too; on request some with a gap."""
-    rows = []
+    """About one mention a sentence and type, overlapping ones too; on request some with a gap. All have heads."""
+    rows, heads = [], []
     for n, length in enumerate(lengths):
         for _ in range(int(rng.integers(0, 4)) if length else 0):
             first, last = sorted(rng.integers(0, length, 2).tolist())
@@ -38,7 +38,9 @@ def random_gold(rng: np.random.Generator, lengths: list[int], gaps: bool = False
             whole, parted = ((first, last + 1),), ((first, middle), (last, last + 1))
             kind = int(rng.integers(0, len(TYPES)))
             rows.append((n, kind, parted if gaps and middle < last else whole))
-    return MentionTable.build(rows)
+            head = first + len(rows) % (last - first + 1)
+            heads.append((head, head + 1 + (last > head and len(rows) % 2)))
+    return MentionTable.build(rows, heads)
 
 
 def corpus(

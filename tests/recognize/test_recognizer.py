@@ -32,7 +32,7 @@ def saved(recognizer, path):
 @pytest.mark.parametrize("counting", ENGINES)
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_every_structure_learns_saves_and_loads(structure, counting, notes, tmp_path):
-    recognizer = Recognizer(structure, TEMPLATES, counting=counting, rate=0.3, epochs=2).fit(
+    recognizer = Recognizer(structure, TEMPLATES, counting=counting, rate=0.3, epochs=2, headless="whole").fit(
         notes.train[:12], dev=notes.dev
     )
     recognizer.save(tmp_path / "model")

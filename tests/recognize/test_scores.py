@@ -11,6 +11,7 @@ from spanloom.document import Document, Mention, align
 from spanloom.hypergraph import ENGINES, reference
 from spanloom.recognize import Recognizer
 from spanloom.structures import STRUCTURES
+from spanloom.structures.base import NO_HEAD
 from spanloom.text import prepare
 
 TRAIN = [
@@ -20,7 +21,7 @@ TRAIN = [
     Document("no pain", mentions=[Mention("p", [(3, 7)])]),
     Document("pain , mild", mentions=[Mention("p", [(0, 4)])]),
 ]
-LONGEST = {"bilou": 4, "seven_tag": 3, "shared": 3, "split": 3}  # of the texts
+LONGEST = {"bilou": 4, "seven_tag": 3, "shared": 3, "split": 3, "heads": 3}  # of the texts
 TEXTS = ["pain", "chest pain", "no mild pain", "mild chest pain ,", "no chest pain , mild"]
 
 
@@ -46,7 +47,7 @@ def role_scores(tagger, document):
 
 
 def enumerate_mentions(tagger, document):
-    """Probability of each (sentence, type, ranges) that has a path in any sub-hypergraph, by listing them all."""
+    """Probability of each ((sentence, type, ranges), head) with a path in any sub-hypergraph, by listing them all."""
     template, structure, types = tagger.engine.template, tagger.structure, tagger.types
     length, lanes = len(document.tokens), structure.lanes(types)
     scores = role_scores(tagger, document)
@@ -66,8 +67,8 @@ def enumerate_mentions(tagger, document):
             for t in range(length):
                 picked = [e for token, e in choices if token == t]
                 edges[t, k, : len(picked)] = picked
-            for row in structure.decode(edges, np.array([0, length]), types, "all").rows():
-                if lanes == 1 or row[1] == k:
+            for row in structure.decode(edges, np.array([0, length]), types, "all").headed():
+                if lanes == 1 or row[0][1] == k:
                     probability[row] = probability.get(row, 0.0) + math.exp(total - log_z)
     return probability, likelihood
 
@@ -78,6 +79,13 @@ def empty(tagger, length):
     return from_none.edges
 
 
+def head_of(document, mention):
+    if mention.head is None:
+        return NO_HEAD
+    [alignment] = align(document, [mention.replace(spans=(mention.head,))])
+    return tuple(alignment.ranges[0])
+
+
 def no_mentions():
     return next(iter(STRUCTURES.values())).decode(np.zeros((0, 1, 3), np.int16), np.array([0]), ["p"], "enough")
 
@@ -85,7 +93,7 @@ def no_mentions():
 @pytest.mark.parametrize("optimizer", ["adagrad", "lbfgs"])
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_scores_are_the_marginals_of_listed_structures(structure, optimizer):
-    settings = {"optimizer": optimizer, "l2": 0.3, "epochs": 6, "iterations": 10}
+    settings = {"headless": "whole", "optimizer": optimizer, "l2": 0.3, "epochs": 6, "iterations": 10}
     recognizer = Recognizer(structure, ["bias", "low[-1..1]", "suffix(2..3)"], **settings).fit(TRAIN, dev=TRAIN)
     tagger = recognizer.tagger_
     assert (tagger.index.group_sizes > 1).any()
@@ -97,13 +105,18 @@ def test_scores_are_the_marginals_of_listed_structures(structure, optimizer):
             [predicted] = recognizer.set_params(reading=reading).predict([document])
             for alignment in align(predicted):
                 row = (0, tagger.types.index(alignment.mention.type), tuple(map(tuple, alignment.ranges)))
+                row = row, head_of(predicted, alignment.mention)
                 assert alignment.mention.score == pytest.approx(probability[row], abs=2e-5)
                 checked += 1
         # all others, too: `marginals` takes any mention
         tokens = document.tokens.tolist()
         others = [
-            Mention(tagger.types[k], [(tokens[a][0], tokens[b - 1][1]) for a, b in ranges])
-            for _, k, ranges in sorted(probability)
+            Mention(
+                tagger.types[k],
+                [(tokens[a][0], tokens[b - 1][1]) for a, b in ranges],
+                head=None if head == NO_HEAD else (tokens[head[0]][0], tokens[head[1] - 1][1]),
+            )
+            for (_, k, ranges), head in sorted(probability)
         ]
         [scores] = recognizer.marginals([document.copy(mentions=others)])
         assert scores == pytest.approx([probability[row] for row in sorted(probability)], abs=2e-5)
@@ -116,7 +129,7 @@ def test_scores_are_the_marginals_of_listed_structures(structure, optimizer):
 
 
 @pytest.mark.parametrize(
-    "structure", [name for name in STRUCTURES if name not in ("mention_hypergraph", "shared", "split")]
+    "structure", [name for name in STRUCTURES if name not in ("mention_hypergraph", "heads", "shared", "split")]
 )
 def test_both_countings_score_alike_where_no_node_is_shared(structure):
     models = {}

@@ -15,7 +15,7 @@ FLAGGED = ("mention_hypergraph", "separators", "separator_states")
 CHAINS = ("bio", "bilou")
 A_GAP = MentionTable.build([(0, 0, ((0, 1), (2, 3)))])
 WITH_GAPS = tuple(name for name, structure in STRUCTURES.items() if structure.holds(A_GAP).all())
-WITHOUT_GAPS = tuple(name for name in STRUCTURES if name not in WITH_GAPS)
+WITHOUT_GAPS = tuple(name for name in STRUCTURES if name not in (*WITH_GAPS, "heads"))
 
 
 def every_range(length):
@@ -28,8 +28,9 @@ def every_set(length):
 
 
 def table(mentions):
-    """From (sentence, type, first, end)."""
-    return MentionTable.build((n, kind, ((first, end),)) for n, kind, first, end in mentions)
+    """From (sentence, type, first, end); each is its own head."""
+    rows = list(mentions)
+    return MentionTable.build([(n, kind, ((first, end),)) for n, kind, first, end in rows], [row[2:] for row in rows])
 
 
 def quads(mentions):

@@ -31,7 +31,8 @@ HOSTILE = [
 def encode(name, mentions, length):
     structure = STRUCTURES[name]
     offsets = np.array([0, length])
-    encoded = structure.encode(MentionTable.build((0, 0, ranges) for ranges in mentions), offsets, ["x"])
+    table = MentionTable.build([(0, 0, ranges) for ranges in mentions], [ranges[0] for ranges in mentions])
+    encoded = structure.encode(table, offsets, ["x"])
     return structure.template(["x"]), encoded.edges[:, 0]
 
 

@@ -83,7 +83,7 @@ class _Counted:
 
 
 def _values(counted: _Counted, other: _Counted | None, length: int) -> dict[str, Any]:
-    bits = [possible_mentions(n, counted.components) for n in range(1, length + 1)]
+    bits = [possible_mentions(n, counted.components, counted.structure.heads) for n in range(1, length + 1)]
     found = multiplied(counted.parts, length)
     return {
         "canonical": found if counted.exact else count_canonical(counted.structure, length, counted.components),

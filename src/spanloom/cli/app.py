@@ -16,7 +16,9 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from spanloom import __version__
+from spanloom.cli import options
 from spanloom.cli.execute import INTERRUPTED, execute, open_streams
+from spanloom.cli.options import Columns, Data, Force, Format, Input, InputFormat, Jobs, Json, Model, Quiet, Seed
 
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
 
@@ -37,48 +39,12 @@ train_app = typer.Typer(
 )
 app.add_typer(train_app, name="train")
 
-Input = Annotated[
-    str, typer.Argument(metavar="INPUT", help="A file, a folder, or - for standard input.", show_default=False)
-]
-Data = Annotated[
-    str, typer.Argument(metavar="DATA", help="A file, a folder, or - for standard input.", show_default=False)
-]
-Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model directory.", show_default=False)]
-InputFormat = Annotated[
-    str | None,
-    typer.Option(
-        "--input-format",
-        metavar="FORMAT",
-        help="The input's format, where its name does not say: jsonl, brat, pubtator, conll, text.",
-    ),
-]
-Format = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        "-f",
-        metavar="FORMAT",
-        help="The output's format, where its name does not say: jsonl, brat, pubtator, conll, text.",
-    ),
-]
-Columns = Annotated[
-    str | None,
-    typer.Option(
-        "--columns", metavar="NAMES", help="What the columns of a column file are, such as word,pos,tag; else guessed."
-    ),
-]
-Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors on standard error.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Jobs = Annotated[int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Threads; all cores if not given.")]
-Seed = Annotated[int | None, typer.Option("--seed", metavar="N", help="Seed of every random choice.")]
-
 
 def _verb(name: str, group: typer.Typer = app) -> Callable[[Callable[..., None]], Callable[..., None]]:
     def register(declaration: Callable[..., None]) -> Callable[..., None]:
         @wraps(declaration)
-        def call(**options: Any) -> None:
-            raise typer.Exit(execute(name, options))
+        def call(**given: Any) -> None:
+            raise typer.Exit(execute(name, given))
 
         # without a short help of its own, the list of verbs would cut the sentence
         group.command(name.split()[-1], short_help=declaration.__doc__)(call)
@@ -118,105 +84,124 @@ def _demo(
 
 @_verb("train recognizer", train_app)
 def _train_recognizer(
-    train: Annotated[
-        str | None, typer.Option("--train", metavar="DATA", help="Annotated documents to learn from.")
-    ] = None,
-    dev: Annotated[
-        str | None,
-        typer.Option(
-            "--dev", metavar="DATA", help="Annotated documents to tune on; without them, a tenth of the training data."
-        ),
-    ] = None,
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="DIR", help="The model directory to write.")
-    ] = None,
-    config: Annotated[
-        str | None,
-        typer.Option(
-            "--config", "-c", metavar="TOML", help="A file of these options (l2 = 0.1); the command line wins."
-        ),
-    ] = None,
-    structure: Annotated[
-        str | None,
-        typer.Option(
-            "--structure",
-            metavar="NAME",
-            help="separators, shared, split, seven_tag, separator_states, mention_hypergraph, bio, bilou. [separators]",
-        ),
-    ] = None,
-    components: Annotated[
-        int | None,
-        typer.Option("--components", min=1, metavar="N", help="Parts of a mention with gaps, at most. [3]"),
-    ] = None,
-    features: Annotated[
-        str | None,
-        typer.Option(
-            "--features", metavar="NAME", help="Preset: biomedical, clinical, genia, ace, conll, small. [biomedical]"
-        ),
-    ] = None,
-    optimizer: Annotated[
-        str | None, typer.Option("--optimizer", metavar="NAME", help="adagrad or lbfgs. [adagrad]")
-    ] = None,
+    train: options.Train = None,
+    dev: options.Dev = None,
+    output: options.ModelOutput = None,
+    config: options.Config = None,
+    structure: options.Structure = None,
+    components: options.Components = None,
+    longest: options.Longest = None,
+    features: options.Features = None,
+    optimizer: options.Optimizer = None,
     counting: Annotated[
         str | None, typer.Option("--counting", metavar="NAME", help="subgraphs or derivations. [subgraphs]")
     ] = None,
-    l2: Annotated[
-        list[float] | None,
-        typer.Option(
-            "--l2", metavar="NUMBER", help="Weight of the L2 penalty; given several times, the best on --dev is taken."
-        ),
-    ] = None,
-    epochs: Annotated[
-        int | None, typer.Option("--epochs", min=1, metavar="N", help="Passes of adagrad, at most. [30]")
-    ] = None,
-    iterations: Annotated[
-        int | None, typer.Option("--iterations", min=1, metavar="N", help="Iterations of lbfgs, at most. [200]")
-    ] = None,
-    rate: Annotated[float | None, typer.Option("--rate", metavar="NUMBER", help="First step of adagrad. [0.1]")] = None,
-    clusters: Annotated[
-        str | None,
-        typer.Option("--clusters", metavar="PATHS", help="Word clusters: a Brown paths file, or how many to induce."),
-    ] = None,
-    runs: Annotated[
-        int | None, typer.Option("--runs", min=1, metavar="N", help="Runs of adagrad whose weights are averaged. [1]")
-    ] = None,
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--ignore", metavar="COLUMN", help="A column, such as pos, to do without; several times for more."
-        ),
-    ] = None,
-    sections: Annotated[
-        str | None,
-        typer.Option("--sections", metavar="TOML", help="Your own rules that name sections and note types."),
-    ] = None,
-    vocabulary: Annotated[
-        str | None,
-        typer.Option("--vocabulary", metavar="TABLE", help="Concepts whose names and categories become features."),
-    ] = None,
-    min_count: Annotated[
-        int | None, typer.Option("--min-count", min=1, metavar="N", help="Leave out features of fewer tokens. [1]")
-    ] = None,
-    reading: Annotated[
-        str | None, typer.Option("--reading", metavar="NAME", help="How overlaps are read: enough or all. [enough]")
-    ] = None,
-    tune_penalty: Annotated[
-        bool | None,
-        typer.Option(
-            "--tune-penalty/--no-tune-penalty", help="Tune the mention penalty on --dev. [tune]", show_default=False
-        ),
-    ] = None,
+    l2: options.L2 = None,
+    epochs: options.Epochs = None,
+    iterations: options.Iterations = None,
+    rate: options.Rate = None,
+    clusters: options.Clusters = None,
+    runs: options.Runs = None,
+    ignore: options.Ignore = None,
+    sections: options.Sections = None,
+    vocabulary: options.Vocabulary = None,
+    min_count: options.MinCount = None,
+    reading: options.Reading = None,
+    headless: options.Headless = None,
+    tune_penalty: options.TunePenalty = None,
     input_format: InputFormat = None,
-    force: Annotated[
-        bool | None, typer.Option("--force", help="Replace a model that exists.", show_default=False)
-    ] = None,
+    force: options.ForceOrConfig = None,
     seed: Seed = None,
     jobs: Jobs = None,
-    quiet: Annotated[
-        bool | None, typer.Option("--quiet", "-q", help="Say nothing but errors on standard error.", show_default=False)
-    ] = None,
+    quiet: options.QuietOrConfig = None,
 ) -> None:
     """Train a recognizer of nested, overlapping and crossing mentions."""
+
+
+@_verb("train cascade", train_app)
+def _train_cascade(
+    train: options.Train = None,
+    dev: options.Dev = None,
+    output: options.ModelOutput = None,
+    config: options.Config = None,
+    order: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--order", metavar="NAME", help="frequency, search, or a type; several times for all types. [frequency]"
+        ),
+    ] = None,
+    features: options.Features = None,
+    optimizer: options.Optimizer = None,
+    l2: options.L2 = None,
+    epochs: options.Epochs = None,
+    iterations: options.Iterations = None,
+    rate: options.Rate = None,
+    clusters: options.Clusters = None,
+    runs: options.Runs = None,
+    ignore: options.Ignore = None,
+    sections: options.Sections = None,
+    vocabulary: options.Vocabulary = None,
+    min_count: options.MinCount = None,
+    tune_penalty: options.TunePenalty = None,
+    input_format: InputFormat = None,
+    force: options.ForceOrConfig = None,
+    seed: Seed = None,
+    jobs: Jobs = None,
+    quiet: options.QuietOrConfig = None,
+) -> None:
+    """Train a chain for each type, each of which sees the outputs of the earlier ones: a baseline."""
+
+
+@_verb("compare")
+def _compare(
+    train: options.Train = None,
+    dev: options.Dev = None,
+    test: Annotated[
+        str | None,
+        typer.Option("--test", metavar="DATA", help="Annotated documents to measure on; without them, those of --dev."),
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="DIR", help="The folder of models and tables; goes on where it was."),
+    ] = None,
+    config: options.Config = None,
+    structure: Annotated[
+        list[str] | None,
+        typer.Option("--structure", metavar="NAME", help="As of train recognizer, or cascade; several times for more."),
+    ] = None,
+    counting: Annotated[
+        str | None,
+        typer.Option("--counting", metavar="NAME", help="both, subgraphs or derivations, where they differ. [both]"),
+    ] = None,
+    components: options.Components = None,
+    longest: options.Longest = None,
+    features: options.Features = None,
+    optimizer: options.Optimizer = None,
+    l2: Annotated[
+        list[float] | None,
+        typer.Option("--l2", metavar="NUMBER", help="Weights of the L2 penalty to choose from. [0.1, 1 and 5]"),
+    ] = None,
+    epochs: options.Epochs = None,
+    iterations: options.Iterations = None,
+    rate: options.Rate = None,
+    clusters: options.Clusters = None,
+    runs: options.Runs = None,
+    ignore: options.Ignore = None,
+    sections: options.Sections = None,
+    vocabulary: options.Vocabulary = None,
+    min_count: options.MinCount = None,
+    reading: options.Reading = None,
+    headless: options.Headless = None,
+    tune_penalty: options.TunePenalty = None,
+    input_format: InputFormat = None,
+    as_json: Json = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print the table as Markdown.")] = False,
+    force: Annotated[bool | None, typer.Option("--force", help="Train all models again.", show_default=False)] = None,
+    seed: Seed = None,
+    jobs: Jobs = None,
+    quiet: options.QuietOrConfig = None,
+) -> None:
+    """Train several structures on the same data, tune each, and write one table of how they do."""
 
 
 @_verb("predict")
@@ -254,6 +239,7 @@ def _evaluate(
     compare: Annotated[
         str | None, typer.Option("--compare", metavar="OTHER", help="Other predictions of GOLD, for a paired test.")
     ] = None,
+    heads: Annotated[bool, typer.Option("--heads", help="Heads must match, too, in all rows and tests.")] = False,
     input_format: InputFormat = None,
     as_json: Json = False,
     seed: Seed = None,
@@ -261,6 +247,19 @@ def _evaluate(
     quiet: Quiet = False,
 ) -> None:
     """Compare predictions with gold: precision, recall, F1, by type and by kind of overlap, with intervals."""
+
+
+@_verb("heads")
+def _heads(
+    rule: Annotated[str, typer.Argument(metavar="RULE", help="whole, first or last (word).", show_default=False)],
+    source: Input,
+    output: Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="Where the documents go.")] = "-",
+    output_format: Format = None,
+    input_format: InputFormat = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Give each mention the head that a rule finds: a baseline for the structure heads."""
 
 
 @_verb("convert")

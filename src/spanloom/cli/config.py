@@ -1,23 +1,25 @@
-"""The options of `train recognizer`: from a TOML file, from the command line, checked as one."""
+"""The options of `train` and of `compare`: from a TOML file, from the command line, checked as one."""
 
 from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from spanloom.errors import UsageError
 
 ALL_CORES = -1  # results do not depend on the number of threads
+ORDERS = ("frequency", "search")  # of a cascade, where it is not given as names
+GRID = (0.1, 1.0, 5.0)  # lambdas that a comparison chooses from, unless told otherwise
 # our name -> the recognizer's, where they differ: a command line has jobs and a seed, scikit-learn has these
 _RECOGNIZER_NAMES = {"jobs": "n_jobs", "seed": "random_state"}
-_NOT_FOR_RECOGNIZER = {"train", "dev", "output", "input_format", "force", "quiet"}
+_NOT_FOR_RECOGNIZER = {"train", "dev", "test", "output", "input_format", "force", "quiet"}
 
 
-class TrainOptions(BaseModel):
-    """What `train recognizer` was asked for; ``None`` leaves the choice to the recognizer."""
+class BaseOptions(BaseModel):
+    """What training was asked for, whatever the model; ``None`` leaves the choice to the model."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -25,11 +27,8 @@ class TrainOptions(BaseModel):
     output: str
     dev: str | None = None
     input_format: str | None = None
-    structure: str | None = None
-    components: int | None = Field(default=None, ge=1)
     features: str | list[str] | None = None
     optimizer: str | None = None
-    counting: str | None = None
     l2: float | list[float] | None = None
     epochs: int | None = Field(default=None, ge=1)
     iterations: int | None = Field(default=None, ge=1)
@@ -40,7 +39,6 @@ class TrainOptions(BaseModel):
     sections: str | dict[str, dict[str, str]] | None = None
     vocabulary: str | None = None
     min_count: int | None = Field(default=None, ge=1)
-    reading: str | None = None
     tune_penalty: bool | None = None
     seed: int | None = None
     jobs: int | None = Field(default=None, ge=1)
@@ -48,34 +46,76 @@ class TrainOptions(BaseModel):
     quiet: bool = False
 
     def recognizer_options(self) -> dict[str, Any]:
-        """The keyword arguments of `Recognizer`, without those that nobody gave; all cores unless told otherwise."""
+        """The keyword arguments of the model's class, those that were given; all cores unless told otherwise."""
         given = self.model_dump(exclude=_NOT_FOR_RECOGNIZER, exclude_none=True)
         given.setdefault("jobs", ALL_CORES)
         return {_RECOGNIZER_NAMES.get(name, name): value for name, value in given.items()}
 
 
+class Options(BaseOptions):
+    """What training recognizers was asked for, whatever the structure."""
+
+    components: int | None = Field(default=None, ge=1)
+    longest: int | None = Field(default=None, ge=1)
+    counting: str | None = None
+    reading: str | None = None
+    headless: str | None = None
+
+
+class TrainOptions(Options):
+    """What `train recognizer` was asked for."""
+
+    structure: str | None = None
+
+
+class CascadeOptions(BaseOptions):
+    """What `train cascade` was asked for."""
+
+    order: str | list[str] | None = None
+
+
+class CompareOptions(Options):
+    """What `compare` was asked for; without ``l2`` the grid is `GRID`."""
+
+    structure: list[str] = Field(min_length=1)
+    test: str | None = None
+    l2: float | list[float] = list(GRID)
+
+
+Kind = TypeVar("Kind", bound=BaseOptions)
+
+
 def effective(flags: dict[str, Any], config: str | None) -> TrainOptions:
+    """What `train recognizer` was asked for: the flags over the file, as `checked`.
+
+    >>> effective({"train": "t.jsonl", "output": "m", "l2": [0.1], "seed": 3, "dev": None}, None).recognizer_options()
+    {'l2': 0.1, 'random_state': 3, 'n_jobs': -1}
+    """
+    return checked(TrainOptions, flags, config)
+
+
+def checked(kind: type[Kind], flags: dict[str, Any], config: str | None) -> Kind:
     """The flags over the file.
 
     Args:
+        kind: which options there are.
         flags: from the command line; ``None`` or an empty list was not given.
         config: a TOML file with the same names; hyphens may stand for underscores.
 
     Raises:
         UsageError: an unknown key, a value that cannot be meant, or no training data or output at all.
-
-    >>> effective({"train": "t.jsonl", "output": "m", "l2": [0.1], "seed": 3, "dev": None}, None).recognizer_options()
-    {'l2': 0.1, 'random_state': 3, 'n_jobs': -1}
     """
     given = {name: value for name, value in flags.items() if value is not None and value != []}
     if isinstance(given.get("l2"), list) and len(given["l2"]) == 1:
         given["l2"] = given["l2"][0]
+    if isinstance(given.get("order"), list) and given["order"][0] in ORDERS and len(given["order"]) == 1:
+        given["order"] = given["order"][0]
     if str(given.get("clusters", "")).isdecimal():
         given["clusters"] = int(given["clusters"])
     try:
-        return TrainOptions(**{**(_read(config) if config else {}), **given})
+        return kind(**{**(_read(config) if config else {}), **given})
     except ValidationError as error:
-        raise UsageError(_one_line(error, config)) from None
+        raise UsageError(_one_line(error, config, kind)) from None
 
 
 def _read(config: str) -> dict[str, Any]:
@@ -88,13 +128,13 @@ def _read(config: str) -> dict[str, Any]:
     return {name.replace("-", "_"): value for name, value in values.items()}
 
 
-def _one_line(error: ValidationError, config: str | None) -> str:
+def _one_line(error: ValidationError, config: str | None, kind: type[BaseOptions]) -> str:
     problems = error.errors()
     # a misspelt key explains a missing one, so it is told first
     problem = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])
     key = str(problem["loc"][0])
     if problem["type"] == "extra_forbidden":
-        return f"--config {config}: unknown key {key!r}; the keys are {', '.join(TrainOptions.model_fields)}"
+        return f"--config {config}: unknown key {key!r}; the keys are {', '.join(kind.model_fields)}"
     if problem["type"] == "missing":
         return f"--{key} is missing; give it on the command line or in a --config file"
     place = f"--config {config}: {key}" if config else f"--{key}"

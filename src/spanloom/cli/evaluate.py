@@ -10,7 +10,7 @@ from spanloom.cli.config import ALL_CORES
 from spanloom.cli.messages import Messages, plural
 from spanloom.document import Document
 from spanloom.errors import UsageError
-from spanloom.evaluate import Calibration, PairedTest, Report, calibration, evaluate, paired_test
+from spanloom.evaluate import KEYS, Calibration, PairedTest, Report, calibration, evaluate, paired_test
 from spanloom.formats import read
 from spanloom.formats.base import STDIO
 from spanloom.recognize import load
@@ -22,6 +22,7 @@ def run(
     predicted: str | None,
     model: str | None,
     compare: str | None,
+    heads: bool,
     input_format: str | None,
     as_json: bool,
     seed: int | None,
@@ -39,11 +40,12 @@ def run(
     found = list(read(predicted, format=input_format)) if predicted is not None else []
     if model is not None:
         found = _predict(model, documents, jobs, Messages(quiet))
-    report = evaluate(documents, found, seed=seed)
-    scores = calibration(documents, found) if _are_scored(found) else None
+    match, others = ("heads", ("exact", "boundaries")) if heads else ("exact", ("boundaries",))
+    report = evaluate(documents, found, match=match, keys=others, seed=seed)
+    scores = calibration(documents, found, key=KEYS[match]) if _are_scored(found) else None
     test = None
     if compare is not None:
-        test = paired_test(documents, found, list(read(compare, format=input_format)), seed=seed)
+        test = paired_test(documents, found, list(read(compare, format=input_format)), seed=seed, key=KEYS[match])
     if as_json:
         print(json.dumps(_values(report, scores, test), indent=2))
     else:

@@ -20,11 +20,14 @@ DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 # compiled kernels, and `--help` must not wait for them
 VERBS = {
     "ambiguity": "spanloom.cli.ambiguity",
+    "compare": "spanloom.cli.compare",
     "convert": "spanloom.cli.convert",
     "demo": "spanloom.cli.demo",
     "evaluate": "spanloom.cli.evaluate",
+    "heads": "spanloom.cli.heads",
     "inspect": "spanloom.cli.inspect",
     "predict": "spanloom.cli.predict",
+    "train cascade": "spanloom.cli.train_cascade",
     "train recognizer": "spanloom.cli.train",
     "validate": "spanloom.cli.validate",
     "view": "spanloom.cli.view",

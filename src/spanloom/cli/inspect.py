@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from spanloom.errors import UsageError
-from spanloom.recognize import Recognizer, load
+from spanloom.recognize import Cascade, Recognizer, load
 
 _Features = list[tuple[str, float]]
 
@@ -35,14 +35,15 @@ def _top(features: _Features, count: int) -> _Features:
     return sorted(strongest, key=lambda feature: -feature[1])
 
 
-def _values(recognizer: Recognizer, strongest: dict[str, _Features]) -> dict[str, Any]:
-    tagger = recognizer.fitted
+def _values(recognizer: Recognizer | Cascade, strongest: dict[str, _Features]) -> dict[str, Any]:
+    chains = recognizer.fitted if isinstance(recognizer, Cascade) else (recognizer,)
+    taggers = [chain.fitted for chain in chains]
     return {
-        "kind": "recognizer",
+        "kind": "cascade" if isinstance(recognizer, Cascade) else "recognizer",
         "parameters": {name: value for name, value in recognizer.get_params().items() if name != "n_jobs"},
         "types": list(recognizer.types_),
-        "roles": list(tagger.engine.template.roles),
-        "templates": [str(template) for template in tagger.features.templates],
+        "roles": list(dict.fromkeys(role for tagger in taggers for role in tagger.engine.template.roles)),
+        "templates": [str(template) for template in taggers[-1].features.templates],  # the last chain has all
         "training": asdict(recognizer.report_),
         "strongest": {name: [list(feature) for feature in features] for name, features in strongest.items()},
     }
@@ -59,12 +60,15 @@ def _lines(values: dict[str, Any]) -> Iterator[str]:
     yield "training"
     training = values["training"]
     for name, value in training.items():
-        if name not in ("history", "lost", "dropped"):
+        if name not in ("history", "lost", "dropped", "chains"):
             yield _row(f"  {name}", value)
     if training.get("dropped"):
         yield _row("  left out", " ".join(training["dropped"]))
     for reason, count in training.get("lost", {}).items():
         yield _row("  lost", f"{count:,}: {reason}")
+    for number, (name, chain) in enumerate(training.get("chains", {}).items(), 1):
+        figures = f"{chain['mentions']:,} mentions, lambda {chain['l2']:g}, penalty {chain['penalty']:.2f}"
+        yield _row(f"  chain {number}", f"{name}: {figures}, dev F1 {100 * chain['dev_f1']:.1f}")
     for name, features in values["strongest"].items():
         yield ""
         yield f"role {name}"

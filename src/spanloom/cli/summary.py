@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from spanloom.cli.messages import plural
-from spanloom.recognize import Lost, Recognizer
+from spanloom.recognize import Cascade, CascadeReport, Lost, Recognizer, Report
 
 _EXAMPLES = 5  # of the mentions that were lost for one reason
 _SURFACE = 60  # characters of one
 _CUTS = "inside a token"  # another verb lists these in full
 
 
-def summary(recognizer: Recognizer, seconds: float) -> Iterator[str]:
+def summary(recognizer: Recognizer | Cascade, seconds: float) -> Iterator[str]:
     """The report of a training, line by line.
 
     Args:
@@ -25,10 +25,7 @@ def summary(recognizer: Recognizer, seconds: float) -> Iterator[str]:
         f"{plural(report.tokens, 'token')}, {plural(report.mentions, 'mention')}; "
         f"tuned on {plural(report.development, 'sentence')}"
     )
-    yield (
-        f"{plural(report.rows, 'row')} of weights, lambda {report.l2:g}, {plural(report.steps, 'step')}, "
-        f"mention penalty {report.penalty:.2f}"
-    )
+    yield from _weights(report)
     if report.dropped:
         yield f"features left out, for want of their columns: {', '.join(report.dropped)}"
     for reason, count in sorted(report.lost.items(), key=lambda item: -item[1]):
@@ -37,6 +34,19 @@ def summary(recognizer: Recognizer, seconds: float) -> Iterator[str]:
     if report.ambiguous:
         yield f"held, but read back otherwise, as overlapping ones may be: {plural(report.ambiguous, 'mention')}"
     yield f"development F1 {100 * report.dev_f1:.1f}, in {seconds:.1f} s"
+
+
+def _weights(report: Report | CascadeReport) -> Iterator[str]:
+    rows, steps = plural(report.rows, "row"), plural(report.steps, "step")
+    if isinstance(report, Report):
+        yield f"{rows} of weights, lambda {report.l2:g}, {steps}, mention penalty {report.penalty:.2f}"
+        return
+    yield f"{rows} of weights, {plural(len(report.chains), 'chain')}, {steps}"
+    for name, chain in report.chains.items():
+        yield (
+            f"  {name}: {plural(chain.mentions, 'mention')}, lambda {chain.l2:g}, mention penalty {chain.penalty:.2f}, "
+            f"development F1 {100 * chain.dev_f1:.1f}"
+        )
 
 
 def _examples(items: Sequence[Lost]) -> Iterator[str]:

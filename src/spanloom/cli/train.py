@@ -1,27 +1,31 @@
-"""`spanloom train recognizer`."""
+"""`spanloom train recognizer`, and what all training verbs do."""
 
 from __future__ import annotations
 
 from time import monotonic
 from typing import Any
 
-from spanloom.cli.config import effective
+from spanloom.cli.config import BaseOptions, effective
 from spanloom.cli.messages import Messages
 from spanloom.cli.progress import Reporter
 from spanloom.cli.summary import summary
 from spanloom.formats import read
 from spanloom.formats.output import output_folder
-from spanloom.recognize import Recognizer
+from spanloom.recognize import Cascade, Recognizer
 
 MODEL_FILES = frozenset(("model.json", "weights.safetensors"))
 
 
 def run(config: str | None, **flags: Any) -> None:
-    """Train and save."""
+    """Train and save a recognizer."""
     options = effective(flags, config)
+    train_model(Recognizer(**options.recognizer_options()), options)
+
+
+def train_model(model: Recognizer | Cascade, options: BaseOptions) -> None:
+    """Train and save a model, and say how it went."""
     say = Messages(options.quiet)
-    recognizer = Recognizer(**options.recognizer_options())
-    recognizer.check()
+    model.check()
     began = monotonic()
     # opened first, so that an output that cannot be replaced is told before the training and not after it
     with output_folder(
@@ -30,8 +34,8 @@ def run(config: str | None, **flags: Any) -> None:
         train = read(options.train, format=options.input_format)
         dev = None if options.dev is None else read(options.dev, format=options.input_format)
         with Reporter(options.quiet) as reporter:
-            recognizer.fit(train, dev=dev, progress=reporter)
-        recognizer.save(folder)
-    for line in summary(recognizer, monotonic() - began):
+            model.fit(train, dev=dev, progress=reporter)
+        model.save(folder)
+    for line in summary(model, monotonic() - began):
         say(line)
     say(f"saved as {options.output}")

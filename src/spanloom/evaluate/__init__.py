@@ -4,7 +4,7 @@ Every measure is a comparison of predicted documents with gold ones, on characte
 """
 
 from spanloom.document.span import join_spans
-from spanloom.evaluate.compare import KEYS, Key, boundaries, exact, score
+from spanloom.evaluate.compare import KEYS, Key, boundaries, exact, heads, score
 from spanloom.evaluate.measures import Interval, Intervals, Score
 from spanloom.evaluate.overlap import Overlaps, overlaps
 from spanloom.evaluate.paired import PairedTest, paired_test
@@ -26,6 +26,7 @@ __all__ = [
     "calibration",
     "evaluate",
     "exact",
+    "heads",
     "join_spans",
     "overlaps",
     "paired_test",

@@ -1,8 +1,8 @@
 """What is compared, and the comparison: for every mention its unit, whether it was hit, and how it overlaps.
 
 A *key* says what of a document is compared. It yields the items of a document, each with what must be equal and a
-mention that says where the item stands. Whatever else is to be compared one day (heads, concepts, words) is one more
-such function, and one more line in `KEYS`.
+mention that says where the item stands. Whatever else is to be compared one day (concepts, words) is one more such
+function, and one more line in `KEYS`.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from spanloom.document import Document, Mention
 from spanloom.document.span import join_spans
+from spanloom.errors import DataError
 from spanloom.evaluate.measures import Score
 from spanloom.evaluate.overlap import Overlaps, overlaps
-from spanloom.evaluate.units import Units, pair
+from spanloom.evaluate.units import Units, name, pair
 
 Item = tuple[Hashable, Mention]
 Key = Callable[[Document], Iterable[Item]]
@@ -38,13 +39,35 @@ def boundaries(document: Document) -> Iterator[Item]:
         yield joined.spans, joined
 
 
+def heads(document: Document) -> Iterator[Item]:
+    """Type, all boundaries, and head (Lu and Roth 2015, section 4.1.2)."""
+    for mention in document.mentions:
+        joined = _joined(document, mention)
+        yield (joined.key, joined.head), joined
+
+
+def require_heads(gold: Sequence[Document]) -> None:
+    """Whether every gold mention has a head.
+
+    Raises:
+        DataError: one has none; the message names it.
+    """
+    for i, document in enumerate(gold):
+        for mention in document.mentions:
+            if mention.head is None:
+                raise DataError(
+                    f"document {name(document, i)}, characters {mention.start}-{mention.end}: the gold mention of type "
+                    f"{mention.type!r} has no head; annotate it, or evaluate without heads"
+                )
+
+
 def _joined(document: Document, mention: Mention) -> Mention:
     if len(mention.spans) == 1:
         return mention
     return mention.replace(spans=join_spans(document.text, mention.spans))
 
 
-KEYS: dict[str, Key] = {"exact": exact, "boundaries": boundaries}
+KEYS: dict[str, Key] = {"exact": exact, "boundaries": boundaries, "heads": heads}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +107,12 @@ def compare(gold: Sequence[Document], predicted: Sequence[Document], units: Unit
         predicted: N documents, in the same order; see `pair`.
         units: where the documents are cut for resampling.
         key: what is compared.
+
+    Raises:
+        DataError: heads are compared, and a gold mention has none.
     """
+    if key is heads:
+        require_heads(gold)
     expected = [_distinct(key(document)) for document in gold]
     found = [_distinct(key(document)) for document in predicted]
     return Comparison(_side(expected, found, units), _side(found, expected, units))
@@ -99,12 +127,15 @@ def score(gold: Sequence[Document], predicted: Sequence[Document], *, key: Key =
         key: what is compared.
 
     Raises:
-        DataError: a document is missing or extra, or its text differs.
+        DataError: a document is missing or extra, or its text differs; or heads are compared, and a gold mention has
+            none.
 
     >>> gold = Document("chest pain", mentions=[Mention("part", [(0, 5)]), Mention("problem", [(0, 10)])])
     >>> score([gold], [gold.copy(mentions=gold.mentions[:1])]).recall
     0.5
     """
+    if key is heads:
+        require_heads(gold)
     sides = [({k for k, _ in key(g)}, {k for k, _ in key(p)}) for g, p in zip(gold, pair(gold, predicted), strict=True)]
     hits = sum(len(expected & found) for expected, found in sides)
     return Score(hits, sum(len(found) for _, found in sides), hits, sum(len(expected) for expected, _ in sides))

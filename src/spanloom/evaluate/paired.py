@@ -92,7 +92,8 @@ def paired_test(
         key: what is compared.
 
     Raises:
-        DataError: a document is missing or extra, or its text differs.
+        DataError: a document is missing or extra, or its text differs; or heads are compared, and a gold mention has
+            none.
         UsageError: there are no samples, or no documents.
 
     >>> from spanloom.document import Mention

@@ -2,18 +2,20 @@
 
 After what matches exactly is set aside, the rest is paired in this order, one to one:
 
+0. *head* error, where heads are compared: same type and spans, another head.
 1. *boundary* error: same type, at least one character shared. As many pairs as possible (a maximum matching, so that
    the count depends neither on the order of the mentions nor on which side is called gold).
 2. *type* error: same spans, another type.
 3. What is left of gold is *missed*, what is left of the prediction is *spurious*.
 
 The partial score is that of MUC and of SemEval-2013 task 9 ("partial", types required): an exact match counts 1, a
-boundary error 1/2, for precision and for recall.
+boundary error 1/2, for precision and for recall. Where heads are compared, a head error counts 1/2, too.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Hashable
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
-from spanloom.document import Mention, Span
+from spanloom.document import Mention
 from spanloom.evaluate.compare import Comparison, Side
 from spanloom.evaluate.overlap import flatten, shared
 
@@ -32,12 +34,14 @@ class Errors(NamedTuple):
     """The errors of a prediction, as rows of the two sides of a `Comparison`.
 
     Args:
+        head: (A, 2) gold and predicted mention of each head error.
         boundary: (B, 2) gold and predicted mention of each boundary error.
         type: (C, 2) gold and predicted mention of each type error.
         missed: (D,) gold mentions.
         spurious: (E,) predicted mentions.
     """
 
+    head: Ints
     boundary: Ints
     type: Ints
     missed: Ints
@@ -48,15 +52,20 @@ def errors(comparison: Comparison) -> Errors:
     """Sort the mentions that do not match exactly into kinds of error."""
     gold, predicted = comparison.gold, comparison.predicted
     missed, spurious = _rest(gold, np.flatnonzero(~gold.hit)), _rest(predicted, np.flatnonzero(~predicted.hit))
+    heads = _pair_equal(gold, missed, predicted, spurious, lambda mention: mention.key)
+    missed, spurious = _without(missed, heads[:, 0]), _without(spurious, heads[:, 1])
     boundary = _pair_boundaries(gold, missed, predicted, spurious)
     missed, spurious = _without(missed, boundary[:, 0]), _without(spurious, boundary[:, 1])
-    types = _pair_types(gold, missed, predicted, spurious)
-    return Errors(boundary, types, _without(missed, types[:, 0]), _without(spurious, types[:, 1]))
+    types = _pair_equal(gold, missed, predicted, spurious, lambda mention: mention.spans)
+    return Errors(heads, boundary, types, _without(missed, types[:, 0]), _without(spurious, types[:, 1]))
 
 
 def _rest(side: Side, rows: Ints) -> Ints:
     """Rows in an order that follows from their content alone."""
-    key = [(int(side.document[i]), side.mentions[i].spans, side.mentions[i].type, int(i)) for i in rows.tolist()]
+    key = [
+        (int(side.document[i]), side.mentions[i].spans, side.mentions[i].type, side.mentions[i].head or (), int(i))
+        for i in rows.tolist()
+    ]
     return np.array([item[-1] for item in sorted(key)], np.int64)
 
 
@@ -95,14 +104,14 @@ def _edges(gold: Side, missed: Ints, predicted: Side, spurious: Ints) -> tuple[I
     return np.concatenate(columns), np.concatenate(rows)
 
 
-def _pair_types(gold: Side, missed: Ints, predicted: Side, spurious: Ints) -> Ints:
-    waiting: dict[tuple[int, tuple[Span, ...]], list[int]] = defaultdict(list)
+def _pair_equal(gold: Side, missed: Ints, predicted: Side, spurious: Ints, part: Callable[[Mention], Hashable]) -> Ints:
+    """Mentions of which a part is equal, one to one."""
+    waiting: dict[tuple[int, Hashable], list[int]] = defaultdict(list)
     for row in spurious.tolist():
-        waiting[int(predicted.document[row]), predicted.mentions[row].spans].append(row)
+        waiting[int(predicted.document[row]), part(predicted.mentions[row])].append(row)
     pairs = []
     for row in missed.tolist():
-        mention: Mention = gold.mentions[row]
-        rows = waiting.get((int(gold.document[row]), mention.spans))
+        rows = waiting.get((int(gold.document[row]), part(gold.mentions[row])))
         if rows:
             pairs.append((row, rows.pop(0)))
     return np.array(pairs, np.int64).reshape(-1, 2)

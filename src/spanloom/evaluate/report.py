@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from spanloom.document import Document
 from spanloom.errors import UsageError
-from spanloom.evaluate.compare import KEYS, Key, compare, exact
+from spanloom.evaluate.compare import KEYS, Key, compare
 from spanloom.evaluate.measures import Score
 from spanloom.evaluate.partial import errors
 from spanloom.evaluate.rows import Row, by_sentence, by_structure, by_type, everything, scores
@@ -20,7 +22,8 @@ class Report:
     """What `evaluate` finds.
 
     Args:
-        overall: type and all boundaries equal.
+        match: what had to be equal: ``exact``, type and all boundaries, or ``heads``, the head, too.
+        overall: type and all boundaries equal; with ``heads`` the head, too, here and below.
         types: the same for each type, by name.
         structures: ``flat``, ``nested``, ``crossing``, ``discontiguous``; a mention may be in several of the last
             three, see `Overlaps`. Recall counts the gold mentions that are so in gold, precision the predicted mentions
@@ -30,7 +33,8 @@ class Report:
         partial: type equal; boundaries equal count 1, at least one character shared counts 1/2; one to one.
         keys: other comparisons by name, such as ``boundaries``.
         errors: how many ``boundary``, ``type``, ``missed`` and ``spurious``; a boundary error and a type error are one
-            gold and one predicted mention each, a missed one is gold, a spurious one predicted.
+            gold and one predicted mention each, a missed one is gold, a spurious one predicted. With
+            ``heads`` also ``head``: type and boundaries equal, another head.
         duplicates: mentions that repeated another and were left out, in ``gold`` and in ``predicted``.
         documents: how many documents were compared.
         units: how many units were resampled.
@@ -38,6 +42,7 @@ class Report:
             sentences.
     """
 
+    match: str
     overall: Score
     types: dict[str, Score]
     structures: dict[str, Score]
@@ -52,7 +57,7 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, ready for JSON; fractions from 0 to 1."""
-        values: dict[str, Any] = {"overall": self.overall.to_dict()}
+        values: dict[str, Any] = {"match": self.match, "overall": self.overall.to_dict()}
         for name in ("types", "structures", "sentences", "keys"):
             values[name] = {key: score.to_dict() for key, score in getattr(self, name).items()}
         values["partial"] = self.partial.to_dict()
@@ -76,7 +81,7 @@ class Report:
         return "\n".join(lines) + "\n"
 
     def _summary(self) -> dict[str, Score]:
-        return {"exact": self.overall, "partial": self.partial, **self.keys}
+        return {self.match: self.overall, "partial": self.partial, **self.keys}
 
     def _notes(self) -> Iterator[str]:
         yield "errors: " + ", ".join(f"{count:,} {kind}" for kind, count in self.errors.items())
@@ -106,6 +111,7 @@ def evaluate(
     gold: Sequence[Document],
     predicted: Sequence[Document],
     *,
+    match: str = "exact",
     keys: Sequence[str] = ("boundaries",),
     bootstrap: int = 1000,
     seed: int = 0,
@@ -119,12 +125,14 @@ def evaluate(
     Args:
         gold: N documents.
         predicted: predictions for the same texts.
+        match: what must be equal: ``exact``, type and boundaries, or ``heads``, the head, too.
         keys: comparisons beside exact and partial match: names in `KEYS`.
         bootstrap: samples for the 95 % intervals; 0 for no intervals.
         seed: of the random numbers; the same seed gives the same intervals.
 
     Raises:
-        DataError: a document is missing or extra, or its text differs.
+        DataError: a document is missing or extra, or its text differs; or heads are compared, and a gold mention has
+            none.
         UsageError: an unknown key, or a negative number of samples.
 
     >>> from spanloom.document import Mention
@@ -138,12 +146,13 @@ def evaluate(
         raise UsageError(f"found {bootstrap} bootstrap samples, expected 0 or more")
     predicted = pair(gold, predicted)
     cut = units(gold, predicted)
-    comparison = compare(gold, predicted, cut, exact)
+    comparison = compare(gold, predicted, cut, _key(match))
     kinds = errors(comparison)
+    near = np.concatenate([kinds.head[:, 0], kinds.boundary[:, 0]])
     groups: list[dict[str, Row]] = [
         {
             "overall": everything(comparison),
-            "partial": everything(comparison, comparison.gold.unit[kinds.boundary[:, 0]]),
+            "partial": everything(comparison, comparison.gold.unit[near]),
         },
         by_type(comparison),
         by_structure(comparison),
@@ -153,13 +162,14 @@ def evaluate(
     results = iter(scores([row for group in groups for row in group.values()], cut.count, bootstrap, seed))
     first, types, structures, sentences, others = [{name: next(results) for name in group} for group in groups]
     return Report(
+        match=match,
         overall=first["overall"],
         types=types,
         structures=structures,
         sentences=sentences,
         partial=first["partial"],
         keys=others,
-        errors={kind: len(found) for kind, found in kinds._asdict().items()},
+        errors={kind: len(found) for kind, found in kinds._asdict().items() if kind != "head" or match == "heads"},
         duplicates={"gold": comparison.gold.duplicates, "predicted": comparison.predicted.duplicates},
         documents=len(gold),
         units=cut.count,

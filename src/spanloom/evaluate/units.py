@@ -30,7 +30,7 @@ def pair(gold: Sequence[Document], predicted: Sequence[Document]) -> list[Docume
         if expected.text != found.text:
             at = _first_difference(expected.text, found.text)
             raise DataError(
-                f"document {_name(expected, i)}: the predicted text differs from the gold text at character {at} "
+                f"document {name(expected, i)}: the predicted text differs from the gold text at character {at} "
                 f"(found {found.text[at : at + 20]!r}, expected {expected.text[at : at + 20]!r}); predict on that text"
             )
     return pairs
@@ -62,13 +62,14 @@ def _pair_by_order(gold: Sequence[Document], predicted: Sequence[Document]) -> l
         longer, side = (gold, "gold") if len(gold) > len(predicted) else (predicted, "the prediction")
         i = min(len(gold), len(predicted))
         raise DataError(
-            f"found {len(predicted)} predicted document(s), expected {len(gold)}: document {_name(longer[i], i)} is "
+            f"found {len(predicted)} predicted document(s), expected {len(gold)}: document {name(longer[i], i)} is "
             f"in {side} only; give both sides the same documents"
         )
     return list(predicted)
 
 
-def _name(document: Document, index: int) -> str:
+def name(document: Document, index: int) -> str:
+    """How a message names a document: by its id, or by its number."""
     return f"{document.id!r}" if document.id else f"number {index + 1}"
 
 

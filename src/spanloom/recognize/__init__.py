@@ -1,9 +1,52 @@
-"""The trainable recognizer: fit, predict, save, load."""
+"""The trainable recognizers: fit, predict, save, load."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from spanloom.errors import ModelError
+from spanloom.modelfile import read_description
 from spanloom.recognize.ambiguity import ReadBack, read_back
+from spanloom.recognize.cascade import Cascade, load_cascade
+from spanloom.recognize.cascade_store import CascadeReport
 from spanloom.recognize.corpus import Lost
-from spanloom.recognize.recognizer import Recognizer, load
+from spanloom.recognize.head_chain import HeadChain
+from spanloom.recognize.head_rules import HEAD_RULES, give_heads
+from spanloom.recognize.recognizer import Recognizer
+from spanloom.recognize.recognizer import load as load_recognizer
 from spanloom.recognize.report import Report
 from spanloom.recognize.training import Progress
 
-__all__ = ["Lost", "Progress", "ReadBack", "Recognizer", "Report", "load", "read_back"]
+__all__ = [
+    "HEAD_RULES",
+    "KINDS",
+    "Cascade",
+    "CascadeReport",
+    "HeadChain",
+    "Lost",
+    "Progress",
+    "ReadBack",
+    "Recognizer",
+    "Report",
+    "give_heads",
+    "load",
+    "read_back",
+]
+
+KINDS: dict[str, Callable[[str | Path], Recognizer | Cascade]] = {
+    "recognizer": load_recognizer,
+    "cascade": load_cascade,
+}
+
+
+def load(path: str | Path) -> Recognizer | Cascade:
+    """A model that was saved, of whatever kind.
+
+    Raises:
+        ModelError: the folder holds no model, or a damaged one, or one of another format or kind.
+    """
+    kind = read_description(path)["kind"]
+    if kind not in KINDS:
+        raise ModelError(f"{path}: a model of kind {kind!r}, expected a {' or a '.join(KINDS)}")
+    return KINDS[kind](path)

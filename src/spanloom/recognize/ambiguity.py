@@ -98,7 +98,8 @@ def read_back(documents: Iterable[Document], structure: Structure) -> ReadBack:
         structure: one of `spanloom.structures.STRUCTURES`, or such a one ``with_components``.
 
     Raises:
-        DataError: the tokens or sentences of a document contradict its text.
+        DataError: the tokens or sentences of a document contradict its text, or the structure has heads and a mention
+            none.
 
     >>> from spanloom import Mention
     >>> from spanloom.structures import STRUCTURES
@@ -126,7 +127,7 @@ class _Tally:
         """Count a batch of prepared documents."""
         offsets = flatten(batch).sentences
         given = sum(len(document.mentions) for document in batch)
-        batch = [_different(document) for document in batch]
+        batch = [_different(document, structure.heads) for document in batch]
         owner = _owners(batch)
         self.documents += len(batch)
         self.duplicates += given - len(owner)
@@ -135,7 +136,7 @@ class _Tally:
             self.sentences[name] += int(sentences[:-1].sum())
             self.gold[name] += int(sentences[list(owner.values())].sum())
         types = sorted({mention.type for document in batch for mention in document.mentions})
-        gold = Gold(batch, types)
+        gold = Gold(batch, types, "error" if structure.heads else None)
         if len(gold.table):
             encoded = structure.encode(gold.table, offsets, types)
             gold.lose(encoded.lost)
@@ -146,13 +147,14 @@ class _Tally:
                 self.lost[name][item.reason] += int(sentences[owner[id(item.mention)]])
 
     def _read(
-        self, structure: Structure, edges: Edges, offsets: Ints, types: Sequence[str], held: set[TokenMention],
+        self, structure: Structure, edges: Edges, offsets: Ints, types: Sequence[str],
+        held: set[tuple[TokenMention, tuple[int, int]]],
         chosen: dict[str, NDArray[np.bool_]],
     ) -> None:  # fmt: skip
         for reading in READINGS:
-            rows = set(structure.decode(edges, offsets, types, reading).rows())
+            rows = set(structure.decode(edges, offsets, types, reading).headed())
             for name, sentences in chosen.items():
-                found = {row for row in rows if sentences[row[0]]}
+                found = {row for row in rows if sentences[row[0][0]]}
                 self.decoded[name, reading] += len(found)
                 self.correct[name, reading] += len(found & held)
 
@@ -168,10 +170,10 @@ class _Tally:
         return ReadBack(self.documents, self.duplicates, self.crowded, subsets)
 
 
-def _different(document: Document) -> Document:
+def _different(document: Document, heads: bool) -> Document:
     """The document with each different mention once, as a new object, its spans joined."""
     joined = [mention.replace(spans=join_spans(document.text, mention.spans)) for mention in document.mentions]
-    return document.copy(mentions=list({mention.key: mention for mention in joined}.values()))
+    return document.copy(mentions=list({(mention.key, heads and mention.head): mention for mention in joined}.values()))
 
 
 def _owners(batch: Sequence[Document]) -> dict[int, int]:

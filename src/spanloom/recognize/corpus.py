@@ -8,8 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from spanloom.document import Document, Mention, Span, align
+from spanloom.document.span import join_spans
+from spanloom.errors import DataError
 from spanloom.hypergraph import Floats
 from spanloom.structures import MOST_MENTIONS, Crowd, MentionTable, TokenMention
+from spanloom.structures.base import NO_HEAD
+from spanloom.structures.heads import OUTSIDE
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,8 @@ class Lost:
 
 CUTS_TOKEN = "it begins or ends inside a token"
 CROSSES_SENTENCES = "it is not within one sentence"
+HEAD_CUTS_TOKEN = "its head begins or ends inside a token"
+HEADLESS = ("error", "whole")  # what becomes of a mention without a head, where the structure has heads
 
 
 class Gold:
@@ -39,14 +45,20 @@ class Gold:
     Args:
         documents: prepared: with tokens and sentences.
         types: K names; mentions of other types are left out.
+        headless: for a structure with heads, one of `HEADLESS`: ``whole`` takes the whole mention as the head that it
+            lacks. Without it heads are not looked at.
+
+    Raises:
+        DataError: a mention lacks a head, and that is an ``error``.
 
     Attributes: ``table`` and ``owners``, the mentions that lie in sentences and tokens; ``held``, those of them that
     the structure holds, too; ``lost``, the others; ``total``, how many there are.
     """
 
-    def __init__(self, documents: Sequence[Document], types: Sequence[str]) -> None:
+    def __init__(self, documents: Sequence[Document], types: Sequence[str], headless: str | None = None) -> None:
         number = {name: k for k, name in enumerate(types)}
         rows: list[TokenMention] = []
+        heads: list[tuple[int, int]] = []
         self.owners: list[tuple[Document, Mention]] = []
         self.lost: list[Lost] = []
         self.total = 0
@@ -54,26 +66,60 @@ class Gold:
         for document in documents:
             covered = 0 if document.tokens is None or not len(document.tokens) else int(document.tokens[-1, 1])
             sentences = [] if document.sentences is None else document.sentences[:, 0].tolist()
-            for mention, ranges, sentence in align(document):
-                if mention.type not in number:
-                    continue
-                self.total += 1
+            wanted = [mention for mention in document.mentions if mention.type in number]
+            own = [NO_HEAD] * len(wanted) if headless is None else head_tokens(document, wanted, headless)
+            self.total += len(wanted)
+            for (mention, ranges, sentence), head in zip(align(document, wanted), own, strict=True):
                 if ranges is None or sentence < 0:
                     cuts = ranges is None and mention.end <= covered
                     self.lost.append(lost(document, mention, CUTS_TOKEN if cuts else CROSSES_SENTENCES))
                     continue
+                if isinstance(head, str):
+                    self.lost.append(lost(document, mention, head))
+                    continue
                 first = sentences[sentence]
+                heads.append(NO_HEAD if head == NO_HEAD else (head[0] - first, head[1] - first))
                 pieces = tuple((a - first, b - first) for a, b in ranges)
                 rows.append((base + sentence, number[mention.type], pieces))
                 self.owners.append((document, mention))
             base += len(sentences)
-        self.table = MentionTable.build(rows)
-        self.held = rows
+        self.table = MentionTable.build(rows, heads)
+        self.held = self.table.headed()
 
     def lose(self, reasons: Mapping[int, str]) -> None:
         """Note what a structure cannot hold: number of a mention in the table -> why."""
         self.lost += [lost(*self.owners[i], reason) for i, reason in sorted(reasons.items())]
-        self.held = [row for i, row in enumerate(self.table.rows()) if i not in reasons]
+        self.held = [row for i, row in enumerate(self.table.headed()) if i not in reasons]
+
+
+def head_tokens(document: Document, mentions: Sequence[Mention], headless: str) -> list[tuple[int, int] | str]:
+    """For each mention of a document the tokens of its head, or why it is lost; discontiguous mentions have none.
+
+    Args:
+        document: with tokens.
+        mentions: some of the document's.
+        headless: one of `HEADLESS`.
+
+    Raises:
+        DataError: a mention lacks a head, and that is an ``error``.
+    """
+    given = [mention.head or Span(mention.start, mention.end) for mention in mentions]
+    spans = [mention.replace(spans=(head,)) for mention, head in zip(mentions, given, strict=True)]
+    found: list[tuple[int, int] | str] = []
+    for mention, head, (_, ranges, _) in zip(mentions, given, align(document, spans), strict=True):
+        if len(mention.spans) > 1 and len(join_spans(document.text, mention.spans)) > 1:
+            found.append(NO_HEAD)  # the structure says that it has no place for the gap
+        elif mention.head is None and headless == "error":
+            raise DataError(
+                f"document {document.id!r}, characters {mention.start}-{mention.end}: the mention of type "
+                f"{mention.type!r} has no head, which this structure needs; annotate it, or train with headless "
+                "'whole' (--headless whole), which takes the whole mention as its head"
+            )
+        elif not mention.start <= head.start < head.end <= mention.end:
+            found.append(OUTSIDE)
+        else:
+            found.append(HEAD_CUTS_TOKEN if ranges is None else (ranges[0].first, ranges[0].end))
+    return found
 
 
 def lost(document: Document, mention: Mention, reason: str) -> Lost:
@@ -91,7 +137,7 @@ def place(
         scores: a probability for each mention.
         threshold: mentions with a lower score are left out.
     """
-    rows = found.rows()
+    rows = found.headed()
     keep = (scores >= threshold).tolist()
     at = 0
     base = 0
@@ -99,12 +145,14 @@ def place(
         mentions = []
         firsts = [] if document.sentences is None else document.sentences[:, 0].tolist()
         tokens = [] if document.tokens is None or at >= len(rows) else document.tokens.tolist()
-        while at < len(rows) and rows[at][0] < base + len(firsts):
-            sentence, kind, pieces = rows[at]
+        while at < len(rows) and rows[at][0][0] < base + len(firsts):
+            (sentence, kind, pieces), head = rows[at]
             if keep[at]:
                 first = firsts[sentence - base]
-                spans = tuple(Span(tokens[first + a][0], tokens[first + b - 1][1]) for a, b in pieces)
-                mentions.append(Mention(types[kind], spans, score=float(scores[at])))
+                parts = pieces if head == NO_HEAD else (*pieces, head)
+                spans = [Span(tokens[first + a][0], tokens[first + b - 1][1]) for a, b in parts]
+                own = spans.pop() if head != NO_HEAD else None
+                mentions.append(Mention(types[kind], tuple(spans), head=own, score=float(scores[at])))
             at += 1
         base += len(firsts)
         yield document.copy(mentions=mentions)
@@ -122,6 +170,35 @@ def crowd_notice(crowd: Crowd, documents: Sequence[Document], types: Sequence[st
         f"document {document.id!r}, sentence {sentence + 1}: {crowd.mentions:,} mentions of type {types[crowd.kind]!r} "
         f"have a path; the reading 'all' gives the first {MOST_MENTIONS:,}"
     )
+
+
+def training_types(documents: Sequence[Document]) -> tuple[str, ...]:
+    """The types of the training data's mentions, sorted.
+
+    Raises:
+        DataError: there is no document, or no mention.
+    """
+    types = tuple(sorted({mention.type for document in documents for mention in document.mentions}))
+    if not documents:
+        raise DataError("the training data hold no document; give annotated text")
+    if not types:
+        raise DataError(f"none of the {len(documents)} training documents has a mention; give annotated text")
+    return types
+
+
+def check_development(documents: Sequence[Document], types: Sequence[str]) -> None:
+    """Whether training has all types of the development data.
+
+    Raises:
+        DataError: it lacks one.
+    """
+    for document in documents:
+        for mention in document.mentions:
+            if mention.type not in types:
+                raise DataError(
+                    f"development document {document.id!r} has a mention of type {mention.type!r}, which no training "
+                    f"document has; training has {', '.join(types)}: add examples, or take the type out"
+                )
 
 
 def hold_out(documents: Sequence[Document], share: float, seed: int) -> tuple[list[Document], list[Document]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,7 +19,18 @@ from spanloom.features import PRESETS, Built, FeatureSet, build_index
 from spanloom.hypergraph import ENGINES, Floats
 from spanloom.hypergraph.threads import parallel_map, worker_count
 from spanloom.learn import TrainingSet
-from spanloom.recognize.corpus import Gold, Lost, batches, crowd_notice, hold_out, place
+from spanloom.recognize.corpus import (
+    HEADLESS,
+    Gold,
+    Lost,
+    batches,
+    check_development,
+    crowd_notice,
+    hold_out,
+    place,
+    training_types,
+)
+from spanloom.recognize.parameters import Parameters
 from spanloom.recognize.report import Report, make_report
 from spanloom.recognize.resources import Sources
 from spanloom.recognize.store import Stored, read_recognizer, write_recognizer
@@ -28,7 +38,7 @@ from spanloom.recognize.strongest import Strongest, strongest_features
 from spanloom.recognize.tagger import Tagger
 from spanloom.recognize.training import Development, Fit, Listener, Progress, Trainer, single
 from spanloom.scoring import Weights
-from spanloom.structures import READINGS, STRUCTURES
+from spanloom.structures import READINGS, STRUCTURES, configured
 from spanloom.text import prepare
 
 OPTIMIZERS = ("adagrad", "lbfgs")
@@ -36,13 +46,14 @@ HELD_OUT = 0.1  # of the training data, where no development data are given
 BATCH_TOKENS = 20_000  # predicted at once
 
 
-class Recognizer:
+class Recognizer(Parameters):
     """A trainable recognizer of mentions.
 
     Args:
         structure: a key of `STRUCTURES`.
         features: a key of `PRESETS`, or templates.
         components: how many parts a mention has at most; read by the structures that hold gaps.
+        longest: how many tokens a mention has at most, any number when ``None``; read by ``semi_markov``.
         counting: ``subgraphs`` or ``derivations`` (see `spanloom.hypergraph`).
         optimizer: ``adagrad``, or ``lbfgs`` for the optimum itself.
         l2: lambda; several are tried, and development F1 decides.
@@ -59,6 +70,8 @@ class Recognizer:
         min_count: features of fewer training tokens are left out.
         tune_penalty: whether to tune the mention penalty for development F1.
         reading: how ambiguous structures are read, ``enough`` or ``all``.
+        headless: what becomes of a mention without a head, where the structure has heads: an ``error``, or its head is
+            the ``whole`` mention.
         n_jobs: threads; -1 for all cores. The result does not depend on it.
         random_state: the seed.
 
@@ -79,6 +92,7 @@ class Recognizer:
         features: str | Sequence[str] = "biomedical",
         *,
         components: int = 3,
+        longest: int | None = None,
         counting: str = "subgraphs",
         optimizer: str = "adagrad",
         l2: float | Sequence[float] = 1.0,
@@ -93,12 +107,14 @@ class Recognizer:
         min_count: int = 1,
         tune_penalty: bool = True,
         reading: str = "enough",
+        headless: str = "error",
         n_jobs: int | None = 1,
         random_state: int = 0,
     ) -> None:
         self.structure = structure
         self.features = features
         self.components = components
+        self.longest = longest
         self.counting = counting
         self.optimizer = optimizer
         self.l2 = l2
@@ -113,27 +129,9 @@ class Recognizer:
         self.min_count = min_count
         self.tune_penalty = tune_penalty
         self.reading = reading
+        self.headless = headless
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters of the constructor."""
-        return {
-            name: getattr(self, name) for name in inspect.signature(type(self).__init__).parameters if name != "self"
-        }
-
-    def set_params(self, **params: Any) -> Self:
-        """Change parameters.
-
-        Raises:
-            UsageError: a name that the constructor does not know.
-        """
-        known = self.get_params()
-        for name, value in params.items():
-            if name not in known:
-                raise UsageError(f"no parameter {name!r}; there are {', '.join(known)}")
-            setattr(self, name, value)
-        return self
 
     def fit(
         self, documents: Iterable[Document], dev: Iterable[Document] | None = None, progress: Listener | None = None
@@ -154,19 +152,19 @@ class Recognizer:
         tell = progress or (lambda _: None)
         tell(Progress("reading"))
         train = [prepare(document) for document in documents]
-        types = _types(train)
+        types = training_types(train)
         given = None if dev is None else [prepare(document) for document in dev]
         if given is None:
             train, given = hold_out(train, HELD_OUT, self.random_state)
-        _check_development(given, types)
+        check_development(given, types)
 
         tell(Progress("features", seconds=monotonic() - began))
-        sources = Sources(self.features, self.clusters, self.ignore, self.sections, self.vocabulary)
-        features = sources.feature_set([*train, *given])
+        features = self._feature_set([*train, *given])
         tagger, built, data, gold = self._prepare(train, types, features)
         jobs = worker_count(self.n_jobs)
+        development = Development(given, tagger, self.reading, jobs, self._headless)
         trainer = Trainer(
-            data, tagger, Development(given, tagger, self.reading, jobs), self.optimizer, self.epochs, self.runs,
+            data, tagger, development, self.optimizer, self.epochs, self.runs,
             self.iterations, self.rate, self.tune_penalty, self.random_state, jobs, tell, began,
         )  # fmt: skip
         fit = self._best(trainer)
@@ -178,6 +176,11 @@ class Recognizer:
         self.lost_ = tuple(gold.lost)
         return self
 
+    def _feature_set(self, documents: Sequence[Document]) -> FeatureSet:
+        sources = Sources(self.features, self.clusters, self.ignore, self.sections, self.vocabulary)
+        structure = configured(self.structure, self.components, self.longest)
+        return sources.feature_set(documents, structure.templates())
+
     def _prepare(
         self, train: list[Document], types: tuple[str, ...], features: FeatureSet
     ) -> tuple[Tagger, Built, TrainingSet, Gold]:
@@ -187,10 +190,10 @@ class Recognizer:
         built = build_index(keys, min_count=self.min_count)
         offsets = keys.sentences
         del keys
-        structure = STRUCTURES[self.structure].with_components(self.components)
+        structure = configured(self.structure, self.components, self.longest)
         empty = Weights.zeros(0, 0, 0, structure.lanes(types))
         tagger = Tagger.build(structure, self.counting, types, features, built.index, empty)
-        gold = Gold(train, types)
+        gold = Gold(train, types, self._headless)
         encoded = structure.encode(gold.table, offsets, types)
         gold.lose(encoded.lost)
         data = TrainingSet(tagger.engine, built.matrix, offsets, encoded.edges, built.index.group_sizes, built.counts)
@@ -261,7 +264,7 @@ class Recognizer:
         tagger = self.fitted
         batch = [prepare(document) for document in documents]
         potentials, offsets = tagger.score(batch)
-        edges = tagger.structure.encode(Gold(batch, tagger.types).table, offsets, tagger.types).edges
+        edges = tagger.structure.encode(Gold(batch, tagger.types, self._headless).table, offsets, tagger.types).edges
         return tagger.engine.log_probability(tagger.penalized(potentials), offsets, edges)
 
     def marginals(self, documents: Sequence[Document]) -> list[list[float]]:
@@ -272,7 +275,7 @@ class Recognizer:
         tagger = self.fitted
         batch = [prepare(document) for document in documents]
         potentials, offsets = tagger.score(batch)
-        gold = Gold(batch, tagger.types)
+        gold = Gold(batch, tagger.types, self._headless)
         whole = tagger.structure.holds(gold.table)
         scores = iter(tagger.probabilities(potentials, offsets, gold.table.take(whole)).tolist())
         known = {
@@ -290,6 +293,7 @@ class Recognizer:
         """
         choices: dict[str, Iterable[str]] = {
             "structure": STRUCTURES, "counting": ENGINES, "optimizer": OPTIMIZERS, "reading": READINGS,
+            "headless": HEADLESS,
         }  # fmt: skip
         if isinstance(self.features, str):
             choices["features"] = PRESETS
@@ -315,12 +319,20 @@ class Recognizer:
             value = getattr(self, name)
             if not isinstance(value, Integral) or value < least:
                 raise UsageError(f"{name} is {value!r}, expected a whole number from {least}")
+        longest: Any = self.longest
+        if longest is not None and not isinstance(longest, Integral):
+            raise UsageError(f"longest is {longest!r}, expected a whole number, or None")
+        configured(self.structure, self.components, self.longest)
         jobs: Any = self.n_jobs
         if jobs is not None and not isinstance(jobs, Integral):
             raise UsageError(f"n_jobs is {jobs!r}, expected a whole number, or None")
         rate: Any = self.rate
         if not isinstance(rate, Real) or not 0 < float(rate) < math.inf:
             raise UsageError(f"rate is {rate!r}, expected a number above 0")
+
+    @property
+    def _headless(self) -> str | None:
+        return self.headless if STRUCTURES[self.structure].heads else None
 
     @property
     def _grid(self) -> list[float]:
@@ -345,25 +357,6 @@ class Recognizer:
     report_: Report
     lost_: tuple[Lost, ...]
     strongest_: Strongest
-
-
-def _types(documents: Sequence[Document]) -> tuple[str, ...]:
-    types = tuple(sorted({mention.type for document in documents for mention in document.mentions}))
-    if not documents:
-        raise DataError("the training data hold no document; give annotated text")
-    if not types:
-        raise DataError(f"none of the {len(documents)} training documents has a mention; give annotated text")
-    return types
-
-
-def _check_development(documents: Sequence[Document], types: Sequence[str]) -> None:
-    for document in documents:
-        for mention in document.mentions:
-            if mention.type not in types:
-                raise DataError(
-                    f"development document {document.id!r} has a mention of type {mention.type!r}, which no training "
-                    f"document has; training has {', '.join(types)}: add examples, or take the type out"
-                )
 
 
 def _finished(tagger: Tagger, fit: Fit, data: TrainingSet) -> Tagger:

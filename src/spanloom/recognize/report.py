@@ -54,7 +54,7 @@ def make_report(
 ) -> Report:  # fmt: skip
     """The report of one training."""
     again = tagger.structure.decode(data.edges, data.offsets, tagger.types)
-    kept = set(again.rows())
+    kept = set(again.headed())
     return Report(
         documents=len(train),
         sentences=_count(train),

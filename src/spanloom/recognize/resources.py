@@ -26,8 +26,12 @@ class Sources:
     sections: str | Path | Mapping[str, Mapping[str, str]] | None
     vocabulary: str | Path | None
 
-    def feature_set(self, documents: Sequence[Document]) -> FeatureSet:
+    def feature_set(self, documents: Sequence[Document], more: Sequence[str] = ()) -> FeatureSet:
         """The feature set for some prepared documents.
+
+        Args:
+            documents: whose columns a preset uses.
+            more: templates beside those that the parameters name.
 
         Raises:
             UsageError: a file that cannot be read, or that no template has a use for.
@@ -46,6 +50,11 @@ class Sources:
             )
         else:
             result = FeatureSet(list(self.features), clusters=clusters, resources=resources)
+        if more:
+            dropped = result.dropped
+            templates = dict.fromkeys([*(template.text for template in result.templates), *more])
+            result = FeatureSet(list(templates), clusters=clusters, resources=resources)
+            result.dropped = dropped
         for name, given, columns in (
             ("sections", self.sections, _RULED),
             ("vocabulary", self.vocabulary, ("category",)),

@@ -1,9 +1,10 @@
-"""A recognizer as a model file, and back."""
+"""A recognizer as a model file, and back; and the parts of which other kinds of model are stored."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,11 +19,11 @@ from spanloom.recognize.report import Report
 from spanloom.recognize.strongest import Strongest
 from spanloom.recognize.tagger import Tagger
 from spanloom.scoring import Weights
-from spanloom.structures import STRUCTURES
+from spanloom.structures import STRUCTURES, configured
 from spanloom.text import Phrases, Rules, read_rules
 
 KIND = "recognizer"
-_INDEX = "index."
+_INDEX, _CLUSTERS_ARRAY, _CATEGORIES_ARRAY = "index.", "clusters", "categories"
 _CLUSTERS = TypeAdapter(dict[str, str])
 _CATEGORIES = TypeAdapter(dict[str, list[str]])
 
@@ -43,67 +44,173 @@ class Stored(NamedTuple):
     strongest: Strongest
 
 
-class _Params(BaseModel):
+class Params(BaseModel):
     """The parameters that loading depends on; the others are only shown."""
 
     model_config = ConfigDict(extra="allow")
 
     structure: str
     components: int
+    longest: int | None
     counting: str
     reading: str
 
 
-class _Rules(BaseModel):
+class RuleTexts(BaseModel):
     """Rules of computed columns, in their order."""
 
     sections: dict[str, str]
     notes: dict[str, str]
 
 
-class _Description(BaseModel):
-    """What ``model.json`` says of a recognizer."""
+class TaggerDescription(BaseModel):
+    """What ``model.json`` says of a tagger."""
 
     model_config = ConfigDict(allow_inf_nan=False)
 
-    params: _Params
     types: list[str]
     templates: list[str]
-    rules: _Rules | None = None
     penalty: float
-    report: Report
     strongest: Strongest
+
+
+class _Description(TaggerDescription):
+    """What ``model.json`` says of a recognizer."""
+
+    params: Params
+    rules: RuleTexts | None = None
+    report: Report
+
+
+class Shared(NamedTuple):
+    """What columns of features need; the taggers of a model share it."""
+
+    clusters: dict[str, str] | None
+    resources: Resources
 
 
 def write_recognizer(stored: Stored, path: str | Path, *, force: bool) -> None:
     """Write a recognizer; see `spanloom.modelfile.save_model`."""
     tagger = stored.tagger
     description = _Description(
-        params=_Params(**stored.params),
-        types=list(tagger.types),
-        templates=[str(template) for template in tagger.features.templates],
-        rules=_rules(tagger.features),
-        penalty=tagger.penalty,
+        params=Params(**stored.params),
+        rules=rule_texts(tagger.features),
         report=stored.report,
-        strongest=stored.strongest,
+        **dict(describe(tagger, stored.strongest)),
     )
-    arrays: dict[str, Array] = {_INDEX + name: array for name, array in tagger.index.state().items()}
-    arrays["weights"], arrays["constants"] = tagger.weights
-    clusters = tagger.features.clusters
-    if clusters is not None:
-        arrays["clusters"] = _json(clusters)
-    categories = tagger.features.resources.categories
-    if categories is not None:
-        arrays["categories"] = _json(_names(categories))
+    arrays = {**tagger_arrays(tagger), **shared_arrays(tagger.features)}
     save_model(path, KIND, description.model_dump(mode="json"), arrays, force=force)
 
 
-def _rules(features: FeatureSet) -> _Rules | None:
+def read_recognizer(path: str | Path) -> Stored:
+    """Read a recognizer.
+
+    Raises:
+        ModelError: the folder holds no recognizer, or a damaged one, or one of another format.
+    """
+    raw, arrays = read_kind(path, KIND)
+    with damaged(path):
+        description = _Description.model_validate(raw)
+        shared = read_shared(description.rules, arrays)
+        tagger = read_tagger(description, description.params, shared, arrays)
+    return Stored(description.params.model_dump(), tagger, description.report, description.strongest)
+
+
+def read_kind(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, Array]]:
+    """The description and the arrays of a model of this kind.
+
+    Raises:
+        ModelError: the folder holds no such model, or a damaged one, or one of another format.
+    """
+    raw = read_description(path)
+    if raw["kind"] != kind:
+        raise ModelError(f"{path}: a model of kind {raw['kind']!r}, expected a {kind}")
+    return raw, load_arrays(path, raw)
+
+
+@contextmanager
+def damaged(path: str | Path) -> Iterator[None]:
+    """Whatever is found wrong inside becomes a `ModelError` in one line."""
+    try:
+        yield
+    except (ValidationError, KeyError, TypeError, ValueError, SpanloomError) as error:
+        raise ModelError(f"{path}: damaged: {_reason(error)}; train or copy the model again") from None
+
+
+def _reason(error: Exception) -> str:
+    """An error in one line; of many values that cannot be read, the first."""
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False, include_input=False)[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    return " ".join(str(error).split())
+
+
+def describe(tagger: Tagger, strongest: Strongest) -> TaggerDescription:
+    """A tagger without its arrays."""
+    templates = [str(template) for template in tagger.features.templates]
+    return TaggerDescription(types=list(tagger.types), templates=templates, penalty=tagger.penalty, strongest=strongest)
+
+
+def tagger_arrays(tagger: Tagger, prefix: str = "") -> dict[str, Array]:
+    """The arrays of a tagger, each under its name after a prefix; without those of `shared_arrays`."""
+    arrays: dict[str, Array] = {prefix + _INDEX + name: array for name, array in tagger.index.state().items()}
+    arrays[prefix + "weights"], arrays[prefix + "constants"] = tagger.weights
+    return arrays
+
+
+def read_tagger(
+    description: TaggerDescription, params: Params, shared: Shared, arrays: Mapping[str, Array], prefix: str = ""
+) -> Tagger:
+    """A tagger from its description and its arrays; raises what `damaged` turns into a `ModelError`."""
+    if params.structure not in STRUCTURES or params.counting not in ENGINES or not description.types:
+        raise ModelError(f"structure {params.structure!r}, counting {params.counting!r}, types {description.types}")
+    start = prefix + _INDEX
+    state = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
+    index = FeatureIndex.from_state(state)
+    features = FeatureSet(description.templates, clusters=shared.clusters, resources=shared.resources)
+    weights, constants = arrays[prefix + "weights"], arrays[prefix + "constants"]
+    tagger = Tagger.build(
+        configured(params.structure, params.components, params.longest), params.counting, description.types, features,
+        index, Weights(weights, constants), description.penalty,
+    )  # fmt: skip
+    template, kinds = tagger.engine.template, tagger.structure.lanes(description.types)
+    for name, array, shape in (
+        ("weights", weights, (len(index), len(template.roles), kinds)),
+        ("constants", constants, (len(template.constants), kinds)),
+    ):
+        if array.shape != shape or array.dtype != np.float32:
+            raise ModelError(f"{prefix + name!r} is {array.dtype} of shape {array.shape}, expected float32 {shape}")
+    return tagger
+
+
+def rule_texts(features: FeatureSet) -> RuleTexts | None:
     """The rules, if a template depends on them."""
     if not {"section", "note"} & set(features.computed):
         return None
     rules = features.resources.rules
-    return _Rules(sections=dict(rules.sections), notes=dict(rules.notes))
+    return RuleTexts(sections=dict(rules.sections), notes=dict(rules.notes))
+
+
+def shared_arrays(features: FeatureSet) -> dict[str, Array]:
+    """Clusters and categories, where there are any, as JSON in bytes."""
+    arrays: dict[str, Array] = {}
+    if features.clusters is not None:
+        arrays[_CLUSTERS_ARRAY] = _json(features.clusters)
+    categories = features.resources.categories
+    if categories is not None:
+        arrays[_CATEGORIES_ARRAY] = _json(_names(categories))
+    return arrays
+
+
+def read_shared(rules: RuleTexts | None, arrays: Mapping[str, Array]) -> Shared:
+    """What `rule_texts` and `shared_arrays` gave; raises what `damaged` turns into a `ModelError`."""
+    clusters = categories = None
+    if _CLUSTERS_ARRAY in arrays:
+        clusters = _CLUSTERS.validate_json(arrays[_CLUSTERS_ARRAY].tobytes())
+    if _CATEGORIES_ARRAY in arrays:
+        names = _CATEGORIES.validate_json(arrays[_CATEGORIES_ARRAY].tobytes())
+        categories = Phrases((name.split(" "), label) for label, phrases in names.items() for name in phrases)
+    return Shared(clusters, Resources(Rules() if rules is None else read_rules(rules.model_dump()), categories))
 
 
 def _names(categories: Phrases) -> dict[str, list[str]]:
@@ -117,62 +224,3 @@ def _names(categories: Phrases) -> dict[str, list[str]]:
 
 def _json(value: Mapping[str, Any]) -> Array:
     return np.frombuffer(json.dumps(value, sort_keys=True).encode(), np.uint8)
-
-
-def read_recognizer(path: str | Path) -> Stored:
-    """Read a recognizer.
-
-    Raises:
-        ModelError: the folder holds no recognizer, or a damaged one, or one of another format.
-    """
-    raw = read_description(path)
-    if raw["kind"] != KIND:
-        raise ModelError(f"{path}: a model of kind {raw['kind']!r}, expected a {KIND}")
-    arrays = load_arrays(path, raw)
-    try:
-        description = _Description.model_validate(raw)
-        tagger = _tagger(description, arrays)
-    except (ValidationError, KeyError, TypeError, ValueError, SpanloomError) as error:
-        raise ModelError(f"{path}: damaged: {_reason(error)}; train or copy the model again") from None
-    return Stored(description.params.model_dump(), tagger, description.report, description.strongest)
-
-
-def _reason(error: Exception) -> str:
-    """An error in one line; of many values that cannot be read, the first."""
-    if isinstance(error, ValidationError):
-        first = error.errors(include_url=False, include_input=False)[0]
-        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-    return " ".join(str(error).split())
-
-
-def _tagger(description: _Description, arrays: Mapping[str, Array]) -> Tagger:
-    params = description.params
-    if params.structure not in STRUCTURES or params.counting not in ENGINES or not description.types:
-        raise ModelError(f"structure {params.structure!r}, counting {params.counting!r}, types {description.types}")
-    clusters = None
-    if "clusters" in arrays:
-        clusters = _CLUSTERS.validate_json(arrays["clusters"].tobytes())
-    categories = None
-    if "categories" in arrays:
-        names = _CATEGORIES.validate_json(arrays["categories"].tobytes())
-        categories = Phrases((name.split(" "), label) for label, phrases in names.items() for name in phrases)
-    rules = Rules() if description.rules is None else read_rules(description.rules.model_dump())
-    resources = Resources(rules, categories)
-    index = FeatureIndex.from_state(
-        {name.removeprefix(_INDEX): array for name, array in arrays.items() if name.startswith(_INDEX)}
-    )
-    features = FeatureSet(description.templates, clusters=clusters, resources=resources)
-    tagger = Tagger.build(
-        STRUCTURES[params.structure].with_components(params.components), params.counting, description.types, features,
-        index, Weights(arrays["weights"], arrays["constants"]), description.penalty,
-    )  # fmt: skip
-    template, kinds = tagger.engine.template, tagger.structure.lanes(description.types)
-    for name, shape in (
-        ("weights", (len(index), len(template.roles), kinds)),
-        ("constants", (len(template.constants), kinds)),
-    ):
-        if arrays[name].shape != shape or arrays[name].dtype != np.float32:
-            raise ModelError(
-                f"{name!r} is {arrays[name].dtype} of shape {arrays[name].shape}, expected float32 {shape}"
-            )
-    return tagger

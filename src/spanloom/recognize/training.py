@@ -69,10 +69,12 @@ class Fit:
 class Development:
     """Development data whose features are looked up once."""
 
-    def __init__(self, documents: Sequence[Document], tagger: Tagger, reading: str, n_jobs: int = 1) -> None:
-        gold = Gold(documents, tagger.types)
+    def __init__(
+        self, documents: Sequence[Document], tagger: Tagger, reading: str, n_jobs: int = 1, headless: str | None = None
+    ) -> None:
+        gold = Gold(documents, tagger.types, headless)
         self._reading = reading
-        self._gold = frozenset(gold.table.rows())
+        self._gold = frozenset(gold.table.headed())
         self._total = gold.total
         keys = tagger.features.keys(documents, n_jobs=n_jobs)
         self._matrix = tagger.index.lookup(keys)
@@ -83,8 +85,8 @@ class Development:
         return role_scores(self._matrix, weights, run=run)
 
     def f1(self, tagger: Tagger, potentials: Potentials, n_jobs: int = 1) -> float:
-        """F1 of exact boundaries and types; mentions that no model can hold count as missed."""
-        found = set(tagger.decode(potentials, self._offsets, self._reading, n_jobs).rows())
+        """F1 of exact boundaries, types and heads, if there are; mentions that no model can hold count as missed."""
+        found = set(tagger.decode(potentials, self._offsets, self._reading, n_jobs).headed())
         return 2 * len(found & self._gold) / max(1, len(found) + self._total)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from spanloom.hypergraph import Edges, Ints, Paths, Template
 
 TokenMention = tuple[int, int, tuple[tuple[int, int], ...]]  # sentence, type, ranges of tokens in the sentence
+NO_HEAD = (-1, -1)
 
 
 class MentionTable(NamedTuple):
@@ -23,6 +24,7 @@ class MentionTable(NamedTuple):
         ptr: (M + 1,) where each mention's ranges begin.
         first: first token of each range.
         end: end of each range, half-open.
+        heads: (M, 2) the tokens of each mention's head, half-open; -1 where it has none.
     """
 
     sentence: Ints
@@ -30,13 +32,18 @@ class MentionTable(NamedTuple):
     ptr: Ints
     first: Ints
     end: Ints
+    heads: Ints
 
     @classmethod
-    def build(cls, mentions: Iterable[TokenMention]) -> MentionTable:
-        """From ``(sentence, type, ranges)``.
+    def build(
+        cls, mentions: Iterable[TokenMention], heads: Sequence[tuple[int, int]] | Ints | None = None
+    ) -> MentionTable:
+        """From ``(sentence, type, ranges)``, and the tokens of their heads, if they have heads.
 
         >>> MentionTable.build([(0, 1, ((2, 3), (5, 6)))]).first.tolist()
         [2, 5]
+        >>> MentionTable.build([(0, 1, ((2, 5),))], heads=[(3, 4)]).heads.tolist()
+        [[3, 4]]
         """
         rows = list(mentions)
         ranges = [piece for _, _, pieces in rows for piece in pieces]
@@ -46,13 +53,15 @@ class MentionTable(NamedTuple):
             np.cumsum([0, *(len(row[2]) for row in rows)]).astype(np.int64),
             np.array([piece[0] for piece in ranges], np.int64),
             np.array([piece[1] for piece in ranges], np.int64),
+            no_heads(len(rows)) if heads is None else np.array(heads, np.int64).reshape(len(rows), 2),
         )
 
     @classmethod
     def merge(cls, tables: Sequence[MentionTable]) -> MentionTable:
         """Several tables as one: by sentence, first token, longest first, type."""
-        rows = [row for table in tables for row in table.rows()]
-        return cls.build(sorted(rows, key=lambda m: (m[0], m[2][0][0], -m[2][-1][1], m[1], m[2])))
+        rows = [row for table in tables for row in table.headed()]
+        rows.sort(key=lambda row: (row[0][0], row[0][2][0][0], -row[0][2][-1][1], row[0][1], row[0][2], row[1]))
+        return cls.build([row for row, _ in rows], [head for _, head in rows])
 
     def rows(self) -> list[TokenMention]:
         """The mentions as ``(sentence, type, ranges)``."""
@@ -63,18 +72,28 @@ class MentionTable(NamedTuple):
             for n, k, a, b in zip(self.sentence.tolist(), self.kind.tolist(), ptr[:-1], ptr[1:], strict=True)
         ]
 
+    def headed(self) -> list[tuple[TokenMention, tuple[int, int]]]:
+        """The mentions as ``((sentence, type, ranges), head)``."""
+        return [(row, (first, end)) for row, (first, end) in zip(self.rows(), self.heads.tolist(), strict=True)]
+
     def __len__(self) -> int:
         return len(self.sentence)
 
     def take(self, rows: NDArray[np.bool_] | Ints) -> MentionTable:
         """Some of the mentions."""
-        return MentionTable.build([row for row, keep in zip(self.rows(), rows.tolist(), strict=True) if keep])
+        kept = [row for row, keep in zip(self.rows(), rows.tolist(), strict=True) if keep]
+        return MentionTable.build(kept, self.heads[np.asarray(rows, bool)])
 
     @property
     def contiguous(self) -> NDArray[np.bool_]:
         """(M,) whether a mention has one range."""
         one: NDArray[np.bool_] = np.diff(self.ptr) == 1
         return one
+
+
+def no_heads(mentions: int) -> Ints:
+    """The heads of so many mentions that have none."""
+    return np.full((mentions, 2), NO_HEAD, np.int64)
 
 
 class Encoded(NamedTuple):
@@ -112,12 +131,22 @@ class Structure(ABC):
     name: str
     joint = False
     """Whether all types share one lattice (K = 1 for the engine), or each has its own copy of the template."""
+    heads = False
+    """Whether its mentions have heads."""
     only_canonical = True
     """Whether every sub-hypergraph is the encoding of some mentions."""
 
     def with_components(self, components: int) -> Structure:
         """The same for mentions of at most so many components; what holds no gaps is as it was."""
         return self
+
+    def with_longest(self, longest: int | None) -> Structure:
+        """The same for mentions of at most so many tokens; what does not count tokens is as it was."""
+        return self
+
+    def templates(self) -> tuple[str, ...]:
+        """Templates of features that the structure needs beside those that are given."""
+        return ()
 
     @abstractmethod
     def template(self, types: Sequence[str]) -> Template:

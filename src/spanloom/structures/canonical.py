@@ -14,7 +14,7 @@ import numpy as np
 from spanloom.errors import UsageError
 from spanloom.hypergraph import Ints
 from spanloom.hypergraph.ambiguity import counts
-from spanloom.structures.base import MentionTable, Structure
+from spanloom.structures.base import MentionTable, Structure, no_heads
 
 _MOST_MENTIONS = 16  # whose sets are listed: each more doubles their number
 _TYPES = ("mention",)
@@ -35,12 +35,16 @@ def every_mention(length: int, components: int) -> list[tuple[tuple[int, int], .
     ]
 
 
-def possible_mentions(length: int, components: int) -> int:
+def possible_mentions(length: int, components: int, heads: bool = False) -> int:
     """How many they are. There are 2 to this power sets of them: equation 10 of the supplement, for one type.
+
+    With ``heads``, those of one component, each with every head that it may have; heads may end where mentions do.
 
     >>> [2 ** possible_mentions(length, 3) for length in (1, 2, 3, 4, 5)]
     [2, 8, 128, 32768, 2147483648]
     """
+    if heads:
+        return comb(length + 3, 4)
     return sum(comb(length + 1, 2 * k) for k in range(1, components + 1))
 
 
@@ -67,12 +71,15 @@ def canonical_encodings(structure: Structure, length: int, components: int) -> i
         components: at most, of a mention.
 
     Raises:
-        UsageError: there are more than 16 possible mentions, hence too many sets to list.
+        UsageError: there are more than 16 possible mentions, hence too many sets to list; or the structure has heads,
+            which the listed mentions lack.
 
     >>> from spanloom.structures import STRUCTURES
     >>> [canonical_encodings(STRUCTURES["separators"], length, 1) for length in (1, 2, 3, 4)]
     [2, 8, 40, 208]
     """
+    if structure.heads:
+        raise UsageError(f"the mentions that are listed have no heads, as {structure.name} needs; use count_canonical")
     every = every_mention(length, components)
     if len(every) > _MOST_MENTIONS:
         raise UsageError(
@@ -111,4 +118,11 @@ def _table(every: list[tuple[tuple[int, int], ...]], sets: Ints, components: int
     sentence, chosen = np.nonzero(sets)
     taken = pieces[chosen][np.arange(components) < counts[chosen, None]]
     ptr = np.concatenate([[0], np.cumsum(counts[chosen])]).astype(np.int64)
-    return MentionTable(sentence, np.zeros_like(sentence), ptr, taken[:, 0].copy(), taken[:, 1].copy())
+    return MentionTable(
+        sentence,
+        np.zeros_like(sentence),
+        ptr,
+        taken[:, 0].copy(),
+        taken[:, 1].copy(),
+        no_heads(len(sentence)),
+    )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.hypergraph import Child, Edges, Hyperedge, Ints, Paths, Role, Template
-from spanloom.structures.base import Encoded, MentionTable, Structure, drop_gaps
+from spanloom.structures.base import Encoded, MentionTable, Structure, drop_gaps, no_heads
 
 OVERLAP = "it overlaps a longer one, and a chain holds no overlaps"
 
@@ -140,7 +140,14 @@ class FlatChain(Chain):
         sentence = np.searchsorted(offsets, starts, side="right") - 1
         ptr = np.arange(len(starts) + 1)
         kinds = (tags[starts] - 1) // len(self.letters)
-        return MentionTable(sentence, kinds, ptr, starts - offsets[sentence], ends + 1 - offsets[sentence])
+        return MentionTable(
+            sentence,
+            kinds,
+            ptr,
+            starts - offsets[sentence],
+            ends + 1 - offsets[sentence],
+            no_heads(len(sentence)),
+        )
 
     def paths(self, mentions: MentionTable, types: Sequence[str]) -> Paths:
         """As `Structure.paths`: the mention's tags, and that it ends where it does."""

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from spanloom.errors import UsageError
 from spanloom.hypergraph import Edges, Ints, Paths
-from spanloom.structures.base import MOST_MENTIONS, Crowd, Encoded, MentionTable
+from spanloom.structures.base import MOST_MENTIONS, Crowd, Encoded, MentionTable, no_heads
 from spanloom.structures.chain import Chain
 from spanloom.structures.seven_tag_reading import BODY, HEAD, Runs, find_runs, number, read_all, read_enough
-from spanloom.structures.steps import STAY, steps
+from spanloom.structures.steps import STAY, component_pieces, steps
 
 OVERLAP = "it overlaps one of another type that is as long or longer, and a tag has one type"
 
@@ -91,8 +91,9 @@ class SevenTag(Chain):
         runs = self._runs(edges, offsets, types)
         clear = runs.clear
         plain = MentionTable(
-            runs.sentence[clear], runs.kind[clear], np.arange(int(clear.sum()) + 1), runs.first[clear], runs.end[clear]
-        )
+            runs.sentence[clear], runs.kind[clear], np.arange(int(clear.sum()) + 1), runs.first[clear], runs.end[clear],
+            no_heads(int(clear.sum())),
+        )  # fmt: skip
         if clear.all():
             return plain
         rows = []
@@ -124,7 +125,7 @@ class SevenTag(Chain):
         of B and I if the mention has one component, else of BD and ID. It does not end where I or ID goes on from a tag
         that is no head's. What stands in gaps is free.
         """
-        owner, _, position, link = steps(mentions)
+        owner, _, position, link = steps(component_pieces(mentions))
         inside = position % 2 == 0
         begins = (np.diff(owner, prepend=-1) != 0) | (np.diff(position, prepend=-1) != 0)
         gaps = np.diff(mentions.ptr) > 1
@@ -139,7 +140,7 @@ class SevenTag(Chain):
 
 def _mixed(mentions: MentionTable, candidates: Sequence[int]) -> list[int]:
     """Mentions that overlap one of another type that has more tokens, or as many and comes earlier."""
-    owner, token, position, _ = steps(mentions)
+    owner, token, position, _ = steps(component_pieces(mentions))
     inside = position % 2 == 0
     owner, token = owner[inside], token[inside]
     sentence, kind = mentions.sentence[owner], mentions.kind[owner]
@@ -166,7 +167,7 @@ def _mixed(mentions: MentionTable, candidates: Sequence[int]) -> list[int]:
 def _tags(mentions: MentionTable, offsets: Ints) -> Ints:
     """(T,) numbers of tags; no two types meet at a token."""
     mentions = MentionTable.build(dict.fromkeys(mentions.rows()))  # a mention that is given twice is one mention
-    owner, token, position, link = steps(mentions)
+    owner, token, position, link = steps(component_pieces(mentions))
     inside = position % 2 == 0
     owner, link = owner[inside], link[inside]
     place = token[inside] + offsets[mentions.sentence[owner]]

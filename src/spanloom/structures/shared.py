@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spanloom.structures.discontiguous import Discontiguous, Shape
+from spanloom.structures.discontiguous import Discontiguous, component_shape
+from spanloom.structures.stranded import Shape
 
 
 class Shared(Discontiguous):
@@ -16,4 +17,4 @@ class Shared(Discontiguous):
 
     def shapes(self) -> tuple[Shape, ...]:
         """One strand; a mention may end in every component."""
-        return (Shape("", self.components, 1),)
+        return (component_shape("", self.components, 1),)

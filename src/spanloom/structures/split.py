@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spanloom.structures.discontiguous import Discontiguous, Shape
+from spanloom.structures.discontiguous import Discontiguous, component_shape
+from spanloom.structures.stranded import Shape
 
 
 class Split(Discontiguous):
@@ -18,4 +19,4 @@ class Split(Discontiguous):
 
     def shapes(self) -> tuple[Shape, ...]:
         """A strand for each number of components; a mention ends only in the last."""
-        return tuple(Shape(f"/{j}", j, j) for j in range(1, self.components + 1))
+        return tuple(component_shape(f"/{j}", j, j) for j in range(1, self.components + 1))

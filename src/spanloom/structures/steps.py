@@ -13,13 +13,29 @@ STAY, ADVANCE, END = 1, 2, 4
 """The links of a node, as bits: to itself at the next token, to the node after it, to the leaf."""
 
 
+class Pieces(NamedTuple):
+    """The stretches of tokens that mentions spend at one position; those of a mention follow each other without a gap.
+
+    Args:
+        mention: its number; ascending.
+        position: of the node on the strand; ascending in each mention.
+        first: first token, in the sentence.
+        end: half-open; no piece is empty.
+    """
+
+    mention: Ints
+    position: Ints
+    first: Ints
+    end: Ints
+
+
 class Steps(NamedTuple):
     """One row for each token from a mention's first to its last, gaps included.
 
     Args:
         mention: its number.
         token: in the sentence.
-        position: of the node on the strand: even in components, odd in gaps.
+        position: of the node on the strand.
         link: STAY, ADVANCE or END.
     """
 
@@ -29,24 +45,35 @@ class Steps(NamedTuple):
     link: Ints
 
 
-def steps(mentions: MentionTable) -> Steps:
-    """The steps of all mentions.
+def component_pieces(mentions: MentionTable) -> Pieces:
+    """Components at even positions, the gaps between them at odd ones.
 
-    >>> [row.tolist() for row in steps(MentionTable.build([(0, 0, ((1, 3), (4, 5)))]))]
-    [[0, 0, 0, 0], [1, 2, 3, 4], [0, 0, 1, 2], [1, 2, 2, 4]]
+    >>> [column.tolist() for column in component_pieces(MentionTable.build([(0, 0, ((1, 3), (4, 5)))]))]
+    [[0, 0, 0], [0, 1, 2], [1, 3, 4], [3, 4, 5]]
     """
     count = np.diff(mentions.ptr)
-    mention = np.repeat(np.arange(len(count)), count)
-    component = np.arange(len(mention)) - mentions.ptr[mention]
-    last = component == count[mention] - 1
+    owner = np.repeat(np.arange(len(count)), count)
+    component = np.arange(len(owner)) - mentions.ptr[owner]
+    final = component == count[owner] - 1
     # each component, and the gap after it, which has no token after the last component
-    begins = np.stack([mentions.first, mentions.end], 1).ravel()
-    following = np.append(mentions.first[1:], 0)
-    ends = np.stack([mentions.end, np.where(last, mentions.end, following)], 1).ravel()
+    after = np.where(final, mentions.end, np.append(mentions.first[1:], 0))
+    first, end = np.stack([mentions.first, mentions.end], 1).ravel(), np.stack([mentions.end, after], 1).ravel()
     position = np.stack([2 * component, 2 * component + 1], 1).ravel()
-    size = ends - begins
+    kept = end > first
+    return Pieces(np.repeat(owner, 2)[kept], position[kept], first[kept], end[kept])
+
+
+def steps(pieces: Pieces) -> Steps:
+    """The steps of all mentions.
+
+    >>> mentions = MentionTable.build([(0, 0, ((1, 3), (4, 5)))])
+    >>> [column.tolist() for column in steps(component_pieces(mentions))]
+    [[0, 0, 0, 0], [1, 2, 3, 4], [0, 0, 1, 2], [1, 2, 2, 4]]
+    """
+    size = pieces.end - pieces.first
     piece = np.repeat(np.arange(len(size)), size)
-    token = np.arange(len(piece)) - np.repeat(size.cumsum() - size, size) + begins[piece]
-    leaves = token == ends[piece] - 1
-    link = np.where(leaves, np.where(np.repeat(last, 2)[piece], END, ADVANCE), STAY)
-    return Steps(np.repeat(mention, 2)[piece], token, position[piece], link)
+    token = np.arange(len(piece)) - np.repeat(size.cumsum() - size, size) + pieces.first[piece]
+    leaves = token == pieces.end[piece] - 1
+    final = np.append(np.diff(pieces.mention) > 0, True)[piece]
+    link = np.where(leaves, np.where(final, END, ADVANCE), STAY)
+    return Steps(pieces.mention[piece], token, pieces.position[piece], link)

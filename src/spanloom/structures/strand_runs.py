@@ -5,8 +5,9 @@ links and ends, and a mention is a path from a start to an end. Almost every nod
 arc out. The others are *joints*; a *run* is what lies between two joints, or between a joint and a start or an end. A
 run from a start to an end is a mention, and nothing else goes through it.
 
-Of a path only its *bounds* matter: the token of the start, and one more than the token of each step to the next
-position and of the end. Taken in pairs they are the ranges of the mention.
+Of a path only its *bounds* matter: where it enters each position up to its last, and the end. The token of a start
+counts once for position 0 and once for each position that the path leaves out; a step to the next position, and the
+end, count as one more than their token.
 """
 
 from __future__ import annotations
@@ -19,21 +20,26 @@ from numpy.typing import NDArray
 from spanloom.hypergraph import Ints
 
 START, STAY, ADVANCE, END = 0, 1, 2, 4  # kinds of arcs; all but the first are bits of ``Strand.links``
+COMPONENT, GAP, BEFORE, HEAD, AFTER = 0, 1, 2, 3, 4  # what a position is
 
 
 class Strand(NamedTuple):
-    """The paths of mentions with at most c components, in P = 2 c - 1 positions: component, gap, component, and so on.
+    """The paths of mentions in P positions.
 
-    A path begins at position 0, follows one link at each token, and ends; its ranges are the tokens at even positions.
-    Every place with links is on a path, and so is every link.
+    A path begins at one of the first positions, follows one link at each token, and ends. Every place with links is on
+    a path, and so is every link. There are two kinds of strands: positions are component, gap, component, and so on,
+    and paths begin at the first; or they are what stands before a head, the head, and what stands after it, and paths
+    begin at the first or the second.
 
     Args:
-        start: (T, K) whether a path begins at this token.
+        start: (T, K) bits: 1 << p if a path begins at this token at position p.
         links: (T, K, P) bits: `STAY` at the position, `ADVANCE` to the next, both at the next token, or `END` here.
+        heads: whether it is a strand of the second kind.
     """
 
-    start: NDArray[np.bool_]
+    start: NDArray[np.uint8]
     links: NDArray[np.uint8]
+    heads: bool = False
 
 
 class Runs(NamedTuple):
@@ -48,7 +54,7 @@ class Runs(NamedTuple):
         kind: (R,) the type's number.
         ptr: (R + 1,) where the bounds of each begin.
         bounds: tokens of the batch, ascending in each run.
-        gap: (J,) whether a joint is in a gap.
+        place: (J,) whether a joint is in a `COMPONENT` or a `GAP`; or `BEFORE` a head, in a `HEAD`, or `AFTER` one.
     """
 
     tail: Ints
@@ -59,7 +65,7 @@ class Runs(NamedTuple):
     kind: Ints
     ptr: Ints
     bounds: Ints
-    gap: NDArray[np.bool_]
+    place: Ints
 
 
 class _Arcs(NamedTuple):
@@ -86,6 +92,8 @@ def contract(strand: Strand, offsets: Ints) -> Runs:
     token = place // (types * positions)
     value = np.where(arcs.step == START, token[arcs.head], token[arcs.tail] + 1)  # an index of -1 is never kept
     said = np.flatnonzero(arcs.step != STAY)
+    entered = np.where(arcs.step[said] == START, place[arcs.head[said]] % positions, 0)
+    said = np.repeat(said, 1 + entered)
     said = said[np.lexsort((value[said], run[said]))]
     at = place[np.where(arcs.tail[leader] < 0, arcs.head[leader], arcs.tail[leader])]
     return Runs(
@@ -97,7 +105,7 @@ def contract(strand: Strand, offsets: Ints) -> Runs:
         at // positions % types,
         np.concatenate([[0], np.cumsum(np.bincount(run[said], minlength=len(leader)))]),
         value[said],
-        place[joint] % positions % 2 == 1,
+        BEFORE + place[joint] % positions if strand.heads else place[joint] % positions % 2,
     )
 
 
@@ -105,7 +113,9 @@ def _arcs(strand: Strand, place: Ints, link: NDArray[np.uint8]) -> _Arcs:
     """Starts, stays, advances, ends, each in order of tokens; node -1 is outside."""
     _, types, positions = strand.links.shape
     tails = [np.flatnonzero(link & bit) for bit in (STAY, ADVANCE, END)]
-    first = np.searchsorted(place, np.flatnonzero(strand.start) * positions)
+    begun = np.flatnonzero(strand.start)
+    at, position = np.nonzero(strand.start.ravel()[begun, None] >> np.arange(positions) & 1)
+    first = np.searchsorted(place, begun[at] * positions + position)
     following = np.searchsorted(place, place[tails[0]] + types * positions)
     advanced = np.searchsorted(place, place[tails[1]] + types * positions + 1)
     return _Arcs(

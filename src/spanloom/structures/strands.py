@@ -1,30 +1,86 @@
-"""Strands: mentions with gaps as paths, and the readings of paths as mentions.
+"""Strands: mentions as paths, and the readings of paths as mentions.
 
 Muis and Lu (2016), section 3.3 and supplement, section 3, name two readings: ``enough`` is as few mentions as use every
 arc, ``all`` is every path. `spanloom.structures.strand_paths` says how they are computed. What has no choice, a run of
 arcs from a start to an end, is read for the whole batch at once; only what branches is walked.
 
-Both readings rely on a valid strand: every place with links is reached, and leads to an end. `lay` gives one, and so
+Both readings rely on a valid strand: every place with links is reached, and leads to an end. `draw` gives one, and so
 does every sub-hypergraph of a template.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanloom.hypergraph import Ints
-from spanloom.structures.base import Crowd, MentionTable
+from spanloom.structures.base import Crowd, MentionTable, no_heads
+from spanloom.structures.steps import Steps, component_pieces, steps
 from spanloom.structures.strand_paths import Path, branches, enough, every, number
 from spanloom.structures.strand_runs import ADVANCE, END, STAY, Runs, Strand, contract
 
-__all__ = ["ADVANCE", "END", "STAY", "Strand", "crowded", "lay", "read_all", "read_enough"]
+__all__ = [
+    "ADVANCE",
+    "END",
+    "STAY",
+    "Found",
+    "Strand",
+    "crowded",
+    "draw",
+    "find_all",
+    "find_enough",
+    "lay",
+    "ranges",
+    "read_all",
+    "read_enough",
+]
+
+
+class Found(NamedTuple):
+    """M paths, sorted by sentence, first token, longest first, type.
+
+    Those that are equal so far come with longer components and shorter gaps first; on a strand of heads, with later and
+    then with shorter heads first.
+
+    Args:
+        sentence: (M,).
+        kind: (M,) the type's number.
+        size: (M,) how many bounds each has.
+        bounds: (M, P + 1) tokens in the sentence, as `spanloom.structures.strand_runs` says; -1 where there are fewer.
+    """
+
+    sentence: Ints
+    kind: Ints
+    size: Ints
+    bounds: Ints
+
+
+def draw(way: Steps, base: Ints, kind: Ints, shape: tuple[int, int, int], heads: bool = False) -> Strand:
+    """The union of the paths of mentions.
+
+    Args:
+        way: the steps of M mentions.
+        base: (M,) the first token of each mention's sentence.
+        kind: (M,) the type's number.
+        shape: T, K, P.
+        heads: whether the positions are those of heads.
+    """
+    start, links = np.zeros(shape[:2], np.uint8), np.zeros(shape, np.uint8)
+    token, types = base[way.mention] + way.token, kind[way.mention]
+    for bit in (STAY, ADVANCE, END):
+        on = way.link == bit
+        links[token[on], types[on], way.position[on]] |= bit
+    begins = np.diff(way.mention, prepend=-1) > 0
+    for position in np.unique(way.position[begins]).tolist():
+        on = begins & (way.position == position)
+        start[token[on], types[on]] |= 1 << position
+    return Strand(start, links, heads)
 
 
 def lay(mentions: MentionTable, offsets: Ints, types: int, components: int) -> Strand:
-    """The union of the paths of mentions.
+    """The union of the paths of mentions with gaps.
 
     Args:
         mentions: M mentions with at most ``components`` ranges each, in order and with a gap between any two.
@@ -35,75 +91,63 @@ def lay(mentions: MentionTable, offsets: Ints, types: int, components: int) -> S
     >>> table = MentionTable.build([(0, 0, ((0, 1), (2, 3))), (0, 0, ((2, 3),))])
     >>> strand = lay(table, np.array([0, 3]), types=1, components=2)
     >>> strand.start[:, 0].tolist(), strand.links[:, 0].tolist()
-    ([True, False, True], [[2, 0, 0], [0, 2, 0], [4, 0, 4]])
+    ([1, 0, 1], [[2, 0, 0], [0, 2, 0], [4, 0, 4]])
     """
-    positions = 2 * components - 1
-    start = np.zeros((int(offsets[-1]), types), bool)
-    links = np.zeros((int(offsets[-1]), types, positions), np.uint8)
-    if not len(mentions):
-        return Strand(start, links)
-    owner = np.repeat(np.arange(len(mentions)), np.diff(mentions.ptr))  # of each range
-    base, kind = offsets[mentions.sentence][owner], mentions.kind[owner]
-    position = 2 * (np.arange(len(owner)) - mentions.ptr[owner])
-    first, last = base + mentions.first, base + mentions.end - 1
-    final = np.zeros(len(owner), bool)
-    final[mentions.ptr[1:] - 1] = True
-
-    begins = mentions.ptr[:-1]
-    start[first[begins], kind[begins]] = True
-    before = np.flatnonzero(~final)  # the ranges before a gap
-    _stay(links, first, last, kind, position)
-    _stay(links, last[before] + 1, first[before + 1] - 1, kind[before], position[before] + 1)
-    links[last[before], kind[before], position[before]] |= ADVANCE
-    links[first[before + 1] - 1, kind[before], position[before] + 1] |= ADVANCE
-    links[last[final], kind[final], position[final]] |= END
-    return Strand(start, links)
+    way = steps(component_pieces(mentions))
+    return draw(way, offsets[mentions.sentence], mentions.kind, (int(offsets[-1]), types, 2 * components - 1))
 
 
-def _stay(links: NDArray[np.uint8], first: Ints, last: Ints, kind: Ints, position: Ints) -> None:
-    """Set `STAY` from each ``first`` up to the token before ``last``."""
-    size = last - first
-    step = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
-    links[np.repeat(first, size) + step, np.repeat(kind, size), np.repeat(position, size)] |= STAY
-
-
-def read_enough(strand: Strand, offsets: Ints) -> MentionTable:
-    """As few mentions as use every start, link and end; nested rather than crossing, but parallel across gaps.
+def find_enough(strand: Strand, offsets: Ints) -> Found:
+    """As few paths as use every start, link and end; nested rather than crossing, but parallel across gaps.
 
     Args:
         strand: valid.
         offsets: (N + 1,) first token of each sentence.
-
-    Returns:
-        Sorted by sentence, first token, longest first, type; then longer components and shorter gaps first.
-
-    >>> table = MentionTable.build([(0, 0, ((0, 1), (3, 4))), (0, 0, ((1, 2), (4, 5)))])
-    >>> read_enough(lay(table, np.array([0, 5]), types=1, components=2), np.array([0, 5])).rows()
-    [(0, 0, ((0, 1), (3, 4))), (0, 0, ((1, 2), (4, 5)))]
     """
     runs = contract(strand, offsets)
-    return _table(runs, enough(branches(runs)), offsets)
+    return _found(runs, enough(branches(runs)), offsets)
 
 
-def read_all(strand: Strand, offsets: Ints, most: int) -> MentionTable:
+def find_all(strand: Strand, offsets: Ints, most: int) -> Found:
     """Every path, but of each sentence and type no more than the first ``most``, in the order of the result.
 
     Args:
         strand: valid.
         offsets: (N + 1,) first token of each sentence.
         most: at least 1.
+    """
+    runs = contract(strand, offsets)
+    found = _found(runs, list(every(branches(runs), offsets, most)), offsets)
+    kept = _rank(found) < most
+    return found if kept.all() else Found(*(column[kept] for column in found))
 
-    Returns:
-        Sorted as `read_enough` does.
+
+def read_enough(strand: Strand, offsets: Ints) -> MentionTable:
+    """`find_enough`, as mentions with gaps.
+
+    >>> table = MentionTable.build([(0, 0, ((0, 1), (3, 4))), (0, 0, ((1, 2), (4, 5)))])
+    >>> read_enough(lay(table, np.array([0, 5]), types=1, components=2), np.array([0, 5])).rows()
+    [(0, 0, ((0, 1), (3, 4))), (0, 0, ((1, 2), (4, 5)))]
+    """
+    return ranges(find_enough(strand, offsets))
+
+
+def read_all(strand: Strand, offsets: Ints, most: int) -> MentionTable:
+    """`find_all`, as mentions with gaps.
 
     >>> table = MentionTable.build([(0, 0, ((0, 1), (3, 4))), (0, 0, ((1, 2), (4, 5)))])
     >>> len(read_all(lay(table, np.array([0, 5]), types=1, components=2), np.array([0, 5]), most=1000))
     4
     """
-    runs = contract(strand, offsets)
-    found = _table(runs, list(every(branches(runs), offsets, most)), offsets)
-    rank = _rank(found)
-    return found.take(rank < most) if (rank >= most).any() else found
+    return ranges(find_all(strand, offsets, most))
+
+
+def ranges(found: Found) -> MentionTable:
+    """Paths as mentions with gaps: each two bounds are a range."""
+    pairs = found.bounds[np.arange(found.bounds.shape[1]) < found.size[:, None]]
+    ptr = np.concatenate([[0], np.cumsum(found.size // 2)])
+    heads = no_heads(len(found.sentence))
+    return MentionTable(found.sentence, found.kind, ptr, pairs[0::2].copy(), pairs[1::2].copy(), heads)
 
 
 def crowded(strand: Strand, offsets: Ints, most: int) -> list[Crowd]:
@@ -112,7 +156,7 @@ def crowded(strand: Strand, offsets: Ints, most: int) -> list[Crowd]:
     Args:
         strand: valid.
         offsets: (N + 1,) first token of each sentence.
-        most: as for `read_all`.
+        most: as for `find_all`.
 
     Returns:
         In order of sentences and types.
@@ -133,7 +177,7 @@ def _whole(runs: Runs) -> Ints:
     return np.flatnonzero((runs.tail < 0) & (runs.head < 0))
 
 
-def _table(runs: Runs, paths: Sequence[Path], offsets: Ints) -> MentionTable:
+def _found(runs: Runs, paths: Sequence[Path], offsets: Ints) -> Found:
     """The runs that are mentions, and paths, sorted."""
     whole = _whole(runs)
     said = np.zeros(len(runs.tail), bool)
@@ -149,14 +193,13 @@ def _table(runs: Runs, paths: Sequence[Path], offsets: Ints) -> MentionTable:
     sentence = np.concatenate([runs.sentence[whole], _ints(path.sentence for path in paths)])
     kind = np.concatenate([runs.kind[whole], _ints(path.kind for path in paths)])
     order = _order(bounds, kind)
-    bounds, sentence = bounds[order] - offsets[sentence[order], None], sentence[order]
-    pairs = bounds[np.arange(bounds.shape[1]) < size[order, None]]
-    ptr = np.concatenate([[0], np.cumsum(size[order] // 2)])
-    return MentionTable(sentence, kind[order], ptr, pairs[0::2].copy(), pairs[1::2].copy())
+    bounds, sentence = bounds[order], sentence[order]
+    bounds = np.where(bounds < 0, -1, bounds - offsets[sentence, None])
+    return Found(sentence, kind[order], size[order], bounds)
 
 
 def _order(bounds: Ints, kind: Ints) -> Ints:
-    """By first token, longest first, type, then longer components and shorter gaps first; -1 is no bound."""
+    """By first token, longest first, type, then what `Found` says; -1 is no bound."""
     ties = [bounds[:, at] if at % 2 == 0 else -bounds[:, at] for at in reversed(range(1, bounds.shape[1]))]
     return np.lexsort((*ties, kind, -bounds.max(axis=1), bounds[:, 0]))
 
@@ -165,10 +208,10 @@ def _ints(values: Iterable[int]) -> Ints:
     return np.fromiter(values, np.int64)
 
 
-def _rank(mentions: MentionTable) -> Ints:
-    """How many mentions of the same sentence and type stand before each."""
-    order = np.lexsort((mentions.kind, mentions.sentence))
-    same = (np.diff(mentions.sentence[order]) == 0) & (np.diff(mentions.kind[order]) == 0)
+def _rank(found: Found) -> Ints:
+    """How many paths of the same sentence and type stand before each."""
+    order = np.lexsort((found.kind, found.sentence))
+    same = (np.diff(found.sentence[order]) == 0) & (np.diff(found.kind[order]) == 0)
     place = np.arange(len(order))
     rank = np.empty(len(order), np.int64)
     rank[order] = place - np.maximum.accumulate(np.where(np.append([False], same)[: len(order)], 0, place))

@@ -1,0 +1,177 @@
+"""`spanloom compare`: several structures on the same data, each tuned; one table of how they do."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from spanloom.cli.compare_one import Job, parts
+from spanloom.cli.compare_records import (
+    FILES,
+    PREDICTIONS,
+    RECORD,
+    TABLES,
+    Record,
+    Row,
+    asked,
+    check_folder,
+    digests,
+    kept,
+)
+from spanloom.cli.compare_table import Failure, Outcome, Tested, markdown, text, values
+from spanloom.cli.config import CompareOptions, checked
+from spanloom.cli.execute import FAILED, INTERRUPTED
+from spanloom.cli.messages import Messages, plural
+from spanloom.errors import SpanloomError, UsageError
+from spanloom.evaluate import paired_test
+from spanloom.formats import read
+from spanloom.formats.output import output_file, output_folder
+from spanloom.recognize.comparison import BOTH, Variant, build, variants
+
+_COMPONENTS = 3  # as the recognizer's
+
+
+def run(config: str | None, as_json: bool, as_markdown: bool, **flags: Any) -> int | None:
+    """Train what is missing, measure, write the tables and print one."""
+    options = checked(CompareOptions, flags, config)
+    if as_json and as_markdown:
+        raise UsageError("--json and --markdown are two forms of one table; give one of them")
+    comparison = _Comparison.plan(options)
+    try:
+        return comparison.run(as_json, as_markdown)
+    except KeyboardInterrupt:
+        done = f"{comparison.done} of {plural(len(comparison.jobs), 'model')}"
+        again = f"{done} are in {options.output}; the same command goes on from there"
+        print(f"spanloom: interrupted; {again}", file=sys.stderr)
+        return INTERRUPTED
+
+
+@dataclass
+class _Comparison:
+    """Models to train, and how far that is."""
+
+    options: CompareOptions
+    folder: Path
+    params: dict[str, Any]  # of recognizers, but structure and counting
+    jobs: list[tuple[Variant, dict[str, Any]]]  # with everything that its rows depend on
+    say: Messages
+    done: int = 0
+    failures: list[Failure] = field(default_factory=list)
+
+    @classmethod
+    def plan(cls, options: CompareOptions) -> _Comparison:
+        """Check everything that can be checked before the first training."""
+        say = Messages(options.quiet)
+        chosen = variants(options.structure, options.counting or BOTH, options.components or _COMPONENTS)
+        given = options.recognizer_options()
+        params = {name: value for name, value in given.items() if name not in ("structure", "counting")}
+        models = [build(variant, params) for variant in chosen]
+        folder = check_folder(options.output)
+        say("reading the data")
+        data = digests(options)
+        jobs = [
+            (variant, asked(options, data, {**variant._asdict(), **model.get_params()}))
+            for variant, model in zip(chosen, models, strict=True)
+        ]
+        return cls(options, folder, params, jobs, say)
+
+    def run(self, as_json: bool, as_markdown: bool) -> int | None:
+        """Train, test, write all tables, print one."""
+        self.folder.mkdir(exist_ok=True)
+        rows = [row for job in self.jobs for row in self._rows(*job)]
+        outcome = Outcome(self.options, rows, self.failures, self._tests(rows))
+        tables = (text(outcome), markdown(outcome), json.dumps(values(outcome), indent=1) + "\n")
+        for name, table in zip(TABLES, tables, strict=True):
+            with output_file(self.folder / name, force=True) as sink:
+                sink.write(table)
+        print(tables[2 if as_json else 1 if as_markdown else 0], end="")
+        return FAILED if self.failures else None
+
+    def _rows(self, variant: Variant, wanted: dict[str, Any]) -> Sequence[Row]:
+        place, name = self.folder / variant.name, variant.name
+        old = None if self.options.force else kept(place, wanted)
+        if isinstance(old, Record):
+            self.say(f"{name}: trained before, in {place}")
+            self.done += 1
+            return old.rows
+        if old is not None:
+            self.say(f"{name}: what is in {place} is not used: {old}; training again")
+        number = self.done + len(self.failures) + 1
+        self.say(f"{name}: model {number} of {len(self.jobs)}")
+        try:
+            record = self._train(variant, wanted, place)
+        except SpanloomError as error:
+            self.failures.append(Failure(name, variant.structure, variant.counting, str(error)))
+            self.say(f"{name}: failed: {error}")
+            return []
+        self.done += 1
+        best = record.rows[-1]
+        self.say(
+            f"{name}: dev F1 {100 * best.dev_f1:.1f}, test F1 {100 * best.test.overall.f1:.1f}, {best.seconds:.0f} s"
+        )
+        return record.rows
+
+    def _train(self, variant: Variant, wanted: dict[str, Any], place: Path) -> Record:
+        """Train in a process of its own; the folder is there in full or not at all."""
+        options = self.options
+        with output_folder(place, force=True, may_replace=lambda file: file.name in FILES) as folder:
+            job = Job(
+                list(variant), self.params, options.train, options.dev, options.test, options.input_format,
+                options.seed or 0, str(folder), options.quiet,
+            )  # fmt: skip
+            record = Record.model_validate_json(json.dumps({"asked": wanted, "rows": _in_process(job)}))
+            with output_file(folder / RECORD) as sink:
+                sink.write(record.model_dump_json(by_alias=True, indent=1) + "\n")
+        return record
+
+    def _tests(self, rows: Iterable[Row]) -> list[Tested]:
+        """The best model against each other one, as they are used: tuned if they were tuned."""
+        last = {row.name: row for row in rows}  # the tuned row of a model stands after the other
+        if len(last) < 2:
+            return []
+        best = max(last.values(), key=lambda row: row.test.overall.f1)
+        self.say(f"testing {best.name}, the best, against the others")
+        options = self.options
+        gold = parts(options.train, options.dev, options.test, options.input_format, options.seed or 0).test
+        first = list(read(self.folder / best.name / PREDICTIONS))
+        return [
+            Tested(
+                best.name,
+                name,
+                paired_test(gold, first, list(read(self.folder / name / PREDICTIONS)), seed=options.seed or 0),
+            )
+            for name in last
+            if name != best.name
+        ]
+
+
+def _in_process(job: Job) -> list[dict[str, Any]]:
+    """The rows of a model, from a process that ends when this one does.
+
+    Raises:
+        SpanloomError: why there are none.
+    """
+    line = [sys.executable, "-P", "-m", "spanloom.cli.compare_one", json.dumps(job._asdict())]
+    # in a session of its own: Ctrl-C is for this process, which then ends the other
+    with subprocess.Popen(
+        line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8", start_new_session=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            answer = process.stdout.read()
+            code = process.wait()
+        finally:
+            process.kill()
+    if code:
+        why = f"signal {-code}; the system may be out of memory" if code < 0 else f"exit code {code}"
+        raise SpanloomError(f"its process ended with {why}")
+    found: dict[str, Any] = json.loads(answer)
+    if "error" in found:
+        raise SpanloomError(found["error"])
+    rows: list[dict[str, Any]] = found["rows"]
+    return rows

@@ -1,0 +1,119 @@
+"""Trains and measures one model of `spanloom compare`: a process of its own, so that its peak memory is its own.
+
+It is started as ``python -m spanloom.cli.compare_one JOB``, where JOB is JSON, and writes the rows, or an error, as
+JSON to standard output. Nothing is read from standard input: when that ends, the parent is gone, and this process ends.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from threading import Thread
+from typing import Any, NamedTuple
+
+from spanloom.cli.compare_records import PREDICTIONS
+from spanloom.cli.execute import open_streams, os_error
+from spanloom.cli.messages import Messages
+from spanloom.cli.progress import Reporter
+from spanloom.errors import SpanloomError
+from spanloom.formats import read, write
+from spanloom.recognize.comparison import Parts, Variant, build, divide, fit, measure
+
+if sys.platform != "win32":
+    import resource
+
+
+class Job(NamedTuple):
+    """What to train and on which data.
+
+    Args:
+        variant: the model's name, structure and counting.
+        params: of a recognizer, but these two.
+        train: data.
+        dev: data, or ``None`` for a tenth of the training data.
+        test: data, or ``None`` for the development data.
+        input_format: of the data.
+        seed: of that tenth and of the intervals.
+        folder: where model and predictions go; it is there, and empty.
+        quiet: show no progress.
+    """
+
+    variant: list[str]
+    params: dict[str, Any]
+    train: str
+    dev: str | None
+    test: str | None
+    input_format: str | None
+    seed: int
+    folder: str
+    quiet: bool
+
+
+def parts(train: str, dev: str | None, test: str | None, input_format: str | None, seed: int) -> Parts:
+    """The data, read and divided."""
+    trained, tuned, tested = (None if path is None else read(path, format=input_format) for path in (train, dev, test))
+    return divide(trained or (), tuned, tested, seed)
+
+
+def work(job: Job) -> list[dict[str, Any]]:
+    """Train, save, measure, predict; the rows."""
+    say = Messages(job.quiet)
+    data = parts(job.train, job.dev, job.test, job.input_format, job.seed)
+    variant = Variant(*job.variant)
+    model = build(variant, job.params)
+    with Reporter(job.quiet) as reporter:
+        seconds = fit(variant.name, model, data, lambda _, step: reporter(step))
+    memory = peak_memory()
+    rows = measure(variant.name, model, data.dev, data.test, seconds=seconds, seed=job.seed, notice=say)
+    model.save(job.folder)
+    write(rows[-1].predicted, Path(job.folder, PREDICTIONS))
+    about = {"structure": variant.structure, "counting": variant.counting, "peak_memory": memory}
+    return [{**row.to_dict(), **about} for row in rows]
+
+
+def peak_memory() -> int | None:
+    """The largest resident memory of this process so far, in bytes; ``None`` where the system does not say.
+
+    Linux counts what the parent took at the start of a process into its ``ru_maxrss``, so there the process' own status
+    is asked instead.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        for line in status.read_text(encoding="ascii", errors="replace").splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    if sys.platform == "win32":
+        return None
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def answer(job: Job) -> dict[str, Any]:
+    """The rows, or in one line why there are none."""
+    try:
+        return {"rows": work(job)}
+    except SpanloomError as error:
+        return {"error": str(error)}
+    except OSError as error:
+        return {"error": os_error(error)}
+    except MemoryError:
+        return {"error": "out of memory"}
+
+
+def _end_with_parent() -> None:
+    while os.read(0, 1024):
+        pass
+    os._exit(1)
+
+
+def main() -> None:
+    """One job."""
+    open_streams()
+    job = Job(**json.loads(sys.argv[1]))
+    Thread(target=_end_with_parent, daemon=True).start()
+    print(json.dumps(answer(job)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,173 @@
+"""What `compare` keeps of each model: a folder with the model, its predictions and a record, written as one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from spanloom import __version__
+from spanloom.cli.config import CompareOptions
+from spanloom.cli.train import MODEL_FILES
+from spanloom.errors import UsageError
+from spanloom.formats import read, to_record
+
+PREDICTIONS, RECORD = "predictions.jsonl", "record.json"
+FILES = MODEL_FILES | {PREDICTIONS, RECORD}
+TABLES = ("table.txt", "table.md", "table.json")
+_RESOURCES = ("clusters", "sections", "vocabulary")  # options that may name files
+
+
+class _Strict(BaseModel):
+    # what is not named here is kept: it goes into the table for programs
+    model_config = ConfigDict(extra="allow", strict=True, allow_inf_nan=False, frozen=True)
+
+
+class Intervals(_Strict):
+    """Ends of 95 % intervals."""
+
+    f1: list[float] = Field(min_length=2, max_length=2)
+
+
+class Overall(_Strict):
+    """The measures of all test mentions."""
+
+    precision: float
+    recall: float
+    f1: float
+    intervals: Intervals | None
+
+
+class Test(_Strict):
+    """An evaluation."""
+
+    overall: Overall
+
+
+class Row(_Strict):
+    """A model on test data: what `spanloom.recognize.comparison.Row.to_dict` gives, and more."""
+
+    name: str
+    structure: str
+    counting: str
+    tuned: bool
+    penalty: float | None
+    l2: float | None = Field(alias="lambda")
+    steps: int
+    dev_f1: float
+    seconds: float
+    tokens_per_second: float
+    peak_memory: int | None
+    features: int
+    rows: int
+    weights: int
+    lost: int
+    test: Test
+
+
+class Record(_Strict):
+    """What a model's folder holds beside the model.
+
+    Args:
+        asked: everything that its rows depend on, as `asked` gives it.
+        rows: untuned, and tuned.
+    """
+
+    asked: dict[str, Any]
+    rows: list[Row] = Field(min_length=1, max_length=2)
+
+
+def asked(options: CompareOptions, data: Mapping[str, str], params: Mapping[str, Any]) -> dict[str, Any]:
+    """Everything that a model's rows depend on: options, data, files that options name, and the version.
+
+    Args:
+        options: of the verb.
+        data: part -> digest.
+        params: of the model, all of them.
+    """
+    given = {**params, **data, "version": __version__}
+    for name in _RESOURCES:
+        value = getattr(options, name)
+        if isinstance(value, str):
+            given[name] = _file_digest(name, value)
+    plain: dict[str, Any] = json.loads(json.dumps(given, sort_keys=True))
+    return plain
+
+
+def digests(options: CompareOptions) -> dict[str, str]:
+    """A digest of each part of the data; where there is none, of what stands for it.
+
+    The digest is of the documents as they are read, so every problem of the data shows here, before any training.
+
+    Raises:
+        DataError: the first problem, with file and line.
+        UsageError: data that cannot be read twice.
+    """
+    found = {"dev data": "a tenth of the training data", "test data": "the development data"}
+    for part in ("train", "dev", "test"):
+        path = getattr(options, part)
+        if path == "-":
+            raise UsageError(f"--{part} is standard input, but each model reads the data again; give a file or folder")
+        if path is not None:
+            found[f"{'training' if part == 'train' else part} data"] = _digest(path, options.input_format)
+    return found
+
+
+def _digest(path: str, input_format: str | None) -> str:
+    whole = hashlib.sha256()
+    for document in read(path, format=input_format):
+        whole.update(json.dumps(to_record(document), sort_keys=True).encode() + b"\n")
+    return whole.hexdigest()
+
+
+def _file_digest(option: str, path: str) -> str:
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    except OSError as error:
+        raise UsageError(f"--{option} {path}: cannot be read: {error.strerror}") from None
+
+
+def kept(folder: Path, wanted: Mapping[str, Any]) -> Record | str | None:
+    """The record of a model that was trained as it is wanted now; why it cannot be used; or that there is none.
+
+    Args:
+        folder: of the model.
+        wanted: what `asked` gives.
+    """
+    if not folder.exists():
+        return None
+    try:
+        record = Record.model_validate_json((folder / RECORD).read_bytes())
+    except (OSError, ValidationError):
+        return f"{RECORD} is missing or damaged"
+    if missing := sorted(name for name in FILES if not (folder / name).is_file()):
+        return f"{missing[0]} is missing"
+    old = record.asked
+    if changed := sorted(name for name in {*old, *wanted} if old.get(name) != wanted.get(name)):
+        return f"it is of other options or data ({', '.join(changed)})"
+    return record
+
+
+def check_folder(path: str) -> Path:
+    """The output folder, which may be missing, be empty, or hold what an earlier comparison left.
+
+    Raises:
+        UsageError: it is something else.
+    """
+    folder = Path(path)
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{path} is a file; name a folder")
+    if not folder.exists() and not folder.absolute().parent.is_dir():
+        raise UsageError(f"the folder {folder.parent} for {folder.name} does not exist; make it first")
+    for entry in sorted(folder.iterdir()) if folder.is_dir() else []:
+        if entry.is_dir():
+            ours = (entry / RECORD).is_file() or {file.name for file in entry.iterdir()} <= FILES
+        else:
+            ours = entry.name in TABLES
+        if not ours and not entry.name.startswith("."):
+            raise UsageError(f"{path} holds {entry.name}, which no comparison wrote; name another folder")
+    return folder

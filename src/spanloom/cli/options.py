@@ -1,0 +1,136 @@
+"""Options that several verbs share; those of training are shared by the verbs of `train` and by `compare`.
+
+Of training, `None` stands for what was not given, so that a configuration file may give it; defaults are the model's.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+Input = Annotated[
+    str, typer.Argument(metavar="INPUT", help="A file, a folder, or - for standard input.", show_default=False)
+]
+Data = Annotated[
+    str, typer.Argument(metavar="DATA", help="A file, a folder, or - for standard input.", show_default=False)
+]
+Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model directory.", show_default=False)]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="FORMAT",
+        help="The output's format, where its name does not say: jsonl, brat, pubtator, conll, text.",
+    ),
+]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        "--columns", metavar="NAMES", help="What the columns of a column file are, such as word,pos,tag; else guessed."
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors on standard error.")]
+InputFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--input-format",
+        metavar="FORMAT",
+        help="The input's format, where its name does not say: jsonl, brat, pubtator, conll, text.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Jobs = Annotated[int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Threads; all cores if not given.")]
+Seed = Annotated[int | None, typer.Option("--seed", metavar="N", help="Seed of every random choice.")]
+
+Train = Annotated[str | None, typer.Option("--train", metavar="DATA", help="Annotated documents to learn from.")]
+Dev = Annotated[
+    str | None,
+    typer.Option(
+        "--dev", metavar="DATA", help="Annotated documents to tune on; without them, a tenth of the training data."
+    ),
+]
+ModelOutput = Annotated[str | None, typer.Option("--output", "-o", metavar="DIR", help="The model directory to write.")]
+Config = Annotated[
+    str | None,
+    typer.Option("--config", "-c", metavar="TOML", help="A file of these options (l2 = 0.1); the command line wins."),
+]
+Structure = Annotated[
+    str | None,
+    typer.Option(
+        "--structure",
+        metavar="NAME",
+        help="separators, shared, split, seven_tag, separator_states, mention_hypergraph, heads, semi_markov, bio, "
+        "bilou. [separators]",
+    ),
+]
+Components = Annotated[
+    int | None,
+    typer.Option("--components", min=1, metavar="N", help="Parts of a mention with gaps, at most. [3]"),
+]
+Longest = Annotated[
+    int | None,
+    typer.Option("--longest", min=1, metavar="N", help="Tokens of a semi_markov mention, at most. [any number]"),
+]
+Features = Annotated[
+    str | None,
+    typer.Option(
+        "--features", metavar="NAME", help="Preset: biomedical, clinical, genia, ace, conll, small. [biomedical]"
+    ),
+]
+Optimizer = Annotated[str | None, typer.Option("--optimizer", metavar="NAME", help="adagrad or lbfgs. [adagrad]")]
+L2 = Annotated[
+    list[float] | None,
+    typer.Option(
+        "--l2", metavar="NUMBER", help="Weight of the L2 penalty; given several times, the best on --dev is taken."
+    ),
+]
+Epochs = Annotated[int | None, typer.Option("--epochs", min=1, metavar="N", help="Passes of adagrad, at most. [30]")]
+Iterations = Annotated[
+    int | None, typer.Option("--iterations", min=1, metavar="N", help="Iterations of lbfgs, at most. [200]")
+]
+Rate = Annotated[float | None, typer.Option("--rate", metavar="NUMBER", help="First step of adagrad. [0.1]")]
+Clusters = Annotated[
+    str | None,
+    typer.Option("--clusters", metavar="PATHS", help="Word clusters: a Brown paths file, or how many to induce."),
+]
+Runs = Annotated[
+    int | None, typer.Option("--runs", min=1, metavar="N", help="Runs of adagrad whose weights are averaged. [1]")
+]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option("--ignore", metavar="COLUMN", help="A column, such as pos, to do without; several times for more."),
+]
+Sections = Annotated[
+    str | None,
+    typer.Option("--sections", metavar="TOML", help="Your own rules that name sections and note types."),
+]
+Vocabulary = Annotated[
+    str | None,
+    typer.Option("--vocabulary", metavar="TABLE", help="Concepts whose names and categories become features."),
+]
+MinCount = Annotated[
+    int | None, typer.Option("--min-count", min=1, metavar="N", help="Leave out features of fewer tokens. [1]")
+]
+Reading = Annotated[
+    str | None, typer.Option("--reading", metavar="NAME", help="How overlaps are read: enough or all. [enough]")
+]
+Headless = Annotated[
+    str | None,
+    typer.Option(
+        "--headless", metavar="NAME", help="A mention without a head is an error, or its own head: whole. [error]"
+    ),
+]
+TunePenalty = Annotated[
+    bool | None,
+    typer.Option(
+        "--tune-penalty/--no-tune-penalty", help="Tune the mention penalty on --dev. [tune]", show_default=False
+    ),
+]
+# unlike the flags of other verbs, these may stand in the configuration file, too
+ForceOrConfig = Annotated[bool | None, typer.Option("--force", help="Replace a model that exists.", show_default=False)]
+QuietOrConfig = Annotated[
+    bool | None, typer.Option("--quiet", "-q", help="Say nothing but errors on standard error.", show_default=False)
+]

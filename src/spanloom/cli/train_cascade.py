@@ -1,0 +1,15 @@
+"""`spanloom train cascade`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spanloom.cli.config import CascadeOptions, checked
+from spanloom.cli.train import train_model
+from spanloom.recognize import Cascade
+
+
+def run(config: str | None, **flags: Any) -> None:
+    """Train and save a cascade."""
+    options = checked(CascadeOptions, flags, config)
+    train_model(Cascade(**options.recognizer_options()), options)

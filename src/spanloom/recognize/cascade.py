@@ -1,0 +1,282 @@
+"""The cascade: one chain for each type, each of which sees the outputs of the earlier ones."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from spanloom.document import Document, Mention
+from spanloom.errors import ModelError, UsageError
+from spanloom.features import FeatureSet
+from spanloom.recognize.cascade_store import CascadeReport, StoredCascade, read_cascade, write_cascade
+from spanloom.recognize.corpus import Lost, batches, check_development, hold_out, training_types
+from spanloom.recognize.links import (
+    STRUCTURE,
+    Link,
+    Links,
+    column_names,
+    f1,
+    frequency_order,
+    search_order,
+    tag_column,
+)
+from spanloom.recognize.parameters import Parameters
+from spanloom.recognize.recognizer import BATCH_TOKENS, HELD_OUT, Recognizer
+from spanloom.recognize.resources import Sources
+from spanloom.recognize.strongest import Strongest
+from spanloom.recognize.training import Listener, Progress
+from spanloom.text import prepare
+
+ORDERS = ("frequency", "search")
+
+
+class Cascade(Parameters):
+    """A BILOU chain for each type, each of which sees the outputs of the earlier ones (Alex et al. 2007).
+
+    A baseline of Lu and Roth (2015), section 4.1. Mentions of different types may overlap; of two mentions of one type
+    that overlap, the shorter is left out of training, as there. A chain learns from what the earlier ones say of text
+    that they were not trained on, and has a mention penalty of its own, tuned for the F1 of all chains together.
+
+    Args:
+        order: of the chains: ``frequency``, the most frequent type first; ``search``, chosen by development F1 (see
+            `search_order`), which takes about three times as long; or the names of all types.
+        features: a key of `PRESETS`, or templates; those over the outputs of the earlier chains are added.
+
+    The other parameters are those of `Recognizer`.
+
+    Attributes after fitting: ``chains_``, a `Recognizer` for each type, in their order; ``types_``; ``report_``; and
+    ``lost_``, the mentions that the model cannot hold; the last is not saved.
+
+    >>> chest_pain = [Mention("problem", [(3, 13)]), Mention("body", [(3, 8)])]
+    >>> documents = [Document("no chest pain today", mentions=chest_pain)] * 50
+    >>> cascade = Cascade(features=["bias", "w[0]"]).fit(documents)
+    >>> [found] = cascade.predict([Document("no chest pain today")])
+    >>> [(mention.type, mention.start, mention.end) for mention in found.mentions]
+    [('problem', 3, 13), ('body', 3, 8)]
+    """
+
+    def __init__(
+        self,
+        order: str | Sequence[str] = "frequency",
+        features: str | Sequence[str] = "biomedical",
+        *,
+        optimizer: str = "adagrad",
+        l2: float | Sequence[float] = 1.0,
+        epochs: int = 30,
+        runs: int = 1,
+        iterations: int = 200,
+        rate: float = 0.1,
+        clusters: str | int | None = None,
+        ignore: Sequence[str] | None = None,
+        sections: str | Path | Mapping[str, Mapping[str, str]] | None = None,
+        vocabulary: str | Path | None = None,
+        min_count: int = 1,
+        tune_penalty: bool = True,
+        n_jobs: int | None = 1,
+        random_state: int = 0,
+    ) -> None:
+        self.order = order
+        self.features = features
+        self.optimizer = optimizer
+        self.l2 = l2
+        self.epochs = epochs
+        self.runs = runs
+        self.iterations = iterations
+        self.rate = rate
+        self.clusters = clusters
+        self.ignore = ignore
+        self.sections = sections
+        self.vocabulary = vocabulary
+        self.min_count = min_count
+        self.tune_penalty = tune_penalty
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(
+        self, documents: Iterable[Document], dev: Iterable[Document] | None = None, progress: Listener | None = None
+    ) -> Self:
+        """Train.
+
+        Args:
+            documents: with mentions; tokens and sentences are made where they are missing.
+            dev: tunes each chain; a tenth of the training data, drawn by the seed, when ``None``.
+            progress: told of each step.
+
+        Raises:
+            DataError: no tokens, no mentions, or development data with a type that training lacks.
+            UsageError: a parameter that cannot be meant, or an order that is not one of the types.
+        """
+        self.check()
+        tell = progress or (lambda _: None)
+        tell(Progress("reading"))
+        train = [prepare(document) for document in documents]
+        types = training_types(train)
+        _check_order(self.order, types)
+        given = None if dev is None else [prepare(document) for document in dev]
+        if given is None:
+            train, given = _hold_out(train, types, self.random_state)
+        check_development(given, types)
+        tell(Progress("features"))
+        sources = Sources(self.features, self.clusters, self.ignore, self.sections, self.vocabulary)
+        features = sources.feature_set([*train, *given])
+        links = Links(self._chain_params, train, given, types, features, tell)
+        if isinstance(self.order, str):
+            order = search_order(links, types) if self.order == "search" else frequency_order(train)
+        else:
+            order = list(self.order)
+        fitted = links.finish(order)
+
+        self.types_ = types
+        self.chains_ = tuple(link.chain for link in fitted)
+        self.lost_ = tuple(lost for chain in self.chains_ for lost in chain.lost_)
+        self.report_ = _report(train, given, features, fitted)
+        return self
+
+    def predict(
+        self, documents: Iterable[Document], *, threshold: float = 0.0, notice: Callable[[str], object] = warnings.warn
+    ) -> Iterator[Document]:
+        """Documents with the mentions that the chains find, in place of their own; lazily, in batches.
+
+        Each mention's score is its exact marginal probability in its chain, given the outputs of the earlier ones.
+
+        Args:
+            documents: tokens and sentences are made where they are missing.
+            threshold: leave out mentions with a lower score; what a chain sees of the others does not depend on it.
+            notice: as for `Recognizer.predict`; chains have nothing to tell.
+        """
+        if not 0 <= threshold <= 1:
+            raise UsageError(f"threshold is {threshold}, expected a probability between 0 and 1")
+        return self._predict(self.fitted, documents, threshold, notice)
+
+    def _predict(
+        self, chains: Sequence[Recognizer], documents: Iterable[Document], threshold: float,
+        notice: Callable[[str], object],
+    ) -> Iterator[Document]:  # fmt: skip
+        names = column_names(self.types_)
+        for batch in batches(documents, BATCH_TOKENS, prepare):
+            seen = chains[0].fitted.features.enrich(batch)
+            found: list[list[Mention]] = [[] for _ in batch]
+            for chain in chains:
+                marked = list(chain.set_params(n_jobs=self.n_jobs).predict(seen, notice=notice))
+                for mentions, document in zip(found, marked, strict=True):
+                    mentions += document.mentions
+                name = names[chain.types_[0]]
+                seen = [d.copy(columns={**d.columns, name: tag_column(d)}) for d in marked]
+            for document, mentions in zip(batch, found, strict=True):
+                kept = [mention for mention in mentions if mention.score is None or mention.score >= threshold]
+                yield document.copy(mentions=sorted(kept, key=lambda m: (m.start, -m.end, m.type)))
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the model as a folder of two files. The same data and seed give the same bytes.
+
+        Args:
+            path: the folder.
+            force: replace a model that is there.
+
+        Raises:
+            UsageError: the folder is there, or the cascade is not trained.
+            DataError: the system refused to write.
+        """
+        params = {name: np.asarray(value).tolist() for name, value in {**self.get_params(), "n_jobs": 1}.items()}
+        write_cascade(StoredCascade(params, self.fitted, self.report_), path, force=force)
+
+    def check(self) -> None:
+        """Whether the parameters can be meant.
+
+        Raises:
+            UsageError: one cannot.
+        """
+        Recognizer(STRUCTURE, self.features, **self._chain_params).check()
+        order: Any = self.order
+        names = [order] if isinstance(order, str) else list(order) if isinstance(order, Sequence) else []
+        if isinstance(order, str) and order not in ORDERS:
+            raise UsageError(f"order is {order!r}, expected {', '.join(ORDERS)} or the names of all types")
+        if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+            raise UsageError(f"order is {order!r}, expected the name of each type once")
+
+    @property
+    def _chain_params(self) -> dict[str, Any]:
+        return {name: value for name, value in self.get_params().items() if name not in ("order", "features")}
+
+    @property
+    def fitted(self) -> tuple[Recognizer, ...]:
+        """The trained chains, in their order.
+
+        Raises:
+            UsageError: there are none yet.
+        """
+        if not hasattr(self, "chains_"):
+            raise UsageError("this cascade is not trained; call fit, or load a model")
+        return self.chains_
+
+    @property
+    def strongest_(self) -> Strongest:
+        """The strongest features of each tag of each chain."""
+        return {role: features for chain in self.fitted for role, features in chain.strongest_.items()}
+
+    types_: tuple[str, ...]
+    chains_: tuple[Recognizer, ...]
+    report_: CascadeReport
+    lost_: tuple[Lost, ...]
+
+
+def load_cascade(path: str | Path) -> Cascade:
+    """A cascade that was saved.
+
+    Raises:
+        ModelError: the folder holds no cascade, or a damaged one, or one of another format.
+    """
+    stored = read_cascade(path)
+    try:
+        cascade = Cascade(**stored.params)
+        cascade.check()
+    except (TypeError, UsageError) as error:
+        raise ModelError(f"{path}: damaged: {error}; train or copy the model again") from None
+    cascade.chains_, cascade.report_ = stored.chains, stored.report
+    cascade.types_ = tuple(sorted(name for chain in stored.chains for name in chain.types_))
+    return cascade
+
+
+def _hold_out(documents: Sequence[Document], types: Sequence[str], seed: int) -> tuple[list[Document], list[Document]]:
+    """As `hold_out`, but each type stays in the training data: a chain cannot learn from none."""
+    train, dev = hold_out(documents, HELD_OUT, seed)
+    for kind in types:
+        if not any(mention.type == kind for document in train for mention in document.mentions):
+            train += [document for document in dev if any(mention.type == kind for mention in document.mentions)]
+            dev = [document for document in dev if all(mention.type != kind for mention in document.mentions)]
+    return train, dev
+
+
+def _check_order(order: str | Sequence[str], types: Sequence[str]) -> None:
+    if not isinstance(order, str) and set(order) != set(types):
+        raise UsageError(
+            f"order is {', '.join(order)}, expected each of the training data's types once: {', '.join(types)}"
+        )
+
+
+def _report(
+    train: Sequence[Document], dev: Sequence[Document], features: FeatureSet, links: Sequence[Link]
+) -> CascadeReport:
+    reports = {link.chain.types_[0]: link.chain.report_ for link in links}
+    lost: Counter[str] = Counter()
+    for report in reports.values():
+        lost.update(report.lost)
+    return CascadeReport(
+        documents=len(train),
+        sentences=sum(0 if document.sentences is None else len(document.sentences) for document in train),
+        tokens=sum(0 if document.tokens is None else len(document.tokens) for document in train),
+        mentions=sum(report.mentions for report in reports.values()),
+        development=sum(0 if document.sentences is None else len(document.sentences) for document in dev),
+        lost=dict(sorted(lost.items())),
+        ambiguous=sum(report.ambiguous for report in reports.values()),
+        dropped=tuple(str(template) for template in features.dropped),
+        rows=sum(report.rows for report in reports.values()),
+        steps=sum(report.steps for report in reports.values()),
+        dev_f1=f1(link.counts for link in links),
+        chains=reports,
+    )

@@ -1,0 +1,288 @@
+"""Training the chains of a cascade: each sees what the earlier ones say of text that they were not trained on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spanloom.document import Document, align, to_bilou
+from spanloom.features import FeatureSet
+from spanloom.hypergraph.threads import parallel_map, worker_count
+from spanloom.learn import search_step
+from spanloom.recognize.corpus import Gold, by_sentence
+from spanloom.recognize.recognizer import Recognizer
+from spanloom.recognize.training import Listener, Progress
+
+STRUCTURE = "bilou"
+FOLDS = 2
+_FEW = 20  # documents; fewer are cut into sentences before they are dealt to the folds
+PREFIX = "cascade_"  # of the columns; not for those of the data
+_OUTSIDE = ""  # a column without a value gives no feature, and most tokens are outside
+
+_Outputs = Callable[[tuple[str, ...]], list[list[str]]]  # place -> a column for each document
+
+
+class Counts(NamedTuple):
+    """How many mentions are right, were found, and should have been."""
+
+    correct: int
+    found: int
+    gold: int
+
+
+@dataclass(frozen=True)
+class Link:
+    """A chain in its place, and what it says of the development data.
+
+    Args:
+        chain: trained.
+        outputs: a column for each development document.
+        counts: of its mentions there.
+    """
+
+    chain: Recognizer
+    outputs: list[list[str]]
+    counts: Counts
+
+
+class Chain(Recognizer):
+    """A recognizer of one type whose feature set is made already, so that a cascade makes clusters once."""
+
+    made: FeatureSet
+
+    def _feature_set(self, documents: Sequence[Document]) -> FeatureSet:
+        return self.made
+
+
+class Links:
+    """Chains for any type after any others, each trained when it is first asked for.
+
+    Args:
+        params: of each chain, but its structure and features.
+        train: prepared, with mentions.
+        dev: prepared; tunes each chain.
+        types: K names; their numbers name the columns.
+        features: what every chain sees, besides the outputs of others.
+        listener: told of each step.
+    """
+
+    def __init__(
+        self, params: Mapping[str, Any], train: Sequence[Document], dev: Sequence[Document], types: Sequence[str],
+        features: FeatureSet, listener: Listener,
+    ) -> None:  # fmt: skip
+        self._params = params
+        self._features = features
+        self._tell = listener
+        self._began = monotonic()
+        self._train = _units(features.enrich(train))
+        self._dev = features.enrich(dev)
+        self._names = column_names(types)
+        order = np.random.default_rng(params["random_state"]).permutation(len(self._train))
+        self._fold = np.empty(len(order), np.int64)
+        self._fold[order] = np.arange(len(order)) % FOLDS
+        self._links: dict[tuple[str, ...], Link] = {}
+        self._columns: dict[tuple[str, ...], list[list[str]]] = {}
+
+    def link(self, place: tuple[str, ...]) -> Link:
+        """The chain of the last type of ``place`` after those of the others, in their order."""
+        if place not in self._links:
+            *before, kind = place
+            stage = f"{kind} after {', '.join(before)}" if before else kind
+            chain = self._fit(place, self._seen(self._train, place, self.held_out), self._params, stage)
+            dev = self._seen(self._dev, place, lambda earlier: self.link(earlier).outputs)
+            self._links[place] = _measured(chain, dev)
+        return self._links[place]
+
+    def finish(self, order: Sequence[str]) -> list[Link]:
+        """The chains in their order, tuned again now that all others are known, if that is better.
+
+        It matters where a rare type comes early, when too few others are known.
+        """
+        places = [tuple(order[: n + 1]) for n in range(len(order))]
+        before = [self.link(place) for place in places]
+        after = list(before)
+        self._tell(Progress("tuning the chains together", seconds=monotonic() - self._began))
+        for n, place in enumerate(places):
+            if len(places) > 1 and before[n].chain.tune_penalty:
+                dev = self._seen(self._dev, place, lambda earlier: after[len(earlier) - 1].outputs)
+                others = [link.counts for link in after[:n] + after[n + 1 :]]
+                after[n] = _measured(_tuned(before[n].chain, dev, others), dev)
+        return max(before, after, key=lambda links: f1(link.counts for link in links))
+
+    def forget(self, order: Sequence[str], count: int) -> None:
+        """Let go of the chains that do not stand behind the first ``count`` types in their order."""
+        kept = tuple(order[:count])
+        for store in (self._links, self._columns):
+            for place in [place for place in store if place[:count] != kept[: len(place)]]:
+                del store[place]
+
+    def held_out(self, place: tuple[str, ...]) -> list[list[str]]:
+        """A column for each training document, of chains that were not trained on it (Wolpert 1992)."""
+        if place not in self._columns:
+            l2 = self.link(place).chain.report_.l2
+            self._tell(Progress(f"{place[-1]}: outputs on held-out text", seconds=monotonic() - self._began))
+            documents = self._seen(self._train, place, self.held_out)
+            jobs = worker_count(self._params["n_jobs"])
+            params = {**self._params, "l2": l2, "n_jobs": max(1, jobs // FOLDS)}
+            columns: list[list[str]] = [[] for _ in documents]
+            folds = parallel_map(lambda fold: self._fold_outputs(place, documents, fold, params), range(FOLDS), jobs)
+            for rows, outputs in folds:
+                for i, column in zip(rows, outputs, strict=True):
+                    columns[i] = column
+            self._columns[place] = columns
+        return self._columns[place]
+
+    def _fold_outputs(
+        self, place: tuple[str, ...], documents: Sequence[Document], fold: int, params: Mapping[str, Any]
+    ) -> tuple[list[int], list[list[str]]]:
+        rows = np.flatnonzero(self._fold == fold).tolist()
+        others = [documents[i] for i in np.flatnonzero(self._fold != fold).tolist()]
+        held_out = [documents[i] for i in rows]
+        if not any(document.mentions for document in others):  # nothing to learn from, so nothing is found
+            return rows, [[_OUTSIDE] * _length(document) for document in held_out]
+        chain = self._fit(place, others, params, None)
+        return rows, [tag_column(document) for document in chain.predict(held_out)]
+
+    def _fit(
+        self, place: tuple[str, ...], documents: Sequence[Document], params: Mapping[str, Any], stage: str | None
+    ) -> Recognizer:
+        names = [self._names[kind] for kind in place[:-1]]
+        templates = [*map(str, self._features.templates), *output_templates(names)]
+        chain = Chain(STRUCTURE, templates, **params)
+        chain.made = FeatureSet(templates, clusters=self._features.clusters, resources=self._features.resources)
+        dev = self._seen(self._dev, place, lambda earlier: self.link(earlier).outputs)
+
+        def told(progress: Progress) -> None:
+            seconds = monotonic() - self._began
+            self._tell(replace(progress, stage=f"{stage}: {progress.stage}", seconds=seconds))
+
+        chain.fit(documents, dev=dev, progress=told if stage else None)
+        if place[:-1] and chain.tune_penalty:
+            return _tuned(chain, dev, [self.link(place[:n]).counts for n in range(1, len(place))])
+        return chain
+
+    def _seen(self, documents: Sequence[Document], place: tuple[str, ...], outputs: _Outputs) -> list[Document]:
+        """Documents with the mentions of the last type and the outputs of the others."""
+        *before, kind = place
+        columns = {self._names[name]: outputs(place[: i + 1]) for i, name in enumerate(before)}
+        return [
+            document.copy(
+                columns={**document.columns, **{name: column[n] for name, column in columns.items()}},
+                mentions=[mention for mention in document.mentions if mention.type == kind],
+            )
+            for n, document in enumerate(documents)
+        ]
+
+
+def column_names(types: Sequence[str]) -> dict[str, str]:
+    """Type -> the column of its chain's output; a type's name may hold what a column's name may not.
+
+    >>> column_names(["cell line", "DNA"])
+    {'cell line': 'cascade_0_cell_line', 'DNA': 'cascade_1_DNA'}
+    """
+    return {
+        name: f"{PREFIX}{number}_" + "".join(c if c.isascii() and c.isalnum() else "_" for c in name)
+        for number, name in enumerate(types)
+    }
+
+
+def output_templates(names: Iterable[str]) -> list[str]:
+    """What a chain sees of the outputs of others: each tag nearby, and neighbours together.
+
+    >>> output_templates(["cascade_1_DNA"])
+    ['cascade_1_DNA[-1..1]', 'cascade_1_DNA[-1]|cascade_1_DNA[0]', 'cascade_1_DNA[0]|cascade_1_DNA[1]']
+    """
+    return [
+        template for name in names for template in (f"{name}[-1..1]", f"{name}[-1]|{name}[0]", f"{name}[0]|{name}[1]")
+    ]
+
+
+def tag_column(document: Document) -> list[str]:
+    """The letter of each token's BILOU tag; nothing for O.
+
+    Args:
+        document: prepared; its mentions are of one type and do not overlap.
+
+    >>> from spanloom.document import Mention
+    >>> tag_column(Document("no chest pain", tokens=[[0, 2], [3, 8], [9, 13]], mentions=[Mention("x", [(3, 13)])]))
+    ['', 'B', 'L']
+    """
+    ranges = [(first, end, "") for _, pieces, _ in align(document) for first, end in pieces or ()]
+    return [tag[0].replace("O", _OUTSIDE) for tag in to_bilou(ranges, _length(document))]
+
+
+def frequency_order(documents: Iterable[Document]) -> list[str]:
+    """The types from the most to the least frequent."""
+    counts = Counter(mention.type for document in documents for mention in document.mentions)
+    return sorted(counts, key=lambda kind: (-counts[kind], kind))
+
+
+def search_order(links: Links, types: Iterable[str]) -> list[str]:
+    """An order of types: by development F1 of their chains alone, then neighbours swapped where that is better.
+
+    One pass over the neighbours: a pair is swapped if its two chains, after those before them, then have the higher F1
+    together. Chains after the pair are not looked at, or the cost would grow with the cube of the number of types.
+    """
+    order = sorted(types, key=lambda kind: -f1([links.link((kind,)).counts]))
+    for i in range(len(order) - 1):
+        swapped = [*order[:i], order[i + 1], order[i], *order[i + 2 :]]
+        order = max(order, swapped, key=lambda each: f1(links.link(tuple(each[: n + 1])).counts for n in (i, i + 1)))
+        links.forget(order, i + 1)
+    return order
+
+
+def f1(counts: Iterable[Counts]) -> float:
+    """F1 of several chains together.
+
+    >>> f1([Counts(1, 1, 1), Counts(0, 1, 1)])
+    0.5
+    """
+    correct, found, gold = (sum(column) for column in zip(*counts, strict=True))
+    return float(2 * correct / max(1, found + gold))
+
+
+def _measured(chain: Recognizer, dev: Sequence[Document]) -> Link:
+    """The chain in its place, its development F1 counted anew."""
+    found = list(chain.predict(dev))
+    gold, seen = (Gold(documents, chain.types_) for documents in (dev, found))
+    correct = len(set(gold.table.rows()) & set(seen.table.rows()))
+    counts = Counts(correct, seen.total, gold.total)
+    chain.report_ = replace(chain.report_, dev_f1=f1([counts]))
+    return Link(chain, [tag_column(document) for document in found], counts)
+
+
+def _tuned(chain: Recognizer, dev: Sequence[Document], others: Sequence[Counts]) -> Recognizer:
+    """The chain with the penalty that is best for the F1 of it and others together.
+
+    Its own F1 would have the chain of a rare type find hundreds of wrong mentions for the sake of a right one.
+    """
+    tagger = chain.fitted
+    gold = Gold(dev, tagger.types)
+    rows = set(gold.table.rows())
+    potentials, offsets = tagger.score(dev)
+
+    def counts(penalty: float) -> Counts:
+        found = set(tagger.with_penalty(penalty).decode(potentials, offsets).rows())
+        return Counts(len(found & rows), len(found), gold.total)
+
+    penalty = search_step(lambda value: f1([*others, counts(value)]))
+    result = copy(chain)
+    result.tagger_ = tagger.with_penalty(penalty)
+    result.report_ = replace(chain.report_, penalty=penalty)
+    return result
+
+
+def _units(documents: Sequence[Document]) -> list[Document]:
+    if len(documents) >= _FEW:
+        return list(documents)
+    return [part for document in documents for part in by_sentence(document)]
+
+
+def _length(document: Document) -> int:
+    return 0 if document.tokens is None else len(document.tokens)

@@ -1,0 +1,86 @@
+"""The mention hypergraph with heads of Lu and Roth (2015), section 3.6.
+
+The mention hypergraph's node I becomes three: ``IB`` for mentions that have this token before their head, ``IW``
+within it, ``IA`` after it. A mention enters at IB, or at IW if it begins with its head; it ends at IW or at IA. The
+paper names the nodes and leaves the hyperedges to the reader; here there is one for each combination of what mentions
+may do.
+
+A hyperedge's roles say what it takes up: ``S`` a mention starts at this token, ``H`` and with its head. ``CB`` it goes
+on before its head, ``HB`` its head begins at the next token; ``CW`` the head goes on, ``HA`` it ends here and the
+mention goes on, ``EW`` both end here; ``CA`` the mention goes on after its head, ``EA`` it ends. Roles that the parts
+share, such as one for every end, changed F1 on parts of GUM by 0.5 at most, now up and now down.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spanloom.hypergraph import Ints
+from spanloom.structures.base import GAP, MentionTable, no_heads
+from spanloom.structures.steps import ADVANCE, END, STAY, Pieces
+from spanloom.structures.stranded import Shape, Stranded
+from spanloom.structures.strands import Found
+
+NO_HEAD_GIVEN = "it has no head"
+OUTSIDE = "its head is not within it"
+
+_BEFORE, _WITHIN, _AFTER = range(3)
+_SHAPE = Shape(
+    suffix="",
+    nodes=("IB", "IW", "IA"),
+    enters={_BEFORE: ("S",), _WITHIN: ("S", "H")},
+    roles={
+        (_BEFORE, STAY): ("CB",),
+        (_BEFORE, ADVANCE): ("HB",),
+        (_WITHIN, STAY): ("CW",),
+        (_WITHIN, ADVANCE): ("HA",),
+        (_WITHIN, END): ("EW",),
+        (_AFTER, STAY): ("CA",),
+        (_AFTER, END): ("EA",),
+    },
+    heads=True,
+)
+
+
+class Heads(Stranded):
+    """Nested and overlapping mentions of any length, each with its head: tokens of it without a gap.
+
+    >>> Heads().template(()).kinds
+    ('A', 'T', 'IB', 'IW', 'IA')
+    """
+
+    name = "heads"
+    heads = True
+
+    def shapes(self) -> tuple[Shape, ...]:
+        """One strand of three nodes."""
+        return (_SHAPE,)
+
+    def refused(self, mentions: MentionTable) -> dict[int, str]:
+        """Mentions with gaps, without a head, or whose head is not within them."""
+        first, end = mentions.first[mentions.ptr[:-1]], mentions.end[mentions.ptr[1:] - 1]
+        head, head_end = mentions.heads.T
+        why = np.full(len(mentions), "", object)
+        why[(head < first) | (head >= head_end) | (head_end > end)] = OUTSIDE
+        why[head < 0] = NO_HEAD_GIVEN
+        why[~mentions.contiguous] = GAP
+        return {i: str(why[i]) for i in np.flatnonzero(why != "").tolist()}
+
+    def pieces(self, mentions: MentionTable) -> Pieces:
+        """What stands before the head, the head, what stands after it."""
+        bounds = np.stack([mentions.first, *mentions.heads.T, mentions.end], 1)
+        first, end = bounds[:, :-1].ravel(), bounds[:, 1:].ravel()
+        mention, position = np.divmod(np.arange(len(first)), len(_SHAPE.nodes))
+        kept = first < end
+        return Pieces(mention[kept], position[kept], first[kept], end[kept])
+
+    def strand_of(self, mentions: MentionTable) -> Ints:
+        """(M,) zeros."""
+        return np.zeros(len(mentions), np.int64)
+
+    def mentions(self, found: Found) -> MentionTable:
+        """The second bound and the third are the head's, the last is the mention's end."""
+        count = len(found.sentence)
+        end = found.bounds[np.arange(count), found.size - 1]
+        heads = found.bounds[:, 1:3].copy() if count else no_heads(0)
+        return MentionTable(found.sentence, found.kind, np.arange(count + 1), found.bounds[:, 0].copy(), end, heads)

@@ -1,0 +1,133 @@
+"""Folders of cascades that are damaged or made to harm: one line that names the path."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save
+
+from spanloom.document import Document, Mention
+from spanloom.errors import ModelError
+from spanloom.recognize import Cascade, Recognizer, load
+from spanloom.recognize.cascade import load_cascade
+
+DOCUMENTS = [Document("No chest pain today", mentions=[Mention("x", [(3, 13)]), Mention("y", [(3, 8)])])] * 12
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models")
+    cascade = Cascade(["x", "y"], ["bias", "w[0]", "cluster[0]"], clusters=3, epochs=1, tune_penalty=False)
+    cascade.fit(DOCUMENTS).save(folder / "cascade")
+    return folder / "cascade"
+
+
+@pytest.fixture
+def model(original, tmp_path):
+    return Path(shutil.copytree(original, tmp_path / "model"))
+
+
+def refused(path, *words):
+    with pytest.raises(ModelError) as caught:
+        load(path)
+    message = str(caught.value)
+    assert str(path) in message
+    assert "\n" not in message
+    assert len(message) < 1000
+    for word in words:
+        assert word in message
+
+
+def describe(path, change):
+    description = json.loads((path / "model.json").read_text())
+    change(description)
+    (path / "model.json").write_text(json.dumps(description))
+
+
+def weigh(path, arrays):
+    data = save(arrays)
+    (path / "weights.safetensors").write_bytes(data)
+    describe(path, lambda description: description.update(sha256=hashlib.sha256(data).hexdigest()))
+
+
+def test_the_untouched_model_loads(model):
+    [found] = load(model).predict(DOCUMENTS[:1])
+    assert found.text == DOCUMENTS[0].text
+
+
+@pytest.mark.parametrize("name", ["format", "sha256", "kind", "params", "report", "chains"])
+def test_a_description_without_a_key(model, name):
+    describe(model, lambda description: description.pop(name))
+    refused(model)
+
+
+def test_a_kind_is_not_another(model, tmp_path):
+    describe(model, lambda description: description.update(kind="recognizer"))
+    refused(model, "damaged")
+    describe(model, lambda description: description.update(kind="linker"))
+    refused(model, "kind", "expected a recognizer or a cascade")
+    Recognizer("bio", ["w[0]"], epochs=1).fit(DOCUMENTS).save(tmp_path / "other")
+    with pytest.raises(ModelError, match="of kind 'recognizer', expected a cascade"):
+        load_cascade(tmp_path / "other")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda d: d["chains"].clear(), "expected one chain for each type"),
+        (lambda d: d["chains"].reverse(), "which no earlier chain gives"),
+        (lambda d: d["chains"].append(d["chains"][0]), "expected one chain for each type"),
+        (lambda d: d["chains"].pop(0), "which no earlier chain gives"),
+        (lambda d: d["chains"][0].update(types=["x", "z"]), "expected one chain for each type"),
+        (lambda d: d["chains"][0].update(types=[]), "expected one chain for each type"),
+        (lambda d: d["chains"][1].update(types=["w"]), "w"),
+        (lambda d: d["chains"][0].update(templates=["cascade_0_x[0]"]), "which no earlier chain gives"),
+        (lambda d: d["chains"][1].update(templates=["cascade_1_y[0]"]), "which no earlier chain gives"),
+        (lambda d: d["chains"][0].update(templates=["w[0"]), "w[0"),
+        (lambda d: d["chains"][0].update(penalty=None), "chains.0.penalty"),
+        (lambda d: d["chains"][1].pop("strongest"), "chains.1.strongest"),
+        (lambda d: d["report"]["chains"].pop("y"), "y"),
+        (lambda d: d["report"].update(documents="many"), "documents"),
+        (lambda d: d["params"].update(order="alphabet"), "order"),
+        (lambda d: d["params"].update(structure="bio"), "structure"),
+        (lambda d: d.update(params=[]), "params"),
+        (lambda d: d.update(chains={"x": 1}), "chains"),
+    ],
+)
+def test_wrong_values_in_the_description(model, change, words):
+    describe(model, change)
+    refused(model, "damaged", words)
+
+
+@pytest.mark.parametrize("name", ["weights", "constants", "index.words", "index.slots", "index.group_sizes"])
+@pytest.mark.parametrize("chain", ["chain0.", "chain1."])
+def test_an_array_of_a_chain_that_is_missing_or_of_another_kind(model, chain, name):
+    arrays = load_file(model / "weights.safetensors")
+    for change in (None, np.zeros(0, arrays[chain + name].dtype), np.array(1, arrays[chain + name].dtype)):
+        weigh(model, {k: v for k, v in {**arrays, chain + name: change}.items() if v is not None})
+        refused(model)
+
+
+def test_rows_beyond_the_weights(model):
+    arrays = load_file(model / "weights.safetensors")
+    arrays["chain1.index.words"] |= np.uint64(0xFFFFFFFF)
+    weigh(model, arrays)
+    refused(model, "rows beyond")
+
+
+def test_numbers_that_are_not_finite(model):
+    arrays = load_file(model / "weights.safetensors")
+    arrays["chain1.weights"].flat[-1] = np.nan
+    weigh(model, arrays)
+    refused(model, "chain1.weights", "not finite")
+
+
+def test_clusters_that_cannot_be_read(model):
+    arrays = load_file(model / "weights.safetensors")
+    weigh(model, {**arrays, "clusters": np.frombuffer(b'{"a": 7}', np.uint8)})
+    refused(model, "damaged")
