@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from spanloom.hypergraph import Potentials, SubgraphEngine, Template, reference
-from spanloom.structures import STRUCTURES
+from spanloom.structures import STRUCTURES, MentionTable
 
 TEMPLATES = {name: STRUCTURES[name].template(("x",)) for name in ("shared", "split", "mention_hypergraph")}
 
@@ -71,3 +71,25 @@ def test_the_slow_sum_is_that_of_the_listed_ones(name):
     scores = scores_of(template, roles)
     listed = [sum(scores[t][e] for t, e in structure) for structure in reference.subgraphs(template, 3)]
     assert log_partition(template, scores) == pytest.approx(reference.log_sum(listed))
+
+
+@pytest.mark.parametrize("name", ["shared", "split"])
+def test_the_probability_of_a_mention_of_three_components(name):
+    """What remains of the sum where only the hyperedges of the mention's path may be picked."""
+    structure, template, length = STRUCTURES[name], TEMPLATES[name], 7
+    roles = np.random.default_rng(2).normal(0, 1, (length, len(template.roles), 1)).astype(np.float32)
+    potentials = Potentials(roles, np.zeros((0, 1), np.float32))
+    offsets = np.array([0, length])
+    mentions = MentionTable.build([(0, 0, ((0, 2), (3, 4), (6, 7))), (0, 0, ((2, 3), (5, 7))), (0, 0, ((1, 4),))])
+    paths = structure.paths(mentions, ["x"])
+    found = SubgraphEngine(template).path_probability(potentials, offsets, paths)
+    scores = scores_of(template, roles[..., 0].astype(float))
+    total = log_partition(template, scores)
+    for q, probability in enumerate(found):
+        kept = [list(row) for row in scores]
+        for i, row in enumerate(paths.steps[paths.step_ptr[q] : paths.step_ptr[q + 1]]):
+            token = paths.first[q] + i
+            for e in np.flatnonzero(paths.allowed[row] == 0):
+                kept[token][e] = -math.inf
+        assert probability == pytest.approx(math.exp(log_partition(template, kept) - total), rel=1e-6)
+    assert 0 < found.min() < found.max() < 1

@@ -315,6 +315,7 @@ class Recognizer:
             value = getattr(self, name)
             if not isinstance(value, Integral) or value < least:
                 raise UsageError(f"{name} is {value!r}, expected a whole number from {least}")
+        STRUCTURES[self.structure].with_components(self.components)
         jobs: Any = self.n_jobs
         if jobs is not None and not isinstance(jobs, Integral):
             raise UsageError(f"n_jobs is {jobs!r}, expected a whole number, or None")

@@ -21,9 +21,8 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.errors import UsageError
 from spanloom.hypergraph import Child, Edges, Hyperedge, Ints, Paths, Role, Template
-from spanloom.structures.base import MOST_MENTIONS, Crowd, Encoded, MentionTable, Structure
+from spanloom.structures.base import MOST_MENTIONS, Crowd, Encoded, MentionTable, Structure, check_components
 from spanloom.structures.steps import ADVANCE, END, STAY, steps
 from spanloom.structures.strands import Strand, crowded, lay, read_all, read_enough
 
@@ -84,13 +83,11 @@ class Discontiguous(Structure):
         components: at most, of a mention.
 
     Raises:
-        UsageError: ``components`` is below 1.
+        UsageError: ``components`` is below 1 or above `MOST_COMPONENTS`.
     """
 
     def __init__(self, components: int = 3) -> None:
-        if components < 1:
-            raise UsageError(f"components is {components}, expected a whole number from 1")
-        self.components = components
+        self.components = check_components(components)
 
     @abstractmethod
     def shapes(self) -> tuple[Shape, ...]:
