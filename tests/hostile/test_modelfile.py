@@ -175,6 +175,15 @@ def test_wrong_values_in_the_description(model, change):
     refused(model)
 
 
+@pytest.mark.parametrize("structure", ["shared", "split", "seven_tag"])
+@pytest.mark.parametrize("components", [0, -1, 2, 21, 10**9, 2**70, "many", None, 2.5])
+def test_components_that_cannot_be_or_do_not_fit(model, structure, components):
+    """Refused before a template of a billion nodes is made."""
+    params = json.loads((model / "model.json").read_text())["params"]
+    describe(model, params={**params, "structure": structure, "components": components})
+    refused(model)
+
+
 @pytest.mark.parametrize(
     "name", ["kind", "format", "sha256", "params", "types", "templates", "penalty", "report", "strongest"]
 )

@@ -147,7 +147,7 @@ def test_parts_multiply():
 
 def test_wrong_use():
     with pytest.raises(UsageError, match="fewer components"):
-        transitions(shared(60))
+        transitions(shared(20))
     nothing = Template(("A",), "A", frozenset(), (Hyperedge("on", "A", (Child("A", 1),)),))
     assert (counts(nothing, 3), growth(nothing)) == ([0, 0, 0], 0)
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spanloom.errors import UsageError
 from spanloom.hypergraph import Edges, Ints, Paths, Template
 
 TokenMention = tuple[int, int, tuple[tuple[int, int], ...]]  # sentence, type, ranges of tokens in the sentence
@@ -197,6 +198,7 @@ class Structure(ABC):
 
 
 READINGS = ("enough", "all")
+MOST_COMPONENTS = 20  # of a mention: more is a slip, and each costs two nodes a token
 MOST_MENTIONS = 1000  # that the reading ``all`` gives of one sentence and type: their number grows exponentially
 
 
@@ -209,3 +211,14 @@ def drop_gaps(mentions: MentionTable) -> tuple[MentionTable, dict[int, str]]:
     if whole.all():
         return mentions, {}
     return mentions.take(whole), dict.fromkeys(np.flatnonzero(~whole).tolist(), GAP)
+
+
+def check_components(components: int) -> int:
+    """The maximum number of components of a mention, if it can be meant.
+
+    Raises:
+        UsageError: it is below 1 or above `MOST_COMPONENTS`.
+    """
+    if not 1 <= components <= MOST_COMPONENTS:
+        raise UsageError(f"components is {components}, expected a whole number from 1 to {MOST_COMPONENTS}")
+    return components

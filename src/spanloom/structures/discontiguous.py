@@ -15,9 +15,8 @@ from typing import Self
 
 import numpy as np
 
-from spanloom.errors import UsageError
 from spanloom.hypergraph import Ints
-from spanloom.structures.base import MentionTable
+from spanloom.structures.base import MentionTable, check_components
 from spanloom.structures.steps import ADVANCE, END, STAY, Pieces, component_pieces
 from spanloom.structures.stranded import Shape, Stranded
 from spanloom.structures.strands import Found, ranges
@@ -50,13 +49,11 @@ class Discontiguous(Stranded):
         components: at most, of a mention.
 
     Raises:
-        UsageError: ``components`` is below 1.
+        UsageError: ``components`` is below 1 or above `MOST_COMPONENTS`.
     """
 
     def __init__(self, components: int = 3) -> None:
-        if components < 1:
-            raise UsageError(f"components is {components}, expected a whole number from 1")
-        self.components = components
+        self.components = check_components(components)
 
     def with_components(self, components: int) -> Self:
         """The same for mentions of at most so many components."""

@@ -10,9 +10,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.errors import UsageError
 from spanloom.hypergraph import Edges, Ints, Paths
-from spanloom.structures.base import MOST_MENTIONS, Crowd, Encoded, MentionTable, no_heads
+from spanloom.structures.base import MOST_MENTIONS, Crowd, Encoded, MentionTable, check_components, no_heads
 from spanloom.structures.chain import Chain
 from spanloom.structures.seven_tag_reading import BODY, HEAD, Runs, find_runs, number, read_all, read_enough
 from spanloom.structures.steps import STAY, component_pieces, steps
@@ -39,7 +38,7 @@ class SevenTag(Chain):
         components: at most, of a mention.
 
     Raises:
-        UsageError: ``components`` is below 1.
+        UsageError: ``components`` is below 1 or above `MOST_COMPONENTS`.
 
     >>> table = MentionTable.build([(0, 0, ((0, 1),)), (0, 0, ((0, 1), (2, 4))), (0, 0, ((0, 1), (5, 6)))])
     >>> structure, offsets = SevenTag(), np.array([0, 6])  # Infarctions either water shed or embolic
@@ -55,9 +54,7 @@ class SevenTag(Chain):
     only_canonical = False
 
     def __init__(self, components: int = 3) -> None:
-        if components < 1:
-            raise UsageError(f"components is {components}, expected a whole number from 1")
-        self.components = components
+        self.components = check_components(components)
 
     def with_components(self, components: int) -> Self:
         """The same for mentions of at most so many components."""

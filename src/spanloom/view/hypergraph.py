@@ -29,10 +29,8 @@ _MARGIN = 16.0
 _HEADER = 34.0  # above the middle of the first row: the words
 
 _STYLE = """
-.spanloom .edge path { fill: none; stroke: var(--line); stroke-width: 1.6; }
-.spanloom .edge circle { fill: var(--line); }
-.spanloom .node rect { fill: var(--paper); stroke: currentColor; }
-.spanloom .leaf rect { fill: var(--paper); stroke: currentColor; stroke-dasharray: 2 1; }
+.spanloom .edge path { stroke-width: 1.6; }
+.spanloom .leaf rect { stroke-dasharray: 2 1; }
 .spanloom .leaf text, .spanloom .label { font-size: 10px; }
 """
 

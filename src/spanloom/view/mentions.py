@@ -19,7 +19,7 @@ _MARGIN = 16.0
 _TICK = 5.0  # height of the ends of a component
 
 _STYLE = """
-.spanloom .mention path { fill: none; stroke: var(--line); stroke-width: 2; }
+.spanloom .mention path { stroke-width: 2; }
 .spanloom .mention .gap { stroke-width: 1.4; stroke-dasharray: 3 4; }
 .spanloom .type text { text-anchor: start; }
 """

@@ -16,14 +16,27 @@ CELL = 8.0  # the width that a cell of text is given, for a font of 13 pixels
 LONGEST = 32  # cells of a word; of a longer one the beginning is shown, and all of it where the pointer rests
 
 _STYLE = """
-.spanloom {{ color: #1a1a1a; background: #ffffff; --paper: #ffffff; --line: #0067a5; }}
+{plain}
 @media (prefers-color-scheme: dark) {{
-  .spanloom {{ color: #e8e8e8; background: #16181c; --paper: #16181c; --line: #6cb8ee; }}
+{dark}
 }}
-@media print {{ .spanloom {{ color: #000000; background: #ffffff; --paper: #ffffff; --line: #00507f; }} }}
+@media print {{
+{print}
+}}
 .spanloom text {{ font: 13px system-ui, sans-serif; fill: currentColor; text-anchor: middle; }}
 {style}
 """
+# In each medium in full, and not as variables, which many programs that show SVG do not know.
+_COLORS = """\
+.spanloom {{ color: {ink}; background: {paper}; }}
+.spanloom rect {{ fill: {paper}; stroke: {ink}; }}
+.spanloom path {{ fill: none; stroke: {line}; }}
+.spanloom circle {{ fill: {line}; }}"""
+_MEDIA = {
+    "plain": _COLORS.format(ink="#1a1a1a", paper="#ffffff", line="#0067a5"),
+    "dark": _COLORS.format(ink="#e8e8e8", paper="#16181c", line="#6cb8ee"),
+    "print": _COLORS.format(ink="#000000", paper="#ffffff", line="#00507f"),
+}
 
 
 def canvas(width: float, height: float, title: str, description: str, style: str) -> Element:
@@ -40,7 +53,7 @@ def canvas(width: float, height: float, title: str, description: str, style: str
     root = Element("svg", {"xmlns": "http://www.w3.org/2000/svg", **size, "class": "spanloom", "role": "img"})
     write(root, "title", title)
     write(root, "desc", description)
-    write(root, "style", _STYLE.format(style=style.strip()))
+    write(root, "style", _STYLE.format(**_MEDIA, style=style.strip()))
     return root
 
 
