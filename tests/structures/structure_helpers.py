@@ -66,7 +66,8 @@ def lane_scores(template, given, offsets, n, lane):
 def sub_hypergraphs(name, length):
     """Every sub-hypergraph with the mentions that have a path in it, as (type, first, end)."""
     template = STRUCTURES[name].template(TYPES)
-    read = _chain_mentions if name in CHAINS else _flagged_mentions
+    readers = {**dict.fromkeys(CHAINS, _chain_mentions), "semi_markov": _segments}
+    read = readers.get(name, _flagged_mentions)
     return [
         (choices, read([(t, template.edges[e].label) for t, e in choices], length))
         for choices in reference.subgraphs(template, length)
@@ -107,3 +108,10 @@ def _chain_mentions(labels, length):
             end += 1
         found.add((kind, first, end))
     return found
+
+
+def _segments(labels, length):
+    """A mention goes from where one is begun to the next end."""
+    begun = {t: TYPES.index(label.rpartition(", ")[2]) for t, label in labels if label.rpartition(", ")[2] in TYPES}
+    ends = sorted(t for t, label in labels if label.endswith(" end"))
+    return {(kind, t, next(end for end in ends if end >= t) + 1) for t, kind in begun.items()}
