@@ -122,7 +122,7 @@ def _prepare(scores, constants, starts, ends, types, states, entries, bundles, e
     longest = ends[0] - starts[0]
     lanes = len(starts) * types
     edges = len(edge_constant)
-    base = np.ones((edges, lanes))
+    base = np.ones((edges + bundles, lanes))
     safe = np.ones(lanes, np.bool_)
     for e in range(edges):
         if edge_constant[e] >= 0:
@@ -132,9 +132,7 @@ def _prepare(scores, constants, starts, ends, types, states, entries, bundles, e
                 safe[lane] &= abs(score) <= _LARGEST or score == -np.inf
     p = _exponentials(scores, starts, ends, types, longest, safe)
     beta = np.empty((longest + 1, entries, lanes))
-    w = np.ones((edges + bundles, lanes))
-    w[:edges] = base
-    return safe, base, p, w, beta, np.empty((states, lanes)), np.empty(lanes)
+    return safe, base, p, base.copy(), beta, np.empty((states, lanes)), np.empty(lanes)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
