@@ -16,9 +16,36 @@ from structure_helpers import offsets_of
 
 from spanloom.structures.base import Crowd, MentionTable
 from spanloom.structures.boundaries import boundaries, read_nested
-from spanloom.structures.strands import ADVANCE, END, STAY, Strand, crowded, lay, read_all, read_enough
+from spanloom.structures.steps import ADVANCE, END, STAY, component_pieces, steps
+from spanloom.structures.strand_runs import Strand
+from spanloom.structures.strands import crowded, draw, find_all, find_enough
+from spanloom.structures.strands import ranges as as_mentions
 
 MOST = 10**6
+
+
+def lay(mentions, offsets, types, components):
+    """The union of the paths of mentions with gaps."""
+    way = steps(component_pieces(mentions))
+    return draw(way, offsets[mentions.sentence], mentions.kind, (int(offsets[-1]), types, 2 * components - 1))
+
+
+def read_enough(strand, offsets):
+    return as_mentions(find_enough(strand, offsets))
+
+
+def read_all(strand, offsets, most):
+    return as_mentions(find_all(strand, offsets, most))
+
+
+def test_what_is_laid_is_read():
+    strand, _ = one([((0, 1), (2, 3)), ((2, 3),)], 3, components=2)
+    assert strand.start[:, 0].tolist() == [1, 0, 1]
+    assert strand.links[:, 0].tolist() == [[2, 0, 0], [0, 2, 0], [4, 0, 4]]
+    parallel = [((0, 1), (3, 4)), ((1, 2), (4, 5))]
+    strand, offsets = one(parallel, 5, components=2)
+    assert read_enough(strand, offsets).rows() == [(0, 0, mention) for mention in parallel]
+    assert len(read_all(strand, offsets, most=1000)) == 4
 
 
 def every_mention(length, components):

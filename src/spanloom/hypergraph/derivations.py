@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from spanloom.hypergraph import kernels_derivations, reference
@@ -58,6 +60,10 @@ class DerivationEngine(Engine):
         parallel_map(run, pieces(sentences), n_jobs)
         return Expectations(log_partition, expected, totals.sum(0))
 
+    @cached_property
+    def _subgraphs(self) -> SubgraphEngine:
+        return SubgraphEngine(self.template)
+
     def viterbi(self, potentials: Potentials, offsets: Ints, n_jobs: int | None = 1) -> Best:  # noqa: D102
         tokens, _, types = potentials.roles.shape
         best = Best(np.zeros((len(offsets) - 1, types)), np.empty((tokens, types, self.depth), np.int16))
@@ -92,7 +98,7 @@ class DerivationEngine(Engine):
     ) -> Floats:
         if all(len(edge.children) <= 1 for edge in self.template.edges):
             # No node is shared, so both countings agree; the flow below is for paths through nodes that are.
-            return SubgraphEngine(self.template).path_probability(potentials, offsets, paths, n_jobs)
+            return self._subgraphs.path_probability(potentials, offsets, paths, n_jobs)
         result = np.zeros(len(paths.sentence))
 
         def run(piece: Ints) -> None:

@@ -47,7 +47,8 @@ from typing import NamedTuple
 import numpy as np
 
 from spanloom.hypergraph import Ints
-from spanloom.structures.strand_runs import ADVANCE, AFTER, BEFORE, COMPONENT, END, GAP, HEAD, START, STAY, Runs
+from spanloom.structures.steps import ADVANCE, END, STAY
+from spanloom.structures.strand_runs import AFTER, BEFORE, COMPONENT, GAP, HEAD, START, Runs
 
 Bounds = tuple[int, ...]
 

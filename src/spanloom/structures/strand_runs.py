@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.hypergraph import Ints
+from spanloom.structures.steps import ADVANCE, END, STAY
 
-START, STAY, ADVANCE, END = 0, 1, 2, 4  # kinds of arcs; all but the first are bits of ``Strand.links``
+START = 0  # a kind of arc; the others are links: STAY, ADVANCE and END
 COMPONENT, GAP, BEFORE, HEAD, AFTER = 0, 1, 2, 3, 4  # what a position is
 
 

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from spanloom.hypergraph import Child, Edges, Hyperedge, Ints, Paths, Role, Template
 from spanloom.structures.base import MOST_MENTIONS, Crowd, Encoded, MentionTable, Structure
 from spanloom.structures.steps import ADVANCE, END, STAY, Pieces, Steps, steps
-from spanloom.structures.strands import Found, Strand, crowded, draw, find_all, find_enough
+from spanloom.structures.strand_runs import Strand
+from spanloom.structures.strands import Found, crowded, draw, find_all, find_enough
 
 _SETS = (END, ADVANCE, ADVANCE | END, STAY, STAY | END, STAY | ADVANCE, STAY | ADVANCE | END)
 
@@ -123,9 +124,11 @@ class Stranded(Structure):
         kept = mentions.take(self.holds(mentions)) if lost else mentions
         table, shapes = self._table, self.shapes()
         slots = [np.zeros((int(offsets[-1]), len(types), 1), np.int16)]
-        way, strand_of = steps(self.pieces(kept)), self.strand_of(kept)
+        way = steps(self.pieces(kept))
+        strand_of = self.strand_of(kept)[way.mention]
         for j, shape in enumerate(shapes):
-            own = Steps(*(column[strand_of[way.mention] == j] for column in way))
+            here = strand_of == j
+            own = Steps(*(column[here] for column in way))
             size = int(offsets[-1]), len(types), len(shape.nodes)
             strand = draw(own, offsets[kept.sentence], kept.kind, size, shape.heads)
             positions = np.arange(len(shape.nodes))

@@ -17,25 +17,9 @@ import numpy as np
 
 from spanloom.hypergraph import Ints
 from spanloom.structures.base import Crowd, MentionTable, no_heads
-from spanloom.structures.steps import Steps, component_pieces, steps
+from spanloom.structures.steps import ADVANCE, END, STAY, Steps
 from spanloom.structures.strand_paths import Path, branches, enough, every, number
-from spanloom.structures.strand_runs import ADVANCE, END, STAY, Runs, Strand, contract
-
-__all__ = [
-    "ADVANCE",
-    "END",
-    "STAY",
-    "Found",
-    "Strand",
-    "crowded",
-    "draw",
-    "find_all",
-    "find_enough",
-    "lay",
-    "ranges",
-    "read_all",
-    "read_enough",
-]
+from spanloom.structures.strand_runs import Runs, Strand, contract
 
 
 class Found(NamedTuple):
@@ -79,24 +63,6 @@ def draw(way: Steps, base: Ints, kind: Ints, shape: tuple[int, int, int], heads:
     return Strand(start, links, heads)
 
 
-def lay(mentions: MentionTable, offsets: Ints, types: int, components: int) -> Strand:
-    """The union of the paths of mentions with gaps.
-
-    Args:
-        mentions: M mentions with at most ``components`` ranges each, in order and with a gap between any two.
-        offsets: (N + 1,) first token of each sentence.
-        types: K.
-        components: the most ranges that a mention may have.
-
-    >>> table = MentionTable.build([(0, 0, ((0, 1), (2, 3))), (0, 0, ((2, 3),))])
-    >>> strand = lay(table, np.array([0, 3]), types=1, components=2)
-    >>> strand.start[:, 0].tolist(), strand.links[:, 0].tolist()
-    ([1, 0, 1], [[2, 0, 0], [0, 2, 0], [4, 0, 4]])
-    """
-    way = steps(component_pieces(mentions))
-    return draw(way, offsets[mentions.sentence], mentions.kind, (int(offsets[-1]), types, 2 * components - 1))
-
-
 def find_enough(strand: Strand, offsets: Ints) -> Found:
     """As few paths as use every start, link and end; nested rather than crossing, but parallel across gaps.
 
@@ -120,26 +86,6 @@ def find_all(strand: Strand, offsets: Ints, most: int) -> Found:
     found = _found(runs, list(every(branches(runs), offsets, most)), offsets)
     kept = _rank(found) < most
     return found if kept.all() else Found(*(column[kept] for column in found))
-
-
-def read_enough(strand: Strand, offsets: Ints) -> MentionTable:
-    """`find_enough`, as mentions with gaps.
-
-    >>> table = MentionTable.build([(0, 0, ((0, 1), (3, 4))), (0, 0, ((1, 2), (4, 5)))])
-    >>> read_enough(lay(table, np.array([0, 5]), types=1, components=2), np.array([0, 5])).rows()
-    [(0, 0, ((0, 1), (3, 4))), (0, 0, ((1, 2), (4, 5)))]
-    """
-    return ranges(find_enough(strand, offsets))
-
-
-def read_all(strand: Strand, offsets: Ints, most: int) -> MentionTable:
-    """`find_all`, as mentions with gaps.
-
-    >>> table = MentionTable.build([(0, 0, ((0, 1), (3, 4))), (0, 0, ((1, 2), (4, 5)))])
-    >>> len(read_all(lay(table, np.array([0, 5]), types=1, components=2), np.array([0, 5]), most=1000))
-    4
-    """
-    return ranges(find_all(strand, offsets, most))
 
 
 def ranges(found: Found) -> MentionTable:
