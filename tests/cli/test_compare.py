@@ -14,14 +14,16 @@ import pytest
 from spanloom.cli.compare_records import kept
 from spanloom.cli.config import CompareOptions
 from spanloom.data import clinical
+from spanloom.evaluate import evaluate
+from spanloom.formats import read
 from spanloom.recognize import load
 
 MODELS = ["bio", "mention_hypergraph-derivations"]
 FILES = {"model.json", "weights.safetensors", "predictions.jsonl", "record.json"}
 FIGURES = {
-    "name", "structure", "counting", "tuned", "penalty", "lambda", "steps", "dev_f1", "seconds", "tokens_per_second",
-    "peak_memory", "features", "rows", "weights", "lost", "lost_for", "ambiguous", "mentions", "calibration_error",
-    "test",
+    "name", "heads", "structure", "counting", "tuned", "penalty", "lambda", "steps", "dev_f1", "seconds",
+    "tokens_per_second", "peak_memory", "features", "rows", "weights", "lost", "lost_for", "ambiguous", "mentions",
+    "calibration_error", "test",
 }  # fmt: skip
 
 
@@ -171,6 +173,12 @@ def test_an_error_of_a_training_is_its_line_in_the_table(command, corpus, tmp_pa
     ("options", "code", "message"),
     [
         (["--structure", "tree"], 2, "structure is 'tree', expected one of bio, "),
+        (
+            ["--structure", "bio:6"],
+            2,
+            "structure is bio:6, expected a number of tokens, at least 1, after semi",
+        ),
+        (["--structure", "semi_markov:0"], 2, "structure is semi_markov:0, expected a number of tokens"),
         (["--rate", "0"], 2, "rate is 0.0, expected"),
         (["--counting", "all"], 2, "counting is 'all', expected one of both, "),
         (["--features", "none"], 2, "features is 'none', expected one of "),
@@ -239,6 +247,53 @@ def interrupt(line: list[str | Path]) -> tuple[int, str]:
     _, rest = process.communicate(timeout=60)  # until the training's own process has ended, too: it holds the pipe
     assert "Traceback" not in rest
     return process.returncode, rest.splitlines()[-1]
+
+
+@pytest.fixture(scope="module")
+def headed(command, tmp_path_factory):
+    """An output folder where heads count, and what was printed."""
+    folder = tmp_path_factory.mktemp("heads") / "out"
+    result = command(*arguments(folder, "bio", "heads"), "--heads", "--headless", "whole", "--json")
+    assert result.returncode == 0, result.stderr
+    return folder, result
+
+
+def test_heads_of_a_model_without_them_come_from_rules_and_from_a_chain(headed):
+    rows = json.loads(headed[1].stdout)["rows"]
+    ways = ["whole", "first", "last", "chain"]
+    found = [(row["name"], row["heads"], row["tuned"]) for row in rows]
+    assert found == [
+        *(("bio", way, tuned) for tuned in (False, True) for way in ways),
+        ("heads-derivations", "model", False),
+        ("heads-derivations", "model", True),
+    ]
+    assert {row["test"]["match"] for row in rows} == {"heads"}
+
+
+def test_the_predictions_kept_have_the_heads_that_are_best_on_dev(headed):
+    folder, result = headed
+    values = json.loads(result.stdout)
+    tuned = [row for row in values["rows"] if row["name"] == "bio" and row["tuned"]]
+    best = max(tuned, key=lambda row: row["dev_f1"])
+    gold, kept_here = list(read(clinical() / "test")), list(read(folder / "bio" / "predictions.jsonl"))
+    assert evaluate(gold, kept_here, match="heads").overall.f1 == best["test"]["overall"]["f1"]
+    [test] = values["tests"]
+    assert {test["first"], test["second"]} == {f"bio, head: {best['heads']}", "heads-derivations"}
+
+
+def test_the_table_says_where_heads_came_from(headed):
+    table = (headed[0] / "table.txt").read_text()
+    assert "bio, head: last" in table
+    assert "exact type, boundaries and head" in table
+    assert "or what a chain found" in table
+
+
+def test_one_structure_with_two_settings(command, tmp_path):
+    result = command(*arguments(tmp_path / "out", "semi_markov:2", "semi_markov"), "--json", "--no-tune-penalty")
+    limited, unlimited = json.loads(result.stdout)["rows"]
+    assert (limited["name"], unlimited["name"]) == ("semi_markov-2", "semi_markov")
+    assert limited["lost"] > unlimited["lost"]
+    assert load(tmp_path / "out" / "semi_markov-2").longest == 2
 
 
 def test_every_option_of_training_is_there(command):

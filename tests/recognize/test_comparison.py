@@ -62,9 +62,9 @@ def test_the_tenth_that_is_held_out_is_the_one_of_fit(documents):
 def test_both_ways_of_counting_only_where_they_differ():
     found = variants(["shared", "bio", "shared"], components=2)
     assert [tuple(variant) for variant in found] == [
-        ("shared-subgraphs", "shared", "subgraphs"),
-        ("shared-derivations", "shared", "derivations"),
-        ("bio", "bio", "subgraphs"),
+        ("shared-subgraphs", "shared", "subgraphs", None),
+        ("shared-derivations", "shared", "derivations", None),
+        ("bio", "bio", "subgraphs", None),
     ]
     assert [variant.name for variant in variants(["split", "bilou"], "derivations")] == ["split-derivations", "bilou"]
 

@@ -167,7 +167,12 @@ def _compare(
     config: options.Config = None,
     structure: Annotated[
         list[str] | None,
-        typer.Option("--structure", metavar="NAME", help="As of train recognizer, or cascade; several times for more."),
+        typer.Option(
+            "--structure",
+            metavar="NAME",
+            help="As of train recognizer, cascade, or semi_markov:N with mentions of N tokens at most; several times "
+            "for more.",
+        ),
     ] = None,
     counting: Annotated[
         str | None,
@@ -193,6 +198,10 @@ def _compare(
     reading: options.Reading = None,
     headless: options.Headless = None,
     tune_penalty: options.TunePenalty = None,
+    heads: Annotated[
+        bool | None,
+        typer.Option("--heads", help="Heads must match, too; where a model finds none, rules do.", show_default=False),
+    ] = None,
     input_format: InputFormat = None,
     as_json: Json = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print the table as Markdown.")] = False,

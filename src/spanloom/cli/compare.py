@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +20,17 @@ from spanloom.cli.compare_records import (
     Record,
     Row,
     asked,
+    best_on_dev,
     check_folder,
     digests,
     kept,
 )
-from spanloom.cli.compare_table import Failure, Outcome, Tested, markdown, text, values
+from spanloom.cli.compare_table import Failure, Outcome, Tested, label, markdown, text, values
 from spanloom.cli.config import CompareOptions, checked
 from spanloom.cli.execute import FAILED, INTERRUPTED
 from spanloom.cli.messages import Messages, plural
 from spanloom.errors import SpanloomError, UsageError
-from spanloom.evaluate import paired_test
+from spanloom.evaluate import KEYS, paired_test
 from spanloom.formats import read
 from spanloom.formats.output import output_file, output_folder
 from spanloom.recognize.comparison import BOTH, Variant, build, variants
@@ -110,7 +112,7 @@ class _Comparison:
             self.say(f"{name}: failed: {error}")
             return []
         self.done += 1
-        best = record.rows[-1]
+        best = record.rows[best_on_dev(record.rows)]
         self.say(
             f"{name}: dev F1 {100 * best.dev_f1:.1f}, test F1 {100 * best.test.overall.f1:.1f}, {best.seconds:.0f} s"
         )
@@ -122,7 +124,7 @@ class _Comparison:
         with output_folder(place, force=True, may_replace=lambda file: file.name in FILES) as folder:
             job = Job(
                 list(variant), self.params, options.train, options.dev, options.test, options.input_format,
-                options.seed or 0, str(folder), options.quiet,
+                options.heads, options.seed or 0, str(folder), options.quiet,
             )  # fmt: skip
             record = Record.model_validate_json(json.dumps({"asked": wanted, "rows": _in_process(job)}))
             with output_file(folder / RECORD) as sink:
@@ -131,21 +133,21 @@ class _Comparison:
 
     def _tests(self, rows: Iterable[Row]) -> list[Tested]:
         """The best model against each other one, as they are used: tuned if they were tuned."""
-        last = {row.name: row for row in rows}  # the tuned row of a model stands after the other
-        if len(last) < 2:
+        models: dict[str, list[Row]] = {}
+        for row in rows:
+            models.setdefault(row.name, []).append(row)
+        if len(models) < 2:
             return []
-        best = max(last.values(), key=lambda row: row.test.overall.f1)
+        used = {name: own[best_on_dev(own)] for name, own in models.items()}
+        best = max(used.values(), key=lambda row: row.test.overall.f1)
         self.say(f"testing {best.name}, the best, against the others")
         options = self.options
         gold = parts(options.train, options.dev, options.test, options.input_format, options.seed or 0).test
+        test = partial(paired_test, gold, seed=options.seed or 0, key=KEYS["heads" if options.heads else "exact"])
         first = list(read(self.folder / best.name / PREDICTIONS))
         return [
-            Tested(
-                best.name,
-                name,
-                paired_test(gold, first, list(read(self.folder / name / PREDICTIONS)), seed=options.seed or 0),
-            )
-            for name in last
+            Tested(label(best), label(other), test(first, list(read(self.folder / name / PREDICTIONS))))
+            for name, other in used.items()
             if name != best.name
         ]
 

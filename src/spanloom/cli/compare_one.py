@@ -13,13 +13,13 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple
 
-from spanloom.cli.compare_records import PREDICTIONS
+from spanloom.cli.compare_records import PREDICTIONS, best_on_dev
 from spanloom.cli.execute import open_streams, os_error
 from spanloom.cli.messages import Messages
 from spanloom.cli.progress import Reporter
 from spanloom.errors import SpanloomError
 from spanloom.formats import read, write
-from spanloom.recognize.comparison import Parts, Variant, build, divide, fit, measure
+from spanloom.recognize.comparison import Parts, Variant, build, divide, finds_heads, fit, head_finders, measure
 
 if sys.platform != "win32":
     import resource
@@ -29,23 +29,25 @@ class Job(NamedTuple):
     """What to train and on which data.
 
     Args:
-        variant: the model's name, structure and counting.
+        variant: the fields of a `Variant`.
         params: of a recognizer, but these two.
         train: data.
         dev: data, or ``None`` for a tenth of the training data.
         test: data, or ``None`` for the development data.
         input_format: of the data.
+        heads: whether they must match, too.
         seed: of that tenth and of the intervals.
         folder: where model and predictions go; it is there, and empty.
         quiet: show no progress.
     """
 
-    variant: list[str]
+    variant: list[Any]
     params: dict[str, Any]
     train: str
     dev: str | None
     test: str | None
     input_format: str | None
+    heads: bool
     seed: int
     folder: str
     quiet: bool
@@ -66,9 +68,14 @@ def work(job: Job) -> list[dict[str, Any]]:
     with Reporter(job.quiet) as reporter:
         seconds = fit(variant.name, model, data, lambda _, step: reporter(step))
     memory = peak_memory()
-    rows = measure(variant.name, model, data.dev, data.test, seconds=seconds, seed=job.seed, notice=say)
+    finders = None
+    if job.heads:
+        finders = {} if finds_heads(model) else head_finders(data, job.params)
+    rows = measure(
+        variant.name, model, data.dev, data.test, seconds=seconds, finders=finders, seed=job.seed, notice=say
+    )
     model.save(job.folder)
-    write(rows[-1].predicted, Path(job.folder, PREDICTIONS))
+    write(rows[best_on_dev(rows)].predicted, Path(job.folder, PREDICTIONS))
     about = {"structure": variant.structure, "counting": variant.counting, "peak_memory": memory}
     return [{**row.to_dict(), **about} for row in rows]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -20,6 +20,18 @@ PREDICTIONS, RECORD = "predictions.jsonl", "record.json"
 FILES = MODEL_FILES | {PREDICTIONS, RECORD}
 TABLES = ("table.txt", "table.md", "table.json")
 _RESOURCES = ("clusters", "sections", "vocabulary")  # options that may name files
+
+
+class Figures(Protocol):
+    """What rows have in common, as they are measured and as they are kept."""
+
+    @property
+    def tuned(self) -> bool:
+        """Whether with the mention penalty."""
+
+    @property
+    def dev_f1(self) -> float:
+        """On development data, 0 to 1."""
 
 
 class _Strict(BaseModel):
@@ -52,6 +64,7 @@ class Row(_Strict):
     """A model on test data: what `spanloom.recognize.comparison.Row.to_dict` gives, and more."""
 
     name: str
+    heads: str
     structure: str
     counting: str
     tuned: bool
@@ -74,11 +87,16 @@ class Record(_Strict):
 
     Args:
         asked: everything that its rows depend on, as `asked` gives it.
-        rows: untuned, and tuned.
+        rows: untuned, and tuned; where heads count, once for each way to find them.
     """
 
     asked: dict[str, Any]
-    rows: list[Row] = Field(min_length=1, max_length=2)
+    rows: list[Row] = Field(min_length=1)
+
+
+def best_on_dev(rows: Sequence[Figures]) -> int:
+    """Of a model's rows the one whose predictions are kept: the best on development data, tuned if there is such."""
+    return max(range(len(rows)), key=lambda i: (rows[i].tuned, rows[i].dev_f1, -i))
 
 
 def asked(options: CompareOptions, data: Mapping[str, str], params: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,7 +107,7 @@ def asked(options: CompareOptions, data: Mapping[str, str], params: Mapping[str,
         data: part -> digest.
         params: of the model, all of them.
     """
-    given = {**params, **data, "version": __version__}
+    given = {**params, **data, "heads": options.heads, "version": __version__}
     for name in _RESOURCES:
         value = getattr(options, name)
         if isinstance(value, str):

@@ -9,6 +9,7 @@ from spanloom import __version__
 from spanloom.cli.compare_records import Row
 from spanloom.cli.config import CompareOptions
 from spanloom.evaluate import PairedTest
+from spanloom.recognize.comparison import OWN_HEADS
 
 _PRESET = "biomedical"  # the recognizer's own choice
 _ACCURACY = ("model", "penalty", "P", "R", "F1", "95 % interval", "dev F1", "lambda", "steps")
@@ -47,6 +48,11 @@ class Outcome(NamedTuple):
     rows: Sequence[Row]
     failures: Sequence[Failure]
     tests: Sequence[Tested]
+
+
+def label(row: Row) -> str:
+    """The model of a row, and what found the heads if not the model."""
+    return row.name if row.heads in ("", OWN_HEADS) else f"{row.name}, head: {row.heads}"
 
 
 def values(outcome: Outcome) -> dict[str, Any]:
@@ -103,7 +109,10 @@ def _data(options: CompareOptions) -> str:
 def _notes(outcome: Outcome) -> Iterator[str]:
     if outcome.options.test is None:
         yield "Measured on the data that tuning saw, for want of --test: the figures flatter."
-    yield "P, R, F1: percent, exact type and boundaries; intervals by the bootstrap over sentences."
+    what = "exact type, boundaries and head" if outcome.options.heads else "exact type and boundaries"
+    yield f"P, R, F1: percent, {what}; intervals by the bootstrap over sentences."
+    if any(row.heads not in ("", OWN_HEADS) for row in outcome.rows):
+        yield "head: the whole mention, its first or last word, or what a chain found that learned on gold mentions."
     yield "penalty: the mention penalty, tuned for dev F1; - without it, with the same weights."
     yield "lambda: of the best dev F1; steps: passes of adagrad, or iterations of lbfgs, behind the weights."
     yield "train s: features, all lambdas and tuning. GB: 2^30 bytes, of the training's own process."
@@ -123,7 +132,7 @@ def _accuracy(row: Row) -> list[str]:
     measures = [f"{100 * value:.1f}" for value in (found.precision, found.recall, found.f1)]
     penalty = "-" if not row.tuned else "each" if row.penalty is None else f"{row.penalty:.2f}"
     chosen = "each" if row.l2 is None else f"{row.l2:g}"
-    return [row.name, penalty, *measures, ends, f"{100 * row.dev_f1:.1f}", chosen, f"{row.steps:,}"]
+    return [label(row), penalty, *measures, ends, f"{100 * row.dev_f1:.1f}", chosen, f"{row.steps:,}"]
 
 
 def _cost(row: Row) -> list[str]:

@@ -15,7 +15,7 @@ ORDERS = ("frequency", "search")  # of a cascade, where it is not given as names
 GRID = (0.1, 1.0, 5.0)  # lambdas that a comparison chooses from, unless told otherwise
 # our name -> the recognizer's, where they differ: a command line has jobs and a seed, scikit-learn has these
 _RECOGNIZER_NAMES = {"jobs": "n_jobs", "seed": "random_state"}
-_NOT_FOR_RECOGNIZER = {"train", "dev", "test", "output", "input_format", "force", "quiet"}
+_NOT_FOR_RECOGNIZER = {"train", "dev", "test", "heads", "output", "input_format", "force", "quiet"}
 
 
 class BaseOptions(BaseModel):
@@ -79,6 +79,7 @@ class CompareOptions(Options):
 
     structure: list[str] = Field(min_length=1)
     test: str | None = None
+    heads: bool = False
     l2: float | list[float] = list(GRID)
 
 

@@ -10,17 +10,20 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
 from spanloom.document import Document
 from spanloom.errors import UsageError
+from spanloom.evaluate import KEYS, calibration, evaluate, score
 from spanloom.evaluate import Report as Evaluation
-from spanloom.evaluate import calibration, evaluate, score
 from spanloom.hypergraph.sharing import shares_nodes
 from spanloom.recognize.cascade import Cascade
 from spanloom.recognize.cascade_store import CascadeReport
 from spanloom.recognize.corpus import hold_out
+from spanloom.recognize.head_chain import HeadChain
+from spanloom.recognize.head_rules import HEAD_RULES, give_heads
 from spanloom.recognize.recognizer import HELD_OUT, Recognizer
 from spanloom.recognize.report import Report
 from spanloom.recognize.tagger import Tagger
@@ -32,7 +35,10 @@ SAMPLES = 1000  # of the bootstrap
 BOTH = "both"
 COUNTINGS = (BOTH, "subgraphs", "derivations")
 CASCADE = "cascade"  # stands among the structures, though it is several chains
+LIMITED = "semi_markov"  # whose mentions may be limited in length
+OWN_HEADS, HEAD_CHAIN = "model", "chain"
 Model = Recognizer | Cascade
+HeadFinder = Callable[[Iterable[Document]], Iterable[Document]]
 
 
 class Variant(NamedTuple):
@@ -42,39 +48,51 @@ class Variant(NamedTuple):
         name: for people and files; it holds the counting where that makes a difference.
         structure: a key of `STRUCTURES`, or ``cascade``.
         counting: a key of `spanloom.hypergraph.ENGINES`.
+        longest: tokens of a mention, at most; ``None`` as the other parameters say.
     """
 
     name: str
     structure: str
     counting: str
+    longest: int | None = None
 
 
 def variants(structures: Iterable[str], counting: str = BOTH, components: int = 3) -> list[Variant]:
     """The structures to compare; where nodes are shared with both ways of counting, elsewhere they are the same.
 
     Args:
-        structures: keys of `STRUCTURES`, or ``cascade``; one that is repeated counts once.
+        structures: keys of `STRUCTURES`, or ``cascade``; ``semi_markov:6`` has mentions of at most 6 tokens. One that
+            is repeated counts once.
         counting: ``both``, ``subgraphs`` or ``derivations``.
         components: as for `Recognizer`.
 
     Raises:
         UsageError: an unknown structure or way of counting.
 
-    >>> [variant.name for variant in variants(["bio", "shared"])]
-    ['bio', 'shared-subgraphs', 'shared-derivations']
+    >>> [variant.name for variant in variants(["bio", "shared", "semi_markov:6"])]
+    ['bio', 'shared-subgraphs', 'shared-derivations', 'semi_markov-6']
     """
     if counting not in COUNTINGS:
         raise UsageError(f"counting is {counting!r}, expected one of {', '.join(COUNTINGS)}")
     chosen = COUNTINGS[1:] if counting == BOTH else (counting,)
     found = []
-    for name in dict.fromkeys(structures):
+    for given in dict.fromkeys(structures):
+        name, colon, longest = given.partition(":")
         if name not in (*STRUCTURES, CASCADE):
-            raise UsageError(f"structure is {name!r}, expected one of {', '.join(STRUCTURES)}, {CASCADE}")
-        if name != CASCADE and shares_nodes(STRUCTURES[name].with_components(components).template(("mention",))):
+            raise UsageError(f"structure is {given!r}, expected one of {', '.join(STRUCTURES)}, {CASCADE}")
+        if colon:
+            found.append(_limited(name, longest))
+        elif name != CASCADE and shares_nodes(STRUCTURES[name].with_components(components).template(("mention",))):
             found += [Variant(f"{name}-{way}", name, way) for way in chosen]
         else:
             found.append(Variant(name, name, COUNTINGS[1]))
     return found
+
+
+def _limited(name: str, longest: str) -> Variant:
+    if name != LIMITED or not longest.isdecimal() or int(longest) < 1:
+        raise UsageError(f"structure is {name}:{longest}, expected a number of tokens, at least 1, after {LIMITED}:")
+    return Variant(f"{name}-{int(longest)}", name, COUNTINGS[1], int(longest))
 
 
 def build(variant: Variant, params: Mapping[str, Any]) -> Model:
@@ -85,11 +103,36 @@ def build(variant: Variant, params: Mapping[str, Any]) -> Model:
     """
     model: Model
     if variant.structure == CASCADE:
-        model = Cascade(**{name: value for name, value in params.items() if name in Cascade().get_params()})
+        model = Cascade(**_of_chains(params))
     else:
-        model = Recognizer(variant.structure, counting=variant.counting, **params)
+        limit = {} if variant.longest is None else {"longest": variant.longest}
+        model = Recognizer(variant.structure, counting=variant.counting, **{**params, **limit})
     model.check()
     return model
+
+
+def _of_chains(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of a recognizer's parameters that chains have, too."""
+    return {name: value for name, value in params.items() if name in Cascade().get_params()}
+
+
+def head_finders(parts: Parts, params: Mapping[str, Any]) -> dict[str, HeadFinder]:
+    """Ways to give heads to mentions of a model that finds none: the baselines of Lu and Roth (2015), Table 4.
+
+    Args:
+        parts: whose training mentions have heads.
+        params: of a recognizer, for the chain that learns heads.
+
+    Returns:
+        The rules `HEAD_RULES`, and ``chain``, a trained `HeadChain`.
+
+    Raises:
+        DataError: a training mention has no head.
+    """
+    chosen = {"features": "ace", **_of_chains(params)}
+    chosen.pop("order", None)
+    chain = HeadChain(**chosen).fit(parts.train, parts.dev)
+    return {**{rule: partial(give_heads, rule=rule) for rule in HEAD_RULES}, HEAD_CHAIN: chain.predict}
 
 
 class Parts(NamedTuple):
@@ -120,6 +163,7 @@ class Row:
 
     Args:
         name: of the model.
+        heads: what found the heads: ``model`` itself, or a key of `head_finders`; empty where they do not count.
         tuned: whether with the penalty.
         penalty: the mention penalty; ``None`` where it is each chain's own.
         dev_f1: on development data, 0 to 1.
@@ -135,6 +179,7 @@ class Row:
     """
 
     name: str
+    heads: str
     tuned: bool
     penalty: float | None
     dev_f1: float
@@ -151,8 +196,8 @@ class Row:
     def to_dict(self) -> dict[str, Any]:
         """All figures, ready for JSON; fractions from 0 to 1, and the predictions left out."""
         plain = (
-            "name", "tuned", "penalty", "dev_f1", "calibration_error", "tokens_per_second", "seconds", "features",
-            "rows", "weights",
+            "name", "heads", "tuned", "penalty", "dev_f1", "calibration_error", "tokens_per_second", "seconds",
+            "features", "rows", "weights",
         )  # fmt: skip
         training = self.training
         return {name: getattr(self, name) for name in plain} | {
@@ -168,11 +213,12 @@ class Row:
 
 def measure(
     name: str, model: Model, dev: Sequence[Document], test: Sequence[Document], *, seconds: float = 0.0,
-    seed: int = 0, notice: Callable[[str], object] = warnings.warn,
+    finders: Mapping[str, HeadFinder] | None = None, seed: int = 0, notice: Callable[[str], object] = warnings.warn,
 ) -> list[Row]:  # fmt: skip
     """The rows of a trained model: without the mention penalty, and with it if it was tuned.
 
-    The weights of both are the same: nothing is trained again.
+    The weights of both are the same: nothing is trained again. With ``finders`` heads must match, too; a model that
+    finds no heads has its rows once for each finder.
 
     Args:
         name: of the rows.
@@ -180,35 +226,58 @@ def measure(
         dev: prepared documents that it was tuned on.
         test: prepared documents.
         seconds: that training took.
+        finders: of heads, as `head_finders` gives them; ``None`` where heads do not count.
         seed: of the intervals.
         notice: as for `Recognizer.predict`.
     """
-    taggers = _taggers(model)
+    match = "exact" if finders is None else "heads"
     found = []
     for tuned in (False, True) if model.tune_penalty else (False,):
         used = model if tuned else without_penalty(model)
-        dev_f1 = score(dev, list(used.predict(dev, notice=notice))).f1
+        on_dev = list(used.predict(dev, notice=notice))
         began = perf_counter()  # kernels are loaded by now
-        predicted = list(used.predict(test, notice=notice))
+        on_test = list(used.predict(test, notice=notice))
         speed = _tokens(test) / (perf_counter() - began)
-        found.append(
-            Row(
-                name=name,
-                tuned=tuned,
-                penalty=_penalty(model) if tuned else 0.0,
-                dev_f1=dev_f1,
-                test=evaluate(test, predicted, bootstrap=SAMPLES, seed=seed),
-                calibration_error=calibration(test, predicted).error,
-                tokens_per_second=speed,
-                seconds=seconds,
-                features=sum(round(float(tagger.index.group_sizes.sum(dtype=float))) for tagger in taggers),
-                rows=sum(len(tagger.index) for tagger in taggers),
-                weights=sum(array.size for tagger in taggers for array in tagger.weights),
-                training=model.report_,
-                predicted=predicted,
+        for heads, find in _chosen(model, finders).items():
+            predicted = list(find(on_test))
+            found.append(
+                Row(
+                    name=name,
+                    heads=heads,
+                    tuned=tuned,
+                    penalty=_penalty(model) if tuned else 0.0,
+                    dev_f1=score(dev, list(find(on_dev)), key=KEYS[match]).f1,
+                    test=evaluate(test, predicted, match=match, bootstrap=SAMPLES, seed=seed),
+                    calibration_error=calibration(test, predicted).error,
+                    tokens_per_second=speed,
+                    seconds=seconds,
+                    **_sizes(model),
+                    training=model.report_,
+                    predicted=predicted,
+                )
             )
-        )
     return found
+
+
+def _chosen(model: Model, finders: Mapping[str, HeadFinder] | None) -> Mapping[str, HeadFinder]:
+    if finders is None:
+        return {"": iter}
+    return {OWN_HEADS: iter} if finds_heads(model) else finders
+
+
+def finds_heads(model: Model) -> bool:
+    """Whether a model's mentions have heads."""
+    return isinstance(model, Recognizer) and STRUCTURES[model.structure].heads
+
+
+def _sizes(model: Model) -> dict[str, int]:
+    """The numbers of features, of rows of weights, and of weights."""
+    taggers = _taggers(model)
+    return {
+        "features": sum(round(float(tagger.index.group_sizes.sum(dtype=float))) for tagger in taggers),
+        "rows": sum(len(tagger.index) for tagger in taggers),
+        "weights": sum(array.size for tagger in taggers for array in tagger.weights),
+    }
 
 
 def without_penalty(model: Model) -> Model:

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spanloom.document import Document, Mention, Offsets, Span, align
-from spanloom.features import PRESETS
 from spanloom.recognize.corpus import batches, head_tokens
 from spanloom.recognize.head_rules import last_word
 from spanloom.recognize.recognizer import Recognizer
@@ -44,11 +43,18 @@ class _Excerpt(NamedTuple):
     candidates: list[Mention]
 
 
+class _Chain(Recognizer):
+    """Sees where the mention is, whatever else it sees."""
+
+    def _more_templates(self) -> Sequence[str]:
+        return TEMPLATES
+
+
 class HeadChain:
     """Finds heads of mentions that something else found.
 
     Args:
-        features: a key of `PRESETS`, or templates; those that say where the mention is are added.
+        features: as of `Recognizer`; templates that say where the mention is are added.
         options: of `Recognizer`.
 
     >>> document = Document("the old house", mentions=[Mention("place", [(0, 13)], head=(8, 13))])
@@ -59,8 +65,7 @@ class HeadChain:
     """
 
     def __init__(self, features: str | Sequence[str] = "ace", **options: Any) -> None:
-        templates = PRESETS.get(features, (features,)) if isinstance(features, str) else tuple(features)
-        self.recognizer = Recognizer("bilou", [*templates, *TEMPLATES], **options)
+        self.recognizer = _Chain("bilou", features, **options)
 
     def fit(
         self, documents: Iterable[Document], dev: Iterable[Document] | None = None, progress: Listener | None = None

@@ -178,8 +178,11 @@ class Recognizer(Parameters):
 
     def _feature_set(self, documents: Sequence[Document]) -> FeatureSet:
         sources = Sources(self.features, self.clusters, self.ignore, self.sections, self.vocabulary)
-        structure = configured(self.structure, self.components, self.longest)
-        return sources.feature_set(documents, structure.templates())
+        return sources.feature_set(documents, self._more_templates())
+
+    def _more_templates(self) -> Sequence[str]:
+        """Templates beside those that ``features`` names."""
+        return configured(self.structure, self.components, self.longest).templates()
 
     def _prepare(
         self, train: list[Document], types: tuple[str, ...], features: FeatureSet
