@@ -76,6 +76,11 @@ def label(row: Mapping[str, Any]) -> str:
     return row["name"] if row["heads"] in ("", "model") else f"{row['name']}, head: {row['heads']}"
 
 
+def grid(*values: float) -> list[str]:
+    """The values of lambda to choose from, as options."""
+    return [part for value in values for part in ("--l2", f"{value:g}")]
+
+
 def cells(row: Mapping[str, Any], paper: Mapping[str, tuple[str, str]]) -> list[Any]:
     """A row of the table."""
     overall = row["test"]["overall"]
@@ -129,7 +134,7 @@ def tuning_raises(result: Result, title: str, found: dict[str, Any], names: Sequ
 
 def gum(chosen: argparse.Namespace, result: Result) -> None:
     """Tables 2 and 4 of Lu and Roth (2015)."""
-    shared = ["--features", "ace", "--l2", "0.1", "--l2", "1", "--l2", "5"]
+    shared = ["--features", "ace", *grid(0.1, 1, 5, 20)]
     found = compare(chosen, "gum", "gum", [*shared, *named((*FLAT, *GRAPHS))])
     show(result, "GUM", found, ACE, "The papers' figures are of ACE2004; ACE2005.")
     graphs = [name for name in f1(found) if name.startswith(GRAPHS)]
@@ -154,7 +159,7 @@ def genia(chosen: argparse.Namespace, result: Result) -> None:
     paths = chosen.work / "100.paths"
     if not paths.exists():
         save_clusters(corpus(chosen.data, "genia", "train"), 100, chosen.work)
-    shared = ["--features", "genia", "--clusters", str(paths), "--l2", "1", "--l2", "5", "--l2", "10"]
+    shared = ["--features", "genia", "--clusters", str(paths), *grid(1, 5, 10)]
     found = compare(chosen, "genia", "genia", [*shared, *named((*FLAT, *GRAPHS))])
     show(result, "GENIA", found, GENIA, "Features: the preset `genia` with 100 Brown clusters of the training text.")
     tuning_raises(result, "GENIA", found, [name for name in f1(found) if name.startswith(GRAPHS)])

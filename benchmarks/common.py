@@ -6,7 +6,6 @@ import argparse
 import json
 import os
 import platform
-import resource
 import statistics
 import sys
 import time
@@ -18,6 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
 
+from spanloom.cli.compare_one import peak_memory as process_peak
 from spanloom.document import Document
 from spanloom.features.clusters import induce, write_paths
 from spanloom.formats import read
@@ -119,10 +119,9 @@ def one_core() -> None:
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
-def peak_memory(who: int = resource.RUSAGE_SELF) -> float:
-    """The largest resident memory so far, in GB (2^30 bytes)."""
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(who).ru_maxrss * unit / 2**30
+def peak_memory() -> float:
+    """The largest resident memory of this process so far, in GB (2^30 bytes)."""
+    return (process_peak() or 0) / 2**30
 
 
 def machine() -> dict[str, Any]:

@@ -16,9 +16,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from common import Result, Seconds, corpus, median, one_core, options, say, timed, token_count
+from common import Result, Seconds, corpus, median, one_core, options, peak_memory, say, timed, token_count
 from spanloom import Recognizer
-from spanloom.cli.compare_one import peak_memory
 from spanloom.document import Document
 
 TIMES, LIMIT = 6.0, 3.0  # c = 6 beside BILOU; GB, 2^30 bytes
@@ -45,7 +44,7 @@ def train(chosen: argparse.Namespace) -> None:
         json.dumps(
             {
                 "seconds": seconds._asdict(),
-                "peak_gb": (peak_memory() or 0) / 2**30,
+                "peak_gb": peak_memory(),
                 "tokens": token_count(documents),
                 "longest_sentence": max(len(document.words) for document in documents),
                 "lost": sum(recognizer.report_.lost.values()),

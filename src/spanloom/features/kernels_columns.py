@@ -12,6 +12,8 @@ from numba import njit
 
 from spanloom.features import columns
 
+_inner = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)  # only kernels call it
+
 MULTIPLIER = np.uint64(columns.MULTIPLIER)
 FINISHER = np.uint64(columns.FINISHER)
 START = np.uint64(columns.START)
@@ -40,13 +42,13 @@ class Characters(NamedTuple):
     flags: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _mix(state, value):
     state = (state ^ value) * MULTIPLIER
     return state ^ (state >> HALF)
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _finish(state):
     state = _mix(state, FINISHER)
     return state if state != ZERO else ONE
@@ -84,7 +86,7 @@ def intern(codes, starts, ends, ids, slots, hashes, first):
     return n
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _hash(codes, start, end, maps, row):
     """The hash of the string that row ``row`` of the maps makes of ``codes[start:end]``."""
     state = START
@@ -93,7 +95,7 @@ def _hash(codes, start, end, maps, row):
     return _finish(state)
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _shape(codes, start, end, maps):
     if end - start <= 4:
         return _hash(codes, start, end, maps, KIND)
@@ -116,7 +118,7 @@ def _shape(codes, start, end, maps):
     return _finish(state)
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _short_shape(codes, start, end, maps):
     state = START
     for k in range(start, end):
@@ -126,7 +128,7 @@ def _short_shape(codes, start, end, maps):
     return _finish(state)
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _is_title(codes, start, end, flags):
     cased = inside = False  # a letter with case so far; the character before is one
     for k in range(start, end):
@@ -139,7 +141,7 @@ def _is_title(codes, start, end, flags):
     return cased
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _is_roman(codes, start, end):
     """Whether the word is a well-formed numeral: thousands, then hundreds, tens and ones."""
     k = start
@@ -158,7 +160,7 @@ def _is_roman(codes, start, end):
     return end > start and k == end
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _is_url(codes, start, end, maps):
     w, dot, colon, slash = 119, 46, 58, 47
     found = end - start >= 4 and codes[start + 3] == dot  # www.
@@ -169,7 +171,7 @@ def _is_url(codes, start, end, maps):
     return found
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _orthography(codes, start, end, maps, flags, every, some):
     """The flags that hold, as bits in the order of ``columns.ORTHOGRAPHY``."""
     dot = hyphen = False
@@ -193,7 +195,7 @@ def _orthography(codes, start, end, maps, flags, every, some):
     return np.uint64(bits)
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _value(codes, start, end, code, size, maps, flags, every, some):
     if code == 3:
         return _shape(codes, start, end, maps)
