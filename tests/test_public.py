@@ -16,8 +16,9 @@ PUBLIC = {
     "spanloom.document": "Alignment Document Mention Offsets Span TokenRange align from_tags to_bilou to_bio to_spans",
     "spanloom.errors": "DataError ModelError SpanloomError UsageError",
     "spanloom.evaluate": (
-        "Bin Calibration Interval Intervals KEYS Key Overlaps PairedTest Report Score boundaries calibration "
-        "evaluate exact heads join_spans overlaps paired_test score"
+        "Bin Calibration ConceptReport ConceptTest Interval Intervals KEYS Key Overlaps PairedTest Report Score "
+        "TagReport boundaries calibration concept_test evaluate evaluate_concepts evaluate_tags exact heads join_spans "
+        "overlaps paired_test score"
     ),
     "spanloom.features": (
         "Built FeatureIndex FeatureSet Keys PRESETS Resources Sparse Template available_columns build_index "
@@ -42,7 +43,9 @@ PUBLIC = {
         "NOTES Phrases Rules SECTIONS note_type prepare read_rules section_names split_sentences tokenize"
     ),
     "spanloom.view": "MIN_WIDTH render",
-    "spanloom.vocabulary": "Concept read_concepts",
+    "spanloom.vocabulary": (
+        "Concept Note VOCABULARY_FORMATS Vocabulary normalize_identifier read_concepts read_vocabulary"
+    ),
 }
 
 

@@ -40,7 +40,9 @@ train_app = typer.Typer(
 app.add_typer(train_app, name="train")
 
 
-def _verb(name: str, group: typer.Typer = app) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def verb(name: str, group: typer.Typer = app) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Registers a verb: what it decorates is its command line."""
+
     def register(declaration: Callable[..., None]) -> Callable[..., None]:
         @wraps(declaration)
         def call(**given: Any) -> None:
@@ -68,7 +70,7 @@ def _root(
     pass
 
 
-@_verb("demo")
+@verb("demo")
 def _demo(
     output: Annotated[
         str | None,
@@ -82,77 +84,7 @@ def _demo(
     """Train on the bundled clinical notes, mark up a sample note, show it; under a minute."""
 
 
-@_verb("train recognizer", train_app)
-def _train_recognizer(
-    train: options.Train = None,
-    dev: options.Dev = None,
-    output: options.ModelOutput = None,
-    config: options.Config = None,
-    structure: options.Structure = None,
-    components: options.Components = None,
-    longest: options.Longest = None,
-    features: options.Features = None,
-    optimizer: options.Optimizer = None,
-    counting: Annotated[
-        str | None, typer.Option("--counting", metavar="NAME", help="subgraphs or derivations. [subgraphs]")
-    ] = None,
-    l2: options.L2 = None,
-    epochs: options.Epochs = None,
-    iterations: options.Iterations = None,
-    rate: options.Rate = None,
-    clusters: options.Clusters = None,
-    runs: options.Runs = None,
-    ignore: options.Ignore = None,
-    sections: options.Sections = None,
-    vocabulary: options.Vocabulary = None,
-    min_count: options.MinCount = None,
-    reading: options.Reading = None,
-    headless: options.Headless = None,
-    tune_penalty: options.TunePenalty = None,
-    input_format: InputFormat = None,
-    force: options.ForceOrConfig = None,
-    seed: Seed = None,
-    jobs: Jobs = None,
-    quiet: options.QuietOrConfig = None,
-) -> None:
-    """Train a recognizer of nested, overlapping and crossing mentions."""
-
-
-@_verb("train cascade", train_app)
-def _train_cascade(
-    train: options.Train = None,
-    dev: options.Dev = None,
-    output: options.ModelOutput = None,
-    config: options.Config = None,
-    order: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--order", metavar="NAME", help="frequency, search, or a type; several times for all types. [frequency]"
-        ),
-    ] = None,
-    features: options.Features = None,
-    optimizer: options.Optimizer = None,
-    l2: options.L2 = None,
-    epochs: options.Epochs = None,
-    iterations: options.Iterations = None,
-    rate: options.Rate = None,
-    clusters: options.Clusters = None,
-    runs: options.Runs = None,
-    ignore: options.Ignore = None,
-    sections: options.Sections = None,
-    vocabulary: options.Vocabulary = None,
-    min_count: options.MinCount = None,
-    tune_penalty: options.TunePenalty = None,
-    input_format: InputFormat = None,
-    force: options.ForceOrConfig = None,
-    seed: Seed = None,
-    jobs: Jobs = None,
-    quiet: options.QuietOrConfig = None,
-) -> None:
-    """Train a chain for each type, each of which sees the outputs of the earlier ones: a baseline."""
-
-
-@_verb("compare")
+@verb("compare")
 def _compare(
     train: options.Train = None,
     dev: options.Dev = None,
@@ -189,6 +121,7 @@ def _compare(
     ignore: options.Ignore = None,
     sections: options.Sections = None,
     vocabulary: options.Vocabulary = None,
+    pos: options.Pos = None,
     min_count: options.MinCount = None,
     reading: options.Reading = None,
     headless: options.Headless = None,
@@ -204,7 +137,7 @@ def _compare(
     """Train several structures on the same data, tune each, and write one table of how they do."""
 
 
-@_verb("predict")
+@verb("predict")
 def _predict(
     model: Model,
     source: Input,
@@ -226,7 +159,7 @@ def _predict(
     """Mark up text, or any annotated format, whose own mentions are never used."""
 
 
-@_verb("evaluate")
+@verb("evaluate")
 def _evaluate(
     gold: Annotated[str, typer.Argument(metavar="GOLD", help="The annotated documents.", show_default=False)],
     predicted: Annotated[
@@ -240,6 +173,9 @@ def _evaluate(
         str | None, typer.Option("--compare", metavar="OTHER", help="Other predictions of GOLD, for a paired test.")
     ] = None,
     heads: Annotated[bool, typer.Option("--heads", help="Heads must match, too, in all rows and tests.")] = False,
+    column: options.EvaluatedColumn = None,
+    concepts: options.Concepts = False,
+    vocabulary: options.Resolving = None,
     input_format: InputFormat = None,
     as_json: Json = False,
     seed: Seed = None,
@@ -249,7 +185,7 @@ def _evaluate(
     """Compare predictions with gold: precision, recall, F1, by type and by kind of overlap, with intervals."""
 
 
-@_verb("heads")
+@verb("heads")
 def _heads(
     rule: Annotated[str, typer.Argument(metavar="RULE", help="whole, first or last (word).", show_default=False)],
     source: Input,
@@ -262,7 +198,7 @@ def _heads(
     """Give each mention the head that a rule finds: a baseline for the structure heads."""
 
 
-@_verb("convert")
+@verb("convert")
 def _convert(
     source: Annotated[
         str, typer.Argument(metavar="IN", help="A file, a folder, or - for standard input.", show_default=False)
@@ -282,7 +218,7 @@ def _convert(
     """Convert annotated documents; what the new format cannot hold is listed on standard error."""
 
 
-@_verb("validate")
+@verb("validate")
 def _validate(
     data: Data,
     input_format: InputFormat = None,
@@ -293,7 +229,7 @@ def _validate(
     """List every problem with its file and line, and count what is there; exit 1 if there is an error."""
 
 
-@_verb("inspect")
+@verb("inspect")
 def _inspect(
     model: Model,
     top: Annotated[int, typer.Option("--top", min=0, metavar="N", help="Features to show for each role.")] = 20,
@@ -303,7 +239,7 @@ def _inspect(
     """Show what a model is: structure, types, features, training, and the strongest features of each role."""
 
 
-@_verb("view")
+@verb("view")
 def _view(
     data: Data,
     limit: Annotated[
@@ -314,7 +250,7 @@ def _view(
     """Show documents and their mentions in the terminal."""
 
 
-@_verb("ambiguity")
+@verb("ambiguity")
 def _ambiguity(
     data: Annotated[
         str | None,
@@ -347,6 +283,20 @@ def _ambiguity(
     quiet: Quiet = False,
 ) -> None:
     """Count a structure's encodings; with DATA, show what is lost when gold mentions are encoded and read back."""
+
+
+@verb("vocabulary")
+def _vocabulary(
+    vocabulary: options.VocabularySource,
+    output: options.IndexOutput = None,
+    vocabulary_format: options.VocabularyFormat = None,
+    language: options.Language = None,
+    source: options.NameSource = None,
+    as_json: Json = False,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Read a vocabulary, count what is in it, say what is odd, and save it as an index."""
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:

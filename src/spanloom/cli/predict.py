@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from spanloom.cli import tagger
 from spanloom.cli.config import ALL_CORES
 from spanloom.cli.messages import Messages, lost, plural
 from spanloom.document import Document
+from spanloom.errors import UsageError
 from spanloom.formats import FORMATS, read, write
 from spanloom.formats.base import STDIO
 from spanloom.recognize import load
@@ -28,13 +30,18 @@ def run(
 ) -> None:
     """Read, predict and write, a batch at a time."""
     say = Messages(quiet)
+    # where no name tells the format: text in, native records out
+    input_format = input_format or ("text" if source == STDIO else None)
+    output_format = output_format or (None if _tells(output) else "jsonl")
+    if tagger.is_tagger(model):
+        if threshold or reading is not None:
+            raise UsageError(f"{model} is a tagger, which finds no mentions; leave out --threshold and --reading")
+        tagger.predict(model, source, output, output_format, input_format, force, jobs, say)
+        return
     recognizer = load(model).set_params(n_jobs=jobs or ALL_CORES)
     if reading is not None:
         recognizer.set_params(reading=reading).check()
     tally: Counter[str] = Counter()
-    # where no name tells the format: text in, native records out
-    input_format = input_format or ("text" if source == STDIO else None)
-    output_format = output_format or (None if _tells(output) else "jsonl")
     found = recognizer.predict(read(source, format=input_format), threshold=threshold, notice=say)
     losses = write(_counted(found, tally), output, format=output_format, force=force)
     if losses:
