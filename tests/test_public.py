@@ -10,7 +10,7 @@ import pytest
 import spanloom
 
 PUBLIC = {
-    "spanloom": "Cascade Document Mention Recognizer Span SpanloomError __version__ load read write",
+    "spanloom": "Cascade Document Linker Mention Recognizer Span SpanloomError __version__ load read write",
     "spanloom.cli": "main",
     "spanloom.data": "clinical",
     "spanloom.document": "Alignment Document Mention Offsets Span TokenRange align from_tags to_bilou to_bio to_spans",
@@ -30,7 +30,9 @@ PUBLIC = {
         "Ranking Role Singles SubgraphEngine Template"
     ),
     "spanloom.learn": "Epoch Iteration Objective TrainingSet adagrad minimize search_step",
-    "spanloom.modelfile": "load_arrays read_description save_model",
+    "spanloom.link": "LinkReport Linker PAPER_FEATURES Pipeline load",
+    "spanloom.modelfile": "damaged load_arrays read_description read_kind save_model",
+    "spanloom.models": "KINDS Model load",
     "spanloom.recognize": (
         "Cascade CascadeReport HEAD_RULES HeadChain KINDS Lost Progress ReadBack Recognizer Report give_heads load "
         "read_back"

@@ -5,20 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from spanloom.errors import ModelError
+from spanloom.link import Linker
+from spanloom.link import load as load_linker
 from spanloom.link.language_model import LanguageModel
 from spanloom.modelfile import read_description
 from spanloom.recognize import KINDS as RECOGNIZERS
-from spanloom.recognize.pos_tagger import load_tagger
+from spanloom.recognize import Cascade, Recognizer
+from spanloom.recognize.pos_tagger import PosTagger, load_tagger
 from spanloom.vocabulary import Vocabulary
 
-__all__ = ["KINDS", "load"]
+__all__ = ["KINDS", "Model", "load"]
 
-KINDS: Final = MappingProxyType[str, Callable[[str | Path], Any]](
+Model = Recognizer | Cascade | Linker | PosTagger | LanguageModel | Vocabulary
+"""Whatever is saved as a folder."""
+
+KINDS: Final = MappingProxyType[str, Callable[[str | Path], Model]](
     {
         **RECOGNIZERS,
+        "linker": load_linker,
         "tagger": load_tagger,
         "language-model": LanguageModel.load,
         "vocabulary": Vocabulary.open,
@@ -27,11 +34,8 @@ KINDS: Final = MappingProxyType[str, Callable[[str | Path], Any]](
 """Kind, as ``model.json`` names it -> what loads it."""
 
 
-def load(path: str | Path) -> Any:
+def load(path: str | Path) -> Model:
     """What was saved as a folder, of whatever kind: a model, or the index of a vocabulary. Loading runs no code.
-
-    Returns:
-        a `Recognizer`, `Cascade`, `PosTagger`, `LanguageModel` or `Vocabulary`.
 
     Raises:
         ModelError: the folder holds no model, or a damaged one, or one of another format or kind.

@@ -76,6 +76,7 @@ def _demo(
         str | None,
         typer.Option("--output", "-o", metavar="DIR", help="Keep the model and the predictions in this folder."),
     ] = None,
+    linker: Annotated[bool, typer.Option("--linker", help="Train a linker: problems and their concepts.")] = False,
     force: Force = False,
     seed: Seed = None,
     jobs: Jobs = None,
@@ -152,11 +153,15 @@ def _predict(
         str | None,
         typer.Option("--reading", metavar="NAME", help="How overlaps are read: enough or all. [as the model says]"),
     ] = None,
+    mentions: Annotated[
+        str | None,
+        typer.Option("--mentions", metavar="NAME", help="Of a linker: find, or given, to link those of INPUT. [find]"),
+    ] = None,
     force: Force = False,
     jobs: Jobs = None,
     quiet: Quiet = False,
 ) -> None:
-    """Mark up text, or any annotated format, whose own mentions are never used."""
+    """Mark up text, or any annotated format, whose own mentions are not used, unless a linker is told to."""
 
 
 @verb("evaluate")
@@ -176,6 +181,7 @@ def _evaluate(
     column: options.EvaluatedColumn = None,
     concepts: options.Concepts = False,
     vocabulary: options.Resolving = None,
+    types: options.EvaluatedTypes = None,
     input_format: InputFormat = None,
     as_json: Json = False,
     seed: Seed = None,

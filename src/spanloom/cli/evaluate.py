@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from spanloom.cli import tagger
-from spanloom.cli.config import ALL_CORES
 from spanloom.cli.messages import Messages, plural
+from spanloom.cli.predictors import Predictor, load_predictor
+from spanloom.cli.tagger import column_of
 from spanloom.document import Document
 from spanloom.errors import UsageError
 from spanloom.evaluate import (
@@ -27,7 +27,8 @@ from spanloom.evaluate import (
 )
 from spanloom.formats import read
 from spanloom.formats.base import STDIO
-from spanloom.recognize import load
+from spanloom.link import Linker
+from spanloom.recognize.pos_tagger import PosTagger
 from spanloom.text import prepare
 from spanloom.vocabulary import read_vocabulary
 
@@ -41,6 +42,7 @@ def run(
     column: str | None,
     concepts: bool,
     vocabulary: str | None,
+    types: list[str] | None,
     input_format: str | None,
     as_json: bool,
     seed: int | None,
@@ -59,39 +61,66 @@ def run(
         raise UsageError("--vocabulary resolves identifiers of concepts; add --concepts, or leave it out")
     resolver = None if vocabulary is None else read_vocabulary(vocabulary)  # before anything that takes long
     seed = 0 if seed is None else seed
+    predictor = None if model is None else load_predictor(model, jobs)
+    if isinstance(predictor, PosTagger) or column is not None:
+        if compare or heads or concepts or types:
+            raise UsageError("a column is compared by itself; leave out --compare, --heads, --concepts and --types")
+        column = column_of(predictor, column)
+    if isinstance(predictor, Linker) and concepts and resolver is None:
+        resolver = predictor.fitted.concepts.vocabulary
     # sentences, our own where gold has none, are what intervals are drawn over
-    documents = [prepare(document) for document in read(gold, format=input_format)]
-    found = list(read(predicted, format=input_format)) if predicted is not None else []
-    if column is not None or tagger.is_tagger(model):
-        if compare or heads or concepts:
-            raise UsageError("a column is compared by itself; leave out --compare, --heads and --concepts")
-        if model is not None:
-            column, found = tagger.tagged(model, documents, column, jobs)
-        tags = evaluate_tags(documents, [prepare(document) for document in found], column or "", seed=seed)
+    documents = [prepare(document) for document in _of_types(read(gold, format=input_format), types)]
+    _check_types(documents, types)
+    if predictor is None:
+        found = list(_of_types(read(predicted or "", format=input_format), types))
+    else:
+        found = list(_of_types(_predict(predictor, documents, Messages(quiet)), types))
+    if column is not None:
+        tags = evaluate_tags(documents, [prepare(document) for document in found], column, seed=seed)
         print(json.dumps(tags.to_dict(), indent=2) + "\n" if as_json else tags.to_text(), end="")
         return
-    if model is not None:
-        found = _predict(model, documents, jobs, Messages(quiet))
     match, others = ("heads", ("exact", "boundaries")) if heads else ("exact", ("boundaries",))
     report = evaluate(documents, found, match=match, keys=others, seed=seed)
     scores = calibration(documents, found, key=KEYS[match]) if _are_scored(found) else None
     linked = evaluate_concepts(documents, found, vocabulary=resolver, seed=seed) if concepts else None
     test = linked_test = None
     if compare is not None:
-        other = list(read(compare, format=input_format))
+        other = list(_of_types(read(compare, format=input_format), types))
         test = paired_test(documents, found, other, seed=seed, key=KEYS[match])
         linked_test = concept_test(documents, found, other, vocabulary=resolver, seed=seed) if concepts else None
     results = _Results(report, linked, scores, test, linked_test)
     print(json.dumps(results.to_dict(), indent=2) + "\n" if as_json else results.to_text(), end="")
 
 
-def _predict(model: str, documents: list[Document], jobs: int | None, say: Messages) -> list[Document]:
-    recognizer = load(model).set_params(n_jobs=jobs or ALL_CORES)
-    unseen = {mention.type for document in documents for mention in document.mentions} - set(recognizer.types_)
+def _predict(model: Predictor, documents: list[Document], say: Messages) -> Iterable[Document]:
+    if isinstance(model, PosTagger):
+        return model.tag(documents)
+    unseen = {mention.type for document in documents for mention in document.mentions} - set(model.types_)
     if unseen:
         say(f"never predicted, because the model was not trained on them: {', '.join(sorted(unseen))}")
-    say(f"predicting {plural(len(documents), 'document')} with {model}")
-    return list(recognizer.predict(documents, notice=say))
+    say(f"predicting {plural(len(documents), 'document')}")
+    if isinstance(model, Linker):
+        # one that links given mentions keeps what it cannot link, and that must not be gold
+        return model.predict(map(_without_concepts, documents))
+    return model.predict(documents, notice=say)
+
+
+def _without_concepts(document: Document) -> Document:
+    return document.copy(mentions=[mention.replace(concepts=()) for mention in document.mentions])
+
+
+def _of_types(documents: Iterable[Document], types: Sequence[str] | None) -> Iterator[Document]:
+    """The documents, with their mentions of these types only."""
+    for document in documents:
+        kept = [mention for mention in document.mentions if not types or mention.type in types]
+        yield document if len(kept) == len(document.mentions) else document.copy(mentions=kept)
+
+
+def _check_types(gold: Sequence[Document], types: Sequence[str] | None) -> None:
+    there = {mention.type for document in gold for mention in document.mentions}
+    for name in types or ():
+        if name not in there:
+            raise UsageError(f"--types {name}: no gold mention is of this type")
 
 
 def _are_scored(documents: Sequence[Document]) -> bool:

@@ -152,6 +152,11 @@ Resolving = Annotated[
     ),
 ]
 
+EvaluatedTypes = Annotated[
+    list[str] | None,
+    typer.Option("--types", metavar="TYPE", help="Compare mentions of this type only; several times for more. [all]"),
+]
+
 # of `vocabulary`
 VocabularySource = Annotated[
     str, typer.Argument(metavar="SOURCE", help="A vocabulary: a file, or a UMLS folder.", show_default=False)

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from time import monotonic
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from spanloom.cli.config import ALL_CORES, checked
 from spanloom.cli.messages import Messages, lost, plural
-from spanloom.cli.progress import Reporter
+from spanloom.cli.train import train_model
 from spanloom.document import Document
 from spanloom.errors import UsageError
-from spanloom.formats import read, write
-from spanloom.formats.output import output_folder
-from spanloom.modelfile import read_description
-from spanloom.recognize.pos_tagger import KIND, PosTagger, load_tagger
+from spanloom.formats import write
+from spanloom.recognize.pos_tagger import PosTagger
 
-MODEL_FILES = frozenset(("model.json", "weights.safetensors"))
 _NAMES = {"jobs": "n_jobs", "seed": "random_state"}  # ours -> the tagger's, where they differ
 
 
@@ -48,44 +44,27 @@ def run(config: str | None, **flags: Any) -> None:
     options = checked(TaggerOptions, flags, config)
     given = options.model_dump(exclude={"train", "dev", "output", "input_format", "force", "quiet"}, exclude_none=True)
     tagger = PosTagger(**{"n_jobs": ALL_CORES, **{_NAMES.get(name, name): value for name, value in given.items()}})
-    tagger.check()
-    say = Messages(options.quiet)
-    began = monotonic()
-    with output_folder(
-        options.output, force=options.force, may_replace=lambda file: file.name in MODEL_FILES
-    ) as folder:
-        train = read(options.train, format=options.input_format)
-        dev = None if options.dev is None else read(options.dev, format=options.input_format)
-        with Reporter(options.quiet) as reporter:
-            tagger.fit(train, dev=dev, progress=reporter)
-        tagger.save(folder)
+    train_model(tagger, options, lambda seconds: _summary(tagger, seconds))
+
+
+def _summary(tagger: PosTagger, seconds: float) -> Iterator[str]:
     report = tagger.report_
     seen = f"{plural(report.sentences, 'sentence')}, {plural(report.tokens, 'token')}"
-    say(f"trained on {seen}, {plural(len(tagger.tags_), 'tag')}")
-    say(f"{plural(report.rows, 'row')} of weights, {plural(report.steps, 'step')}")
-    say(
-        f"development accuracy {100 * report.accuracy:.2f} on {plural(report.development, 'token')}, "
-        f"in {monotonic() - began:.1f} s"
-    )
-    say(f"saved as {options.output}")
-
-
-def is_tagger(model: str | None) -> bool:
-    """Whether the folder holds a tagger."""
-    return model is not None and bool(read_description(model)["kind"] == KIND)
+    yield f"trained on {seen}, {plural(len(tagger.tags_), 'tag')}"
+    yield f"{plural(report.rows, 'row')} of weights, {plural(report.steps, 'step')}"
+    accuracy = f"development accuracy {100 * report.accuracy:.2f} on {plural(report.development, 'token')}"
+    yield f"{accuracy}, in {seconds:.1f} s"
 
 
 def predict(
-    model: str, source: str, output: str, output_format: str | None, input_format: str | None, force: bool,
-    jobs: int | None, say: Messages,
-) -> None:  # fmt: skip
+    tagger: PosTagger, documents: Iterable[Document], output: str, output_format: str | None, force: bool, say: Messages
+) -> None:
     """Write the documents with the tagger's column; all else that they have is kept."""
-    tagger = load_tagger(model).set_params(n_jobs=jobs or ALL_CORES)
     count = 0
 
     def counted() -> Iterator[Document]:
         nonlocal count
-        for document in tagger.tag(read(source, format=input_format)):
+        for document in tagger.tag(documents):
             count += 0 if document.tokens is None else len(document.tokens)
             yield document
 
@@ -95,15 +74,20 @@ def predict(
     say(f"{plural(count, 'tag')} in column {tagger.column!r}")
 
 
-def tagged(
-    model: str, documents: Sequence[Document], column: str | None, jobs: int | None
-) -> tuple[str, list[Document]]:
-    """The column that a tagger fills, and the documents with it.
+def column_of(predictor: object, column: str | None) -> str | None:
+    """The column that `evaluate` compares: what `--column` names, or what the tagger fills.
+
+    Args:
+        predictor: a tagger or another model; ``None`` where predictions are read.
+        column: as it was given.
 
     Raises:
-        UsageError: another column was asked for.
+        UsageError: the model fills no such column.
     """
-    tagger = load_tagger(model).set_params(n_jobs=jobs or ALL_CORES)
-    if column not in (None, tagger.column):
-        raise UsageError(f"--column {column}: the tagger {model} fills the column {tagger.column!r}; leave it out")
-    return tagger.column, list(tagger.tag(documents))
+    if isinstance(predictor, PosTagger):
+        if column not in (None, predictor.column):
+            raise UsageError(f"--column {column}: the tagger fills the column {predictor.column!r}; leave it out")
+        return predictor.column
+    if predictor is not None:
+        raise UsageError(f"--column {column}: the model finds mentions and fills no column; name a tagger")
+    return column

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from spanloom.document import Document
 from spanloom.hypergraph import Floats, Ints, Potentials
 from spanloom.recognize.tagger import Tagger
 from spanloom.structures import MentionTable
@@ -31,23 +29,25 @@ class Evidence(NamedTuple):
     probability: Floats
 
 
-def find_evidence(tagger: Tagger, documents: Sequence[Document], least: float, longest: int, n_jobs: int = 1) -> Evidence:
+def find_evidence(
+    tagger: Tagger, potentials: Potentials, offsets: Ints, least: float, longest: int, n_jobs: int = 1
+) -> Evidence:
     """The spans whose marginal probability reaches ``least``.
 
     Args:
         tagger: of the structure ``bilou``.
-        documents: prepared.
+        potentials: its scores.
+        offsets: (N + 1,) first token of each sentence.
         least: above 0.
         longest: tokens of a span, at most.
         n_jobs: threads; the result does not depend on it.
     """
-    potentials, offsets = tagger.score(documents, n_jobs)
     spans = _possible(tagger, potentials, offsets, least, longest, n_jobs)
     count = len(spans.sentence)
     table = MentionTable(spans.sentence, spans.kind, np.arange(count + 1), spans.first, spans.end, no_heads(count))
     probability = tagger.probabilities(potentials, offsets, table, n_jobs)
     keep = probability >= least
-    return Evidence(*(array[keep] for array in spans[:-1]), probability[keep])
+    return Evidence(spans.sentence[keep], spans.first[keep], spans.end[keep], spans.kind[keep], probability[keep])
 
 
 def _possible(

@@ -1,9 +1,9 @@
 """The beam search of Lou et al. (2017), algorithm 1, and the walk that lists a derivation's features.
 
-A derivation gives each token a label (0 outside, 1 + 2k the first of an entity of type k, 2 + 2k a further one) and each
-entity a choice: the number of a candidate of its span, or one past the last for none. An entity is closed by the action
-that follows it (SEPNOR, or a plain SEP where it is linked to nothing), and one more step closes what the last token
-leaves open.
+A derivation gives each token a label (0 outside, 1 + 2k the first of an entity of type k, 2 + 2k a further one), and
+each entity a choice: the number of a candidate of its span, or one past the last for none. An entity is closed by the
+action that follows it (SEPNOR, or a plain SEP where it is linked to nothing), and one more step closes what the last
+token leaves open.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from spanloom.link import kernels_features as features
-from spanloom.link.kernels_table import ZERO, Table
+from spanloom.link.kernels_states import close, enter, role, start
+from spanloom.link.kernels_table import ZERO, Table, mix
 
 FREE = -1  # a label that is not prescribed
 
@@ -47,8 +48,11 @@ class Workspace(NamedTuple):
         parent, choice, label: (T + 1, B + 1) back pointers.
         span_at: (T, longest) number of the span that begins here and has so many tokens, -1 if there is none.
         segments: (T, longest, K) scores of entities; NaN where not computed.
-        candidates: scores of the sentence's candidates.
-        nils: scores of linking each of the sentence's spans to nothing, and at last of a span that is none.
+        choices: scores of the sentence's candidates, of linking each of its spans to nothing, and of linking what is
+            none of them to nothing.
+        context, closing, following: for each of ``choices`` a state, the score of choosing it there, and with each
+            next label.
+        spare: a state.
         linked: (V,) number of the document that was last linked to each concept, counted from 1.
         keys: scratch.
     """
@@ -60,72 +64,13 @@ class Workspace(NamedTuple):
     label: NDArray[np.int32]
     span_at: NDArray[np.int32]
     segments: NDArray[np.float32]
-    candidates: NDArray[np.float32]
-    nils: NDArray[np.float32]
+    choices: NDArray[np.float32]
+    context: NDArray[np.uint64]
+    closing: NDArray[np.float32]
+    following: NDArray[np.float32]
+    spare: NDArray[np.int64]
     linked: NDArray[np.int64]
     keys: NDArray[np.uint64]
-
-
-@njit(cache=True, nogil=True)
-def role(types, previous, label):
-    """The role of a pair of labels; see `spanloom.link.transitions.role_names`."""
-    labels = 1 + 2 * types
-    if label == 0:
-        return labels if previous == 0 else labels + 1 + (previous - 1) // 2
-    kind = (label - 1) // 2
-    base = labels + 1 + types
-    if label % 2 == 1:
-        return base + 2 * kind + (previous != 0)
-    return base + 2 * types + 2 * kind + (previous == label)
-
-
-@njit(cache=True, nogil=True)
-def start(state):
-    """The state before the first token."""
-    state[:] = 0
-    state[features.OPEN] = -1
-    state[features.E1_END] = -1
-    state[features.E1_CONCEPT] = -2
-    for column in (features.N1, features.N1_FIRST, features.N1_LAST, features.N2, features.N2_LAST,
-                   features.E1, features.E1_LAST, features.E2_LAST):  # fmt: skip
-        state[column] = np.int64(features.NOTHING)
-
-
-@njit(cache=True, nogil=True)
-def push(state, form, first, last, size):
-    """A new last segment."""
-    state[features.N2], state[features.N2_LAST] = state[features.N1], state[features.N1_LAST]
-    state[features.N2_SIZE] = state[features.N1_SIZE]
-    state[features.N1], state[features.N1_FIRST] = np.int64(form), np.int64(first)
-    state[features.N1_LAST], state[features.N1_SIZE] = np.int64(last), size
-
-
-@njit(cache=True, nogil=True)
-def close(forms, words, base, state, end, concept):
-    """Close the open entity at token ``end``; its first is kept in the state until `enter` follows."""
-    first = state[features.OPEN]
-    if concept >= 0:
-        push(state, features.concept_form(concept), forms.first[concept], forms.last[concept], forms.size[concept])
-    else:
-        form = features.text_form(words, base + first, base + end)
-        push(state, form, words[base + first], words[base + end - 1], end - first)
-
-
-@njit(cache=True, nogil=True)
-def enter(words, base, state, i, label, closed, concept):
-    """Take token i with a label; ``closed`` says whether the open entity was closed first."""
-    if closed:
-        state[features.E2_LAST] = state[features.E1_LAST]
-        state[features.E1] = np.int64(features.text_form(words, base + state[features.OPEN], base + i))
-        state[features.E1_LAST] = np.int64(words[base + i - 1])
-        state[features.E1_END] = i
-        state[features.E1_CONCEPT] = concept
-        state[features.OPEN] = -1
-    state[features.LABEL2], state[features.LABEL1] = state[features.LABEL1], label
-    if label == 0:
-        push(state, words[base + i], words[base + i], words[base + i], 1)
-    elif label % 2 == 1:
-        state[features.OPEN] = i
 
 
 @njit(cache=True, nogil=True)
@@ -145,6 +90,14 @@ def found_by(data, span, choice):
 
 
 @njit(cache=True, nogil=True)
+def _weigh(model, data, work, sentence, span, choice):
+    row = choice_row(data, sentence, span, choice)
+    n = features.candidate_keys(model.groups, data, span, choice, work.keys)
+    work.choices[row] = features.total(model.table, work.keys, n)
+    work.context[row] = ZERO
+
+
+@njit(cache=True, nogil=True)
 def prepare(model, data, work, sentence):
     """Enter a sentence's spans, and score its candidates."""
     base = data.offsets[sentence]
@@ -154,32 +107,58 @@ def prepare(model, data, work, sentence):
             work.span_at[t, size] = -1
             for kind in range(model.types):
                 work.segments[t, size, kind] = np.nan
-    begin, stop = data.span_ptr[sentence], data.span_ptr[sentence + 1]
-    for span in range(begin, stop):
+    for span in range(data.span_ptr[sentence], data.span_ptr[sentence + 1]):
         size = data.span_end[span] - data.span_first[span]
         if size <= model.longest:
             work.span_at[data.span_first[span], size - 1] = span
-        count = data.cand_ptr[span + 1] - data.cand_ptr[span]
-        for choice in range(count):
-            n = features.candidate_keys(model.groups, data, span, choice, work.keys)
-            at = data.cand_ptr[span] + choice - data.cand_ptr[begin]
-            work.candidates[at] = features.total(model.table, work.keys, n)
-        n = features.candidate_keys(model.groups, data, span, count, work.keys)
-        work.nils[span - begin] = features.total(model.table, work.keys, n)
-    n = features.candidate_keys(model.groups, data, -1, 0, work.keys)
-    work.nils[stop - begin] = features.total(model.table, work.keys, n)
+        for choice in range(data.cand_ptr[span + 1] - data.cand_ptr[span] + 1):
+            _weigh(model, data, work, sentence, span, choice)
+    _weigh(model, data, work, sentence, -1, 0)
     return length
 
 
 @njit(cache=True, nogil=True)
-def choice_score(data, work, sentence, span, choice):
-    """The score that `prepare` gave a choice."""
-    begin = data.span_ptr[sentence]
+def choice_row(data, sentence, span, choice):
+    """The row of a choice in the workspace: candidates, then spans without a concept, then what is no span."""
+    begin, stop = data.span_ptr[sentence], data.span_ptr[sentence + 1]
+    candidates = data.cand_ptr[stop] - data.cand_ptr[begin]
     if span < 0:
-        return work.nils[data.span_ptr[sentence + 1] - begin]
+        return candidates + stop - begin
     if choice < data.cand_ptr[span + 1] - data.cand_ptr[span]:
-        return work.candidates[data.cand_ptr[span] + choice - data.cand_ptr[begin]]
-    return work.nils[span - begin]
+        return data.cand_ptr[span] + choice - data.cand_ptr[begin]
+    return candidates + span - begin
+
+
+@njit(cache=True, nogil=True)
+def _context(state, i):
+    """What of a state the features see that fire when its entity is closed at token i."""
+    result = mix(features.NOTHING, np.uint64(i))
+    for column in range(features.GOLD):
+        result = mix(result, np.uint64(state[column]))
+    return result
+
+
+@njit(cache=True, nogil=True)
+def _look(model, data, work, sentence, i, old, span, choice, row, labels):
+    """The scores of closing the entity with a choice, and of each next label then; derivations share them."""
+    base = data.offsets[sentence]
+    length = data.offsets[sentence + 1] - base
+    words = data.words
+    word = words[base + i] if i < length else features.BEHIND
+    concept = concept_of(data, span, choice)
+    state = work.spare
+    state[:] = old
+    close(model.forms, words, base, state, i, concept)
+    linked = np.int64(concept >= 0 and work.linked[concept] == data.document[sentence] + 1)
+    kind, first = (old[features.LABEL1] - 1) // 2, old[features.OPEN]
+    language = data.language[min(base + i, len(words) - 1)]
+    n = features.close_keys(model.groups, state, concept, base, first, kind, word, words, language, i < length,
+                            found_by(data, span, choice), linked, work.keys)  # fmt: skip
+    work.closing[row] = features.total(model.table, work.keys, n)
+    for option in range(labels):
+        label = 0 if option == 0 else 2 * option - 1
+        n = features.next_keys(model.groups, state, word, label, work.keys)
+        work.following[row, option] = features.total(model.table, work.keys, n)
 
 
 @njit(cache=True, nogil=True)
@@ -234,20 +213,16 @@ def search(model, data, work, sentence, local, width, forced, gold_label, gold_c
     length = prepare(model, data, work, sentence)
     base = data.offsets[sentence]
     words = data.words
-    document = data.document[sentence] + 1
     now, after = 0, 1
     start(work.states[now, 0])
     work.states[now, 0, features.GOLD] = 1
     work.scores[now, 0] = 0.0
     size = 1
-    state = np.empty(features.WIDTH, np.int64)
-    silent = np.zeros(2, np.uint8)
     for i in range(length + 1):
         new = 0
         word = words[base + i] if i < length else features.BEHIND
         wanted = forced[base + i] if i < length else 0
         labels = 1 + model.types if i < length else 1
-        language = data.language[base + i] if i < length else silent
         for slot in range(size):
             old = work.states[now, slot]
             score = work.scores[now, slot]
@@ -273,7 +248,7 @@ def search(model, data, work, sentence, local, width, forced, gold_label, gold_c
                 continue
             kind = (previous - 1) // 2
             inside = 2 * kind + 2
-            if i < length and i - first < model.longest and (wanted == FREE or wanted == inside):
+            if i < length and i - first < model.longest and wanted in (FREE, inside):
                 value = score + local[i, inside] + local[i, role(model.types, previous, inside)]
                 span = work.span_at[first, i - first]
                 known = np.int64(data.span_known[span]) if span >= 0 else 0
@@ -288,15 +263,13 @@ def search(model, data, work, sentence, local, width, forced, gold_label, gold_c
             span = work.span_at[first, i - first - 1]
             count = 0 if span < 0 else data.cand_ptr[span + 1] - data.cand_ptr[span]
             whole = score + segment_score(model, data, work, sentence, first, i, kind)
+            context = _context(old, i)
             for choice in range(count + 1):
-                concept = concept_of(data, span, choice)
-                state[:] = old
-                close(model.forms, words, base, state, i, concept)
-                linked = np.int64(concept >= 0 and work.linked[concept] == document)
-                n = features.close_keys(model.groups, state, concept, base, first, kind, word, words, language,
-                                        found_by(data, span, choice), linked, work.keys)  # fmt: skip
-                closed = whole + choice_score(data, work, sentence, span, choice)
-                closed += features.total(model.table, work.keys, n)
+                row = choice_row(data, sentence, span, choice)
+                if work.context[row] != context:
+                    _look(model, data, work, sentence, i, old, span, choice, row, labels)
+                    work.context[row] = context
+                closed = whole + work.choices[row] + work.closing[row]
                 right = on_gold and gold_choice[base + i - 1] == choice
                 if gold_choice[base + i - 1] != choice:
                     closed += margin
@@ -308,8 +281,7 @@ def search(model, data, work, sentence, local, width, forced, gold_label, gold_c
                     gold = np.int64(right)
                     if i < length:
                         value += local[i, label] + local[i, role(model.types, previous, label)]
-                        n = features.next_keys(model.groups, state, word, label, work.keys)
-                        value += features.total(model.table, work.keys, n)
+                        value += work.following[row, option]
                         gold = np.int64(right and gold_label[base + i] == label)
                         if gold_label[base + i] != label:
                             value += margin
@@ -371,14 +343,13 @@ def walk(model, data, work, sentence, labels, choices, begin, steps, out_roles, 
     words = data.words
     document = data.document[sentence] + 1
     state = np.empty(features.WIDTH, np.int64)
-    silent = np.zeros(2, np.uint8)
     start(state)
     roles = n = 0
     for i in range(steps):
         label, choice = labels[i], choices[i]
         previous, first = state[features.LABEL1], state[features.OPEN]
         word = words[base + i] if i < length else features.BEHIND
-        language = data.language[base + i] if i < length else silent
+        language = data.language[min(base + i, len(words) - 1)]
         emit = i >= begin
         concept = np.int64(-1)
         if choice >= 0:
@@ -391,7 +362,7 @@ def walk(model, data, work, sentence, labels, choices, begin, steps, out_roles, 
                 n += features.segment_keys(model.groups, data, base, length, first, i, span, kind, out_keys[n:])
                 n += features.candidate_keys(model.groups, data, span, choice, out_keys[n:])
                 n += features.close_keys(model.groups, state, concept, base, first, kind, word, words, language,
-                                         found_by(data, span, choice), linked, out_keys[n:])  # fmt: skip
+                                         i < length, found_by(data, span, choice), linked, out_keys[n:])  # fmt: skip
         if i == length:
             break
         if emit:

@@ -157,7 +157,7 @@ def next_keys(groups, state, word, label, out):
 
 
 @njit(cache=True, nogil=True)
-def close_keys(groups, state, concept, base, first, kind, word, words, language, found, linked, out):
+def close_keys(groups, state, concept, base, first, kind, word, words, language, more, found, linked, out):
     """What linking the open entity says with what came before: templates 7 to 10, 15, and ours.
 
     Args:
@@ -168,6 +168,7 @@ def close_keys(groups, state, concept, base, first, kind, word, words, language,
         kind: its type's number.
         word: the one that follows.
         language: ranges of bigram and trigram at the word that follows.
+        more: whether there is such a word.
         found: how the candidate was found.
         linked: whether the document has been linked to it before.
     """
@@ -190,8 +191,8 @@ def close_keys(groups, state, concept, base, first, kind, word, words, language,
             out[n] = key2(903, state[N1_FIRST], state[N1_LAST])
             n += 1
     if groups & LANGUAGE:
-        out[n] = key2(1501, language[0], concept >= 0)
-        out[n + 1] = key2(1502, language[1], concept >= 0)
+        out[n] = key2(1501, language[0] if more else 0, concept >= 0)
+        out[n + 1] = key2(1502, language[1] if more else 0, concept >= 0)
         n += 2
     if groups & HISTORY:
         out[n] = key3(2001, linked, found, concept >= 0)
@@ -258,10 +259,7 @@ def candidate_keys(groups, data, span, choice, out):
         out[0] = key1(4001, 0)
         return 1
     candidates = data.cand_ptr[span + 1] - data.cand_ptr[span]
-    if choice < candidates:
-        row = data.cand_keys[data.cand_ptr[span] + choice]
-    else:
-        row = data.nil_keys[span]
+    row = data.cand_keys[data.cand_ptr[span] + choice] if choice < candidates else data.nil_keys[span]
     for j in range(len(row)):
         out[n] = row[j]
         n += 1

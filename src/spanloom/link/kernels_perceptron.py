@@ -35,7 +35,9 @@ def _update(matrix, weights, sums, table, base, roles, keys, sign, step):
 
 
 @njit(cache=True, nogil=True)
-def train(model, data, matrix, gold, history, order, begin, step, weights, sums, work, local, width, forced, limit, margin):
+def train(
+    model, data, matrix, gold, history, order, begin, step, weights, sums, work, local, width, forced, limit, margin
+):
     """Sentences in an order, from ``begin``; stops where the table is full enough.
 
     Args:
@@ -82,9 +84,9 @@ def train(model, data, matrix, gold, history, order, begin, step, weights, sums,
         while same < taken and labels[same] == right_labels[same] and choices[same] == right_choices[same]:
             same += 1
         a, b = beam.walk(model, data, work, n, right_labels, right_choices, same, taken, roles, keys)
-        _update(matrix, weights, sums, model.table, base, roles[:a], keys[:b], 1.0, step)
+        _update(matrix, weights, sums, model.table, base, roles[:a], keys[:b], 1.0, step - 1)
         a, b = beam.walk(model, data, work, n, labels, choices, same, taken, roles, keys)
-        _update(matrix, weights, sums, model.table, base, roles[:a], keys[:b], -1.0, step)
+        _update(matrix, weights, sums, model.table, base, roles[:a], keys[:b], -1.0, step - 1)
     return len(order), updates
 
 
@@ -100,7 +102,6 @@ def predict(model, data, first, end, local, base, work, width, forced, out_label
     """
     steps = len(work.parent)
     labels, choices = np.empty(steps, np.int32), np.empty(steps, np.int32)
-    nothing = np.zeros(0, np.int32)
     unused = np.full(len(forced), -2, np.int32)
     for n in range(first, end):
         start = data.offsets[n]

@@ -1,7 +1,7 @@
 """Weights by 64-bit key: a hash table with open addressing, in arrays.
 
 A key that is not there weighs nothing; keys enter when they are first updated. Beside each weight w stands u, the sum
-of its changes, each times the step at which it came: after c steps the mean of w over all of them is w - u / c.
+of its changes, each times the number of steps before it: the mean of w after each of c steps is w - u / c.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -89,14 +89,14 @@ class Search:
     def workspace(self, data: Data) -> beam.Workspace:
         """Scratch memory for all of the sentences."""
         steps = int(np.diff(data.offsets).max(initial=0)) + 1
-        spans = np.diff(data.span_ptr)
-        candidates = np.diff(data.cand_ptr[data.span_ptr])
+        rows = int((np.diff(data.cand_ptr[data.span_ptr]) + np.diff(data.span_ptr)).max(initial=0)) + 1
         width = self.width + 1
-        back = [np.zeros((steps, width), np.int32) for _ in range(3)]
+        parent, choice, label = (np.zeros((steps, width), np.int32) for _ in range(3))
         return beam.Workspace(
-            np.zeros((2, width, WIDTH), np.int64), np.zeros((2, width)), *back,
+            np.zeros((2, width, WIDTH), np.int64), np.zeros((2, width)), parent, choice, label,
             np.zeros((steps, self.longest), np.int32), np.zeros((steps, self.longest, self.types), np.float32),
-            np.zeros(int(candidates.max(initial=0)) + 1, np.float32), np.zeros(int(spans.max(initial=0)) + 1, np.float32),
+            np.zeros(rows, np.float32), np.zeros(rows, np.uint64), np.zeros(rows, np.float32),
+            np.zeros((rows, 1 + self.types), np.float32), np.zeros(WIDTH, np.int64),
             np.zeros(len(self.forms.size), np.int64), np.zeros(MOST, np.uint64),
         )  # fmt: skip
 
@@ -117,7 +117,8 @@ class Pass(NamedTuple):
 
 def perceptron(
     search: Search, data: Data, matrix: Sparse, group_sizes: Singles, gold: Gold, history: History, *,
-    passes: int, seed: int, margin: float = 0.0, forced: Int32 | None = None, callback: Callable[[Pass], bool],
+    passes: int, seed: int | Sequence[int], callback: Callable[[Pass], bool], margin: float = 0.0,
+    forced: Int32 | None = None,
 ) -> None:  # fmt: skip
     """Train; ``callback`` gets the averaged weights after each pass, and stops by a true result.
 
@@ -133,6 +134,9 @@ def perceptron(
         history: the concepts that documents are linked to.
         passes: at most.
         seed: of the order.
+        callback: called after each pass.
+        margin: by how much the gold derivation must win, for each label and link that another has wrong; 0 is the
+            perceptron of the paper.
         forced: (T,) labels that are prescribed.
     """
     values = np.sqrt(group_sizes)[matrix.indices]

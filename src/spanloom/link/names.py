@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Document, align
-from spanloom.errors import ModelError
-from spanloom.link.runs import CLOSE, DEGREES, EXACT, LOOSE, Int64, KeyTable, Runs, document_runs, text_runs
+from spanloom.link.runs import CLOSE, DEGREES, LOOSE, Int64, KeyTable, document_runs, text_runs
 from spanloom.vocabulary.store import Vocabulary
 
 Array = NDArray[np.generic]
 NIL = -1  # the concept of a mention without one
+LONGEST_NAME = 10  # tokens of a run that is looked up in the text
 _MOST = 8  # concepts that a name may stand for
 
 
 class Concepts:
-    """The concepts that can be linked to: those of the vocabulary, and combinations of them that training mentions have.
+    """The concepts that can be linked to: the vocabulary's, and combinations of them that training mentions have.
 
     Args:
         vocabulary: V concepts.
@@ -35,7 +35,7 @@ class Concepts:
         return len(self.vocabulary) + len(self.combinations)
 
     def number(self, identifiers: Sequence[str]) -> int:
-        """The number for a mention's identifiers: their combination if it is known, else the first known one, or NIL."""
+        """The number for a mention's identifiers: of their combination if it is known, else of the first, or NIL."""
         parts = self.parts(identifiers)
         if not parts:
             return NIL
@@ -55,10 +55,17 @@ class Concepts:
         return tuple(self.vocabulary[part].id for part in parts)
 
 
-def find_combinations(documents: Sequence[Document], vocabulary: Vocabulary) -> list[tuple[int, ...]]:
+def find_combinations(
+    documents: Sequence[Document], types: Sequence[str], vocabulary: Vocabulary
+) -> list[tuple[int, ...]]:
     """The combinations of concepts that single mentions have, in the order of first occurrence."""
     known = Concepts(vocabulary)
-    parts = (known.parts(mention.concepts) for document in documents for mention in document.mentions)
+    parts = (
+        known.parts(mention.concepts)
+        for document in documents
+        for mention in document.mentions
+        if mention.type in types
+    )
     return list(dict.fromkeys(several for several in parts if len(several) > 1))
 
 
@@ -105,10 +112,10 @@ class Memory:
     prior: NDArray[np.int32]
 
     @classmethod
-    def build(cls, documents: Sequence[Document], concepts: Concepts, longest: int) -> Memory:
+    def build(cls, documents: Sequence[Document], types: Sequence[str], concepts: Concepts) -> Memory:
         """From the mentions of prepared documents; discontiguous ones, and those that cut a token, are left out."""
-        runs, (first, end, numbers) = document_runs(documents), _mentions(documents, concepts)
-        spans = all_runs(documents, longest)
+        runs, (first, end, numbers) = document_runs(documents), _mentions(documents, types, concepts)
+        spans = all_runs(documents, LONGEST_NAME)
         tables, occurrences = [], []
         for degree in range(DEGREES):
             table = KeyTable.build(runs.keys(degree, first, end), numbers)
@@ -122,7 +129,8 @@ class Memory:
         """(Q,) how many training mentions have each key."""
         table = self.concepts[degree]
         counts = np.concatenate([[0], np.cumsum(table.counts, dtype=np.int64)])
-        return counts[table.ptr[1:]] - counts[table.ptr[:-1]]
+        sums: Int64 = counts[table.ptr[1:]] - counts[table.ptr[:-1]]
+        return sums
 
 
 def all_runs(documents: Sequence[Document], longest: int) -> tuple[Int64, Int64]:
@@ -143,10 +151,13 @@ def all_runs(documents: Sequence[Document], longest: int) -> tuple[Int64, Int64]
     return first[order], (first + sizes)[order]
 
 
-def _mentions(documents: Sequence[Document], concepts: Concepts) -> tuple[Int64, Int64, NDArray[np.int32]]:
+def _mentions(
+    documents: Sequence[Document], types: Sequence[str], concepts: Concepts
+) -> tuple[Int64, Int64, NDArray[np.int32]]:
     rows, base = [], 0
     for document in documents:
-        for mention, ranges, _ in align(document):
+        wanted = [mention for mention in document.mentions if mention.type in types]
+        for mention, ranges, _ in align(document, wanted):
             if ranges is not None and len(ranges) == 1:
                 rows.append((base + ranges[0].first, base + ranges[0].end, concepts.number(mention.concepts)))
         base += 0 if document.tokens is None else len(document.tokens)

@@ -51,9 +51,10 @@ class Runs(NamedTuple):
 
     def keys(self, degree: int, first: Int64, end: Int64) -> UInt64:
         """The keys of runs of tokens; 0 where a folded run begins or ends with a word that says nothing."""
-        keys = self.sums[degree, end] - self.sums[degree, first]
+        keys: UInt64 = self.sums[degree, end] - self.sums[degree, first]
         if degree == EXACT:
-            return keys * self.shift[first]
+            keys *= self.shift[first]
+            return keys
         return np.where(self.solid[first] & self.solid[end - 1], keys, np.uint64(0))
 
 
@@ -95,7 +96,7 @@ def document_runs(documents: Sequence[Document]) -> Runs:
 
 
 def text_runs(texts: Sequence[str]) -> tuple[Runs, Int64, Int64]:
-    """The runs of some short texts, and the first token and the end of each, without words at its ends that say nothing.
+    """The runs of some short texts, with the first token and the end of each but for words that say nothing.
 
     A text whose every word says nothing is left whole.
     """
@@ -130,7 +131,8 @@ def _sums_of_words(texts: Sequence[str]) -> UInt64:
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(hashes, dtype=np.uint64)])
     ends = np.cumsum([len(parts) for parts in words], dtype=np.int64)
     starts = np.concatenate([np.zeros(1, np.int64), ends[:-1]])
-    return sums[ends] - sums[starts]
+    result: UInt64 = sums[ends] - sums[starts]
+    return result
 
 
 def _powers(base: int, count: int) -> UInt64:

@@ -6,11 +6,11 @@ Everything here is known before the search, so it is summed once a sentence.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from spanloom.link.hashing import UInt64, buckets, mixed
 from spanloom.link.kernels_features import Forms
+from spanloom.link.kernels_spans import rivals
 from spanloom.link.names import Memory
 from spanloom.link.proposals import NAME_CLOSE, Proposals
 from spanloom.link.runs import CLOSE, Int64
@@ -38,12 +38,11 @@ def span_keys(proposals: Proposals, document: Int64, evidence: bool) -> UInt64:
     spans, types = proposals.probability.shape
     if not types or not spans:
         return np.zeros((spans, types, 1), np.uint64)
-    return np.ascontiguousarray(
-        np.stack([_span_keys(proposals, document, proposals.probability[:, k], evidence) for k in range(types)], 1)
-    )
+    return np.ascontiguousarray(np.stack([_span_keys(proposals, document, k, evidence) for k in range(types)], 1))
 
 
-def _span_keys(p: Proposals, document: Int64, probability: NDArray[np.float64], evidence: bool) -> UInt64:
+def _span_keys(p: Proposals, document: Int64, kind: int, evidence: bool) -> UInt64:
+    probability = p.probability[:, kind]
     size = np.minimum(p.end - p.first, 6)
     way, share, count = _best(p)
     exact, close = _ratio(p, 0), _ratio(p, 1)
@@ -58,6 +57,7 @@ def _span_keys(p: Proposals, document: Int64, probability: NDArray[np.float64], 
     ]
     if evidence:
         fine, coarse = levels(probability), buckets(probability, _COARSE)
+        long = np.where(p.long[:, kind] < 0, 0, 1 + levels(p.long[:, kind]))
         rival = rivals(p.ptr, p.first, p.end, probability)
         again = buckets(elsewhere(document, p.exact, p.first, probability), _COARSE)
         folded = buckets(elsewhere(document, p.close, p.first, probability), _COARSE)
@@ -75,11 +75,16 @@ def _span_keys(p: Proposals, document: Int64, probability: NDArray[np.float64], 
             mixed(20, levels(rival), fine),
             mixed(21, coarse, size),
             mixed(22, linked, folded, coarse, way),
+            mixed(23, long),
+            mixed(24, long, coarse),
+            mixed(25, long, exact, way),
         ]
     return rows(*columns)
 
 
-def candidate_keys(p: Proposals, document: Int64, memory: Memory, forms: Forms, evidence: bool) -> tuple[UInt64, UInt64]:
+def candidate_keys(
+    p: Proposals, document: Int64, memory: Memory, forms: Forms, evidence: bool
+) -> tuple[UInt64, UInt64]:
     """(C, .) features of candidates, and (S, .) of there being none."""
     owner = np.repeat(np.arange(len(p.first)), np.diff(p.cand_ptr))
     found = p.found
@@ -173,7 +178,9 @@ def _nil_share(p: Proposals, memory: Memory) -> NDArray[np.float64]:
     return np.where(place >= 0, (nothing / total)[place], 0.0)
 
 
-def elsewhere(document: Int64, key: NDArray[np.generic], first: Int64, probability: NDArray[np.float64]) -> NDArray[np.float64]:
+def elsewhere(
+    document: Int64, key: NDArray[np.generic], first: Int64, probability: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """(S,) the highest probability of another span of the document with the same key; 0 if there is none."""
     if not len(document):
         return np.zeros(0)
@@ -202,17 +209,3 @@ def supporters(
     group = group.reshape(-1)
     votes = (sure & (probability >= 0.3)).astype(np.int64)
     return np.bincount(group, votes)[group].astype(np.int64) - votes
-
-
-@njit(cache=True, nogil=True)
-def rivals(ptr, first, end, probability):
-    """(S,) the highest probability of a span of the same sentence that overlaps."""
-    result = np.zeros(len(first))
-    for n in range(len(ptr) - 1):
-        for a in range(ptr[n], ptr[n + 1]):
-            for b in range(a + 1, ptr[n + 1]):
-                if first[b] >= end[a]:
-                    break
-                result[a] = max(result[a], probability[b])
-                result[b] = max(result[b], probability[a])
-    return result

@@ -39,8 +39,8 @@ def role_names(types: Sequence[str]) -> tuple[str, ...]:
 
     A pair is reduced to what the transition system tells apart, so that R grows with K and not with its square.
 
-    >>> role_names(["D"])
-    ('O', 'B-D', 'I-D', 'O after O', 'O after D', 'B-D after O', 'B-D after an entity', 'I-D after B-D', 'I-D after I-D')
+    >>> role_names(["D"])[:7]
+    ('O', 'B-D', 'I-D', 'O after O', 'O after D', 'B-D after O', 'B-D after an entity')
     """
     return (
         "O",
