@@ -94,13 +94,18 @@ class Store:
 
 
 def _record(document: Document) -> dict[str, Any]:
-    return {"id": document.id, "mentions": [[m.type, m.spans, m.score] for m in document.mentions]}
+    return {"id": document.id, "mentions": [[m.type, m.spans, m.score, m.concepts] for m in document.mentions]}
 
 
 def _document(gold: Document, record: Mapping[str, Any]) -> Document:
     if record["id"] != gold.id:
         raise SystemExit(f"kept predictions are of document {record['id']!r}, expected {gold.id!r}; train again")
-    return gold.copy(mentions=[Mention(kind, spans, score=score) for kind, spans, score in record["mentions"]])
+    return gold.copy(
+        mentions=[
+            Mention(kind, spans, score=score, concepts=tuple(*concepts))  # folders of earlier versions have no concepts
+            for kind, spans, score, *concepts in record["mentions"]
+        ]
+    )
 
 
 def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:

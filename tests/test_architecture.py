@@ -35,6 +35,7 @@ ORDER = (
     "recognize",
     "link",
     "segment",
+    "models",
     "view",
     "cli",
 )

@@ -10,14 +10,15 @@ import pytest
 import spanloom
 
 PUBLIC = {
-    "spanloom": "Cascade Document Mention Recognizer Span SpanloomError __version__ load read write",
+    "spanloom": "Cascade Document Linker Mention Recognizer Span SpanloomError __version__ load read write",
     "spanloom.cli": "main",
     "spanloom.data": "clinical",
     "spanloom.document": "Alignment Document Mention Offsets Span TokenRange align from_tags to_bilou to_bio to_spans",
     "spanloom.errors": "DataError ModelError SpanloomError UsageError",
     "spanloom.evaluate": (
-        "Bin Calibration Interval Intervals KEYS Key Overlaps PairedTest Report Score boundaries calibration "
-        "evaluate exact heads join_spans overlaps paired_test score"
+        "Bin Calibration ConceptReport ConceptTest Interval Intervals KEYS Key Overlaps PairedTest Report Score "
+        "TagReport boundaries calibration concept_test evaluate evaluate_concepts evaluate_tags exact heads join_spans "
+        "overlaps paired_test score"
     ),
     "spanloom.features": (
         "Built FeatureIndex FeatureSet Keys PRESETS Resources Sparse Template available_columns build_index "
@@ -30,7 +31,9 @@ PUBLIC = {
     ),
     "spanloom.kernels": "inner",
     "spanloom.learn": "Epoch Iteration Objective TrainingSet adagrad minimize search_step",
-    "spanloom.modelfile": "load_arrays read_description save_model",
+    "spanloom.link": "LinkReport Linker PAPER_FEATURES Pipeline load",
+    "spanloom.modelfile": "damaged load_arrays read_description read_kind save_model",
+    "spanloom.models": "KINDS Model load",
     "spanloom.recognize": (
         "Cascade CascadeReport HEAD_RULES HeadChain KINDS Lost Progress ReadBack Recognizer Report give_heads load "
         "read_back"
@@ -43,7 +46,9 @@ PUBLIC = {
         "NOTES Phrases Rules SECTIONS note_type prepare read_rules section_names split_sentences tokenize"
     ),
     "spanloom.view": "MIN_WIDTH render",
-    "spanloom.vocabulary": "Concept read_concepts",
+    "spanloom.vocabulary": (
+        "Concept Note VOCABULARY_FORMATS Vocabulary normalize_identifier read_concepts read_vocabulary"
+    ),
 }
 
 

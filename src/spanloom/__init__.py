@@ -11,11 +11,12 @@ __version__ = "0.1.0"
 _EXPORTS = {
     "Cascade": "spanloom.recognize",
     "Document": "spanloom.document",
+    "Linker": "spanloom.link",
     "Mention": "spanloom.document",
     "Recognizer": "spanloom.recognize",
     "Span": "spanloom.document",
     "SpanloomError": "spanloom.errors",
-    "load": "spanloom.recognize",
+    "load": "spanloom.models",
     "read": "spanloom.formats",
     "write": "spanloom.formats",
 }

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import ValidationError
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
 from spanloom import __version__
-from spanloom.errors import ModelError
+from spanloom.errors import ModelError, SpanloomError
 from spanloom.formats.output import output_file, output_folder
 
 FORMAT = 1
@@ -105,3 +107,32 @@ def load_arrays(path: str | Path, description: Mapping[str, Any]) -> dict[str, A
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise ModelError(f"{file}: {name!r} holds numbers that are not finite; train or copy the model again")
     return arrays
+
+
+def read_kind(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, Array]]:
+    """The description and the arrays of a model of this kind.
+
+    Raises:
+        ModelError: the folder holds no such model, or a damaged one, or one of another format.
+    """
+    raw = read_description(path)
+    if raw["kind"] != kind:
+        raise ModelError(f"{path}: a model of kind {raw['kind']!r}, expected a {kind}")
+    return raw, load_arrays(path, raw)
+
+
+@contextmanager
+def damaged(path: str | Path) -> Iterator[None]:
+    """Whatever is found wrong inside becomes a `ModelError` in one line."""
+    try:
+        yield
+    except (ValidationError, KeyError, TypeError, ValueError, SpanloomError) as error:
+        raise ModelError(f"{path}: damaged: {_reason(error)}; train or copy the model again") from None
+
+
+def _reason(error: Exception) -> str:
+    """An error in one line; of many values that cannot be read, the first."""
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False, include_input=False)[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    return " ".join(str(error).split())

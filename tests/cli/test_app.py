@@ -27,7 +27,7 @@ def test_every_verb_has_a_module_and_help(command, verb):
     assert result.stderr == ""
 
 
-@pytest.mark.parametrize("arguments", [["nonsense"], ["predict"], ["view", "x", "--limit", "0"], ["train", "linker"]])
+@pytest.mark.parametrize("arguments", [["nonsense"], ["predict"], ["view", "x", "--limit", "0"], ["train", "oracle"]])
 def test_wrong_usage_exits_2_with_nothing_on_stdout(command, arguments):
     result = command(*arguments)
     assert result.returncode == 2

@@ -86,6 +86,15 @@ def test_pubtator() -> None:
     assert document.mentions == [FLAT[0].replace(concepts=("SPL:0001", "SPL:0002")), FLAT[1]]
 
 
+@pytest.mark.parametrize("name", ["note.xml", "note.json"])
+def test_bioc(name: str) -> None:
+    (document,) = read(DATA / "bioc" / name)
+    assert (document.text, document.id) == (TEXT.strip().replace("\n", " "), "note")
+    assert document.mentions == [mention.replace(head=None, score=None) for mention in MENTIONS]
+    (other,) = read(DATA / "bioc/note.json")
+    assert document.meta == other.meta
+
+
 def test_text() -> None:
     (document,) = read(DATA / "text/note.txt")
     assert (document.text, document.id, document.mentions) == (TEXT, "note", [])

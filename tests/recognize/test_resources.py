@@ -11,9 +11,11 @@ from safetensors.numpy import load_file
 
 from spanloom.data import clinical
 from spanloom.document import Document, Mention
-from spanloom.errors import ModelError, SpanloomError, UsageError
+from spanloom.errors import ModelError, SpanloomError
 from spanloom.modelfile import save_model
 from spanloom.recognize import Recognizer, load
+from spanloom.text import prepare
+from spanloom.vocabulary import Concept, Vocabulary
 
 RULES = """
 [sections]
@@ -92,11 +94,11 @@ def test_a_preset_does_without_ignored_columns():
     ("settings", "message"),
     [
         ({"sections": "no.toml"}, "sections 'no.toml' cannot be read: No such file"),
-        ({"vocabulary": "no.tsv"}, "vocabulary 'no.tsv' cannot be read: No such file"),
+        ({"vocabulary": "no.tsv"}, "no.tsv: cannot be read: No such file"),
         ({"sections": 3}, "sections is 3, expected the path of a file"),
         ({"vocabulary": {}}, "vocabulary is {}, expected the path of a file"),
         ({"sections": {"x": {}}}, "found 'x', expected the tables sections and notes"),
-        ({"vocabulary": "{files}/rules.toml"}, "rules.toml:2: found the columns [sections], expected id, name"),
+        ({"vocabulary": "{files}/rules.toml"}, 'rules.toml: found "[sections]'),
         ({"sections": "{files}/vocabulary.tsv"}, "vocabulary.tsv: not a TOML file"),
         ({"sections": {}, "features": "small"}, "sections is given, but no template names the column section or note"),
         (
@@ -113,10 +115,20 @@ def test_files_that_cannot_be_used(files, settings, message):
     assert message in str(caught.value) and "\n" not in str(caught.value)
 
 
-def test_a_vocabulary_without_categories(tmp_path):
+@pytest.mark.parametrize("name", ["v.tsv", "index"])
+def test_a_vocabulary_without_categories_and_one_as_an_index(tmp_path, name):
     (tmp_path / "v.tsv").write_text("id\tname\n1\tpain\n")
-    with pytest.raises(UsageError, match="none of its concepts has a category"):
-        Recognizer(features="clinical", vocabulary=tmp_path / "v.tsv").fit(DOCUMENTS)
+    Vocabulary.build([Concept("1", "pain")]).save(tmp_path / "index")
+    recognizer = Recognizer(features=["category[0]"], vocabulary=tmp_path / name, **SMALL).fit(DOCUMENTS)
+    [document] = recognizer.fitted.features.enrich([prepare(DOCUMENTS[0])])
+    assert document.columns == {"category": ["", "", "B-concept", ""]}
+
+
+def test_several_categories_of_a_concept_are_several(tmp_path):
+    (tmp_path / "v.tsv").write_text("id\tname\tcategory\n1\tpain\tproblem|T184\n2\tpain\tsign\n3\tchest\t\n")
+    recognizer = Recognizer(features=["category[0]"], vocabulary=tmp_path / "v.tsv", **SMALL).fit(DOCUMENTS)
+    [document] = recognizer.fitted.features.enrich([prepare(DOCUMENTS[0])])
+    assert document.columns == {"category": ["", "", "B-T184+problem+sign", ""]}
 
 
 @pytest.fixture

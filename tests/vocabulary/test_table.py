@@ -24,13 +24,18 @@ def table(tmp_path):
 def test_all_columns(table) -> None:
     path = table(f"\ufeff{HEAD}a:1\theart\tcor| |  Herz\t\torgan\r\n\n a:2 \tleft heart\t\ta:1|x:9\t\n")
     assert read_concepts(path) == [
-        Concept("a:1", "heart", ("cor", "Herz"), (), "organ"),
-        Concept("a:2", "left heart", (), ("a:1", "x:9"), ""),
+        Concept("a:1", "heart", ("cor", "Herz"), category="organ"),
+        Concept("a:2", "left heart", parents=("a:1", "x:9")),
     ]
 
 
 def test_other_orders_and_fewer_columns(table) -> None:
     assert read_concepts(table("source\tname\tid\nX\theart\t1\n")) == [Concept("1", "heart")]
+
+
+def test_columns_that_a_vocabulary_has_beside_these(table) -> None:
+    path = table("id\tname\talternatives\tdefinition\n1\theart\tOMIM:1|x:2\tA pump.\n")
+    assert read_concepts(path) == [Concept("1", "heart", alternatives=("OMIM:1", "x:2"), definition="A pump.")]
 
 
 def test_names_stand_once() -> None:
@@ -57,7 +62,7 @@ def test_the_bundled_vocabulary() -> None:
         (f"{HEAD}\ta\t\t\tx\n", 2, "found an empty id"),
         (f"{HEAD}1\t \tb\t\tx\n", 2, "found an empty name"),
         (f"{HEAD}1\ta\t\t\t\n2\tb\t\t\t\n1\tc\t\t\t\n", 4, "found the id '1' twice"),
-        (b"id\tname\n1\t\xff\n", None, "found bytes that are not UTF-8"),
+        (b"id\tname\n1\t\xff\n", 2, "byte 3 of the line is 0xFF, which is not UTF-8"),
     ],
 )
 def test_errors_name_file_and_line(table, text, line, message) -> None:

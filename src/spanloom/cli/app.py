@@ -40,7 +40,9 @@ train_app = typer.Typer(
 app.add_typer(train_app, name="train")
 
 
-def _verb(name: str, group: typer.Typer = app) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def verb(name: str, group: typer.Typer = app) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Registers a verb: what it decorates is its command line."""
+
     def register(declaration: Callable[..., None]) -> Callable[..., None]:
         @wraps(declaration)
         def call(**given: Any) -> None:
@@ -68,12 +70,13 @@ def _root(
     pass
 
 
-@_verb("demo")
+@verb("demo")
 def _demo(
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", metavar="DIR", help="Keep the model and the predictions in this folder."),
     ] = None,
+    linker: Annotated[bool, typer.Option("--linker", help="Train a linker: problems and their concepts.")] = False,
     force: Force = False,
     seed: Seed = None,
     jobs: Jobs = None,
@@ -82,77 +85,7 @@ def _demo(
     """Train on the bundled clinical notes, mark up a sample note, show it; under a minute."""
 
 
-@_verb("train recognizer", train_app)
-def _train_recognizer(
-    train: options.Train = None,
-    dev: options.Dev = None,
-    output: options.ModelOutput = None,
-    config: options.Config = None,
-    structure: options.Structure = None,
-    components: options.Components = None,
-    longest: options.Longest = None,
-    features: options.Features = None,
-    optimizer: options.Optimizer = None,
-    counting: Annotated[
-        str | None, typer.Option("--counting", metavar="NAME", help="subgraphs or derivations. [subgraphs]")
-    ] = None,
-    l2: options.L2 = None,
-    epochs: options.Epochs = None,
-    iterations: options.Iterations = None,
-    rate: options.Rate = None,
-    clusters: options.Clusters = None,
-    runs: options.Runs = None,
-    ignore: options.Ignore = None,
-    sections: options.Sections = None,
-    vocabulary: options.Vocabulary = None,
-    min_count: options.MinCount = None,
-    reading: options.Reading = None,
-    headless: options.Headless = None,
-    tune_penalty: options.TunePenalty = None,
-    input_format: InputFormat = None,
-    force: options.ForceOrConfig = None,
-    seed: Seed = None,
-    jobs: Jobs = None,
-    quiet: options.QuietOrConfig = None,
-) -> None:
-    """Train a recognizer of nested, overlapping and crossing mentions."""
-
-
-@_verb("train cascade", train_app)
-def _train_cascade(
-    train: options.Train = None,
-    dev: options.Dev = None,
-    output: options.ModelOutput = None,
-    config: options.Config = None,
-    order: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--order", metavar="NAME", help="frequency, search, or a type; several times for all types. [frequency]"
-        ),
-    ] = None,
-    features: options.Features = None,
-    optimizer: options.Optimizer = None,
-    l2: options.L2 = None,
-    epochs: options.Epochs = None,
-    iterations: options.Iterations = None,
-    rate: options.Rate = None,
-    clusters: options.Clusters = None,
-    runs: options.Runs = None,
-    ignore: options.Ignore = None,
-    sections: options.Sections = None,
-    vocabulary: options.Vocabulary = None,
-    min_count: options.MinCount = None,
-    tune_penalty: options.TunePenalty = None,
-    input_format: InputFormat = None,
-    force: options.ForceOrConfig = None,
-    seed: Seed = None,
-    jobs: Jobs = None,
-    quiet: options.QuietOrConfig = None,
-) -> None:
-    """Train a chain for each type, each of which sees the outputs of the earlier ones: a baseline."""
-
-
-@_verb("compare")
+@verb("compare")
 def _compare(
     train: options.Train = None,
     dev: options.Dev = None,
@@ -194,6 +127,7 @@ def _compare(
     ignore: options.Ignore = None,
     sections: options.Sections = None,
     vocabulary: options.Vocabulary = None,
+    pos: options.Pos = None,
     min_count: options.MinCount = None,
     reading: options.Reading = None,
     headless: options.Headless = None,
@@ -213,7 +147,7 @@ def _compare(
     """Train several structures on the same data, tune each, and write one table of how they do."""
 
 
-@_verb("predict")
+@verb("predict")
 def _predict(
     model: Model,
     source: Input,
@@ -228,14 +162,18 @@ def _predict(
         str | None,
         typer.Option("--reading", metavar="NAME", help="How overlaps are read: enough or all. [as the model says]"),
     ] = None,
+    mentions: Annotated[
+        str | None,
+        typer.Option("--mentions", metavar="NAME", help="Of a linker: find, or given, to link those of INPUT. [find]"),
+    ] = None,
     force: Force = False,
     jobs: Jobs = None,
     quiet: Quiet = False,
 ) -> None:
-    """Mark up text, or any annotated format, whose own mentions are never used."""
+    """Mark up text, or any annotated format, whose own mentions are not used, unless a linker is told to."""
 
 
-@_verb("evaluate")
+@verb("evaluate")
 def _evaluate(
     gold: Annotated[str, typer.Argument(metavar="GOLD", help="The annotated documents.", show_default=False)],
     predicted: Annotated[
@@ -249,6 +187,10 @@ def _evaluate(
         str | None, typer.Option("--compare", metavar="OTHER", help="Other predictions of GOLD, for a paired test.")
     ] = None,
     heads: Annotated[bool, typer.Option("--heads", help="Heads must match, too, in all rows and tests.")] = False,
+    column: options.EvaluatedColumn = None,
+    concepts: options.Concepts = False,
+    vocabulary: options.Resolving = None,
+    types: options.EvaluatedTypes = None,
     input_format: InputFormat = None,
     as_json: Json = False,
     seed: Seed = None,
@@ -258,7 +200,7 @@ def _evaluate(
     """Compare predictions with gold: precision, recall, F1, by type and by kind of overlap, with intervals."""
 
 
-@_verb("heads")
+@verb("heads")
 def _heads(
     rule: Annotated[str, typer.Argument(metavar="RULE", help="whole, first or last (word).", show_default=False)],
     source: Input,
@@ -271,7 +213,7 @@ def _heads(
     """Give each mention the head that a rule finds: a baseline for the structure heads."""
 
 
-@_verb("convert")
+@verb("convert")
 def _convert(
     source: Annotated[
         str, typer.Argument(metavar="IN", help="A file, a folder, or - for standard input.", show_default=False)
@@ -291,7 +233,7 @@ def _convert(
     """Convert annotated documents; what the new format cannot hold is listed on standard error."""
 
 
-@_verb("validate")
+@verb("validate")
 def _validate(
     data: Data,
     input_format: InputFormat = None,
@@ -302,7 +244,7 @@ def _validate(
     """List every problem with its file and line, and count what is there; exit 1 if there is an error."""
 
 
-@_verb("inspect")
+@verb("inspect")
 def _inspect(
     model: Model,
     top: Annotated[int, typer.Option("--top", min=0, metavar="N", help="Features to show for each role.")] = 20,
@@ -312,7 +254,7 @@ def _inspect(
     """Show what a model is: structure, types, features, training, and the strongest features of each role."""
 
 
-@_verb("view")
+@verb("view")
 def _view(
     data: Data,
     limit: Annotated[
@@ -323,7 +265,7 @@ def _view(
     """Show documents and their mentions in the terminal."""
 
 
-@_verb("ambiguity")
+@verb("ambiguity")
 def _ambiguity(
     data: Annotated[
         str | None,
@@ -356,6 +298,20 @@ def _ambiguity(
     quiet: Quiet = False,
 ) -> None:
     """Count a structure's encodings; with DATA, show what is lost when gold mentions are encoded and read back."""
+
+
+@verb("vocabulary")
+def _vocabulary(
+    vocabulary: options.VocabularySource,
+    output: options.IndexOutput = None,
+    vocabulary_format: options.VocabularyFormat = None,
+    language: options.Language = None,
+    source: options.NameSource = None,
+    as_json: Json = False,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Read a vocabulary, count what is in it, say what is odd, and save it as an index."""
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:

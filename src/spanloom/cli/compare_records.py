@@ -19,7 +19,7 @@ from spanloom.formats import read, to_record
 PREDICTIONS, RECORD = "predictions.jsonl", "record.json"
 FILES = MODEL_FILES | {PREDICTIONS, RECORD}
 TABLES = ("table.txt", "table.md", "table.json")
-_RESOURCES = ("clusters", "sections", "vocabulary")  # options that may name files
+_RESOURCES = ("clusters", "sections", "vocabulary", "pos")  # options that may name files or folders
 
 
 class Figures(Protocol):
@@ -143,10 +143,14 @@ def _digest(path: str, input_format: str | None) -> str:
 
 
 def _file_digest(option: str, path: str) -> str:
+    """Of a file, or of all files of a folder, such as a model's."""
+    place = Path(path)
     try:
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        files = sorted(file for file in place.iterdir() if file.is_file()) if place.is_dir() else [place]
+        digests = [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
     except OSError as error:
         raise UsageError(f"--{option} {path}: cannot be read: {error.strerror}") from None
+    return " ".join(digests)
 
 
 def kept(folder: Path, wanted: Mapping[str, Any]) -> Record | str | None:

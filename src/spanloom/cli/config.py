@@ -38,6 +38,7 @@ class BaseOptions(BaseModel):
     ignore: list[str] | None = None
     sections: str | dict[str, dict[str, str]] | None = None
     vocabulary: str | None = None
+    pos: str | None = None
     min_count: int | None = Field(default=None, ge=1)
     tune_penalty: bool | None = None
     seed: int | None = None
@@ -83,7 +84,7 @@ class CompareOptions(Options):
     l2: float | list[float] = list(GRID)
 
 
-Kind = TypeVar("Kind", bound=BaseOptions)
+Kind = TypeVar("Kind", bound=BaseModel)
 
 
 def effective(flags: dict[str, Any], config: str | None) -> TrainOptions:
@@ -129,7 +130,7 @@ def _read(config: str) -> dict[str, Any]:
     return {name.replace("-", "_"): value for name, value in values.items()}
 
 
-def _one_line(error: ValidationError, config: str | None, kind: type[BaseOptions]) -> str:
+def _one_line(error: ValidationError, config: str | None, kind: type[BaseModel]) -> str:
     problems = error.errors()
     # a misspelt key explains a missing one, so it is told first
     problem = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from time import monotonic
 
+from spanloom.cli import linker as linker_verb
 from spanloom.cli.config import ALL_CORES
 from spanloom.cli.messages import Messages, plural
 from spanloom.cli.progress import Reporter
@@ -14,18 +15,21 @@ from spanloom.cli.train import MODEL_FILES
 from spanloom.cli.view import terminal
 from spanloom.data import clinical
 from spanloom.document import Document
-from spanloom.evaluate import Report, evaluate
+from spanloom.evaluate import Report, evaluate, evaluate_concepts
 from spanloom.formats import read, write
 from spanloom.formats.output import output_folder
+from spanloom.link import Linker
 from spanloom.recognize import Recognizer
 from spanloom.view import render
+from spanloom.vocabulary import Vocabulary, read_vocabulary
 
 _EPOCHS = 40  # a corpus this small takes more passes than a large one
+_LINKED = ("problem", "treatment")  # their concepts are in the vocabulary, and they seldom nest in one another
 _MODEL, _PREDICTIONS = "model", "sample.jsonl"
 _REPLACEABLE = {*MODEL_FILES, _PREDICTIONS}
 
 
-def run(output: str | None, force: bool, seed: int | None, jobs: int | None, quiet: bool) -> None:
+def run(output: str | None, linker: bool, force: bool, seed: int | None, jobs: int | None, quiet: bool) -> None:
     """Train, test, mark up the sample, show it, and say what to try next."""
     say = Messages(quiet)
     with ExitStack() as stack:
@@ -35,21 +39,33 @@ def run(output: str | None, force: bool, seed: int | None, jobs: int | None, qui
             folder = stack.enter_context(
                 output_folder(output, force=force, may_replace=lambda file: file.name in _REPLACEABLE)
             )
-        recognizer = Recognizer(
-            "shared", "clinical", vocabulary=str(clinical() / "vocabulary.tsv"), epochs=_EPOCHS, random_state=seed or 0,
-            n_jobs=jobs or ALL_CORES,
-        )  # fmt: skip
-        _train(recognizer, say, quiet)
-        sample = next(recognizer.predict(read(clinical() / "sample.txt")))
+        model: Recognizer | Linker
+        if linker:
+            model = Linker(types=_LINKED, random_state=seed or 0, n_jobs=jobs or ALL_CORES)
+            _train_linker(model, read_vocabulary(clinical() / "vocabulary.tsv"), say, quiet)
+        else:
+            model = Recognizer(
+                "shared", "clinical", vocabulary=str(clinical() / "vocabulary.tsv"), epochs=_EPOCHS,
+                random_state=seed or 0, n_jobs=jobs or ALL_CORES,
+            )  # fmt: skip
+            _train_recognizer(model, say, quiet)
+        sample = next(model.predict(read(clinical() / "sample.txt")))
         if folder is not None:
-            recognizer.save(folder / _MODEL)
+            model.save(folder / _MODEL)
             write([sample], folder / _PREDICTIONS)
-    _show(sample, say)
-    _say_what_next(output, say)
+    shown = plural(len(sample.mentions), "mention")
+    beside = "and the concepts of each" if linker else "and the probability of each"
+    say(f"A note that it has never seen, with {shown} {beside}:")
+    say()
+    width, color = terminal()
+    print(render(sample, width=width, color=color), end="", flush=True)
+    if isinstance(model, Linker):
+        _show_concepts(sample, model.fitted.concepts.vocabulary)
+    _say_what_next(output, linker, say)
 
 
-def _train(recognizer: Recognizer, say: Messages, quiet: bool) -> None:
-    train, dev, test = ([*read(clinical() / part)] for part in ("train", "dev", "test"))
+def _train_recognizer(recognizer: Recognizer, say: Messages, quiet: bool) -> None:
+    train, dev, test = _notes()
     mentions = sum(len(document.mentions) for document in train)
     say(f"Training on {plural(len(train), 'invented clinical note')} with {plural(mentions, 'mention')}.")
     start = monotonic()
@@ -58,6 +74,36 @@ def _train(recognizer: Recognizer, say: Messages, quiet: bool) -> None:
     for line in summary(recognizer, monotonic() - start):
         say(f"  {line}")
     say(_result(evaluate(test, list(recognizer.predict(test)), bootstrap=0), test))
+
+
+def _train_linker(linker: Linker, vocabulary: Vocabulary, say: Messages, quiet: bool) -> None:
+    train, dev, test = ([_of_types(document) for document in part] for part in _notes())
+    mentions = sum(len(document.mentions) for document in train)
+    say(
+        f"Training on {plural(len(train), 'invented clinical note')} with {plural(mentions, 'mention')} of the types "
+        f"{', '.join(_LINKED)}, and a vocabulary of {plural(len(vocabulary), 'concept')}."
+    )
+    start = monotonic()
+    with Reporter(quiet) as reporter:
+        linker.fit(train, dev=dev, vocabulary=vocabulary, progress=reporter)
+    for line in linker_verb.summary(linker, monotonic() - start):
+        say(f"  {line}")
+    found = list(linker.predict(test))
+    mentions_f1 = 100 * evaluate(test, found, bootstrap=0).overall.f1
+    concepts = evaluate_concepts(test, found, vocabulary=vocabulary, bootstrap=0)
+    say(
+        f"On {plural(len(test), 'note')} kept apart: F1 of mentions {mentions_f1:.1f}, of the notes' concepts "
+        f"{100 * concepts.documents.f1:.1f}. Mentions with gaps, which a linker does not find, count as missed."
+    )
+
+
+def _notes() -> tuple[list[Document], list[Document], list[Document]]:
+    train, dev, test = (list(read(clinical() / part)) for part in ("train", "dev", "test"))
+    return train, dev, test
+
+
+def _of_types(document: Document) -> Document:
+    return document.copy(mentions=[mention for mention in document.mentions if mention.type in _LINKED])
 
 
 def _result(report: Report, test: list[Document]) -> str:
@@ -69,22 +115,22 @@ def _result(report: Report, test: list[Document]) -> str:
     )
 
 
-def _show(sample: Document, say: Messages) -> None:
-    say(f"A note that it has never seen, with {plural(len(sample.mentions), 'mention')} and the probability of each:")
-    say()
-    width, color = terminal()
-    print(render(sample, width=width, color=color), end="", flush=True)
+def _show_concepts(sample: Document, vocabulary: Vocabulary) -> None:
+    """The names of the concepts that the sample's mentions are linked to."""
+    print()
+    for identifier in dict.fromkeys(name for mention in sample.mentions for name in mention.concepts):
+        print(f"  {identifier}  {vocabulary[vocabulary.find(identifier)].name}", flush=True)
 
 
-def _say_what_next(output: str | None, say: Messages) -> None:
+def _say_what_next(output: str | None, linker: bool, say: Messages) -> None:
     say()
     say("Try next:")
     if output is None:
-        say("  spanloom demo --output demo          keep the model and the predictions")
+        say(f"  spanloom demo {'--linker ' if linker else ''}--output demo          keep the model and the predictions")
         output = "demo"
     model, test = Path(output, _MODEL), clinical() / "test"
     say(f"  echo 'No chest pain or dyspnea.' | spanloom predict {model} -")
-    say(f"  spanloom evaluate {test} --model {model}")
+    say(f"  spanloom evaluate {test} --model {model}{' --concepts' if linker else ''}")
     say(f"  spanloom inspect {model}")
     say(f"  spanloom view {Path(output, _PREDICTIONS)}")
-    say("  spanloom train recognizer --help")
+    say(f"  spanloom train {'linker' if linker else 'recognizer'} --help")

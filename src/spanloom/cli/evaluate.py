@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
-from spanloom.cli.config import ALL_CORES
 from spanloom.cli.messages import Messages, plural
+from spanloom.cli.predictors import Predictor, load_predictor
+from spanloom.cli.tagger import column_of
 from spanloom.document import Document
 from spanloom.errors import UsageError
-from spanloom.evaluate import KEYS, Calibration, PairedTest, Report, calibration, evaluate, paired_test
+from spanloom.evaluate import (
+    KEYS,
+    Calibration,
+    ConceptReport,
+    ConceptTest,
+    PairedTest,
+    Report,
+    calibration,
+    concept_test,
+    evaluate,
+    evaluate_concepts,
+    evaluate_tags,
+    paired_test,
+)
 from spanloom.formats import read
 from spanloom.formats.base import STDIO
-from spanloom.recognize import load
+from spanloom.link import Linker
+from spanloom.recognize.pos_tagger import PosTagger
 from spanloom.text import prepare
+from spanloom.vocabulary import read_vocabulary
 
 
 def run(
@@ -23,42 +39,88 @@ def run(
     model: str | None,
     compare: str | None,
     heads: bool,
+    column: str | None,
+    concepts: bool,
+    vocabulary: str | None,
+    types: list[str] | None,
     input_format: str | None,
     as_json: bool,
     seed: int | None,
     jobs: int | None,
     quiet: bool,
 ) -> None:
-    """Print a report; with scored predictions their calibration; with other predictions a paired test."""
+    """Print a report; with scored predictions their calibration; with other predictions a paired test.
+
+    Where concepts are compared, they have a report and a test of their own.
+    """
     if (predicted is None) == (model is None):
         raise UsageError("evaluate needs GOLD and either PREDICTED or --model MODEL")
     if [gold, predicted, compare].count(STDIO) > 1:
         raise UsageError("standard input (-) can be read only once; give the others as files")
+    if vocabulary is not None and not concepts:
+        raise UsageError("--vocabulary resolves identifiers of concepts; add --concepts, or leave it out")
+    resolver = None if vocabulary is None else read_vocabulary(vocabulary)  # before anything that takes long
     seed = 0 if seed is None else seed
+    predictor = None if model is None else load_predictor(model, jobs)
+    if isinstance(predictor, PosTagger) or column is not None:
+        if compare or heads or concepts or types:
+            raise UsageError("a column is compared by itself; leave out --compare, --heads, --concepts and --types")
+        column = column_of(predictor, column)
+    if isinstance(predictor, Linker) and concepts and resolver is None:
+        resolver = predictor.fitted.concepts.vocabulary
     # sentences, our own where gold has none, are what intervals are drawn over
-    documents = [prepare(document) for document in read(gold, format=input_format)]
-    found = list(read(predicted, format=input_format)) if predicted is not None else []
-    if model is not None:
-        found = _predict(model, documents, jobs, Messages(quiet))
+    documents = [prepare(document) for document in _of_types(read(gold, format=input_format), types)]
+    _check_types(documents, types)
+    if predictor is None:
+        found = list(_of_types(read(predicted or "", format=input_format), types))
+    else:
+        found = list(_of_types(_predict(predictor, documents, Messages(quiet)), types))
+    if column is not None:
+        tags = evaluate_tags(documents, [prepare(document) for document in found], column, seed=seed)
+        print(json.dumps(tags.to_dict(), indent=2) + "\n" if as_json else tags.to_text(), end="")
+        return
     match, others = ("heads", ("exact", "boundaries")) if heads else ("exact", ("boundaries",))
     report = evaluate(documents, found, match=match, keys=others, seed=seed)
     scores = calibration(documents, found, key=KEYS[match]) if _are_scored(found) else None
-    test = None
+    linked = evaluate_concepts(documents, found, vocabulary=resolver, seed=seed) if concepts else None
+    test = linked_test = None
     if compare is not None:
-        test = paired_test(documents, found, list(read(compare, format=input_format)), seed=seed, key=KEYS[match])
-    if as_json:
-        print(json.dumps(_values(report, scores, test), indent=2))
-    else:
-        print(_text(report, scores, test), end="")
+        other = list(_of_types(read(compare, format=input_format), types))
+        test = paired_test(documents, found, other, seed=seed, key=KEYS[match])
+        linked_test = concept_test(documents, found, other, vocabulary=resolver, seed=seed) if concepts else None
+    results = _Results(report, linked, scores, test, linked_test)
+    print(json.dumps(results.to_dict(), indent=2) + "\n" if as_json else results.to_text(), end="")
 
 
-def _predict(model: str, documents: list[Document], jobs: int | None, say: Messages) -> list[Document]:
-    recognizer = load(model).set_params(n_jobs=jobs or ALL_CORES)
-    unseen = {mention.type for document in documents for mention in document.mentions} - set(recognizer.types_)
+def _predict(model: Predictor, documents: list[Document], say: Messages) -> Iterable[Document]:
+    if isinstance(model, PosTagger):
+        return model.tag(documents)
+    unseen = {mention.type for document in documents for mention in document.mentions} - set(model.types_)
     if unseen:
         say(f"never predicted, because the model was not trained on them: {', '.join(sorted(unseen))}")
-    say(f"predicting {plural(len(documents), 'document')} with {model}")
-    return list(recognizer.predict(documents, notice=say))
+    say(f"predicting {plural(len(documents), 'document')}")
+    if isinstance(model, Linker):
+        # one that links given mentions keeps what it cannot link, and that must not be gold
+        return model.predict(map(_without_concepts, documents))
+    return model.predict(documents, notice=say)
+
+
+def _without_concepts(document: Document) -> Document:
+    return document.copy(mentions=[mention.replace(concepts=()) for mention in document.mentions])
+
+
+def _of_types(documents: Iterable[Document], types: Sequence[str] | None) -> Iterator[Document]:
+    """The documents, with their mentions of these types only."""
+    for document in documents:
+        kept = [mention for mention in document.mentions if not types or mention.type in types]
+        yield document if len(kept) == len(document.mentions) else document.copy(mentions=kept)
+
+
+def _check_types(gold: Sequence[Document], types: Sequence[str] | None) -> None:
+    there = {mention.type for document in gold for mention in document.mentions}
+    for name in types or ():
+        if name not in there:
+            raise UsageError(f"--types {name}: no gold mention is of this type")
 
 
 def _are_scored(documents: Sequence[Document]) -> bool:
@@ -66,18 +128,36 @@ def _are_scored(documents: Sequence[Document]) -> bool:
     return bool(scores) and None not in scores
 
 
-def _values(report: Report, scores: Calibration | None, test: PairedTest | None) -> dict[str, Any]:
-    return {
-        **report.to_dict(),
-        "calibration": None if scores is None else scores.to_dict(),
-        "paired_test": None if test is None else test.to_dict(),
-    }
+class _Results(NamedTuple):
+    """All that is printed; ``None`` for what was not asked for, or cannot be told."""
 
+    report: Report
+    concepts: ConceptReport | None
+    calibration: Calibration | None
+    test: PairedTest | None
+    concept_test: ConceptTest | None
 
-def _text(report: Report, scores: Calibration | None, test: PairedTest | None) -> str:
-    parts = [report.to_text()]
-    if scores is not None:
-        parts.append("calibration\n" + scores.to_text())
-    if test is not None:
-        parts.append("the first prediction against --compare\n" + test.to_text())
-    return "\n".join(parts)
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON; concepts stand there only if they were compared."""
+        values = {
+            **self.report.to_dict(),
+            "calibration": None if self.calibration is None else self.calibration.to_dict(),
+            "paired_test": None if self.test is None else self.test.to_dict(),
+        }
+        if self.concepts is not None:
+            values["concepts"] = self.concepts.to_dict()
+            values["concept_test"] = None if self.concept_test is None else self.concept_test.to_dict()
+        return values
+
+    def to_text(self) -> str:
+        """As tables, with an empty line between."""
+        parts = [self.report.to_text()]
+        if self.concepts is not None:
+            parts.append(self.concepts.to_text())
+        if self.calibration is not None:
+            parts.append("calibration\n" + self.calibration.to_text())
+        if self.test is not None:
+            parts.append("the first prediction against --compare\n" + self.test.to_text())
+        if self.concept_test is not None:
+            parts.append(self.concept_test.to_text())
+        return "\n".join(parts)

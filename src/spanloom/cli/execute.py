@@ -28,9 +28,13 @@ VERBS = {
     "inspect": "spanloom.cli.inspect",
     "predict": "spanloom.cli.predict",
     "train cascade": "spanloom.cli.train_cascade",
+    "train language-model": "spanloom.cli.language_model",
+    "train linker": "spanloom.cli.linker",
     "train recognizer": "spanloom.cli.train",
+    "train tagger": "spanloom.cli.tagger",
     "validate": "spanloom.cli.validate",
     "view": "spanloom.cli.view",
+    "vocabulary": "spanloom.cli.vocabulary",
 }
 
 

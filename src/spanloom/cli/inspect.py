@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from spanloom.cli.inspect_values import Strongest, values
 from spanloom.errors import UsageError
-from spanloom.recognize import Cascade, Recognizer, load
+from spanloom.models import Model, load
+from spanloom.recognize import Cascade, Recognizer
 
-_Features = list[tuple[str, float]]
+# of a training, what is not one figure a line
+_SEVERAL = ("history", "lost", "dropped", "chains")
 
 
 def run(model: str, top: int, role: str | None, as_json: bool) -> None:
     """Describe a model."""
-    recognizer = load(model)
-    strongest = {name: _top(features, top) for name, features in _chosen(recognizer.strongest_, role).items()}
-    values = _values(recognizer, strongest)
-    print(json.dumps(values, indent=2) if as_json else "\n".join(_lines(values)))
+    found = load(model)
+    described = values(found, _strongest(found, top, role))
+    print(json.dumps(described, indent=2) if as_json else "\n".join(_lines(described)))
 
 
-def _chosen(strongest: dict[str, _Features], role: str | None) -> dict[str, _Features]:
+def _strongest(model: Model, top: int, role: str | None) -> Strongest:
+    if isinstance(model, Recognizer | Cascade):
+        return {name: _top(features, top) for name, features in _chosen(model.strongest_, role).items()}
+    if role is not None:
+        raise UsageError("a model of this kind shows no roles; leave out --role")
+    return {}
+
+
+def _chosen(strongest: Strongest, role: str | None) -> Strongest:
     if role is None:
         return strongest
     chosen = {name: features for name, features in strongest.items() if role in (name, name.split()[0])}
@@ -30,38 +39,29 @@ def _chosen(strongest: dict[str, _Features], role: str | None) -> dict[str, _Fea
     return chosen
 
 
-def _top(features: _Features, count: int) -> _Features:
+def _top(features: list[tuple[str, float]], count: int) -> list[tuple[str, float]]:
     strongest = sorted(features, key=lambda feature: -abs(feature[1]))[:count]
     return sorted(strongest, key=lambda feature: -feature[1])
 
 
-def _values(recognizer: Recognizer | Cascade, strongest: dict[str, _Features]) -> dict[str, Any]:
-    chains = recognizer.fitted if isinstance(recognizer, Cascade) else (recognizer,)
-    taggers = [chain.fitted for chain in chains]
-    return {
-        "kind": "cascade" if isinstance(recognizer, Cascade) else "recognizer",
-        "parameters": {name: value for name, value in recognizer.get_params().items() if name != "n_jobs"},
-        "types": list(recognizer.types_),
-        "roles": list(dict.fromkeys(role for tagger in taggers for role in tagger.engine.template.roles)),
-        "templates": [str(template) for template in taggers[-1].features.templates],  # the last chain has all
-        "training": asdict(recognizer.report_),
-        "strongest": {name: [list(feature) for feature in features] for name, features in strongest.items()},
-    }
+def _lines(described: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in described.items():
+        if name in ("parameters", "counts"):
+            yield from (_row(key, of_key) for key, of_key in value.items())
+        elif name == "training":
+            yield from ("", name, *_training(value))
+        elif name == "strongest":
+            yield from _roles(value)
+        elif name == "notes":
+            yield from value
+        elif isinstance(value, list):
+            yield _row(name, (" " if name == "templates" else ", ").join(value))
+        else:
+            yield _row(name, value)
 
 
-def _lines(values: dict[str, Any]) -> Iterator[str]:
-    yield _row("kind", values["kind"])
-    for name, value in values["parameters"].items():
-        yield _row(name, value)
-    yield _row("types", ", ".join(values["types"]))
-    yield _row("roles", ", ".join(values["roles"]))
-    yield _row("templates", " ".join(values["templates"]))
-    yield ""
-    yield "training"
-    training = values["training"]
-    for name, value in training.items():
-        if name not in ("history", "lost", "dropped", "chains"):
-            yield _row(f"  {name}", value)
+def _training(training: Mapping[str, Any]) -> Iterator[str]:
+    yield from (_row(f"  {name}", value) for name, value in training.items() if name not in _SEVERAL)
     if training.get("dropped"):
         yield _row("  left out", " ".join(training["dropped"]))
     for reason, count in training.get("lost", {}).items():
@@ -69,7 +69,10 @@ def _lines(values: dict[str, Any]) -> Iterator[str]:
     for number, (name, chain) in enumerate(training.get("chains", {}).items(), 1):
         figures = f"{chain['mentions']:,} mentions, lambda {chain['l2']:g}, penalty {chain['penalty']:.2f}"
         yield _row(f"  chain {number}", f"{name}: {figures}, dev F1 {100 * chain['dev_f1']:.1f}")
-    for name, features in values["strongest"].items():
+
+
+def _roles(strongest: Mapping[str, list[tuple[str, float]]]) -> Iterator[str]:
+    for name, features in strongest.items():
         yield ""
         yield f"role {name}"
         yield from (f"{weight:+9.3f}  {feature}" for feature, weight in features)
@@ -77,5 +80,5 @@ def _lines(values: dict[str, Any]) -> Iterator[str]:
 
 def _row(name: str, value: object) -> str:
     if isinstance(value, float):
-        return f"{name:<15}{value:g}"
-    return f"{name:<15}{value:,}" if type(value) is int else f"{name:<15}{'-' if value is None else value}"
+        return f"{name:<14} {value:g}"
+    return f"{name:<14} {value:,}" if type(value) is int else f"{name:<14} {'-' if value is None else value}"

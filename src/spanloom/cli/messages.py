@@ -38,10 +38,10 @@ def lost(losses: Losses) -> str:
 
     >>> losses = Losses()
     >>> losses.add(DISCONTIGUOUS, 310)
-    >>> lost(losses)
-    'not written: 310 discontiguous mentions; this format has no place for gaps, but jsonl and brat have'
+    >>> print(lost(losses))
+    not written: 310 discontiguous mentions; this format has no place for gaps, but jsonl, brat, bioc and bioc-json have
     """
     if not losses.counts[DISCONTIGUOUS]:
         return str(losses)
-    others = " and ".join(kind.name for kind in FORMATS.values() if kind.gaps)
-    return f"{losses}; this format has no place for gaps, but {others} have"
+    *others, last = (kind.name for kind in FORMATS.values() if kind.gaps)
+    return f"{losses}; this format has no place for gaps, but {', '.join(others)} and {last} have"

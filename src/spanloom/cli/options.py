@@ -22,7 +22,7 @@ Format = Annotated[
         "--format",
         "-f",
         metavar="FORMAT",
-        help="The output's format, where its name does not say: jsonl, brat, pubtator, conll, text.",
+        help="The output's format, where its name does not say: jsonl, brat, pubtator, conll, bioc, bioc-json, text.",
     ),
 ]
 Columns = Annotated[
@@ -38,7 +38,7 @@ InputFormat = Annotated[
     typer.Option(
         "--input-format",
         metavar="FORMAT",
-        help="The input's format, where its name does not say: jsonl, brat, pubtator, conll, text.",
+        help="The input's format, where its name does not say: jsonl, brat, pubtator, conll, bioc, bioc-json, text.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
@@ -109,7 +109,11 @@ Sections = Annotated[
 ]
 Vocabulary = Annotated[
     str | None,
-    typer.Option("--vocabulary", metavar="TABLE", help="Concepts whose names and categories become features."),
+    typer.Option("--vocabulary", metavar="V", help="A vocabulary whose names and categories become features."),
+]
+Pos = Annotated[
+    str | None,
+    typer.Option("--pos", metavar="MODEL", help="A tagger, kept in the model, for text that lacks the column pos."),
 ]
 MinCount = Annotated[
     int | None, typer.Option("--min-count", min=1, metavar="N", help="Leave out features of fewer tokens. [1]")
@@ -133,4 +137,61 @@ TunePenalty = Annotated[
 ForceOrConfig = Annotated[bool | None, typer.Option("--force", help="Replace a model that exists.", show_default=False)]
 QuietOrConfig = Annotated[
     bool | None, typer.Option("--quiet", "-q", help="Say nothing but errors on standard error.", show_default=False)
+]
+
+# of `evaluate`
+EvaluatedColumn = Annotated[
+    str | None,
+    typer.Option("--column", metavar="NAME", help="Compare a column such as pos, token by token, instead of mentions."),
+]
+Concepts = Annotated[bool, typer.Option("--concepts", help="Compare concepts, too: by document and by mention.")]
+Resolving = Annotated[
+    str | None,
+    typer.Option(
+        "--vocabulary", metavar="V", help="With --concepts: a vocabulary, which says what identifiers mean the same."
+    ),
+]
+
+EvaluatedTypes = Annotated[
+    list[str] | None,
+    typer.Option("--types", metavar="TYPE", help="Compare mentions of this type only; several times for more. [all]"),
+]
+
+# of `vocabulary`
+VocabularySource = Annotated[
+    str, typer.Argument(metavar="SOURCE", help="A vocabulary: a file, or a UMLS folder.", show_default=False)
+]
+IndexOutput = Annotated[
+    str | None, typer.Option("--output", "-o", metavar="INDEX", help="The folder to write, which opens at once.")
+]
+VocabularyFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="FORMAT",
+        help="The format, where the content does not say: medic, mesh, obo, obograph, rrf, table, index.",
+    ),
+]
+Language = Annotated[
+    list[str] | None,
+    typer.Option("--language", metavar="NAME", help="Of UMLS names; several times for more, or all. [ENG]"),
+]
+NameSource = Annotated[
+    list[str] | None,
+    typer.Option("--source", metavar="NAME", help="Of UMLS names, such as MSH; several times for more. [all]"),
+]
+
+# of `train tagger` and `train language-model`
+Tagged = Annotated[
+    str | None, typer.Option("--column", metavar="NAME", help="The column of the data that is learned. [pos]")
+]
+Texts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--train", metavar="DATA", help="Text or annotated documents to learn from, several times for more; or .arpa."
+    ),
+]
+Order = Annotated[
+    int | None, typer.Option("--order", min=1, max=3, metavar="N", help="Words of the longest n-grams. [3]")
 ]

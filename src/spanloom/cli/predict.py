@@ -1,17 +1,20 @@
-"""`spanloom predict`: mentions for new text."""
+"""`spanloom predict`: mentions, concepts or tags for new text."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from spanloom.cli.config import ALL_CORES
+from spanloom.cli import tagger
 from spanloom.cli.messages import Messages, lost, plural
+from spanloom.cli.predictors import load_predictor
 from spanloom.document import Document
+from spanloom.errors import UsageError
 from spanloom.formats import FORMATS, read, write
 from spanloom.formats.base import STDIO
-from spanloom.recognize import load
+from spanloom.link import Linker
+from spanloom.recognize.pos_tagger import PosTagger
 
 
 def run(
@@ -22,24 +25,43 @@ def run(
     input_format: str | None,
     threshold: float,
     reading: str | None,
+    mentions: str | None,
     force: bool,
     jobs: int | None,
     quiet: bool,
 ) -> None:
     """Read, predict and write, a batch at a time."""
     say = Messages(quiet)
-    recognizer = load(model).set_params(n_jobs=jobs or ALL_CORES)
-    if reading is not None:
-        recognizer.set_params(reading=reading).check()
-    tally: Counter[str] = Counter()
     # where no name tells the format: text in, native records out
     input_format = input_format or ("text" if source == STDIO else None)
     output_format = output_format or (None if _tells(output) else "jsonl")
-    found = recognizer.predict(read(source, format=input_format), threshold=threshold, notice=say)
+    predictor = load_predictor(model, jobs)
+    source_documents = read(source, format=input_format)
+    if isinstance(predictor, PosTagger):
+        _refuse(model, "a tagger", {"--threshold": threshold, "--reading": reading, "--mentions": mentions})
+        tagger.predict(predictor, source_documents, output, output_format, force, say)
+        return
+    if isinstance(predictor, Linker):
+        _refuse(model, "a linker", {"--threshold": threshold, "--reading": reading})
+        found = predictor.predict(source_documents, mentions=mentions)
+    else:
+        _refuse(model, "a recognizer", {"--mentions": mentions})
+        if reading is not None:
+            predictor.set_params(reading=reading).check()
+        found = predictor.predict(source_documents, threshold=threshold, notice=say)
+    tally: Counter[str] = Counter()
     losses = write(_counted(found, tally), output, format=output_format, force=force)
     if losses:
         say(f"spanloom: {lost(losses)}")
-    say(f"{plural(tally['mentions'], 'mention')} in {plural(tally['documents'], 'document')}")
+    linked = f", {tally['linked']:,} of them linked" if isinstance(predictor, Linker) else ""
+    say(f"{plural(tally['mentions'], 'mention')} in {plural(tally['documents'], 'document')}{linked}")
+
+
+def _refuse(model: str, kind: str, given: Mapping[str, object]) -> None:
+    """Options that a kind of model has no use for."""
+    useless = [name for name, value in given.items() if value]
+    if useless:
+        raise UsageError(f"{model} is {kind}, which has no use for {' and '.join(useless)}; leave it out")
 
 
 def _tells(output: str) -> bool:
@@ -50,4 +72,5 @@ def _counted(documents: Iterable[Document], tally: Counter[str]) -> Iterator[Doc
     for document in documents:
         tally["documents"] += 1
         tally["mentions"] += len(document.mentions)
+        tally["linked"] += sum(bool(mention.concepts) for mention in document.mentions)
         yield document

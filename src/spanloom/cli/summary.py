@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from spanloom.cli.messages import plural
 from spanloom.recognize import Cascade, CascadeReport, Lost, Recognizer, Report
@@ -28,9 +28,7 @@ def summary(recognizer: Recognizer | Cascade, seconds: float) -> Iterator[str]:
     yield from _weights(report)
     if report.dropped:
         yield f"features left out, for want of their columns: {', '.join(report.dropped)}"
-    for reason, count in sorted(report.lost.items(), key=lambda item: -item[1]):
-        yield f"cannot be represented: {plural(count, 'mention')}: {reason}"
-        yield from _examples([item for item in recognizer.lost_ if item.reason == reason])
+    yield from lost_lines(report.lost, recognizer.lost_)
     if report.ambiguous:
         yield f"held, but read back otherwise, as overlapping ones may be: {plural(report.ambiguous, 'mention')}"
     yield f"development F1 {100 * report.dev_f1:.1f}, in {seconds:.1f} s"
@@ -47,6 +45,18 @@ def _weights(report: Report | CascadeReport) -> Iterator[str]:
             f"  {name}: {plural(chain.mentions, 'mention')}, lambda {chain.l2:g}, mention penalty {chain.penalty:.2f}, "
             f"development F1 {100 * chain.dev_f1:.1f}"
         )
+
+
+def lost_lines(reasons: Mapping[str, int], lost: Sequence[Lost]) -> Iterator[str]:
+    """What a model cannot hold, with examples.
+
+    Args:
+        reasons: reason -> how many mentions.
+        lost: the mentions.
+    """
+    for reason, count in sorted(reasons.items(), key=lambda item: -item[1]):
+        yield f"cannot be represented: {plural(count, 'mention')}: {reason}"
+        yield from _examples([item for item in lost if item.reason == reason])
 
 
 def _examples(items: Sequence[Lost]) -> Iterator[str]:

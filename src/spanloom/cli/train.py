@@ -2,28 +2,80 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, Protocol
 
-from spanloom.cli.config import BaseOptions, effective
+from spanloom.cli.config import effective
 from spanloom.cli.messages import Messages
 from spanloom.cli.progress import Reporter
 from spanloom.cli.summary import summary
 from spanloom.formats import read
 from spanloom.formats.output import output_folder
-from spanloom.recognize import Cascade, Recognizer
+from spanloom.recognize import Recognizer
 
 MODEL_FILES = frozenset(("model.json", "weights.safetensors"))
+
+
+class Trainable(Protocol):
+    """A model of any kind."""
+
+    @property
+    def fit(self) -> Callable[..., Any]:
+        """Trains it on documents, with ``dev``, ``progress`` and whatever else its kind takes."""
+
+    def check(self) -> None:
+        """Whether its parameters can be meant."""
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write it."""
+
+
+class Asked(Protocol):
+    """What training of any kind is asked for."""
+
+    @property
+    def train(self) -> str:
+        """Data."""
+
+    @property
+    def dev(self) -> str | None:
+        """Data."""
+
+    @property
+    def input_format(self) -> str | None:
+        """Of the data."""
+
+    @property
+    def output(self) -> str:
+        """The folder."""
+
+    @property
+    def force(self) -> bool:
+        """Whether a model that is there is replaced."""
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing is said."""
 
 
 def run(config: str | None, **flags: Any) -> None:
     """Train and save a recognizer."""
     options = effective(flags, config)
-    train_model(Recognizer(**options.recognizer_options()), options)
+    recognizer = Recognizer(**options.recognizer_options())
+    train_model(recognizer, options, lambda seconds: summary(recognizer, seconds))
 
 
-def train_model(model: Recognizer | Cascade, options: BaseOptions) -> None:
-    """Train and save a model, and say how it went."""
+def train_model(model: Trainable, options: Asked, told: Callable[[float], Iterable[str]], **more: Any) -> None:
+    """Train and save a model, and say how it went.
+
+    Args:
+        model: untrained.
+        options: of the verb.
+        told: lines about the trained model, from the seconds that it took.
+        more: arguments of its ``fit``, beside the data.
+    """
     say = Messages(options.quiet)
     model.check()
     began = monotonic()
@@ -34,8 +86,8 @@ def train_model(model: Recognizer | Cascade, options: BaseOptions) -> None:
         train = read(options.train, format=options.input_format)
         dev = None if options.dev is None else read(options.dev, format=options.input_format)
         with Reporter(options.quiet) as reporter:
-            model.fit(train, dev=dev, progress=reporter)
+            model.fit(train, dev=dev, progress=reporter, **more)
         model.save(folder)
-    for line in summary(model, monotonic() - began):
+    for line in told(monotonic() - began):
         say(line)
     say(f"saved as {options.output}")

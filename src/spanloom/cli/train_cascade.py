@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from spanloom.cli.config import CascadeOptions, checked
+from spanloom.cli.summary import summary
 from spanloom.cli.train import train_model
 from spanloom.recognize import Cascade
 
@@ -12,4 +13,5 @@ from spanloom.recognize import Cascade
 def run(config: str | None, **flags: Any) -> None:
     """Train and save a cascade."""
     options = checked(CascadeOptions, flags, config)
-    train_model(Cascade(**options.recognizer_options()), options)
+    cascade = Cascade(**options.recognizer_options())
+    train_model(cascade, options, lambda seconds: summary(cascade, seconds))

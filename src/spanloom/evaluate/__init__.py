@@ -5,16 +5,20 @@ Every measure is a comparison of predicted documents with gold ones, on characte
 
 from spanloom.document.span import join_spans
 from spanloom.evaluate.compare import KEYS, Key, boundaries, exact, heads, score
+from spanloom.evaluate.concept_report import ConceptReport, ConceptTest, concept_test, evaluate_concepts
 from spanloom.evaluate.measures import Interval, Intervals, Score
 from spanloom.evaluate.overlap import Overlaps, overlaps
 from spanloom.evaluate.paired import PairedTest, paired_test
 from spanloom.evaluate.reliability import Bin, Calibration, calibration
 from spanloom.evaluate.report import Report, evaluate
+from spanloom.evaluate.tags import TagReport, evaluate_tags
 
 __all__ = [
     "KEYS",
     "Bin",
     "Calibration",
+    "ConceptReport",
+    "ConceptTest",
     "Interval",
     "Intervals",
     "Key",
@@ -22,9 +26,13 @@ __all__ = [
     "PairedTest",
     "Report",
     "Score",
+    "TagReport",
     "boundaries",
     "calibration",
+    "concept_test",
     "evaluate",
+    "evaluate_concepts",
+    "evaluate_tags",
     "exact",
     "heads",
     "join_spans",

@@ -13,8 +13,8 @@ from spanloom.errors import UsageError
 from spanloom.evaluate.compare import Key, compare, exact
 from spanloom.evaluate.measures import Interval, Score
 from spanloom.evaluate.resample import bootstrap, percentile_interval, randomization
-from spanloom.evaluate.rows import everything, unit_counts
-from spanloom.evaluate.units import pair, units
+from spanloom.evaluate.rows import Row, everything, unit_counts
+from spanloom.evaluate.units import Units, pair, units
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,12 @@ def paired_test(
     first, second = pair(gold, a), pair(gold, b)
     cut = units(gold, first, second)
     rows = [everything(compare(gold, side, cut, key)) for side in (first, second)]
-    counts = unit_counts(rows, cut.count)
+    return compare_rows(rows[0], rows[1], cut, samples, seed)
+
+
+def compare_rows(a: Row, b: Row, cut: Units, samples: int, seed: int) -> PairedTest:
+    """The test of two rows, of whatever they count; arguments as for `paired_test`."""
+    counts = unit_counts([a, b], cut.count)
     drawn = bootstrap(counts, 2, samples, seed)[:, :, 2]
     of_a, of_b = np.split(counts.toarray(), 2, axis=1)
     p_value, enumerated = randomization(of_a, of_b, samples, seed)

@@ -71,12 +71,11 @@ class Report:
         groups.append((f"{self.unit}s", self.sentences))
         names = [name for _, rows in groups for name in rows]
         width = max(map(len, names)) + 4
-        interval = "" if self.overall.intervals is None else "  95 % interval of F1"
-        lines = [f"{'':{width}}{'P':>7}{'R':>8}{'F1':>8}{'gold':>9}{'pred.':>8}{interval}"]
+        lines = [header("", width, self.overall)]
         for title, rows in groups:
             if title:
                 lines += ["", title]
-            lines += [f"{'  ' * bool(title) + name:{width}}{_cells(score)}" for name, score in rows.items()]
+            lines += [f"{'  ' * bool(title) + name:{width}}{cells(score)}" for name, score in rows.items()]
         lines += ["", *self._notes()]
         return "\n".join(lines) + "\n"
 
@@ -93,7 +92,14 @@ class Report:
             yield f"repeated mentions counted once: {dropped}"
 
 
-def _cells(score: Score) -> str:
+def header(title: str, width: int, score: Score) -> str:
+    """The table's first line, above scores such as this one."""
+    interval = "" if score.intervals is None else "  95 % interval of F1"
+    return f"{title:{width}}{'P':>7}{'R':>8}{'F1':>8}{'gold':>9}{'pred.':>8}{interval}"
+
+
+def cells(score: Score) -> str:
+    """A score as a line of the table, without its name."""
     fractions = (
         (score.precision, score.predicted),
         (score.recall, score.gold),

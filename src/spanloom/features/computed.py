@@ -19,6 +19,8 @@ from spanloom.text import Phrases, Rules, note_type, section_names, tokenize
 from spanloom.vocabulary import Concept
 
 CATEGORY_COLUMN: Final = "category"
+UNNAMED_CATEGORY: Final = "concept"  # where a vocabulary has no categories
+SEPARATOR: Final = "|"  # between several categories of a concept
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +109,19 @@ that a model sees where names begin (Ratinov & Roth 2009, section 6); several ca
 
 
 def category_phrases(concepts: Iterable[Concept]) -> Phrases:
-    """The names of a vocabulary with their categories; concepts without one are left out.
+    """The names of a vocabulary with their categories.
 
-    Names are tokenized as text is, and compared without regard to case and plural.
+    Concepts without a category are left out, unless none has one: then all are of the category ``concept``. Names are
+    tokenized as text is, and compared without regard to case and plural.
 
-    >>> phrases = category_phrases([Concept("1", "pleural effusion", category="problem"), Concept("2", "lung")])
+    >>> phrases = category_phrases([Concept("1", "pleural effusion", category="sign|problem"), Concept("2", "lung")])
     >>> phrases.find(["Pleural", "effusions"])[0].labels, len(phrases)
-    (('problem',), 1)
+    (('problem', 'sign'), 1)
+    >>> category_phrases([Concept("2", "lung")]).labels
+    {('lung',): ('concept',)}
     """
-    named = [(name, concept.category) for concept in concepts if concept.category for name in concept.names]
-    return Phrases(([name[start:end] for start, end in tokenize(name).tolist()], label) for name, label in named)
+    named = [(category, concept.names) for concept in concepts for category in concept.category.split(SEPARATOR)]
+    if not any(category for category, _ in named):
+        named = [(UNNAMED_CATEGORY, names) for _, names in named]
+    entries = [(name, category) for category, names in named if category for name in names]
+    return Phrases(([name[start:end] for start, end in tokenize(name).tolist()], label) for name, label in entries)

@@ -1,4 +1,4 @@
-"""Reading and writing documents: native JSONL and its cousins, brat, PubTator, column files, plain text.
+"""Reading and writing documents: native JSONL and its cousins, brat, PubTator, BioC, column files, plain text.
 
 `FORMATS` is the one list of formats; a new one is a new module and a line in it.
 """
@@ -15,6 +15,8 @@ from spanloom.document.validate import Problem
 from spanloom.document.validate import validate as validate_document
 from spanloom.errors import DataError, UsageError
 from spanloom.formats.base import STDIO, Format, Losses, Scanned
+from spanloom.formats.bioc_json import BIOC_JSON
+from spanloom.formats.bioc_xml import BIOC
 from spanloom.formats.brat import BRAT
 from spanloom.formats.columns import COLUMNS
 from spanloom.formats.jsonl import JSONL
@@ -25,7 +27,7 @@ from spanloom.formats.text import TEXT
 __all__ = ["FORMATS", "Format", "Losses", "from_record", "read", "to_record", "validate", "write"]
 
 # The first that knows a path reads it: brat stands before text, because a .txt with an .ann beside it is brat's.
-FORMATS: dict[str, Format] = {kind.name: kind for kind in (JSONL, BRAT, PUBTATOR, COLUMNS, TEXT)}
+FORMATS: dict[str, Format] = {kind.name: kind for kind in (JSONL, BRAT, PUBTATOR, COLUMNS, BIOC, BIOC_JSON, TEXT)}
 
 
 def read(path: str | Path, format: str | None = None, **options: Any) -> Iterator[Document]:
@@ -166,9 +168,8 @@ def _scan(path: str | Path, name: str | None, options: dict[str, Any]) -> Iterat
     elif root.is_dir():
         inputs = _of_folder(root, kind)
     else:
-        found = kind or next((other for other in FORMATS.values() if other.knows(root)), None)
-        if found is None:
-            raise _unknown(root)
+        known = (other for other in FORMATS.values() if other.knows(root))
+        found = kind or next(known, None) or _by_suffix(root)  # a file that lies about its kind is told so
         inputs = [(found, path)]
     for one, _ in inputs:
         _check_options(one, options, one.scan_options)

@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
-
 from spanloom.document import Document, Mention
 from spanloom.errors import ModelError, UsageError
 from spanloom.features import FeatureSet
 from spanloom.recognize.cascade_store import CascadeReport, StoredCascade, read_cascade, write_cascade
 from spanloom.recognize.corpus import Lost, batches, check_development, hold_out, training_types
+from spanloom.recognize.filling import Source, check_use, fill, open_tagger
 from spanloom.recognize.links import (
     STRUCTURE,
     Link,
@@ -26,6 +25,7 @@ from spanloom.recognize.links import (
     tag_column,
 )
 from spanloom.recognize.parameters import Parameters
+from spanloom.recognize.pos_tagger import PosTagger
 from spanloom.recognize.recognizer import BATCH_TOKENS, HELD_OUT, Recognizer
 from spanloom.recognize.resources import Sources
 from spanloom.recognize.strongest import Strongest
@@ -49,8 +49,8 @@ class Cascade(Parameters):
 
     The other parameters are those of `Recognizer`.
 
-    Attributes after fitting: ``chains_``, a `Recognizer` for each type, in their order; ``types_``; ``report_``; and
-    ``lost_``, the mentions that the model cannot hold; the last is not saved.
+    Attributes after fitting: ``chains_``, a `Recognizer` for each type, in their order; ``types_``; ``report_``;
+    ``pos_``; and ``lost_``, the mentions that the model cannot hold; the last is not saved.
 
     >>> chest_pain = [Mention("problem", [(3, 13)]), Mention("body", [(3, 8)])]
     >>> documents = [Document("no chest pain today", mentions=chest_pain)] * 50
@@ -75,6 +75,7 @@ class Cascade(Parameters):
         ignore: Sequence[str] | None = None,
         sections: str | Path | Mapping[str, Mapping[str, str]] | None = None,
         vocabulary: str | Path | None = None,
+        pos: Source = None,
         min_count: int = 1,
         tune_penalty: bool = True,
         n_jobs: int | None = 1,
@@ -92,6 +93,7 @@ class Cascade(Parameters):
         self.ignore = ignore
         self.sections = sections
         self.vocabulary = vocabulary
+        self.pos = pos
         self.min_count = min_count
         self.tune_penalty = tune_penalty
         self.n_jobs = n_jobs
@@ -113,17 +115,19 @@ class Cascade(Parameters):
         """
         self.check()
         tell = progress or (lambda _: None)
+        pos = open_tagger(self.pos)
         tell(Progress("reading"))
-        train = [prepare(document) for document in documents]
+        train = fill(map(prepare, documents), pos, self.n_jobs)
         types = training_types(train)
         _check_order(self.order, types)
-        given = None if dev is None else [prepare(document) for document in dev]
+        given = None if dev is None else fill(map(prepare, dev), pos, self.n_jobs)
         if given is None:
             train, given = _hold_out(train, types, self.random_state)
         check_development(given, types)
         tell(Progress("features"))
         sources = Sources(self.features, self.clusters, self.ignore, self.sections, self.vocabulary)
         features = sources.feature_set([*train, *given])
+        check_use(pos, features)
         links = Links(self._chain_params, train, given, types, features, tell)
         if isinstance(self.order, str):
             order = search_order(links, types) if self.order == "search" else frequency_order(train)
@@ -134,6 +138,7 @@ class Cascade(Parameters):
         self.types_ = types
         self.chains_ = tuple(link.chain for link in fitted)
         self.lost_ = tuple(lost for chain in self.chains_ for lost in chain.lost_)
+        self.pos_ = pos
         self.report_ = _report(train, given, features, fitted)
         return self
 
@@ -159,7 +164,7 @@ class Cascade(Parameters):
     ) -> Iterator[Document]:  # fmt: skip
         names = column_names(self.types_)
         for batch in batches(documents, BATCH_TOKENS, prepare):
-            seen = chains[0].fitted.features.enrich(batch)
+            seen = chains[0].fitted.features.enrich(fill(batch, self.pos_, self.n_jobs))
             found: list[list[Mention]] = [[] for _ in batch]
             for chain in chains:
                 marked = list(chain.set_params(n_jobs=self.n_jobs).predict(seen, notice=notice))
@@ -182,8 +187,8 @@ class Cascade(Parameters):
             UsageError: the folder is there, or the cascade is not trained.
             DataError: the system refused to write.
         """
-        params = {name: np.asarray(value).tolist() for name, value in {**self.get_params(), "n_jobs": 1}.items()}
-        write_cascade(StoredCascade(params, self.fitted, self.report_), path, force=force)
+        params = self.plain_params() | ({"pos": None} if isinstance(self.pos, PosTagger) else {})
+        write_cascade(StoredCascade(params, self.fitted, self.report_, self.pos_), path, force=force)
 
     def check(self) -> None:
         """Whether the parameters can be meant.
@@ -191,7 +196,7 @@ class Cascade(Parameters):
         Raises:
             UsageError: one cannot.
         """
-        Recognizer(STRUCTURE, self.features, **self._chain_params).check()
+        Recognizer(STRUCTURE, self.features, pos=self.pos, **self._chain_params).check()
         order: Any = self.order
         names = [order] if isinstance(order, str) else list(order) if isinstance(order, Sequence) else []
         if isinstance(order, str) and order not in ORDERS:
@@ -201,7 +206,7 @@ class Cascade(Parameters):
 
     @property
     def _chain_params(self) -> dict[str, Any]:
-        return {name: value for name, value in self.get_params().items() if name not in ("order", "features")}
+        return {name: value for name, value in self.get_params().items() if name not in ("order", "features", "pos")}
 
     @property
     def fitted(self) -> tuple[Recognizer, ...]:
@@ -223,6 +228,7 @@ class Cascade(Parameters):
     chains_: tuple[Recognizer, ...]
     report_: CascadeReport
     lost_: tuple[Lost, ...]
+    pos_: PosTagger | None = None
 
 
 def load_cascade(path: str | Path) -> Cascade:
@@ -237,7 +243,8 @@ def load_cascade(path: str | Path) -> Cascade:
         cascade.check()
     except (TypeError, UsageError) as error:
         raise ModelError(f"{path}: damaged: {error}; train or copy the model again") from None
-    cascade.chains_, cascade.report_ = stored.chains, stored.report
+    cascade.chains_, cascade.report_, cascade.pos_ = stored.chains, stored.report, stored.pos
+    cascade.pos = cascade.pos or stored.pos  # a tagger that was not given as a path
     cascade.types_ = tuple(sorted(name for chain in stored.chains for name in chain.types_))
     return cascade
 

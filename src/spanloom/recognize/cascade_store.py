@@ -10,17 +10,18 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ConfigDict
 
 from spanloom.errors import ModelError
-from spanloom.modelfile import save_model
+from spanloom.modelfile import damaged, read_kind, save_model
 from spanloom.recognize.links import PREFIX, STRUCTURE, column_names
+from spanloom.recognize.pos_tagger import PosTagger
 from spanloom.recognize.recognizer import Recognizer
 from spanloom.recognize.report import Report
 from spanloom.recognize.store import (
     Params,
     RuleTexts,
     TaggerDescription,
-    damaged,
     describe,
-    read_kind,
+    pos_arrays,
+    read_pos,
     read_shared,
     read_tagger,
     rule_texts,
@@ -69,11 +70,13 @@ class StoredCascade(NamedTuple):
         params: of the constructor.
         chains: trained, in their order.
         report: of the training.
+        pos: what fills a column of documents that lack it, if anything does.
     """
 
     params: dict[str, Any]
     chains: tuple[Recognizer, ...]
     report: CascadeReport
+    pos: PosTagger | None
 
 
 class _Description(BaseModel):
@@ -83,6 +86,7 @@ class _Description(BaseModel):
 
     params: dict[str, Any]
     rules: RuleTexts | None = None
+    pos: dict[str, Any] | None = None
     report: CascadeReport
     chains: list[TaggerDescription]
 
@@ -93,10 +97,11 @@ def write_cascade(stored: StoredCascade, path: str | Path, *, force: bool) -> No
     description = _Description(
         params=stored.params,
         rules=rule_texts(taggers[0].features),
+        pos=None if stored.pos is None else stored.pos.description(),
         report=stored.report,
         chains=[describe(chain.fitted, chain.strongest_) for chain in stored.chains],
     )
-    arrays = shared_arrays(taggers[0].features)
+    arrays = shared_arrays(taggers[0].features) | pos_arrays(stored.pos)
     for number, tagger in enumerate(taggers):
         arrays |= tagger_arrays(tagger, _prefix(number))
     save_model(path, KIND, description.model_dump(mode="json"), arrays, force=force)
@@ -113,6 +118,7 @@ def read_cascade(path: str | Path) -> StoredCascade:
         description = _Description.model_validate(raw)
         types = _types(description)
         shared = read_shared(description.rules, arrays)
+        pos = read_pos(description.pos, arrays)
         params = Params(**Recognizer(STRUCTURE).get_params())
         columns = column_names(sorted(types))
         chains = []
@@ -123,7 +129,7 @@ def read_cascade(path: str | Path) -> StoredCascade:
             chain.types_, chain.tagger_, chain.strongest_ = tagger.types, tagger, part.strongest
             chain.report_ = description.report.chains[types[number]]
             chains.append(chain)
-    return StoredCascade(description.params, tuple(chains), description.report)
+    return StoredCascade(description.params, tuple(chains), description.report, pos)
 
 
 def _types(description: _Description) -> list[str]:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable, Mapping
+from numbers import Integral
 from typing import Any, Self
+
+import numpy as np
 
 from spanloom.errors import UsageError
 
@@ -29,3 +33,31 @@ class Parameters:
                 raise UsageError(f"no parameter {name!r}; there are {', '.join(known)}")
             setattr(self, name, value)
         return self
+
+    def plain_params(self) -> dict[str, Any]:
+        """The parameters as a model file keeps them: numbers of numpy are those of Python, and there is one thread.
+
+        A model does not depend on the number of threads.
+        """
+        return {name: np.asarray(value).tolist() for name, value in {**self.get_params(), "n_jobs": 1}.items()}
+
+    def check_choices(self, choices: Mapping[str, Iterable[str]]) -> None:
+        """Whether parameters have one of the values that they may have.
+
+        Raises:
+            UsageError: one has not.
+        """
+        for name, known in choices.items():
+            if getattr(self, name) not in known:
+                raise UsageError(f"{name} is {getattr(self, name)!r}, expected one of {', '.join(known)}")
+
+    def check_whole_numbers(self, least: Mapping[str, int]) -> None:
+        """Whether parameters are whole numbers, each from its least one.
+
+        Raises:
+            UsageError: one is not.
+        """
+        for name, start in least.items():
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or value < start:
+                raise UsageError(f"{name} is {value!r}, expected a whole number from {start}")

@@ -30,7 +30,9 @@ from spanloom.recognize.corpus import (
     place,
     training_types,
 )
+from spanloom.recognize.filling import Source, check_source, check_use, fill, open_tagger
 from spanloom.recognize.parameters import Parameters
+from spanloom.recognize.pos_tagger import PosTagger
 from spanloom.recognize.report import Report, make_report
 from spanloom.recognize.resources import Sources
 from spanloom.recognize.store import Stored, read_recognizer, write_recognizer
@@ -66,7 +68,9 @@ class Recognizer(Parameters):
         ignore: columns that a preset shall do without, such as ``pos`` where the texts to come have none.
         sections: rules that name sections and note types, for the columns ``section`` and ``note``: a TOML file, or the
             same as a mapping; ``None`` for those that come with Spanloom.
-        vocabulary: a table of concepts whose names give the column ``category`` (see `spanloom.vocabulary`).
+        vocabulary: a vocabulary whose names give the column ``category``; any that `read_vocabulary` knows.
+        pos: a trained `PosTagger`, or the folder of one: it is kept in the model, and gives documents that lack its
+            column, ``pos``, the column.
         min_count: features of fewer training tokens are left out.
         tune_penalty: whether to tune the mention penalty for development F1.
         reading: how ambiguous structures are read, ``enough`` or ``all``.
@@ -75,8 +79,8 @@ class Recognizer(Parameters):
         n_jobs: threads; -1 for all cores. The result does not depend on it.
         random_state: the seed.
 
-    Attributes after fitting: ``types_``, ``tagger_``, ``report_``, ``strongest_``, and ``lost_``, the mentions that the
-    model cannot hold; the last is not saved.
+    Attributes after fitting: ``types_``, ``tagger_``, ``report_``, ``strongest_``, ``pos_``, and ``lost_``, the
+    mentions that the model cannot hold; the last is not saved.
 
     >>> from spanloom.document import Mention
     >>> documents = [Document("no chest pain", mentions=[Mention("problem", [(3, 13)])])] * 50
@@ -104,6 +108,7 @@ class Recognizer(Parameters):
         ignore: Sequence[str] | None = None,
         sections: str | Path | Mapping[str, Mapping[str, str]] | None = None,
         vocabulary: str | Path | None = None,
+        pos: Source = None,
         min_count: int = 1,
         tune_penalty: bool = True,
         reading: str = "enough",
@@ -126,6 +131,7 @@ class Recognizer(Parameters):
         self.ignore = ignore
         self.sections = sections
         self.vocabulary = vocabulary
+        self.pos = pos
         self.min_count = min_count
         self.tune_penalty = tune_penalty
         self.reading = reading
@@ -150,16 +156,18 @@ class Recognizer(Parameters):
         self.check()
         began = monotonic()
         tell = progress or (lambda _: None)
+        pos = open_tagger(self.pos)
         tell(Progress("reading"))
-        train = [prepare(document) for document in documents]
+        train = fill(map(prepare, documents), pos, self.n_jobs)
         types = training_types(train)
-        given = None if dev is None else [prepare(document) for document in dev]
+        given = None if dev is None else fill(map(prepare, dev), pos, self.n_jobs)
         if given is None:
             train, given = hold_out(train, HELD_OUT, self.random_state)
         check_development(given, types)
 
         tell(Progress("features", seconds=monotonic() - began))
         features = self._feature_set([*train, *given])
+        check_use(pos, features)
         tagger, built, data, gold = self._prepare(train, types, features)
         jobs = worker_count(self.n_jobs)
         development = Development(given, tagger, self.reading, jobs, self._headless)
@@ -174,6 +182,7 @@ class Recognizer(Parameters):
         self.strongest_ = strongest_features(self.tagger_, features, train, built)
         self.report_ = make_report(train, given, gold, data, fit, features, self.tagger_)
         self.lost_ = tuple(gold.lost)
+        self.pos_ = pos
         return self
 
     def _feature_set(self, documents: Sequence[Document]) -> FeatureSet:
@@ -235,7 +244,7 @@ class Recognizer(Parameters):
     ) -> Iterator[Document]:
         jobs = worker_count(self.n_jobs)
         for batch in batches(documents, BATCH_TOKENS, prepare):
-            potentials, offsets = tagger.score(batch, jobs)
+            potentials, offsets = tagger.score(fill(batch, self.pos_, jobs), jobs)
             edges = tagger.best(potentials, offsets, jobs)
             found = tagger.structure.decode(edges, offsets, tagger.types, self.reading)
             if self.reading == "all":
@@ -255,9 +264,8 @@ class Recognizer(Parameters):
             UsageError: the folder is there, or the recognizer is not trained.
             DataError: the system refused to write.
         """
-        # A model does not depend on the number of threads; numbers of numpy become those of Python.
-        params = {name: np.asarray(value).tolist() for name, value in {**self.get_params(), "n_jobs": 1}.items()}
-        write_recognizer(Stored(params, self.fitted, self.report_, self.strongest_), path, force=force)
+        params = self.plain_params() | ({"pos": None} if isinstance(self.pos, PosTagger) else {})
+        write_recognizer(Stored(params, self.fitted, self.report_, self.strongest_, self.pos_), path, force=force)
 
     def log_likelihood(self, documents: Iterable[Document]) -> Floats:
         """The log-probability of each sentence's own mentions, (N, K) by type; (N, 1) where types share a lattice.
@@ -266,7 +274,7 @@ class Recognizer(Parameters):
         """
         tagger = self.fitted
         batch = [prepare(document) for document in documents]
-        potentials, offsets = tagger.score(batch)
+        potentials, offsets = tagger.score(fill(batch, self.pos_))
         edges = tagger.structure.encode(Gold(batch, tagger.types, self._headless).table, offsets, tagger.types).edges
         return tagger.engine.log_probability(tagger.penalized(potentials), offsets, edges)
 
@@ -277,7 +285,7 @@ class Recognizer(Parameters):
         """
         tagger = self.fitted
         batch = [prepare(document) for document in documents]
-        potentials, offsets = tagger.score(batch)
+        potentials, offsets = tagger.score(fill(batch, self.pos_))
         gold = Gold(batch, tagger.types, self._headless)
         whole = tagger.structure.holds(gold.table)
         scores = iter(tagger.probabilities(potentials, offsets, gold.table.take(whole)).tolist())
@@ -300,9 +308,8 @@ class Recognizer(Parameters):
         }  # fmt: skip
         if isinstance(self.features, str):
             choices["features"] = PRESETS
-        for name, known in choices.items():
-            if getattr(self, name) not in known:
-                raise UsageError(f"{name} is {getattr(self, name)!r}, expected one of {', '.join(known)}")
+        self.check_choices(choices)
+        check_source(self.pos)
         if not isinstance(self.features, str) and not len(self.features):
             raise UsageError("features is empty, expected a preset's name or at least one template")
         try:
@@ -311,17 +318,9 @@ class Recognizer(Parameters):
             grid = []
         if not grid or not all(0 <= l2 < math.inf for l2 in grid):
             raise UsageError(f"l2 is {self.l2!r}, expected a number from 0, or several")
-        for name, least in (
-            ("components", 1),
-            ("epochs", 1),
-            ("runs", 1),
-            ("iterations", 1),
-            ("min_count", 1),
-            ("random_state", 0),
-        ):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or value < least:
-                raise UsageError(f"{name} is {value!r}, expected a whole number from {least}")
+        self.check_whole_numbers(
+            {"components": 1, "epochs": 1, "runs": 1, "iterations": 1, "min_count": 1, "random_state": 0}
+        )
         longest: Any = self.longest
         if longest is not None and not isinstance(longest, Integral):
             raise UsageError(f"longest is {longest!r}, expected a whole number, or None")
@@ -360,6 +359,7 @@ class Recognizer(Parameters):
     report_: Report
     lost_: tuple[Lost, ...]
     strongest_: Strongest
+    pos_: PosTagger | None = None
 
 
 def _finished(tagger: Tagger, fit: Fit, data: TrainingSet) -> Tagger:
@@ -382,5 +382,6 @@ def load(path: str | Path) -> Recognizer:
     except (TypeError, UsageError) as error:
         raise ModelError(f"{path}: damaged: {error}; train or copy the model again") from None
     recognizer.types_, recognizer.tagger_ = stored.tagger.types, stored.tagger
-    recognizer.report_, recognizer.strongest_ = stored.report, stored.strongest
+    recognizer.report_, recognizer.strongest_, recognizer.pos_ = stored.report, stored.strongest, stored.pos
+    recognizer.pos = recognizer.pos or stored.pos  # a tagger that was not given as a path
     return recognizer

@@ -11,7 +11,7 @@ from spanloom.errors import UsageError
 from spanloom.features import FeatureSet, Resources, available_columns, category_phrases
 from spanloom.features.clusters import induce, read_paths
 from spanloom.text import Phrases, Rules, read_rules
-from spanloom.vocabulary import read_concepts
+from spanloom.vocabulary import read_vocabulary
 
 _RULED = ("section", "note")
 
@@ -35,7 +35,7 @@ class Sources:
 
         Raises:
             UsageError: a file that cannot be read, or that no template has a use for.
-            DataError: a file that is damaged.
+            DataError: a file that is damaged, or a vocabulary that cannot be read.
         """
         for name, value in (("sections", self.sections), ("vocabulary", self.vocabulary)):
             if value is not None and not isinstance(value, str | Path | Mapping if name == "sections" else str | Path):
@@ -79,14 +79,7 @@ class Sources:
     def _categories(self) -> Phrases | None:
         if self.vocabulary is None:
             return None
-        try:
-            phrases = category_phrases(read_concepts(self.vocabulary))
-        except OSError as error:
-            raise UsageError(f"vocabulary {str(self.vocabulary)!r} cannot be read: {error.strerror}") from None
-        if not len(phrases):
-            message = "none of its concepts has a category, expected a column of that name"
-            raise UsageError(f"vocabulary {str(self.vocabulary)!r}: {message}")
-        return phrases
+        return category_phrases(read_vocabulary(self.vocabulary))
 
 
 def _sentences(documents: Iterable[Document]) -> Iterator[list[str]]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from spanloom.errors import ModelError, SpanloomError
+from spanloom.errors import ModelError
 from spanloom.features import FeatureIndex, FeatureSet, Resources
 from spanloom.hypergraph import ENGINES
-from spanloom.modelfile import Array, load_arrays, read_description, save_model
+from spanloom.modelfile import Array, damaged, read_kind, save_model
+from spanloom.recognize.pos_tagger import PosTagger
 from spanloom.recognize.report import Report
 from spanloom.recognize.strongest import Strongest
 from spanloom.recognize.tagger import Tagger
@@ -23,7 +23,7 @@ from spanloom.structures import STRUCTURES, configured
 from spanloom.text import Phrases, Rules, read_rules
 
 KIND = "recognizer"
-_INDEX, _CLUSTERS_ARRAY, _CATEGORIES_ARRAY = "index.", "clusters", "categories"
+_INDEX, _CLUSTERS_ARRAY, _CATEGORIES_ARRAY, _POS = "index.", "clusters", "categories", "pos."
 _CLUSTERS = TypeAdapter(dict[str, str])
 _CATEGORIES = TypeAdapter(dict[str, list[str]])
 
@@ -36,12 +36,14 @@ class Stored(NamedTuple):
         tagger: the trained model.
         report: of its training.
         strongest: features of each role.
+        pos: what fills a column of documents that lack it, if anything does.
     """
 
     params: dict[str, Any]
     tagger: Tagger
     report: Report
     strongest: Strongest
+    pos: PosTagger | None
 
 
 class Params(BaseModel):
@@ -79,6 +81,7 @@ class _Description(TaggerDescription):
 
     params: Params
     rules: RuleTexts | None = None
+    pos: dict[str, Any] | None = None
     report: Report
 
 
@@ -95,10 +98,11 @@ def write_recognizer(stored: Stored, path: str | Path, *, force: bool) -> None:
     description = _Description(
         params=Params(**stored.params),
         rules=rule_texts(tagger.features),
+        pos=None if stored.pos is None else stored.pos.description(),
         report=stored.report,
         **dict(describe(tagger, stored.strongest)),
     )
-    arrays = {**tagger_arrays(tagger), **shared_arrays(tagger.features)}
+    arrays = {**tagger_arrays(tagger), **shared_arrays(tagger.features), **pos_arrays(stored.pos)}
     save_model(path, KIND, description.model_dump(mode="json"), arrays, force=force)
 
 
@@ -113,36 +117,8 @@ def read_recognizer(path: str | Path) -> Stored:
         description = _Description.model_validate(raw)
         shared = read_shared(description.rules, arrays)
         tagger = read_tagger(description, description.params, shared, arrays)
-    return Stored(description.params.model_dump(), tagger, description.report, description.strongest)
-
-
-def read_kind(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, Array]]:
-    """The description and the arrays of a model of this kind.
-
-    Raises:
-        ModelError: the folder holds no such model, or a damaged one, or one of another format.
-    """
-    raw = read_description(path)
-    if raw["kind"] != kind:
-        raise ModelError(f"{path}: a model of kind {raw['kind']!r}, expected a {kind}")
-    return raw, load_arrays(path, raw)
-
-
-@contextmanager
-def damaged(path: str | Path) -> Iterator[None]:
-    """Whatever is found wrong inside becomes a `ModelError` in one line."""
-    try:
-        yield
-    except (ValidationError, KeyError, TypeError, ValueError, SpanloomError) as error:
-        raise ModelError(f"{path}: damaged: {_reason(error)}; train or copy the model again") from None
-
-
-def _reason(error: Exception) -> str:
-    """An error in one line; of many values that cannot be read, the first."""
-    if isinstance(error, ValidationError):
-        first = error.errors(include_url=False, include_input=False)[0]
-        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-    return " ".join(str(error).split())
+        pos = read_pos(description.pos, arrays)
+    return Stored(description.params.model_dump(), tagger, description.report, description.strongest, pos)
 
 
 def describe(tagger: Tagger, strongest: Strongest) -> TaggerDescription:
@@ -211,6 +187,16 @@ def read_shared(rules: RuleTexts | None, arrays: Mapping[str, Array]) -> Shared:
         names = _CATEGORIES.validate_json(arrays[_CATEGORIES_ARRAY].tobytes())
         categories = Phrases((name.split(" "), label) for label, phrases in names.items() for name in phrases)
     return Shared(clusters, Resources(Rules() if rules is None else read_rules(rules.model_dump()), categories))
+
+
+def pos_arrays(pos: PosTagger | None) -> dict[str, Array]:
+    """The arrays of a tagger that fills a column."""
+    return {} if pos is None else pos.fitted.arrays(_POS)
+
+
+def read_pos(description: Mapping[str, Any] | None, arrays: Mapping[str, Array]) -> PosTagger | None:
+    """The tagger of `PosTagger.description` and `pos_arrays`; raises what `damaged` turns into a `ModelError`."""
+    return None if description is None else PosTagger.from_parts(description, arrays, _POS)
 
 
 def _names(categories: Phrases) -> dict[str, list[str]]:

@@ -43,6 +43,46 @@ def chain_template(tags: Sequence[str], follows: Callable[[str, str], bool]) -> 
     )
 
 
+def write_tags(template: Template, names: Sequence[str], tags: Ints, offsets: Ints) -> Edges:
+    """(T, 1, 3) hyperedges of tags in a `chain_template`.
+
+    Args:
+        template: of the names.
+        names: L tags.
+        tags: (T,) numbers of names.
+        offsets: (N + 1,) first token of each sentence.
+    """
+    number = {edge.label: i for i, edge in enumerate(template.edges)}
+    start, score, end = (
+        np.array([number.get(pattern.format(tag), -1) for tag in names], np.int16)
+        for pattern in ("START {}", "{}", "{} END")
+    )
+    pair = np.array([[number.get(f"{tag} {after}", -1) for after in names] for tag in names], np.int16)
+    first, last = borders(offsets)
+    edges = np.full((len(tags), 1, 3), -1, np.int16)
+    own, onward = score[tags], np.empty(len(tags), np.int16)
+    onward[:-1] = pair[tags[:-1], tags[1:]]
+    onward[last] = end[tags[last]]
+    edges[:, 0, 0], edges[:, 0, 1] = own, onward
+    edges[first, 0, 0], edges[first, 0, 1], edges[first, 0, 2] = start[tags[first]], own[first], onward[first]
+    return edges
+
+
+def read_tags(template: Template, names: Sequence[str], edges: Edges) -> Ints:
+    """(T,) numbers of tags, from (T, 1, D) hyperedges; 0 where there are none.
+
+    Args:
+        template: of the names.
+        names: L tags.
+        edges: as `write_tags` gives them.
+    """
+    number = {edge.label: i for i, edge in enumerate(template.edges)}
+    tag_of = np.zeros(len(number) + 1, np.int64)
+    tag_of[[number[tag] for tag in names]] = np.arange(len(names))
+    tags: Ints = tag_of[edges[:, 0]].max(1)
+    return tags
+
+
 class Chain(Structure):
     """A chain whose tags are letters with types."""
 
@@ -73,29 +113,11 @@ class Chain(Structure):
             offsets: (N + 1,) first token of each sentence.
             types: K names.
         """
-        names = self.tags(types)
-        number = {edge.label: i for i, edge in enumerate(self.template(types).edges)}
-        start, score, end = (
-            np.array([number.get(pattern.format(tag), -1) for tag in names], np.int16)
-            for pattern in ("START {}", "{}", "{} END")
-        )
-        pair = np.array([[number.get(f"{tag} {after}", -1) for after in names] for tag in names], np.int16)
-        first, last = borders(offsets)
-        edges = np.full((len(tags), 1, 3), -1, np.int16)
-        own, onward = score[tags], np.empty(len(tags), np.int16)
-        onward[:-1] = pair[tags[:-1], tags[1:]]
-        onward[last] = end[tags[last]]
-        edges[:, 0, 0], edges[:, 0, 1] = own, onward
-        edges[first, 0, 0], edges[first, 0, 1], edges[first, 0, 2] = start[tags[first]], own[first], onward[first]
-        return edges
+        return write_tags(self.template(types), self.tags(types), tags, offsets)
 
     def read_tags(self, edges: Edges, types: Sequence[str]) -> Ints:
         """(T,) numbers of tags, from (T, 1, D) hyperedges; ``O`` where there are none."""
-        number = {edge.label: i for i, edge in enumerate(self.template(types).edges)}
-        tag_of = np.zeros(len(number) + 1, np.int64)
-        tag_of[[number[tag] for tag in self.tags(types)]] = np.arange(len(self.tags(types)))
-        tags: Ints = tag_of[edges[:, 0]].max(1)
-        return tags
+        return read_tags(self.template(types), self.tags(types), edges)
 
 
 class FlatChain(Chain):

@@ -1,58 +1,202 @@
-"""Words that a full stop does not part from what follows, in lower case and without their last full stop."""
+"""Abbreviations that a text defines: "Takotsubo syndrome (TS)" gives TS its long form, everywhere in the text.
+
+The search is that of Schwartz and Hearst (2003), A simple algorithm for identifying abbreviation definitions in
+biomedical text: a short form in parentheses after its long form, or the other way round; its characters are matched
+from right to left, and the first one must begin a word. Beyond the paper, square brackets count as parentheses, the
+plural s of a short form is left out, and of several definitions of one short form the commonest long form is taken.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from collections import Counter
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from spanloom.document import Document, Span
+
+_LONGEST_SHORT: Final = 10  # characters
+_MOST_WORDS: Final = 2  # of a short form
+_BRACKETS: Final = re.compile(r"\(([^()]{1,200})\)|\[([^\[\]]{1,200})\]")
+_BREAK: Final = re.compile(r"[;,]\s|\s(?:or|and|see|also)\s|[:=]")  # what stands behind is about something else
+_SENTENCE_END: Final = re.compile(r"[.;:!?][\s)]+(?=[A-Z(])|[()\[\]]|\n[^\S\n]*\n")
+_WORD: Final = re.compile(r"\S+")
+_TRIM: Final = "\"'“”‘’.,;: \t\n"
+_REACH: Final = 400  # characters before a parenthesis that a long form is looked for in
 
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
+class Abbreviation(NamedTuple):
+    """One definition of an abbreviation.
+
+    Args:
+        short, long: where both forms stand in the text.
+    """
+
+    short: Span
+    long: Span
 
 
-INSIDE: Final = _set(
-    """
-    dr drs mr mrs ms prof st mt rev hon gen col sgt lt capt messrs pt pts fig figs eq eqs ref refs sect
-    suppl tab tabs chap ch vol ed eds pp cf vs viz i.e e.g ie eg v approx ca c.f circa ph resp incl excl esp ave
-    dept univ est dx hx rx tx sx fx var subsp ssp cv nov gen sp str
-    """
-)
-"""A sentence never ends here."""
+def find_abbreviations(text: str) -> list[Abbreviation]:
+    """The definitions of abbreviations in a text, in its order.
 
-BEFORE_NUMBER: Final = _set(
+    >>> text = "Takotsubo syndrome (TS) differs from AMI (acute myocardial infarction)."
+    >>> [(text[slice(*short)], text[slice(*long)]) for short, long in find_abbreviations(text)]
+    [('TS', 'Takotsubo syndrome'), ('AMI', 'acute myocardial infarction')]
     """
-    no nos nr p art al inc para par chr figure table ext tel jan feb mar apr jun jul aug sept sep oct nov dec
-    """
-)
-"""A sentence does not end here if a number follows: No. 5."""
+    found = []
+    for match in _BRACKETS.finditer(text):
+        group = 1 if match[1] is not None else 2
+        inner = _inner(text, *match.span(group))
+        before = _before(text, match.start())
+        definition = _short_in_brackets(text, inner, before) or _long_in_brackets(text, inner, before)
+        if definition:
+            found.append(definition)
+    return found
 
-SOMETIMES: Final = _set(
-    """
-    al etc inc corp ltd co llc gmbh jr sr ph.d m.d ph.d.s b.sc m.sc d.v.m r.n u.s u.k u.s.a u.n e.u d.c spp ext
-    int
-    """
-)
-"""A sentence ends here only if the next word is one that begins sentences."""
 
-LETTERED: Final = _set(
-    """
-    alpha apolipoprotein arm beta box case chain class complex cyclosporin cyclosporine domain erb factor gamma
-    gene grade group hepatitis immunoglobulin influenza kappa lane lanes panel part phase protein site stage
-    step strain subunit table troponin type vitamin
-    """
-)
-"""Words that a single letter follows without being a name's initial: vitamin D, NF-kappa B."""
+def abbreviations(document: Document) -> dict[str, str]:
+    """Short form -> long form, as a document's text defines them.
 
-STARTERS: Final = _set(
+    A short form with several long forms gets the one that is defined most often, the first of those.
+
+    >>> abbreviations(Document("Multiple endocrine neoplasias (MENs) are rare. Two had MEN."))
+    {'MEN': 'Multiple endocrine neoplasias'}
     """
-    A Additionally After All Also Although An Analysis And Another Any Are As At Because Before Between Both But
-    By Can Cells Compared Consistent Conversely Data Despite Did Do Does During Each Either Even Finally First
-    Following For From Further Furthermore Given Had Has Have He Hence Her Here His How However I If Importantly
-    In Indeed Interestingly Is It Its Lastly Many Mice More Moreover Most My Neither Nevertheless Next No None
-    Nor Not Notably Now Of On Once One Only Or Other Our Out Over Overall Patient Patients Please Previous
-    Previously Recent Recently Results Second Several She Similar Similarly Since So Some Still Studies
-    Subsequently Such Taken That The Their Then There Therefore These They This Those Though Three Through Thus
-    To Together Two Under Unlike Until Upon Using Was We Were What When Where Whereas Whether Which While Who
-    Why Will With Within Without You Your
+    text, longs = document.text, dict[str, Counter[str]]()
+    for short, long in find_abbreviations(text):
+        words = " ".join(text[slice(*long)].split())
+        longs.setdefault(_singular(text[slice(*short)]), Counter())[words] += 1
+    return {short: counts.most_common(1)[0][0] for short, counts in longs.items()}
+
+
+def expand(mention: str, defined: Mapping[str, str]) -> str | None:
+    """A mention with its abbreviations written out; ``None`` if it has none that the text defines.
+
+    A definition inside the mention, "long form (SF)", is written once.
+
+    Args:
+        mention: its text.
+        defined: short form -> long form.
+
+    >>> defined = {"PIH": "pregnancy-induced hypertension", "MI": "myocardial infarction"}
+    >>> expand("severe PIH", defined), expand("myocardial infarctions (MIs)", defined), expand("fever", defined)
+    ('severe pregnancy-induced hypertension', 'myocardial infarctions', None)
     """
-)
-"""Words that, with a capital, begin a sentence and not a name."""
+    if not defined:
+        return None
+    pattern = _pattern(tuple(sorted(defined, key=len, reverse=True)))
+    plain = _definition_inside(mention, defined)
+    changed = pattern.sub(lambda match: defined[match[1]], plain)
+    return changed if changed != mention else None
+
+
+@lru_cache(256)
+def _pattern(shorts: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)({'|'.join(map(re.escape, shorts))})s?(?!\w)")
+
+
+def _definition_inside(mention: str, defined: Mapping[str, str]) -> str:
+    """The mention without " (SF)" where the long form of SF stands before it."""
+
+    def plain(match: re.Match[str]) -> str:
+        long = defined.get(_singular((match[1] or match[2]).strip(_TRIM)), "")
+        before = _singular(mention[: match.start()].rstrip()).casefold()
+        return "" if long and before.endswith(_singular(long).casefold()) else match[0]
+
+    return " ".join(_BRACKETS.sub(plain, mention).split()) if _BRACKETS.search(mention) else mention
+
+
+def _singular(form: str) -> str:
+    """A form without the plural s: after a capital or digit in a short form, after a letter in a long one."""
+    return form[:-1] if len(form) > 2 and form[-1] == "s" and form[-2] not in "su'’" else form
+
+
+def _inner(text: str, start: int, end: int) -> Span:
+    """What the brackets hold, up to where they turn to something else, without quotes."""
+    turn = _BREAK.search(text, start, end)
+    return _trim(text, start, turn.start() if turn else end)
+
+
+def _trim(text: str, start: int, end: int) -> Span:
+    while start < end and text[start] in _TRIM:
+        start += 1
+    while end > start and text[end - 1] in _TRIM:
+        end -= 1
+    return Span(start, end)
+
+
+def _before(text: str, bracket: int) -> Span:
+    """The text before a bracket, back to the end of a sentence or to another bracket."""
+    start = max(0, bracket - _REACH)
+    for match in _SENTENCE_END.finditer(text, start, bracket):
+        start = match.end()
+    return _trim(text, start, bracket)
+
+
+def _is_short(form: str) -> bool:
+    """Section 2.1 of the paper: at most two words, 2 to 10 characters, a letter, an alphanumeric first character."""
+    return (
+        2 <= len(form) <= _LONGEST_SHORT
+        and len(form.split()) <= _MOST_WORDS
+        and form[0].isalnum()
+        and any(character.isalpha() for character in form)
+    )
+
+
+def _short_in_brackets(text: str, inner: Span, before: Span) -> Abbreviation | None:
+    """long (short)."""
+    if not _is_short(text[slice(*inner)]) or text[slice(*inner)].islower():
+        return None
+    short = Span(inner.start, inner.start + len(_singular(text[slice(*inner)])))
+    size = short.end - short.start
+    words = [match.start() for match in _WORD.finditer(text, *before)]
+    most = min(size + 5, 2 * size)  # words of the long form
+    first = words[max(0, len(words) - most)] if words else before.end
+    start = _match(text, short, Span(first, before.end))
+    return None if start is None else _accept(text, short, Span(start, before.end))
+
+
+def _long_in_brackets(text: str, inner: Span, before: Span) -> Abbreviation | None:
+    """short (long): the word before the bracket is the short form, and the long form fills the brackets."""
+    words = list(_WORD.finditer(text, *before))
+    if not words:
+        return None
+    whole = _trim(text, *words[-1].span())
+    form = _singular(text[slice(*whole)])
+    short = Span(whole.start, whole.start + len(form))
+    if not _is_short(form) or not any(map(str.isupper, form)):
+        return None
+    start = _match(text, short, inner)
+    return _accept(text, short, inner) if start == inner.start else None
+
+
+def _match(text: str, short: Span, long: Span) -> int | None:
+    """Where the shortest long form begins that ends with ``long`` and holds the short form's letters; section 2.2.
+
+    From right to left, each letter or digit of the short form takes the nearest equal one; the first must begin a word.
+    """
+    at = long.end
+    for s in range(short.end - 1, short.start - 1, -1):
+        wanted = text[s].lower()
+        if not wanted.isalnum():
+            continue
+        at -= 1
+        while at >= long.start and (
+            text[at].lower() != wanted or (s == short.start and at > long.start and text[at - 1].isalnum())
+        ):
+            at -= 1
+        if at < long.start:
+            return None
+    while at > long.start and not text[at - 1].isspace():  # the whole word: non-small-cell, not small-cell
+        at -= 1
+    return at
+
+
+def _accept(text: str, short: Span, long: Span) -> Abbreviation | None:
+    """The paper's last conditions: longer than the short form, and the short form is no word of it."""
+    form, words = text[slice(*short)], text[slice(*long)].split()
+    size = sum(character.isalnum() for character in form)
+    if long.end - long.start <= len(form) or form in words or len(words) > min(size + 5, 2 * size):
+        return None
+    return Abbreviation(short, long)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Offsets
-from spanloom.text.abbreviations import BEFORE_NUMBER, INSIDE, LETTERED, SOMETIMES, STARTERS
 from spanloom.text.characters import CLOSING, OPENING
+from spanloom.text.full_stops import BEFORE_NUMBER, INSIDE, LETTERED, SOMETIMES, STARTERS
 from spanloom.text.lines import line_breaks
 
 _REACH: Final = 32  # characters that a word before a full stop is looked for in

@@ -5,46 +5,24 @@
     id          name              synonyms                parents     category
     SPL:0002    left ventricle    LV|left ventricular     SPL:0001    anatomy
 
-``id`` and ``name`` must be there; ``synonyms`` and ``parents`` are lists with ``|`` between; other columns are ignored.
+``id`` and ``name`` must be there; ``synonyms``, ``alternatives``, ``parents``, ``definition`` and ``category`` may be.
+The first three of these are lists with ``|`` between. Other columns are ignored.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from spanloom.errors import DataError
+from spanloom.formats.source import BOM, decode
+from spanloom.vocabulary.concept import Concept
+from spanloom.vocabulary.notes import Notes
+from spanloom.vocabulary.records import Record, split_values
 
 REQUIRED = ("id", "name")
-OPTIONAL = ("synonyms", "parents", "category")
-
-
-@dataclass(frozen=True, slots=True)
-class Concept:
-    """A concept of a vocabulary.
-
-    Args:
-        id: such as ``MESH:D007674``.
-        name: the preferred one.
-        synonyms: its other names.
-        parents: ids of broader concepts; they need not be in the table.
-        category: its semantic category, such as ``anatomy``; empty if there is none.
-
-    >>> Concept("SPL:0002", "left ventricle", ("LV",)).names
-    ('left ventricle', 'LV')
-    """
-
-    id: str
-    name: str
-    synonyms: tuple[str, ...] = ()
-    parents: tuple[str, ...] = ()
-    category: str = ""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All names, the preferred one first, each once."""
-        return tuple(dict.fromkeys((self.name, *self.synonyms)))
+SEVERAL = ("synonyms", "alternatives", "parents")
+OPTIONAL = (*SEVERAL, "definition", "category")
 
 
 def read_concepts(path: str | Path) -> list[Concept]:
@@ -63,29 +41,32 @@ def read_concepts(path: str | Path) -> list[Concept]:
     (449, ('left ventricle', 'LV', 'left ventricular'), ('SPL:0001',), 'anatomy')
     """
     concepts: dict[str, Concept] = {}
-    columns: list[str] = []
-    for number, cells in _lines(path):
-        if not columns:
-            columns = _header(cells, path, number)
-            continue
-        concept = _concept(columns, cells, path, number)
+    for concept, line in scan_table(path, Notes()):
         if concept.id in concepts:
             message = f"found the id {concept.id!r} twice, expected a line for each; write synonyms with | between"
-            raise DataError(message, path=path, line=number)
+            raise DataError(message, path=path, line=line)
         concepts[concept.id] = concept
     if not concepts:
         raise DataError("found no concept, expected a line of column names and then a line for each", path=path)
     return list(concepts.values())
 
 
+def scan_table(path: str | Path, notes: Notes) -> Iterator[Record]:
+    """The concepts of a table with their lines. Errors are those of `read_concepts`, but an id may stand twice."""
+    columns: list[str] = []
+    for number, cells in _lines(path):
+        if columns:
+            yield Record(_concept(columns, cells, path, number), number)
+        else:
+            columns = _header(cells, path, number)
+
+
 def _lines(path: str | Path) -> Iterator[tuple[int, list[str]]]:
-    try:
-        with Path(path).open(encoding="utf-8-sig", newline="\n") as file:
-            for number, line in enumerate(file, 1):
-                if line.strip():
-                    yield number, [cell.strip() for cell in line.rstrip("\r\n").split("\t")]
-    except UnicodeDecodeError as error:
-        raise DataError(f"found bytes that are not UTF-8 ({error.reason}); convert the file", path=path) from error
+    with Path(path).open("rb") as file:
+        for number, raw in enumerate(file, 1):
+            line = decode(raw.removeprefix(BOM) if number == 1 else raw, path, number)
+            if line.strip():
+                yield number, [cell.strip() for cell in line.rstrip("\r\n").split("\t")]
 
 
 def _header(cells: list[str], path: str | Path, line: int) -> list[str]:
@@ -107,9 +88,6 @@ def _concept(columns: list[str], cells: list[str], path: str | Path, line: int) 
     for name in REQUIRED:
         if not row[name]:
             raise DataError(f"found an empty {name}, expected each concept to have one", path=path, line=line)
-    synonyms, parents = (_several(row.get(name, "")) for name in ("synonyms", "parents"))
-    return Concept(row["id"], row["name"], synonyms, parents, row.get("category", ""))
-
-
-def _several(cell: str) -> tuple[str, ...]:
-    return tuple(part for part in map(str.strip, cell.split("|")) if part)
+    synonyms, alternatives, parents = (split_values(row.get(name, "")) for name in SEVERAL)
+    definition, category = (row.get(name, "") for name in ("definition", "category"))
+    return Concept(row["id"], row["name"], synonyms, alternatives, parents, definition, category)

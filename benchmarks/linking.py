@@ -1,0 +1,336 @@
+"""Recognition and linking of diseases beside Lou et al. (2017): BC5CDR and NCBI Disease, linked to MEDIC.
+
+    python benchmarks/linking.py --data DATA --cache CACHE
+
+Tables 4 to 7, and Figures 1 and 2 with ``--curves``. The rows of the paper have its features and its learner; ours have
+all that `Linker` does by default. Mentions are right if type and boundaries are; concepts are counted as a set for each
+document, as the shared task did. Every choice is made on development data; test data are looked at once, when the cache
+holds all models. Parts of speech come from a tagger of our own, trained on GENIA and CRAFT; the language model is
+trained on the text of GENIA, CRAFT and the other disease corpus, and not on all of PubMed as the paper's.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from common import Result, corpus, options, peak_memory, say, timed, token_count
+from kept import Kept, Key, Store
+from spanloom import read
+from spanloom.document import Document, Mention
+from spanloom.evaluate import concept_test, evaluate, evaluate_concepts, paired_test
+from spanloom.link.language_model import LanguageModel
+from spanloom.link.linker import PAPER_FEATURES, Linker
+from spanloom.recognize.pos_tagger import PosTagger, load_tagger
+from spanloom.text import prepare
+from spanloom.vocabulary import Vocabulary, read_vocabulary
+
+DISEASE = "Disease"
+LM = "language model"  # stands for the path of the one that suits the corpus
+PAPER: dict[str, Any] = {
+    "features": PAPER_FEATURES, "method": "edit", "margin": 0.0, "segments": False, "history": False, "evidence": False,
+    "dictionary": False,
+}  # fmt: skip
+MODELS: dict[str, tuple[dict[str, Any], ...]] = {  # one linker, or a recognizer and what links its mentions
+    "pipeline": ({**PAPER, "task": "recognize"}, {**PAPER, "task": "normalize"}),
+    "joint, local features": ({**PAPER, "nonlocal_features": False},),
+    "joint": (PAPER,),
+    "joint, language model": ({**PAPER, "language_model": LM},),
+    "ours, pipeline": ({"task": "recognize"}, {"task": "normalize"}),
+    "ours": ({},),
+    "ours, language model": ({"language_model": LM},),
+}
+# P / R / F1 of recognition; of normalization
+TABLE_4 = {
+    "pipeline": ("84.6 / 67.5 / 75.1", "65.3 / 58.6 / 61.8"),
+    "joint, local features": ("86.3 / 71.2 / 78.0", "85.8 / 76.4 / 80.8"),
+    "joint": ("87.8 / 74.8 / 80.8", "86.8 / 77.1 / 81.7"),
+    "joint, language model": ("88.9 / 78.7 / 83.5", "88.8 / 81.5 / 85.0"),
+}
+TABLE_5 = {
+    "pipeline": ("83.0 / 68.5 / 75.0", "73.3 / 65.5 / 69.2"),
+    "joint": ("87.9 / 78.0 / 82.6", "86.5 / 80.5 / 83.4"),
+    "joint, language model": ("89.0 / 79.2 / 83.8", "88.6 / 82.8 / 85.6"),
+}
+TABLE_5_BOTH = {"joint, language model": ("89.6 / 83.1 / 86.2", "89.6 / 85.7 / 87.6")}
+TABLE_6 = {"joint, language model": ("90.7 / 74.9 / 82.1", "88.7 / 77.3 / 82.6")}
+TARGETS = {  # corpus, training, model: recognition, normalization
+    ("bc5cdr", "train", "ours"): (82.6, 83.4),
+    ("bc5cdr", "train", "ours, language model"): (83.8, 85.6),
+    ("bc5cdr", "both", "ours, language model"): (86.2, 87.6),
+    ("ncbi", "train", "ours"): (82.9, 82.6),
+    ("ncbi", "train", "ours, language model"): (82.9, 82.6),
+}
+FILES = {
+    "bc5cdr": ["bc5cdr/CDR_TrainingSet.BioC.xml", "bc5cdr/CDR_DevelopmentSet.BioC.xml", "bc5cdr/CDR_TestSet.BioC.xml"],
+    "ncbi": [f"ncbi_disease/NCBI{part}set_corpus.txt" for part in ("train", "develop", "test")],
+}
+PAIRS = (
+    ("joint", "pipeline"), ("joint", "joint, local features"), ("joint, language model", "joint"), ("ours", "joint"),
+    ("ours", "ours, pipeline"), ("ours, language model", "ours"),
+)  # fmt: skip
+PAPERS = {("bc5cdr", "train"): TABLE_5, ("bc5cdr", "both"): TABLE_5_BOTH, ("ncbi", "train"): TABLE_6}
+TASKS = {
+    ("bc5cdr", "train"): list(MODELS),
+    ("bc5cdr", "both"): ["ours", "ours, language model"],
+    ("ncbi", "train"): ["joint, language model", "ours, pipeline", "ours", "ours, language model"],
+}
+
+
+class Corpus(NamedTuple):
+    """Diseases of one corpus, with parts of speech."""
+
+    train: list[Document]
+    dev: list[Document]
+    test: list[Document]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all trainings share."""
+
+    data: Path
+    store: Store
+    vocabulary: Vocabulary
+    tagger: PosTagger
+    seed: int
+    iterations: int
+
+    def read(self, name: str) -> Corpus:
+        """A corpus; all mentions are diseases, of chemicals there are none."""
+        return Corpus(*(self._part(name, file) for file in FILES[name]))
+
+    def _part(self, name: str, file: str) -> list[Document]:
+        found = []
+        for document in read(self.data / file, format="pubtator" if name == "ncbi" else None):
+            own = [m for m in document.mentions if name == "ncbi" or m.type == DISEASE]
+            found.append(prepare(document.copy(mentions=[mention.replace(type=DISEASE) for mention in own])))
+        return list(self.tagger.tag(unique(found), keep=True))
+
+    def language_model(self, name: str) -> str:
+        """The path of a model of text that the corpus does not hold."""
+        place = self.store.folder / f"language-model-{name}"
+        if not place.exists():
+            other = next(file for corpus_name, [file, *_] in FILES.items() if corpus_name != name)
+            text = [*corpus(self.data, "genia", "train"), *corpus(self.data, "craft", "train")]
+            text += read(self.data / other, format="pubtator" if name != "ncbi" else None)
+            LanguageModel.train([prepare(document) for document in text]).save(place)
+        return str(place)
+
+
+def unique(documents: Iterable[Document]) -> list[Document]:
+    """Without a document that stands there a second time, as PMID 8528200 of NCBI does."""
+    return list({document.id: document for document in documents}.values())
+
+
+def tagger(data: Path, folder: Path, seed: int) -> PosTagger:
+    """A part-of-speech tagger of treebank tags, trained once."""
+    place = folder / "tagger"
+    if not place.exists():
+        train = [*corpus(data, "genia", "train"), *corpus(data, "craft", "train")]
+        found = PosTagger(epochs=4, n_jobs=-1, random_state=seed).fit(train, corpus(data, "genia", "dev"))
+        found.save(place)
+    return load_tagger(place)
+
+
+def train(key: Key, setting: Setting) -> None:
+    """Train a model, and keep its predictions of development and test data."""
+    data = setting.read(key.corpus)
+    both = key.training == "both"
+    documents, dev = ([*data.train, *data.dev], None) if both else (data.train, data.dev)
+    steps = []
+    for params in MODELS[key.model]:
+        chosen = dict(params)
+        if chosen.get("language_model") == LM:
+            chosen["language_model"] = setting.language_model(key.corpus)
+        steps.append(Linker(iterations=setting.iterations, n_jobs=-1, random_state=setting.seed, **chosen))
+    seconds = [
+        timed(lambda step=step: step.fit(documents, dev, vocabulary=setting.vocabulary, progress=tell))[0]
+        for step in steps
+    ]
+    predict(steps, data.dev[:50])  # compiled and read before the clock runs
+    took, on_dev = timed(lambda: predict(steps, data.dev))
+    on_test = predict(steps, data.test)
+    report = steps[0].report_
+    facts = {
+        "seconds": [one.wall for one in seconds], "cpu": [one.cpu for one in seconds], "peak_gb": peak_memory(),
+        "passes": [step.report_.passes for step in steps], "tokens_per_second": token_count(data.dev) / took.cpu,
+        "dev_f1": report.dev_f1, "dev_concepts": steps[-1].report_.dev_concepts, "history": report.history,
+        "proposed": report.proposed, "linked": report.linked, "mentions": report.mentions,
+        "features": report.features, "keys": report.keys,
+    }  # fmt: skip
+    setting.store.keep(key, parameters(key, setting), facts, {"dev": on_dev, "test": on_test})
+
+
+def tell(step: Any) -> None:
+    """Progress, where there is something to see."""
+    if step.dev_f1 is not None:
+        say(f"  {step.seconds:6.0f} s {step.stage} {step.step}: dev F1 {100 * step.dev_f1:.2f}")
+
+
+def predict(steps: Sequence[Linker], documents: Iterable[Document]) -> list[Document]:
+    """One linker's mentions; or those of the first, linked by the second."""
+    found = list(steps[0].predict(documents))
+    return found if len(steps) == 1 else list(steps[1].predict(found, mentions="given"))
+
+
+def parameters(key: Key, setting: Setting) -> dict[str, Any]:
+    """What the predictions depend on."""
+    return {"steps": MODELS[key.model], "seed": setting.seed, "iterations": setting.iterations}
+
+
+COLUMNS = (
+    "model", "P", "R", "F1", "95 % interval", "paper", "concepts P", "R", "F1", "95 % interval", "paper",
+    "accuracy of concepts", "passes", "minutes", "tokens/s", "GB",
+)  # fmt: skip
+
+
+def cells(kept: Kept, gold: Sequence[Document], part: str, setting: Setting, paper: Mapping[str, Any]) -> list[Any]:
+    """A row of a table."""
+    predicted = kept.predicted[part]
+    mentions = evaluate(gold, predicted, seed=setting.seed).overall
+    concepts = evaluate_concepts(gold, predicted, vocabulary=setting.vocabulary, seed=setting.seed)
+    cited = paper.get(kept.key.model, ("", ""))
+    facts = kept.facts
+    return [
+        kept.key.model, *measures(mentions), cited[0], *measures(concepts.documents), cited[1],
+        f"{100 * concepts.accuracy['linked'].precision:.1f}", " + ".join(map(str, facts["passes"])),
+        f"{sum(facts['seconds']) / 60:.1f}", f"{facts['tokens_per_second']:,.0f}", f"{facts['peak_gb']:.2f}",
+    ]  # fmt: skip
+
+
+def measures(score: Any) -> list[str]:
+    """Precision, recall, F1 and its interval, in percent."""
+    low, high = score.intervals.f1
+    return [
+        *(f"{100 * value:.1f}" for value in (score.precision, score.recall, score.f1)),
+        f"{100 * low:.1f} to {100 * high:.1f}",
+    ]
+
+
+def tests(pairs: Sequence[tuple[Kept, Kept]], gold: Sequence[Document], setting: Setting) -> list[list[Any]]:
+    """Rows of paired tests on test data."""
+    rows = []
+    for a, b in pairs:
+        mentions = paired_test(gold, a.predicted["test"], b.predicted["test"], seed=setting.seed)
+        concepts = concept_test(
+            gold, a.predicted["test"], b.predicted["test"], vocabulary=setting.vocabulary, seed=setting.seed
+        )
+        rows.append(
+            [a.key.model, b.key.model, f"{100 * mentions.difference:+.2f}", f"{mentions.p_value:.4f}",
+             f"{100 * concepts.documents.difference:+.2f}", f"{concepts.documents.p_value:.4f}",
+             f"{concepts.documents_t:.4f}"]
+        )  # fmt: skip
+    return rows
+
+
+def crossed(worse: Kept, better: Kept, gold: Sequence[Document], vocabulary: Vocabulary) -> list[list[Any]]:
+    """Gold mentions by whether each of two models is right about them: Table 7 of the paper."""
+    rows = []
+    for linked in (False, True):
+        counts: Counter[tuple[bool, bool]] = Counter()
+        for truth, a, b in zip(gold, worse.predicted["test"], better.predicted["test"], strict=True):
+            found = [{place(mention, linked, vocabulary) for mention in side.mentions} for side in (a, b)]
+            for mention in truth.mentions:
+                item = place(mention, linked, vocabulary)
+                counts[item in found[0], item in found[1]] += 1
+        total = sum(counts.values())
+        name = "recognition and concept" if linked else "recognition"
+        for outcome in ((True, True), (True, False), (False, True), (False, False)):
+            words = ["correct" if right else "wrong" for right in outcome]
+            rows.append([name, *words, counts[outcome], f"{100 * counts[outcome] / total:.1f} %"])
+    return rows
+
+
+def place(mention: Mention, linked: bool, vocabulary: Vocabulary) -> Hashable:
+    """What must be equal: the spans, and the concepts if they count."""
+    concepts = frozenset(vocabulary.find(concept) for concept in mention.concepts) if linked else None
+    return mention.spans, concepts
+
+
+def report(result: Result, setting: Setting, keys: Sequence[Key]) -> None:
+    """Tables and targets of all models that are kept."""
+    for (name, training), paper in PAPERS.items():
+        chosen = [key for key in keys if (key.corpus, key.training) == (name, training)]
+        if not chosen:
+            continue
+        data = setting.read(name)
+        kept = {key.model: load(key, setting, data) for key in chosen}
+        if training == "train":
+            on_dev = [
+                cells(one, data.dev, "dev", setting, TABLE_4 if name == "bc5cdr" else {}) for one in kept.values()
+            ]
+            result.table(f"{name}: development data" + " (Table 4)" * (name == "bc5cdr"), COLUMNS, on_dev)
+        where = "train" if training == "train" else "train and development data"
+        rows = [cells(one, data.test, "test", setting, paper) for one in kept.values()]
+        result.table(f"{name}: test data, trained on {where}", COLUMNS, rows)
+        for row in rows:
+            wanted = TARGETS.get((name, training, row[0]), ())
+            found = {"recognition": row[3], "concepts of documents": row[8]}
+            for (what, value), target in zip(found.items(), wanted, strict=bool(wanted)):
+                result.at_least(f"{name}, {where}, {row[0]}: F1 of {what}", float(value), target)
+        compared(result, f"{name}, trained on {where}", kept, data.test, setting)
+        result.data[f"{name}, {training}"] = {model: dict(one.facts) for model, one in kept.items()}
+
+
+def compared(result: Result, title: str, kept: Mapping[str, Kept], gold: Sequence[Document], setting: Setting) -> None:
+    """Tables of two models against each other."""
+    pairs = [(kept[a], kept[b]) for a, b in PAIRS if a in kept and b in kept]
+    if pairs:
+        result.table(
+            f"{title}: paired tests on test data",
+            ("first", "second", "difference of F1, mentions", "p", "difference of F1, concepts", "p", "p, t-test"),
+            tests(pairs, gold, setting),
+            "Approximate randomization over sentences, for concepts over documents; the t-test as in the paper.",
+        )
+    for worse, better in (("pipeline", "joint"), ("ours, pipeline", "ours")):
+        if worse in kept and better in kept:
+            result.table(
+                f"{title}: {worse} against {better}, gold mentions of test data (Table 7)",
+                ("task", worse, better, "mentions", "share"),
+                crossed(kept[worse], kept[better], gold, setting.vocabulary),
+            )
+
+
+def load(key: Key, setting: Setting, data: Corpus) -> Kept:
+    """The predictions of both parts."""
+    dev = setting.store.load(key, ("dev",), data.dev)
+    test = setting.store.load(key, ("test",), data.test)
+    return Kept(key, dev.parameters, dev.facts, {**dev.predicted, **test.predicted})
+
+
+def _more(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--cache", type=Path, required=True, help="a folder for predictions; goes on where it was")
+    parser.add_argument("--iterations", type=int, default=36, help="passes of the perceptron, at most [36]")
+    parser.add_argument("--task", action="append", help="corpus/training, such as bc5cdr/train; several times [all]")
+    parser.add_argument("--model", action="append", choices=MODELS, help="several times [all]")
+    parser.add_argument("--report", action="store_true", help="train nothing, only write the tables")
+
+
+def main() -> None:
+    """Train what is missing, write."""
+    chosen = options("linking", __doc__, _more)
+    chosen.cache.mkdir(parents=True, exist_ok=True)
+    store = Store(chosen.cache)
+    vocabulary = read_vocabulary(chosen.data / "bc5cdr" / "CTD_diseases.xml")
+    tags = tagger(chosen.data, chosen.cache, chosen.seed)
+    setting = Setting(chosen.data, store, vocabulary, tags, chosen.seed, chosen.iterations)
+    keys = [Key(name, training, model) for (name, training), models in TASKS.items() for model in models]
+    for key in keys:
+        wanted = (not chosen.task or f"{key.corpus}/{key.training}" in chosen.task) and (
+            not chosen.model or key.model in chosen.model
+        )
+        if wanted and not chosen.report and not store.has(key, parameters(key, setting)):
+            say(f"{key}")
+            train(key, setting)
+    result = Result("Recognition and linking of diseases", chosen.seed)
+    report(result, setting, [key for key in keys if store.has(key, parameters(key, setting))])
+    result.save(chosen.out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""`spanloom train linker`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from spanloom.cli.config import ALL_CORES, checked
+from spanloom.cli.messages import plural
+from spanloom.cli.summary import lost_lines
+from spanloom.cli.train import train_model
+from spanloom.link.linker import Linker
+
+_NAMES = {"jobs": "n_jobs", "seed": "random_state"}  # ours -> the linker's, where they differ
+_NOT_FOR_LINKER = {"train", "dev", "output", "vocabulary", "input_format", "force", "quiet"}
+
+
+class LinkerOptions(BaseModel):
+    """What `train linker` was asked for; ``None`` leaves the choice to the linker."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    vocabulary: str
+    train: str
+    output: str
+    dev: str | None = None
+    input_format: str | None = None
+    features: str | list[str] | None = None
+    task: str | None = None
+    types: list[str] | None = None
+    candidates: int | None = Field(default=None, ge=1)
+    method: str | None = None
+    beam: int | None = Field(default=None, ge=1)
+    iterations: int | None = Field(default=None, ge=1)
+    patience: int | None = Field(default=None, ge=1)
+    runs: int | None = Field(default=None, ge=1)
+    margin: float | None = None
+    nonlocal_features: bool | None = None
+    segments: bool | None = None
+    history: bool | None = None
+    evidence: bool | None = None
+    dictionary: bool | None = None
+    folds: int | None = Field(default=None, ge=2)
+    least: float | None = None
+    clusters: str | int | None = None
+    ignore: list[str] | None = None
+    language_model: str | None = None
+    pos: str | None = None
+    seed: int | None = None
+    jobs: int | None = Field(default=None, ge=1)
+    force: bool = False
+    quiet: bool = False
+
+    def linker_options(self) -> dict[str, Any]:
+        """The keyword arguments of `Linker`, those that were given; all cores unless told otherwise."""
+        given = self.model_dump(exclude=_NOT_FOR_LINKER, exclude_none=True)
+        return {"n_jobs": ALL_CORES, **{_NAMES.get(name, name): value for name, value in given.items()}}
+
+
+def run(config: str | None, **flags: Any) -> None:
+    """Train and save a linker."""
+    options = checked(LinkerOptions, flags, config)
+    linker = Linker(**options.linker_options())
+    train_model(linker, options, lambda seconds: summary(linker, seconds), vocabulary=options.vocabulary)
+
+
+def summary(linker: Linker, seconds: float) -> Iterator[str]:
+    """The report of a training, line by line.
+
+    Args:
+        linker: just trained.
+        seconds: that it took.
+    """
+    report = linker.report_
+    yield (
+        f"trained on {plural(report.documents, 'document')}: {plural(report.sentences, 'sentence')}, "
+        f"{plural(report.tokens, 'token')}, {plural(report.mentions, 'mention')} of {', '.join(linker.types_)}"
+    )
+    yield (
+        f"{plural(report.concepts, 'mention')} with a concept of the vocabulary; it is among the candidates of "
+        f"{plural(report.linked, 'mention')}"
+    )
+    yield (
+        f"{plural(report.features, 'row')} of weights, {plural(report.keys, 'other feature')}, "
+        f"{plural(report.passes, 'step')}, bias {report.bias:g}"
+    )
+    yield from lost_lines(report.lost, linker.lost_)
+    linked = f"{100 * report.dev_accuracy:.1f} % of the recognized mentions rightly linked"
+    yield (
+        f"development F1 of mentions {100 * report.dev_f1:.1f}, of documents' concepts "
+        f"{100 * report.dev_concepts:.1f}; {linked}, in {seconds:.1f} s"
+    )

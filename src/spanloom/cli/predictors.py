@@ -1,0 +1,28 @@
+"""Models that mark up documents, loaded for `predict` and `evaluate`."""
+
+from __future__ import annotations
+
+from spanloom.cli.config import ALL_CORES
+from spanloom.errors import UsageError
+from spanloom.link import Linker
+from spanloom.link.language_model import LanguageModel
+from spanloom.models import load
+from spanloom.recognize import Cascade, Recognizer
+from spanloom.recognize.pos_tagger import PosTagger
+from spanloom.vocabulary import Vocabulary
+
+Predictor = Recognizer | Cascade | Linker | PosTagger
+
+
+def load_predictor(path: str, jobs: int | None) -> Predictor:
+    """A model, which will use so many threads; all cores if it is not said.
+
+    Raises:
+        ModelError: no model, or a damaged one.
+        UsageError: a model that marks up nothing.
+    """
+    model = load(path)
+    if isinstance(model, LanguageModel | Vocabulary):
+        kind = "language model" if isinstance(model, LanguageModel) else "vocabulary"
+        raise UsageError(f"{path} is a {kind}, which marks up nothing; name a recognizer, a linker or a tagger")
+    return model.set_params(n_jobs=jobs or ALL_CORES)

@@ -1,0 +1,281 @@
+"""How good predicted concepts are: the report, and the test of two predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import stdtr
+
+from spanloom.document import Document
+from spanloom.errors import UsageError
+from spanloom.evaluate.concepts import (
+    Resolved,
+    Resolver,
+    accuracy,
+    by_document,
+    by_mention,
+    concept_sets,
+    recognized,
+    whole_documents,
+)
+from spanloom.evaluate.measures import Floats, Score, rates
+from spanloom.evaluate.paired import PairedTest, compare_rows
+from spanloom.evaluate.report import cells, header
+from spanloom.evaluate.rows import Row, scores, unit_counts
+from spanloom.evaluate.units import pair
+
+_SHOWN = 10  # identifiers that the vocabulary lacks, in the text
+
+
+@dataclass(frozen=True, slots=True)
+class ConceptReport:
+    """What `evaluate_concepts` finds. Identifiers are normalized, and alternatives resolved if there is a vocabulary.
+
+    Args:
+        documents: the different concepts of each document, summed over documents.
+        mentions: mentions whose type, boundaries and concepts are all equal.
+        types: for each type ``documents`` and ``mentions``, over the mentions of that type.
+        accuracy: of the mentions whose type and boundaries are right, those with the right concepts; under ``linked``
+            where gold has concepts, under ``unlinked`` where it has none. Precision, recall and F1 are all this part.
+        several: mentions with several concepts, in ``gold`` and in ``predicted``.
+        none: mentions without a concept.
+        lacking: for each side and type the identifiers that the vocabulary lacks, and how many mentions have them;
+            they count as concepts of their own. ``None`` without a vocabulary.
+        count: how many documents were compared; they are what is resampled for the intervals.
+    """
+
+    documents: Score
+    mentions: Score
+    types: dict[str, dict[str, Score]]
+    accuracy: dict[str, Score]
+    several: dict[str, int]
+    none: dict[str, int]
+    lacking: dict[str, dict[str, dict[str, int]]] | None
+    count: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, ready for JSON; fractions from 0 to 1."""
+        return {
+            "documents": self.documents.to_dict(),
+            "mentions": self.mentions.to_dict(),
+            "types": {kind: {k: v.to_dict() for k, v in found.items()} for kind, found in self.types.items()},
+            "accuracy": {name: _accuracy_dict(score) for name, score in self.accuracy.items()},
+            "several": self.several,
+            "none": self.none,
+            "lacking": self.lacking,
+            "count": self.count,
+        }
+
+    def to_text(self) -> str:
+        """A table for a terminal; percent with two digits."""
+        rows = {"documents": self.documents, "mentions": self.mentions}
+        rows |= {f"  {kind}, {name}": score for kind, found in self.types.items() for name, score in found.items()}
+        width = max(map(len, (*rows, "concepts of"))) + 2
+        lines = [header("concepts of", width, self.documents)]
+        lines += [f"{name:{width}}{cells(score)}" for name, score in rows.items()]
+        return "\n".join([*lines, "", *self._notes()]) + "\n"
+
+    def _notes(self) -> Iterator[str]:
+        linked, unlinked = self.accuracy["linked"], self.accuracy["unlinked"]
+        yield f"mentions that were recognized: {_part(linked)} with the right concepts"
+        if unlinked.gold:
+            yield f"  and, where gold has no concept: {_part(unlinked)} without one"
+        yield f"several concepts: {self.several['gold']:,} in gold, {self.several['predicted']:,} in predicted"
+        yield f"no concept: {self.none['gold']:,} in gold, {self.none['predicted']:,} in predicted"
+        for side, types in (self.lacking or {}).items():
+            for kind, found in types.items():
+                shown = ", ".join(f"{identifier} ({count})" for identifier, count in list(found.items())[:_SHOWN])
+                more = f" and {len(found) - _SHOWN:,} more" if len(found) > _SHOWN else ""
+                yield f"not in the vocabulary, {kind} in {side}: {shown}{more}"
+            if not types:
+                yield f"not in the vocabulary, in {side}: none"
+
+
+def _accuracy_dict(score: Score) -> dict[str, Any]:
+    values = score.to_dict()
+    intervals = values["intervals"]
+    return {
+        "right": values["found"],
+        "mentions": values["gold"],
+        "accuracy": score.recall,
+        "interval": None if intervals is None else intervals["recall"],
+    }
+
+
+def _part(score: Score) -> str:
+    if not score.gold:
+        return "none of 0"
+    interval = ""
+    if score.intervals is not None:
+        low, high = score.intervals.recall
+        interval = f" ({100 * low:.2f} to {100 * high:.2f})"
+    return f"{100 * score.recall:.2f} %{interval} of {score.gold:,.0f}"
+
+
+def evaluate_concepts(
+    gold: Sequence[Document],
+    predicted: Sequence[Document],
+    *,
+    vocabulary: Resolver | None = None,
+    bootstrap: int = 1000,
+    seed: int = 0,
+) -> ConceptReport:
+    """Compare predicted concepts with gold ones: per document as sets, and per mention.
+
+    Documents are matched as `evaluate` matches them. The intervals are 95 % percentile bootstrap intervals over
+    documents.
+
+    Args:
+        gold: N documents.
+        predicted: predictions for the same texts.
+        vocabulary: resolves alternative identifiers; what it lacks is counted and kept.
+        bootstrap: samples for the intervals; 0 for no intervals.
+        seed: of the random numbers.
+
+    Raises:
+        DataError: a document is missing or extra, or its text differs.
+        UsageError: a negative number of samples.
+
+    >>> from spanloom.document import Mention
+    >>> gold = Document("colon and lung cancer", mentions=[Mention("Disease", [(0, 21)], concepts=["D1", "D2"])])
+    >>> predicted = gold.copy(mentions=[Mention("Disease", [(10, 21)], concepts=["D2"])])
+    >>> report = evaluate_concepts([gold], [predicted], bootstrap=0)
+    >>> report.documents.precision, report.documents.recall, report.mentions.f1
+    (1.0, 0.5, 0.0)
+    """
+    if bootstrap < 0:
+        raise UsageError(f"found {bootstrap} bootstrap samples, expected 0 or more")
+    predicted = pair(gold, predicted)
+    resolve = Resolved(vocabulary)
+    kinds = sorted({mention.type for side in (gold, predicted) for document in side for mention in document.mentions})
+    rows = [by_document(concept_sets(gold, resolve), concept_sets(predicted, resolve))]
+    rows.append(by_mention(gold, predicted, resolve))
+    found = recognized(gold, predicted, resolve)
+    rows += [accuracy(found, True), accuracy(found, False)]
+    for kind in kinds:
+        rows.append(by_document(concept_sets(gold, resolve, kind), concept_sets(predicted, resolve, kind)))
+        rows.append(by_mention(_only(gold, kind), _only(predicted, kind), resolve))
+    documents, mentions, linked, unlinked, *others = scores(rows, len(gold), bootstrap, seed)
+    sides = {"gold": gold, "predicted": predicted}
+    return ConceptReport(
+        documents=documents,
+        mentions=mentions,
+        types={kind: {"documents": others[2 * i], "mentions": others[2 * i + 1]} for i, kind in enumerate(kinds)},
+        accuracy={"linked": linked, "unlinked": unlinked},
+        several={name: sum(len(resolve(m)) > 1 for d in side for m in d.mentions) for name, side in sides.items()},
+        none={name: sum(not m.concepts for d in side for m in d.mentions) for name, side in sides.items()},
+        lacking=None if vocabulary is None else {name: resolve.lacking(side) for name, side in sides.items()},
+        count=len(gold),
+    )
+
+
+def _only(documents: Sequence[Document], kind: str) -> list[Document]:
+    return [document.copy(mentions=[m for m in document.mentions if m.type == kind]) for document in documents]
+
+
+@dataclass(frozen=True, slots=True)
+class ConceptTest:
+    """The difference of two predictions in the concepts of documents, and of mentions.
+
+    Args:
+        documents: F1 of the documents' sets: approximate randomization over documents.
+        mentions: F1 of mentions with their concepts, likewise.
+        documents_t: p of a two-sided paired t-test of the documents' own F1 of sets (paper 002, Table 5).
+        mentions_t: the same of mentions.
+    """
+
+    documents: PairedTest
+    mentions: PairedTest
+    documents_t: float
+    mentions_t: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, ready for JSON."""
+        return {
+            "documents": self.documents.to_dict() | {"t_test": self.documents_t},
+            "mentions": self.mentions.to_dict() | {"t_test": self.mentions_t},
+        }
+
+    def to_text(self) -> str:
+        """Four lines for a terminal for each of the two."""
+        tests = {"documents": (self.documents, self.documents_t), "mentions": (self.mentions, self.mentions_t)}
+        return "".join(
+            f"concepts of {name}\n{test.to_text()}"
+            f"p {f'= {p:.4f}' if p >= 0.0001 else '< 0.0001'} (paired t-test of F1 over documents)\n"
+            for name, (test, p) in tests.items()
+        )
+
+
+def concept_test(
+    gold: Sequence[Document],
+    a: Sequence[Document],
+    b: Sequence[Document],
+    *,
+    vocabulary: Resolver | None = None,
+    samples: int = 10_000,
+    seed: int = 0,
+) -> ConceptTest:
+    """Test whether two predictions differ in their concepts.
+
+    Args:
+        gold: N documents.
+        a: the first prediction of them.
+        b: the second.
+        vocabulary: resolves alternative identifiers.
+        samples: of the randomization tests and of the intervals.
+        seed: of the random numbers.
+
+    Raises:
+        DataError: a document is missing or extra, or its text differs.
+        UsageError: there are no samples, or no documents.
+
+    >>> from spanloom.document import Mention
+    >>> text = Document("pain", mentions=[Mention("Disease", [(0, 4)], concepts=["D1"])])
+    >>> gold = [text.copy(id=str(i)) for i in range(8)]
+    >>> worse = [document.copy(mentions=[]) for document in gold[:6]] + gold[6:]
+    >>> test = concept_test(gold, gold, worse)
+    >>> test.documents.p_value, round(test.documents_t, 4)
+    (0.03125, 0.0025)
+    """
+    if samples < 1 or not gold:
+        raise UsageError(f"found {samples} sample(s) and {len(gold)} document(s), expected at least one of each")
+    sides = [pair(gold, a), pair(gold, b)]
+    resolve = Resolved(vocabulary)
+    expected = concept_sets(gold, resolve)
+    sets = [by_document(expected, concept_sets(side, resolve)) for side in sides]
+    mentions = [by_mention(gold, side, resolve) for side in sides]
+    cut = whole_documents(len(gold))
+    return ConceptTest(
+        compare_rows(sets[0], sets[1], cut, samples, seed),
+        compare_rows(mentions[0], mentions[1], cut, samples, seed),
+        t_test(*_f1(sets, len(gold))),
+        t_test(*_f1(mentions, len(gold))),
+    )
+
+
+def _f1(rows: Sequence[Row], documents: int) -> list[Floats]:
+    """The F1 of each document, for each row."""
+    counts = unit_counts(rows, documents).toarray().reshape(documents, len(rows), 4)
+    return [rates(counts[:, i])[:, 2] for i in range(len(rows))]
+
+
+def t_test(a: Floats, b: Floats) -> float:
+    """The two-sided p value of a paired t-test; 1 where no pair differs.
+
+    Args:
+        a: (N,) values.
+        b: (N,) values of the same things.
+
+    >>> round(t_test(np.array([3.0, 4.0, 5.0, 4.0]), np.array([2.0, 3.5, 3.5, 4.0])), 4)
+    0.1027
+    """
+    change = a - b
+    if len(change) < 2 or not np.any(change):
+        return 1.0
+    error = change.std(ddof=1) / np.sqrt(len(change))
+    if not error:
+        return 0.0
+    return float(2 * stdtr(len(change) - 1, -abs(change.mean() / error)))

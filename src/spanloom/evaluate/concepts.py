@@ -1,0 +1,186 @@
+"""Concepts compared: document by document as sets, mention by mention, and where the mention was recognized.
+
+The sets are what the shared tasks count (BioCreative V CDR, task DNER: Wei et al. 2016; NCBI Disease: Leaman et al.
+2013): which concepts a document mentions at all. A mention with several concepts, as composite mentions have, gives all
+of them to its document's set.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from spanloom.document import Document, Mention, Span
+from spanloom.document.identifiers import normalize_identifier
+from spanloom.document.span import join_spans
+from spanloom.evaluate.compare import Item, Key, compare
+from spanloom.evaluate.rows import Bools, Ints, Row, everything
+from spanloom.evaluate.units import Units
+
+_Place = tuple[str, tuple[Span, ...]]
+
+
+class Identified(Protocol):
+    """Whatever has an identifier, such as a concept."""
+
+    @property
+    def id(self) -> str:
+        """The identifier."""
+        ...
+
+
+class Resolver(Protocol):
+    """What knows which identifiers mean the same, such as `spanloom.vocabulary.Vocabulary`."""
+
+    def find(self, id: str, /) -> int:
+        """The number of the concept with this identifier, or alternative identifier; -1 if there is none."""
+        ...
+
+    def __getitem__(self, number: int, /) -> Identified:
+        """The concept of a number."""
+        ...
+
+
+class Resolved:
+    """Identifiers in the form in which they are compared, each looked up once.
+
+    Args:
+        vocabulary: resolves alternatives; without one, only the spelling is normalized.
+
+    >>> sorted(Resolved()(Mention("Disease", [(0, 4)], concepts=["D010146", "mesh:d010146", "OMIM:1"])))
+    ['MESH:D010146', 'OMIM:1']
+    """
+
+    def __init__(self, vocabulary: Resolver | None = None) -> None:
+        self._vocabulary = vocabulary
+        self._forms: dict[str, str] = {}
+        self._lacking: set[str] = set()
+
+    def __call__(self, mention: Mention) -> frozenset[str]:
+        """The different concepts of a mention."""
+        return frozenset(map(self._form, mention.concepts))
+
+    def lacking(self, documents: Iterable[Document]) -> dict[str, dict[str, int]]:
+        """By type, how many mentions have each identifier that the vocabulary lacks; the most frequent first."""
+        found: dict[str, Counter[str]] = {}
+        for document in documents:
+            for mention in document.mentions:
+                lacking = self(mention) & self._lacking
+                if lacking:
+                    found.setdefault(mention.type, Counter()).update(sorted(lacking))
+        return {kind: dict(counts.most_common()) for kind, counts in sorted(found.items())}
+
+    def _form(self, identifier: str) -> str:
+        form = self._forms.get(identifier)
+        if form is None:
+            form = normalize_identifier(identifier)
+            if self._vocabulary is not None:
+                number = self._vocabulary.find(form)
+                if number < 0:
+                    self._lacking.add(form)
+                else:
+                    form = self._vocabulary[number].id
+            self._forms[identifier] = form
+        return form
+
+
+class Recognized(NamedTuple):
+    """The mentions that gold and prediction both have; one document number for each, and whether the concepts agree.
+
+    Args:
+        document: (M,) of each.
+        right: (M,) whether the concepts are the same.
+        linked: (M,) whether gold gives any.
+    """
+
+    document: Ints
+    right: Bools
+    linked: Bools
+
+
+def linked_mentions(resolve: Resolved) -> Key:
+    """What `compare` compares: type, all boundaries, and all concepts; no concept equals no concept."""
+
+    def key(document: Document) -> Iterator[Item]:
+        for mention in document.mentions:
+            spans = join_spans(document.text, mention.spans)
+            yield (mention.type, spans, resolve(mention)), mention.replace(spans=spans)
+
+    return key
+
+
+def concept_sets(documents: Iterable[Document], resolve: Resolved, kind: str | None = None) -> list[frozenset[str]]:
+    """The concepts of each document, or of its mentions of one type.
+
+    >>> document = Document("colon and lung cancer", mentions=[Mention("Disease", [(0, 21)], concepts=["D1", "D2"])])
+    >>> [sorted(concepts) for concepts in concept_sets([document], Resolved())]
+    [['D1', 'D2']]
+    """
+    return [
+        frozenset(
+            concept
+            for mention in document.mentions
+            if kind is None or mention.type == kind
+            for concept in resolve(mention)
+        )
+        for document in documents
+    ]
+
+
+def by_document(gold: Sequence[frozenset[str]], predicted: Sequence[frozenset[str]]) -> Row:
+    """The row of the concepts of documents."""
+    hits = _repeated([len(g & p) for g, p in zip(gold, predicted, strict=True)])
+    return Row(hits, _repeated(map(len, predicted)), hits, _repeated(map(len, gold)), np.zeros(0, np.int64))
+
+
+def by_mention(gold: Sequence[Document], predicted: Sequence[Document], resolve: Resolved) -> Row:
+    """The row of mentions whose type, boundaries and concepts are right; the units are documents."""
+    return everything(compare(gold, predicted, whole_documents(len(gold)), linked_mentions(resolve)))
+
+
+def whole_documents(count: int) -> Units:
+    """Documents as the units of resampling, whatever sentences they have."""
+    return Units([np.zeros(0, np.int64)] * count, np.arange(count), count, "document")
+
+
+def recognized(gold: Sequence[Document], predicted: Sequence[Document], resolve: Resolved) -> Recognized:
+    """The mentions whose type and boundaries are right; several at one place count once, with all their concepts."""
+    rows = [
+        (number, expected == found.get(place), bool(expected))
+        for number, (g, p) in enumerate(zip(gold, predicted, strict=True))
+        for found in [_concepts_at(p, resolve)]
+        for place, expected in _concepts_at(g, resolve).items()
+        if place in found
+    ]
+    columns = zip(*rows, strict=True) if rows else ((), (), ())
+    document, right, linked = columns
+    return Recognized(np.array(document, np.int64), np.array(right, np.bool_), np.array(linked, np.bool_))
+
+
+def accuracy(found: Recognized, linked: bool) -> Row:
+    """The row whose precision is the part of the recognized mentions that have the right concepts.
+
+    Args:
+        found: recognized mentions.
+        linked: those for which gold gives concepts, or those for which it gives none.
+    """
+    chosen = found.linked == linked
+    all_, right = found.document[chosen], found.document[chosen & found.right]
+    return Row(right, all_, right, all_, np.zeros(0, np.int64))
+
+
+def _concepts_at(document: Document, resolve: Resolved) -> dict[_Place, frozenset[str]]:
+    places: dict[_Place, frozenset[str]] = {}
+    for mention in document.mentions:
+        place = (mention.type, join_spans(document.text, mention.spans))
+        places[place] = places.get(place, frozenset()) | resolve(mention)
+    return places
+
+
+def _repeated(counts: Iterable[int]) -> Ints:
+    """Each document's number as many times as it has something."""
+    many = np.fromiter(counts, np.int64)
+    return np.repeat(np.arange(len(many)), many)

@@ -1,0 +1,98 @@
+"""How many tokens have the right value in a column, such as the right part of speech."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from spanloom.document import Document
+from spanloom.errors import DataError
+from spanloom.evaluate.resample import bootstrap, percentile_interval
+from spanloom.evaluate.units import name, pair
+
+
+@dataclass(frozen=True)
+class TagReport:
+    """How many tokens have the right value.
+
+    Args:
+        column: its name.
+        tokens: of the gold documents.
+        correct: how many have the value that gold has.
+        accuracy: their share.
+        low, high: its 95 % interval over sentences, by bootstrap.
+    """
+
+    column: str
+    tokens: int
+    correct: int
+    accuracy: float
+    low: float
+    high: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values."""
+        return asdict(self)
+
+    def to_text(self) -> str:
+        """In one line."""
+        interval = f"95 % interval {100 * self.low:.2f} to {100 * self.high:.2f}"
+        tokens = f"{self.correct:,} of {self.tokens:,} tokens"
+        return f"{self.column}: accuracy {100 * self.accuracy:.2f} ({interval}), {tokens}\n"
+
+
+def evaluate_tags(
+    gold: Sequence[Document], predicted: Sequence[Document], column: str = "pos", *, samples: int = 1000, seed: int = 0
+) -> TagReport:
+    """Compare a column token by token.
+
+    Args:
+        gold: with tokens, sentences and the column.
+        predicted: the same texts and tokens, with the column.
+        column: its name.
+        samples: of the bootstrap (see `spanloom.evaluate.resample`).
+        seed: of the bootstrap.
+
+    Raises:
+        DataError: documents, tokens or columns that are not there or do not match.
+
+    >>> tokens, sentences = [(0, 4), (5, 9)], [(0, 2)]
+    >>> gold = Document("left lung", tokens=tokens, sentences=sentences, columns={"pos": ["JJ", "NN"]})
+    >>> evaluate_tags([gold], [gold.copy(columns={"pos": ["NN", "NN"]})]).accuracy
+    0.5
+    """
+    counts = [
+        _counts(one, other, column, i) for i, (one, other) in enumerate(zip(gold, pair(gold, predicted), strict=True))
+    ]
+    units = np.concatenate([np.zeros((0, 2)), *counts])
+    correct, tokens = units.sum(0).astype(int).tolist() if len(units) else (0, 0)
+    if not tokens:
+        raise DataError("the gold documents hold no tokens; give annotated text")
+    # precision, recall and F1 are one where each token has one value on either side
+    found = bootstrap(csr_array(units[:, [0, 1, 0, 1]]), 1, samples, seed)[:, 0, 2]
+    low, high = percentile_interval(found).tolist()
+    return TagReport(column, tokens, correct, correct / tokens, low, high)
+
+
+def _counts(gold: Document, predicted: Document, column: str, number: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """(sentences, 2) of each sentence how many tokens are right, and how many there are."""
+    place = f"document {name(gold, number)}"
+    if gold.tokens is None or gold.sentences is None or predicted.tokens is None:
+        raise DataError(f"{place}: a side has no tokens or sentences; give documents that do, such as JSONL")
+    if not np.array_equal(gold.tokens, predicted.tokens):
+        raise DataError(f"{place}: the predicted tokens are not those of gold; predict on the gold documents")
+    size = len(gold.tokens)
+    sides = []
+    for side, document in (("gold", gold), ("predicted", predicted)):
+        values = document.columns.get(column, [] if not size else None)
+        if values is None or len(values) != size:
+            found = f"no column {column!r}" if values is None else f"{len(values)} values in column {column!r}"
+            raise DataError(f"{place}: the {side} document has {found}, expected one for each of {size} tokens")
+        sides.append(np.array(values, object))
+    right = np.concatenate([[0], np.cumsum(sides[0] == sides[1])]) if size else np.zeros(1)
+    first, end = gold.sentences.T
+    return np.stack([right[end] - right[first], end - first], 1).astype(np.float64)

@@ -1,0 +1,74 @@
+"""JSON as strictly as data has to be read: nothing is overwritten, rounded to infinity or half a character."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from spanloom.errors import DataError
+from spanloom.formats.source import decode
+
+
+def loads(raw: bytes, path: str | Path, line: int | None = None) -> object:
+    r"""A value of JSON, strictly: no field twice, no ``NaN``, no number that is too large, no half of a character.
+
+    Args:
+        raw: one line of a file, or all of it.
+        path: for messages.
+        line: the number of the line; ``None`` for a whole file.
+
+    Raises:
+        DataError: it is no JSON, or not to be used.
+
+    >>> loads(b'{"a": [1, 2]}', "a.json")
+    {'a': [1, 2]}
+    >>> loads(b'{"a":\n}', "a.json")
+    Traceback (most recent call last):
+    spanloom.errors.DataError: a.json:2: not JSON: expecting value at column 1; expected one JSON value
+    """
+    text = decode(raw, path, line).rstrip()  # so that a string cut short is not said to hold a line end
+    try:
+        record: object = _DECODER.decode(text)
+        if b"\\ud" in raw or b"\\uD" in raw:
+            json.dumps(record, ensure_ascii=False).encode("utf-8")
+    except json.JSONDecodeError as error:
+        reason = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
+        message = f"not JSON: {reason} at column {error.colno}"
+        expected = "one JSON value" if line is None else "one JSON object a line"
+        hint = " (the file looks like one JSON array)" if text.startswith("[") and line == 1 else ""
+        raise DataError(f"{message}; expected {expected}{hint}", path=path, line=line or error.lineno) from error
+    except UnicodeEncodeError as error:
+        message = r"half of a surrogate pair (\ud800 to \udfff) without the other half; expected Unicode characters"
+        raise DataError(message, path=path, line=line) from error
+    except ValueError as error:
+        reason = "an integer has thousands of digits" if "integer string conversion" in str(error) else str(error)
+        raise DataError(f"JSON that cannot be used: {reason}", path=path, line=line) from error
+    except RecursionError as error:
+        message = "the JSON is nested too deeply; expected a document's record"
+        raise DataError(message, path=path, line=line) from error
+    return record
+
+
+def _refuse(name: str) -> float:
+    raise ValueError(f"found {name}, expected a number (JSON knows none such)")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if math.isinf(value):
+        raise ValueError(f"the number {digits[:20]} is too large")
+    return value
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the field {twice!r} stands twice in one object")
+    return fields
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_object)

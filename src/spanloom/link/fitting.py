@@ -1,0 +1,262 @@
+"""From annotated documents to a trained linker, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from time import monotonic
+
+import numpy as np
+
+from spanloom.document import Document
+from spanloom.errors import DataError
+from spanloom.features import Built, FeatureSet
+from spanloom.hypergraph.threads import parallel_map
+from spanloom.link.chain import Chain, fit_chain
+from spanloom.link.columns import DICTIONARY_TEMPLATES, LANGUAGE_TEMPLATES, with_columns
+from spanloom.link.instances import Derivations, Instance, Reader, derive, join
+from spanloom.link.kernels_features import Forms
+from spanloom.link.language_model import LanguageModel
+from spanloom.link.learning import Pass, Search, Singles, Weights, filled_table, new_table, perceptron
+from spanloom.link.names import Concepts, Memory, Names, find_combinations
+from spanloom.link.proposals import Proposer
+from spanloom.link.runs import text_runs
+from spanloom.link.scores import Scores, measure
+from spanloom.link.system import Prescribed, System
+from spanloom.recognize.pos_tagger import PosTagger
+from spanloom.recognize.resources import Sources
+from spanloom.recognize.training import Listener, Progress
+from spanloom.vocabulary import memory as remembered
+from spanloom.vocabulary.candidates import CandidateFinder
+from spanloom.vocabulary.store import Vocabulary
+
+MOST_TOKENS = 20  # of a mention
+_BIASES = (-0.4, -0.2, 0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.3, 1.6, 2.0)  # tried, in units of the margin or of 10
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a linker is trained; the fields are parameters of `Linker`."""
+
+    sources: Sources
+    candidates: int
+    method: str
+    beam: int
+    iterations: int
+    patience: int
+    runs: int
+    margin: float
+    groups: int
+    folds: int
+    least: float
+    evidence: bool
+    given: bool
+    dictionary: bool
+    seed: int
+    n_jobs: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What training gives.
+
+    Args:
+        system: trained.
+        derivations: of the training data.
+        scores: of development data.
+        passes: over the training data, of all runs.
+        history: updates and development scores of each pass.
+    """
+
+    system: System
+    derivations: Derivations
+    scores: Scores
+    passes: int
+    history: tuple[tuple[int, float, float], ...]
+
+
+@dataclass
+class Fitter:
+    """One training.
+
+    Args:
+        plan: how.
+        types: K names.
+        vocabulary: to link to.
+        language: language model, if there is one.
+        pos: fills a column of documents that lack it, if anything does.
+        tell: told of each step.
+        began: when, by `monotonic`.
+    """
+
+    plan: Plan
+    types: tuple[str, ...]
+    vocabulary: Vocabulary
+    language: LanguageModel | None
+    pos: PosTagger | None
+    tell: Listener
+    began: float
+
+    def fit(self, train: Sequence[Document], dev: Sequence[Document]) -> Outcome:
+        """Train on prepared documents."""
+        plan = self.plan
+        self._step("vocabulary")
+        self.names = Names.build(self.vocabulary)
+        self.concepts = Concepts(self.vocabulary, find_combinations(train, self.types, self.vocabulary))
+        self.forms = concept_forms(self.concepts)
+        self.finder = CandidateFinder(self.vocabulary, None, k=plan.candidates, method=plan.method)
+        self.longest = _longest(train, self.types)
+        folds = _folds(train, plan.folds, plan.seed)
+        ordered = [document for fold in folds for document in fold]
+        search = Search(self.forms, plan.groups, len(self.types), self.longest, plan.beam)
+        ordered = with_columns(ordered, self.names, self.language)
+        features = self._features(ordered)
+        instance = self._jackknife(_split(ordered, [len(fold) for fold in folds]), features)
+        self._step("tagging chain")
+        chain = fit_chain(ordered, self.types, features, plan.seed, plan.n_jobs)
+        empty = Weights(np.zeros((0, search.roles), np.float32), new_table(256, learning=False))
+        system = System(
+            self.types, self._reader(chain, ordered), self.names, self.concepts, self.language, search, empty,
+            pos=self.pos,
+        )  # fmt: skip
+        derivations = derive(ordered, instance, self.types, self.concepts, self.longest)
+        development = Development(system, dev, plan.given, plan.n_jobs)
+        fits = [self._run(number, instance, chain.built, derivations, development) for number in range(plan.runs)]
+        weights = merge([fit.weights for fit in fits])
+        system = self._biased(replace(system, weights=weights), development)
+        history = tuple(step for fit in fits for step in fit.history)
+        return Outcome(system, derivations, development.scores(system), sum(fit.passes for fit in fits), history)
+
+    def _features(self, documents: Sequence[Document]) -> FeatureSet:
+        more = [*DICTIONARY_TEMPLATES] if self.plan.dictionary else []
+        if self.language is not None:
+            more += LANGUAGE_TEMPLATES
+        return self.plan.sources.feature_set(documents, more)
+
+    def _reader(self, chain: Chain, documents: Sequence[Document]) -> Reader:
+        """The reader whose probabilities and memory come from some documents."""
+        plan = self.plan
+        memory = Memory.build(documents, self.types, self.concepts)
+        finder = self.finder.with_memory(remembered.Memory.build(documents, self.vocabulary, self.types))
+        proposer = Proposer(self.names, memory, finder, plan.candidates, self.longest, len(self.types))
+        return Reader(chain.tagger, proposer, self.forms, plan.least, plan.evidence)
+
+    def _jackknife(self, folds: list[list[Document]], features: FeatureSet) -> Instance:
+        """The training data as they look to a linker that was trained on the other folds."""
+
+        def one(number: int) -> Instance:
+            others = [document for k, fold in enumerate(folds) if k != number for document in fold]
+            chain = fit_chain(others, self.types, features, self.plan.seed, 1)
+            given = Prescribed(folds[number], self.types).spans if self.plan.given else None
+            return self._reader(chain, others).read(folds[number], None, given)
+
+        self._step("tagging chains of the folds")
+        return join(parallel_map(one, range(len(folds)), self.plan.n_jobs))
+
+    def _run(
+        self, number: int, instance: Instance, built: Built, derivations: Derivations, development: Development
+    ) -> _Fit:
+        plan = self.plan
+        history: list[tuple[int, float, float]] = []
+        best: list[tuple[float, int, Weights]] = []
+        stage = "training" + (f", run {number + 1} of {plan.runs}" if plan.runs > 1 else "")
+
+        def after(done: Pass) -> bool:
+            scores = development.scores(replace(development.system, weights=done.weights))
+            history.append((done.updates, scores.recognition, scores.concepts))
+            if not best or scores.mean > best[0][0]:
+                best[:] = [(scores.mean, done.number, _kept(done.weights))]
+            self._step(stage, done.number, plan.iterations, scores.mean)
+            return done.number - best[0][1] >= plan.patience
+
+        perceptron(
+            development.system.search, instance.data, built.matrix, built.index.group_sizes, derivations.gold,
+            derivations.history, passes=plan.iterations, seed=(plan.seed, number), margin=plan.margin,
+            forced=derivations.gold.labels if plan.given else None, callback=after,
+        )  # fmt: skip
+        return _Fit(best[0][2], len(history), tuple(history))
+
+    def _biased(self, system: System, development: Development) -> System:
+        """The system with the bias that development data prefer; the smallest of equal ones."""
+        if self.plan.given:
+            return system
+        self._step("tuning the bias")
+        unit = self.plan.margin or 10.0
+        tried = [replace(system, bias=factor * unit) for factor in sorted(_BIASES, key=abs)]
+        return max(tried, key=lambda one: development.scores(one).mean)
+
+    def _step(self, stage: str, step: int = 0, steps: int | None = None, score: float | None = None) -> None:
+        self.tell(Progress(stage, step, steps, None, score, monotonic() - self.began))
+
+
+@dataclass(frozen=True)
+class _Fit:
+    weights: Weights
+    passes: int
+    history: tuple[tuple[int, float, float], ...]
+
+
+class Development:
+    """Development data, read once."""
+
+    def __init__(self, system: System, documents: Sequence[Document], given: bool, n_jobs: int) -> None:
+        self.system = system
+        self.documents = documents
+        self.n_jobs = n_jobs
+        enriched = system.columns(documents)
+        self._prescribed = Prescribed(enriched, system.types) if given else None
+        self._instance, self._matrix = system.read(enriched, self._prescribed, n_jobs)
+
+    def scores(self, system: System) -> Scores:
+        """What a system with other weights makes of them."""
+        labels, choices = system.decode(self._instance, self._matrix, self._prescribed, self.n_jobs)
+        found = system.segments(self._instance, labels, choices)
+        return measure(self.documents, found, system.types, system.concepts)
+
+
+def concept_forms(concepts: Concepts) -> Forms:
+    """The preferred names of the concepts; a combination's are joined."""
+    names = [concept.name for concept in concepts.vocabulary]
+    names += [" ".join(names[part] for part in parts) for parts in concepts.combinations]
+    runs, first, end = text_runs(names)
+    if not len(runs.low):
+        raise DataError("the vocabulary's names hold no word; expected names of letters or digits")
+    last = np.maximum(end, first + 1) - 1
+    return Forms(runs.low[np.minimum(first, len(runs.low) - 1)], runs.low[last.clip(0, len(runs.low) - 1)], end - first)
+
+
+def merge(weights: Sequence[Weights]) -> Weights:
+    """The mean of the weights of several runs."""
+    if len(weights) == 1:
+        return weights[0]
+    roles: Singles = np.stack([part.roles for part in weights]).mean(0, dtype=np.float32)
+    filled = [part.table.keys != 0 for part in weights]
+    keys = np.concatenate([part.table.keys[keep] for part, keep in zip(weights, filled, strict=True)])
+    values = np.concatenate([part.table.weights[keep] for part, keep in zip(weights, filled, strict=True)])
+    distinct, inverse = np.unique(keys, return_inverse=True)
+    sums = np.bincount(inverse, values, len(distinct)) / len(weights)
+    return Weights(roles, filled_table(distinct, sums.astype(np.float32)))
+
+
+def _kept(weights: Weights) -> Weights:
+    return Weights(weights.roles.copy(), weights.table)
+
+
+def _longest(documents: Sequence[Document], types: Sequence[str]) -> int:
+    """The tokens of the longest training mention, at most `MOST_TOKENS`."""
+    prescribed = Prescribed(documents, types)
+    return min(MOST_TOKENS, prescribed.longest)
+
+
+def _folds(documents: Sequence[Document], count: int, seed: int) -> list[list[Document]]:
+    if len(documents) < 2:
+        raise DataError(f"the training data hold {len(documents)} document, expected at least 2; give more")
+    order = np.random.default_rng(seed).permutation(len(documents))
+    count = min(count, len(documents))
+    return [[documents[i] for i in sorted(order[k::count].tolist())] for k in range(count)]
+
+
+def _split(documents: Sequence[Document], sizes: Sequence[int]) -> list[list[Document]]:
+    starts = np.cumsum([0, *sizes]).tolist()
+    return [list(documents[a:b]) for a, b in pairwise(starts)]

@@ -1,0 +1,70 @@
+"""How the actions of the transition system change a state (see `spanloom.link.kernels_features` for its columns)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from spanloom.link import kernels_features as features
+
+
+@njit(cache=True, nogil=True)
+def role(types, previous, label):
+    """The role of a pair of labels; see `spanloom.link.transitions.role_names`."""
+    labels = 1 + 2 * types
+    if label == 0:
+        return labels if previous == 0 else labels + 1 + (previous - 1) // 2
+    kind = (label - 1) // 2
+    base = labels + 1 + types
+    if label % 2 == 1:
+        return base + 2 * kind + (previous != 0)
+    return base + 2 * types + 2 * kind + (previous == label)
+
+
+@njit(cache=True, nogil=True)
+def start(state):
+    """The state before the first token."""
+    state[:] = 0
+    state[features.OPEN] = -1
+    state[features.E1_END] = -1
+    state[features.E1_CONCEPT] = -2
+    for column in (features.N1, features.N1_FIRST, features.N1_LAST, features.N2, features.N2_LAST,
+                   features.E1, features.E1_LAST, features.E2_LAST):  # fmt: skip
+        state[column] = np.int64(features.NOTHING)
+
+
+@njit(cache=True, nogil=True)
+def push(state, form, first, last, size):
+    """A new last segment."""
+    state[features.N2], state[features.N2_LAST] = state[features.N1], state[features.N1_LAST]
+    state[features.N2_SIZE] = state[features.N1_SIZE]
+    state[features.N1], state[features.N1_FIRST] = np.int64(form), np.int64(first)
+    state[features.N1_LAST], state[features.N1_SIZE] = np.int64(last), size
+
+
+@njit(cache=True, nogil=True)
+def close(forms, words, base, state, end, concept):
+    """Close the open entity at token ``end``; its first is kept in the state until `enter` follows."""
+    first = state[features.OPEN]
+    if concept >= 0:
+        push(state, features.concept_form(concept), forms.first[concept], forms.last[concept], forms.size[concept])
+    else:
+        form = features.text_form(words, base + first, base + end)
+        push(state, form, words[base + first], words[base + end - 1], end - first)
+
+
+@njit(cache=True, nogil=True)
+def enter(words, base, state, i, label, closed, concept):
+    """Take token i with a label; ``closed`` says whether the open entity was closed first."""
+    if closed:
+        state[features.E2_LAST] = state[features.E1_LAST]
+        state[features.E1] = np.int64(features.text_form(words, base + state[features.OPEN], base + i))
+        state[features.E1_LAST] = np.int64(words[base + i - 1])
+        state[features.E1_END] = i
+        state[features.E1_CONCEPT] = concept
+        state[features.OPEN] = -1
+    state[features.LABEL2], state[features.LABEL1] = state[features.LABEL1], label
+    if label == 0:
+        push(state, words[base + i], words[base + i], words[base + i], 1)
+    elif label % 2 == 1:
+        state[features.OPEN] = i

@@ -1,0 +1,196 @@
+"""The averaged structured perceptron with early update (Lou et al. 2017, algorithm 2; Collins 2002)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.features import Sparse
+from spanloom.link import kernels_beam as beam
+from spanloom.link import kernels_perceptron as kernels
+from spanloom.link.kernels_features import MOST, WIDTH, Data, Forms
+from spanloom.link.kernels_table import Table, enter
+
+Singles = NDArray[np.float32]
+Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
+_FILLING = 0.5  # of the table
+
+
+class Gold(NamedTuple):
+    """Gold derivations.
+
+    Args:
+        labels: (T,).
+        choices: (T,) of the entity whose last token it is, else -1.
+    """
+
+    labels: Int32
+    choices: Int32
+
+
+class History(NamedTuple):
+    """The concepts of D documents.
+
+    Args:
+        ptr: (D + 1,).
+        sentence: where each concept first stands, counted over all documents.
+        concept: its number.
+    """
+
+    ptr: Int64
+    sentence: Int64
+    concept: Int64
+
+
+class Weights(NamedTuple):
+    """What is learned.
+
+    Args:
+        roles: (F, R) of the features of tokens, each single one.
+        table: of all others.
+    """
+
+    roles: Singles
+    table: Table
+
+
+@dataclass(frozen=True)
+class Search:
+    """What a search needs beside weights and data.
+
+    Args:
+        forms: the concepts' names.
+        groups: templates, as bits of `spanloom.link.kernels_features`.
+        types: K.
+        longest: tokens of an entity, at most.
+        width: of the beam.
+    """
+
+    forms: Forms
+    groups: int
+    types: int
+    longest: int
+    width: int
+
+    @property
+    def roles(self) -> int:
+        """R."""
+        return 2 + 7 * self.types
+
+    def model(self, table: Table) -> beam.Model:
+        """With weights."""
+        return beam.Model(table, self.forms, self.groups, self.types, self.longest)
+
+    def workspace(self, data: Data) -> beam.Workspace:
+        """Scratch memory for all of the sentences."""
+        steps = int(np.diff(data.offsets).max(initial=0)) + 1
+        rows = int((np.diff(data.cand_ptr[data.span_ptr]) + np.diff(data.span_ptr)).max(initial=0)) + 1
+        width = self.width + 1
+        parent, choice, label = (np.zeros((steps, width), np.int32) for _ in range(3))
+        return beam.Workspace(
+            np.zeros((2, width, WIDTH), np.int64), np.zeros((2, width)), parent, choice, label,
+            np.zeros((steps, self.longest), np.int32), np.zeros((steps, self.longest, self.types), np.float32),
+            np.zeros(rows, np.float32), np.zeros(rows, np.uint64), np.zeros(rows, np.float32),
+            np.zeros((rows, 1 + self.types), np.float32), np.zeros(WIDTH, np.int64),
+            np.zeros(len(self.forms.size), np.int64), np.zeros(MOST, np.uint64),
+        )  # fmt: skip
+
+
+class Pass(NamedTuple):
+    """The end of a pass over the training data.
+
+    Args:
+        number: from 1.
+        updates: how many sentences were not as they should be.
+        weights: the mean of the weights after each sentence so far.
+    """
+
+    number: int
+    updates: int
+    weights: Weights
+
+
+def perceptron(
+    search: Search, data: Data, matrix: Sparse, group_sizes: Singles, gold: Gold, history: History, *,
+    passes: int, seed: int | Sequence[int], callback: Callable[[Pass], bool], margin: float = 0.0,
+    forced: Int32 | None = None,
+) -> None:  # fmt: skip
+    """Train; ``callback`` gets the averaged weights after each pass, and stops by a true result.
+
+    g features that always stand together are one row of the matrix. Its value is sqrt(g), and in the end each of the g
+    has the row's weight divided by sqrt(g): so the row learns what the g would learn one by one.
+
+    Args:
+        search: what to search with.
+        data: the training sentences; those without tokens are left out.
+        matrix: (T, F) binary, the features of their tokens.
+        group_sizes: (F,).
+        gold: their derivations.
+        history: the concepts that documents are linked to.
+        passes: at most.
+        seed: of the order.
+        callback: called after each pass.
+        margin: by how much the gold derivation must win, for each label and link that another has wrong; 0 is the
+            perceptron of the paper.
+        forced: (T,) labels that are prescribed.
+    """
+    values = np.sqrt(group_sizes)[matrix.indices]
+    arrays = (matrix.indices, matrix.offsets, values)
+    weights = np.zeros((len(group_sizes), search.roles), np.float32)
+    sums = np.zeros(weights.shape)
+    table = new_table(1 << 16)
+    work = search.workspace(data)
+    local = np.zeros((len(work.parent), search.roles), np.float32)
+    prescribed = np.full(len(gold.labels), beam.FREE, np.int32) if forced is None else forced
+    random = np.random.default_rng(seed)
+    filled = np.flatnonzero(np.diff(data.offsets))
+    steps = 0
+    for number in range(1, passes + 1):
+        order = random.permutation(filled)
+        at = updates = 0
+        while True:
+            reached, changed = kernels.train(
+                search.model(table), data, arrays, gold, history, order, at, steps, weights, sums, work, local,
+                search.width, prescribed, int(len(table.keys) * _FILLING) - 4096, margin,
+            )  # fmt: skip
+            steps += reached - at
+            at, updates = reached, updates + changed
+            if at == len(order):
+                break
+            table = grown(table)
+        means = Weights((weights - sums / steps).astype(np.float32), averaged(table, steps))
+        means.roles[:] /= np.sqrt(group_sizes)[:, None]
+        if callback(Pass(number, updates, means)) or not updates:
+            break
+
+
+def new_table(size: int, learning: bool = True) -> Table:
+    """An empty table; the size is a power of two."""
+    sums = np.zeros(size if learning else 0)
+    return Table(np.zeros(size, np.uint64), np.zeros(size, np.float32), sums, np.zeros(1, np.int64))
+
+
+def grown(table: Table) -> Table:
+    """The same in twice the space."""
+    larger = new_table(2 * len(table.keys))
+    enter(larger, table.keys, table.weights, table.sums)
+    return larger
+
+
+def averaged(table: Table, steps: int) -> Table:
+    """The mean of the weights over all steps, without those that are 0."""
+    weights = (table.weights - table.sums / steps).astype(np.float32)
+    keep = (table.keys != 0) & (weights != 0)
+    return filled_table(table.keys[keep], weights[keep])
+
+
+def filled_table(keys: NDArray[np.uint64], weights: Singles) -> Table:
+    """A table to look up weights in."""
+    table = new_table(max(256, 1 << int(len(keys) / _FILLING).bit_length()), learning=False)
+    enter(table, keys, weights, np.zeros(0))
+    return table

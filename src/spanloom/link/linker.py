@@ -1,0 +1,300 @@
+"""The joint linker: fit, predict, save, load. Its conventions are those of scikit-learn's estimators."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from numbers import Integral, Real
+from pathlib import Path
+from time import monotonic
+from typing import Any, Self
+
+from spanloom.document import Document
+from spanloom.errors import ModelError, UsageError
+from spanloom.features import PRESETS
+from spanloom.hypergraph.threads import worker_count
+from spanloom.link import kernels_features as groups
+from spanloom.link.fitting import Fitter, Plan
+from spanloom.link.language_model import LanguageModel
+from spanloom.link.report import LinkReport, make_report
+from spanloom.link.store import StoredLinker, read_linker, write_linker
+from spanloom.link.system import System
+from spanloom.recognize.corpus import Lost, batches, hold_out, training_types
+from spanloom.recognize.filling import Source, check_source, check_use, fill, open_tagger
+from spanloom.recognize.parameters import Parameters
+from spanloom.recognize.pos_tagger import PosTagger
+from spanloom.recognize.resources import Sources
+from spanloom.recognize.training import Listener, Progress
+from spanloom.text import prepare
+from spanloom.vocabulary.candidates import METHODS
+from spanloom.vocabulary.read import read_vocabulary
+from spanloom.vocabulary.store import Vocabulary
+
+TASKS = ("joint", "recognize", "normalize")
+MENTIONS = ("find", "given")
+HELD_OUT = 0.1  # of the training data, where no development data are given
+BATCH_TOKENS = 20_000  # predicted at once
+PAPER_FEATURES = (
+    "bias", "w[0]", "w[-1]|w[0]", "w[-1]|w[0]|pos[0]", "w[0]|pos[0]", "w[-2]|w[-1]|pos[-2]|pos[-1]", "w:4[-1]",
+    "w:-4[-1]",
+)  # fmt: skip
+"""Templates 1 and 3 to 5 of Lou et al. (2017), Table 2, as far as they speak of words; labels are roles."""
+
+
+class Linker(Parameters):
+    """Recognizes mentions and links them to a vocabulary together: the transition system of Lou et al. (2017).
+
+    Args:
+        features: of the words around a token: a key of `PRESETS`, or templates.
+        task: ``joint``; ``recognize`` for mentions alone; ``normalize`` to link mentions that are given.
+        types: of mentions; all of the training data when ``None``.
+        candidates: concepts that a mention is compared with, at most; K of the paper, section 3.3.1.
+        method: how they are searched, see `spanloom.vocabulary.candidates`.
+        beam: derivations that are kept; B of the paper.
+        iterations: passes over the training data, at most; the best on development data is kept.
+        patience: passes without a better one before training stops.
+        runs: trainings in different orders, whose weights are averaged.
+        margin: by how much the gold derivation must win; 0 is the perceptron of the paper.
+        nonlocal_features: templates 11 to 14 of the paper's Table 2.
+        segments: features of whole spans and of candidates, beyond the paper.
+        history: features of concepts that the document was linked to before.
+        evidence: features of the probabilities that a tagging chain, trained first, gives to spans.
+        dictionary: whether templates of the column ``dictionary`` are added.
+        folds: parts of the training data; each is seen as by a chain and a memory of the others.
+        least: probability from which on the chain proposes a span.
+        clusters: as of `Recognizer`.
+        ignore: as of `Recognizer`.
+        pos: as of `Recognizer`.
+        language_model: a `LanguageModel`, or the path of one: template 15, and columns ``bigram`` and ``trigram``.
+        n_jobs: threads; -1 for all cores. The result does not depend on it.
+        random_state: the seed.
+
+    Attributes after fitting: ``types_``, ``system_``, ``report_``, and ``lost_``, the mentions that no derivation
+    holds; the last is not saved.
+    """
+
+    def __init__(
+        self,
+        features: str | Sequence[str] = "biomedical",
+        *,
+        task: str = "joint",
+        types: Sequence[str] | None = None,
+        candidates: int = 10,
+        method: str = "best",
+        beam: int = 16,
+        iterations: int = 36,
+        patience: int = 5,
+        runs: int = 1,
+        margin: float = 50.0,
+        nonlocal_features: bool = True,
+        segments: bool = True,
+        history: bool = True,
+        evidence: bool = True,
+        dictionary: bool = True,
+        folds: int = 5,
+        least: float = 0.01,
+        clusters: str | int | None = None,
+        ignore: Sequence[str] | None = None,
+        pos: Source = None,
+        language_model: str | Path | LanguageModel | None = None,
+        n_jobs: int | None = 1,
+        random_state: int = 0,
+    ) -> None:
+        self.features = features
+        self.task = task
+        self.types = types
+        self.candidates = candidates
+        self.method = method
+        self.beam = beam
+        self.iterations = iterations
+        self.patience = patience
+        self.runs = runs
+        self.margin = margin
+        self.nonlocal_features = nonlocal_features
+        self.segments = segments
+        self.history = history
+        self.evidence = evidence
+        self.dictionary = dictionary
+        self.folds = folds
+        self.least = least
+        self.clusters = clusters
+        self.ignore = ignore
+        self.pos = pos
+        self.language_model = language_model
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(
+        self,
+        documents: Iterable[Document],
+        dev: Iterable[Document] | None = None,
+        *,
+        vocabulary: Vocabulary | str | Path,
+        progress: Listener | None = None,
+    ) -> Self:
+        """Train.
+
+        Args:
+            documents: with mentions and their concepts; tokens and sentences are made where they are missing.
+            dev: chooses the pass and the bias; a tenth of the training data, drawn by the seed, when ``None``.
+            vocabulary: what mentions are linked to; kept in the model.
+            progress: told of each step.
+
+        Raises:
+            DataError: no tokens, no mentions, fewer than two documents, or a vocabulary that cannot be read.
+            UsageError: a parameter that cannot be meant.
+        """
+        self.check()
+        began = monotonic()
+        tell = progress or (lambda _: None)
+        tell(Progress("reading"))
+        if not isinstance(vocabulary, Vocabulary):
+            vocabulary = read_vocabulary(vocabulary)
+        pos = open_tagger(self.pos)
+        train = fill((self._own(prepare(document)) for document in documents), pos, self.n_jobs)
+        types = training_types(train)
+        given = None if dev is None else fill((self._own(prepare(document)) for document in dev), pos, self.n_jobs)
+        if given is None:
+            train, given = hold_out(train, HELD_OUT, self.random_state)
+        language = self.language_model
+        if language is not None and not isinstance(language, LanguageModel):
+            language = LanguageModel.load(language)
+        outcome = Fitter(self._plan(), types, vocabulary, language, pos, tell, began).fit(train, given)
+        check_use(pos, outcome.system.reader.tagger.features)
+        self.types_ = types
+        self.system_ = outcome.system
+        self.lost_ = outcome.derivations.lost
+        self.report_ = make_report(train, outcome)
+        return self
+
+    def _own(self, document: Document) -> Document:
+        """The document with the mentions of the wanted types."""
+        if self.types is None:
+            return document
+        return document.copy(mentions=[mention for mention in document.mentions if mention.type in self.types])
+
+    def _plan(self) -> Plan:
+        return Plan(
+            sources=Sources(self.features, self.clusters, self.ignore, None, None),
+            candidates=self.candidates, method=self.method, beam=self.beam, iterations=self.iterations,
+            patience=self.patience, runs=self.runs, margin=float(self.margin), groups=self._groups(), folds=self.folds,
+            least=float(self.least), evidence=self.evidence and self.task != "normalize",
+            given=self.task == "normalize", dictionary=self.dictionary, seed=self.random_state,
+            n_jobs=worker_count(self.n_jobs),
+        )  # fmt: skip
+
+    def _groups(self) -> int:
+        recognizes, normalizes = self.task != "normalize", self.task != "recognize"
+        chosen = {
+            groups.RECOGNITION: recognizes,
+            groups.NORMALIZATION: normalizes,
+            groups.JOINT: self.nonlocal_features and self.task == "joint",
+            groups.SEGMENTS: self.segments and recognizes,
+            groups.CANDIDATES: self.segments and normalizes,
+            groups.HISTORY: self.history and normalizes,
+            groups.LANGUAGE: self.language_model is not None and normalizes,
+        }
+        return sum(group for group, on in chosen.items() if on)
+
+    def predict(self, documents: Iterable[Document], *, mentions: str | None = None) -> Iterator[Document]:
+        """Documents with the mentions that are found and their concepts, in place of their own; lazily, in batches.
+
+        Args:
+            documents: tokens and sentences are made where they are missing.
+            mentions: ``find``, or ``given`` to link the documents' own mentions and to look for no others; by the
+                task when ``None``.
+
+        Raises:
+            UsageError: another value, or the linker is not trained.
+        """
+        wanted = mentions or ("given" if self.task == "normalize" else "find")
+        if wanted not in MENTIONS:
+            raise UsageError(f"mentions is {mentions!r}, expected one of {', '.join(MENTIONS)}")
+        return self._predict(self.fitted, documents, wanted == "given")
+
+    def _predict(self, system: System, documents: Iterable[Document], given: bool) -> Iterator[Document]:
+        jobs = worker_count(self.n_jobs)
+        for batch in batches(documents, BATCH_TOKENS, prepare):
+            yield from system.link(batch, given, jobs)
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the model as a folder of two files; the vocabulary is in it. The same training gives the same bytes.
+
+        Args:
+            path: the folder.
+            force: replace a model that is there.
+
+        Raises:
+            UsageError: the folder is there, or the linker is not trained.
+            DataError: the system refused to write.
+        """
+        params = self.plain_params()
+        if isinstance(self.pos, PosTagger):
+            params["pos"] = None
+        if isinstance(self.language_model, LanguageModel):
+            params["language_model"] = None
+        write_linker(StoredLinker(params, self.fitted, self.report_), path, force=force)
+
+    def check(self) -> None:
+        """Whether the parameters can be meant.
+
+        Raises:
+            UsageError: one cannot.
+        """
+        choices: dict[str, Iterable[str]] = {"task": TASKS, "method": METHODS}
+        if isinstance(self.features, str):
+            choices["features"] = PRESETS
+        for name, known in choices.items():
+            if getattr(self, name) not in known:
+                raise UsageError(f"{name} is {getattr(self, name)!r}, expected one of {', '.join(known)}")
+        if not isinstance(self.features, str) and not len(self.features):
+            raise UsageError("features is empty, expected a preset's name or at least one template")
+        numbers = {"candidates": 1, "beam": 1, "iterations": 1, "patience": 1, "runs": 1, "folds": 2, "random_state": 0}
+        for name, least in numbers.items():
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or value < least:
+                raise UsageError(f"{name} is {value!r}, expected a whole number from {least}")
+        check_source(self.pos)
+        margin: Any = self.margin
+        if not isinstance(margin, Real) or not 0 <= float(margin) < math.inf:
+            raise UsageError(f"margin is {margin!r}, expected a number from 0")
+        share: Any = self.least
+        if not isinstance(share, Real) or not 0 < float(share) < 1:
+            raise UsageError(f"least is {share!r}, expected a probability between 0 and 1")
+        jobs: Any = self.n_jobs
+        if jobs is not None and not isinstance(jobs, Integral):
+            raise UsageError(f"n_jobs is {jobs!r}, expected a whole number, or None")
+
+    @property
+    def fitted(self) -> System:
+        """The trained linker.
+
+        Raises:
+            UsageError: there is none yet.
+        """
+        if not hasattr(self, "system_"):
+            raise UsageError("this linker is not trained; call fit, or load a model")
+        return self.system_
+
+    types_: tuple[str, ...]
+    system_: System
+    report_: LinkReport
+    lost_: tuple[Lost, ...]
+
+
+def load(path: str | Path) -> Linker:
+    """A linker that was saved.
+
+    Raises:
+        ModelError: the folder holds no linker, or a damaged one, or one of another format.
+    """
+    stored = read_linker(path)
+    try:
+        linker = Linker(**stored.params)
+        linker.check()
+    except (TypeError, UsageError) as error:
+        raise ModelError(f"{path}: damaged: {error}; train or copy the model again") from None
+    linker.types_, linker.system_, linker.report_ = stored.system.types, stored.system, stored.report
+    linker.language_model = linker.language_model or stored.system.language
+    linker.pos = linker.pos or stored.system.pos
+    return linker

@@ -1,0 +1,304 @@
+"""Spans that may be mentions, and the concepts that each may be linked to, with what is known of both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.document import Document
+from spanloom.link.evidence import Evidence
+from spanloom.link.names import LONGEST_NAME, Memory, Names, all_runs
+from spanloom.link.runs import CLOSE, EXACT, LOOSE, Int64, KeyTable, Runs, UInt64, document_runs, text_runs
+from spanloom.link.short_forms import UNDEFINED, ShortForms, find_short_forms
+from spanloom.text.abbreviations import abbreviations, expand
+from spanloom.vocabulary.candidates import CandidateFinder
+
+# how a candidate was found, best first; 0 is none
+NO_WAY, MEMORY_EXACT, MEMORY_CLOSE, NAME_CLOSE, MEMORY_LOOSE, NAME_LOOSE, SIMILAR = range(7)
+_WRITTEN = 1 << 8  # flag: found by a text with abbreviations written out
+
+
+class Found(NamedTuple):
+    """What the words of a span say, whatever stands around it.
+
+    Args:
+        concept: (C,) candidates, best first.
+        way: (C,) the best way in which each was found.
+        flags: (C,) all ways, as bits; above them whether an abbreviation was written out.
+        share: (C,) of the training mentions with these words, those with the concept; 0 without memory.
+        similarity: (C,) of the best similar name; 0 if it is not among them.
+        preferred: (C,) whether the words are the preferred name.
+    """
+
+    concept: NDArray[np.int32]
+    way: NDArray[np.int8]
+    flags: NDArray[np.int16]
+    share: NDArray[np.float32]
+    similarity: NDArray[np.float32]
+    preferred: NDArray[np.bool_]
+
+
+_NONE = Found(
+    np.zeros(0, np.int32), np.zeros(0, np.int8), np.zeros(0, np.int16), np.zeros(0, np.float32),
+    np.zeros(0, np.float32), np.zeros(0, bool),
+)  # fmt: skip
+
+
+class Proposals(NamedTuple):
+    """S spans of N sentences with C candidates.
+
+    Args:
+        runs: of the tokens.
+        ptr: (N + 1,) the spans of each sentence.
+        first, end: (S,) counted over all documents.
+        probability: (S, K) of the span being a mention of each type; 0 below the least that is looked at.
+        exact, close: (S,) keys.
+        mentions, occurrences: (2, S) how often training has the words, exactly and closely, as a mention and at all.
+        long: (S, K) for a short form that the document defines, the probability of its long form; else -1.
+        expanded: (S,) whether it holds an abbreviation that the text defines.
+        cand_ptr: (S + 1,).
+        found: of all spans, one after the other.
+    """
+
+    runs: Runs
+    ptr: Int64
+    first: Int64
+    end: Int64
+    probability: NDArray[np.float64]
+    exact: NDArray[np.uint64]
+    close: NDArray[np.uint64]
+    mentions: Int64
+    occurrences: Int64
+    long: NDArray[np.float64]
+    expanded: NDArray[np.bool_]
+    cand_ptr: Int64
+    found: Found
+
+
+@dataclass(frozen=True)
+class Proposer:
+    """Proposes spans and candidates.
+
+    Args:
+        names: of the vocabulary.
+        memory: of training mentions.
+        finder: of concepts with similar names.
+        most: candidates of a span.
+        longest: tokens of a span.
+        types: K.
+    """
+
+    names: Names
+    memory: Memory
+    finder: CandidateFinder
+    most: int
+    longest: int
+    types: int
+
+    def propose(
+        self, documents: Sequence[Document], offsets: Int64, evidence: Evidence,
+        given: tuple[Int64, Int64] | None = None,
+    ) -> Proposals:  # fmt: skip
+        """The spans of prepared documents.
+
+        Args:
+            documents: prepared.
+            offsets: (N + 1,) first token of each of their sentences.
+            evidence: of the same documents.
+            given: first tokens and ends of further spans.
+        """
+        runs = document_runs(documents)
+        forms = find_short_forms(documents, offsets, evidence, self.types)
+        first, end, probability, long, likely = self._spans(documents, runs, offsets, evidence, forms, given)
+        exact, close, loose = (runs.keys(degree, first, end) for degree in (EXACT, CLOSE, LOOSE))
+        texts, longs = _texts(documents, first, end)
+        found, which = self._found(texts, longs, (exact, close, loose), likely)
+        sizes = np.array([len(entry.concept) for entry in found], np.int64)[which]
+        counts = [self._counts(degree, keys) for degree, keys in ((EXACT, exact), (CLOSE, close))]
+        sentence = np.searchsorted(offsets, first, side="right") - 1
+        return Proposals(
+            runs, np.searchsorted(sentence, np.arange(len(offsets))).astype(np.int64), first, end, probability, exact,
+            close,
+            np.array([mentions for mentions, _ in counts]), np.array([seen for _, seen in counts]),
+            long, np.array([text is not None for text in longs], bool),
+            np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)]),
+            _gathered(found, which),
+        )  # fmt: skip
+
+    def _spans(
+        self, documents: Sequence[Document], runs: Runs, offsets: Int64, evidence: Evidence, forms: ShortForms,
+        given: tuple[Int64, Int64] | None,
+    ) -> tuple[Int64, Int64, NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:  # fmt: skip
+        """First tokens, ends, probabilities, those of long forms, and which of them similar names are searched for."""
+        first, end = all_runs(documents, min(self.longest, LONGEST_NAME))
+        hit = np.zeros(len(first), bool)
+        for degree, tables in (
+            (EXACT, (self.memory.concepts[EXACT],)),
+            (CLOSE, (self.memory.concepts[CLOSE], self.names.close)),
+        ):
+            keys = runs.keys(degree, first, end)
+            for table in tables:
+                hit |= table.find(keys) >= 0
+        begin = offsets[evidence.sentence]
+        more = (np.zeros(0, np.int64), np.zeros(0, np.int64)) if given is None else given
+        width = max(self.longest, *(int((b - a).max(initial=0)) for a, b in (more, forms[:2]))) + 1
+        own = (begin + evidence.first) * width + evidence.end - evidence.first
+        wanted = more[0] * width + more[1] - more[0]
+        short = forms.first * width + forms.end - forms.first
+        chosen = np.unique(np.concatenate([first[hit] * width + (end - first)[hit], own, short, wanted]))
+        probability = np.zeros((len(chosen), self.types))
+        probability[np.searchsorted(chosen, own), evidence.kind] = evidence.probability
+        long = np.full_like(probability, UNDEFINED)
+        long[np.searchsorted(chosen, short)] = forms.probability
+        likely = np.maximum(probability, long).max(1, initial=0) > 0
+        likely[np.searchsorted(chosen, wanted)] = True
+        first, size = chosen // width, chosen % width
+        return first, first + size, probability, long, likely
+
+    def _counts(self, degree: int, keys: NDArray[np.uint64]) -> tuple[Int64, Int64]:
+        place = self.memory.concepts[degree].find(keys)
+        counts, seen = self.memory.mentions(degree), self.memory.occurrences[degree]
+        return (
+            np.where(place >= 0, np.append(counts, 0)[place], 0),
+            np.where(place >= 0, np.append(seen, 0)[place], 0),
+        )
+
+    def _found(
+        self, texts: list[str], longs: list[str | None], keys: tuple[NDArray[np.uint64], ...],
+        likely: NDArray[np.bool_],
+    ) -> tuple[list[Found], Int64]:  # fmt: skip
+        """What is found for each distinct text, and the number of each span's text."""
+        number: dict[tuple[str, str | None], int] = {}
+        which = np.array([number.setdefault(pair, len(number)) for pair in zip(texts, longs, strict=True)], np.int64)
+        _, where = np.unique(which, return_index=True)
+        plausible = np.zeros(len(number), bool)
+        np.logical_or.at(plausible, which, likely)
+        written, first, end = text_runs([long or "" for _, long in number])
+        nothing = end == first
+        first = np.where(nothing, 0, first)
+        long_keys = [
+            np.where(nothing, np.uint64(0), written.keys(degree, first, np.where(nothing, 0, end)))
+            if len(written.low)
+            else np.zeros(len(number), np.uint64)
+            for degree in (EXACT, CLOSE, LOOSE)
+        ]
+        queries = [text for text, wanted in zip(number, plausible.tolist(), strict=True) if wanted]
+        similar: dict[tuple[str, str | None], list[tuple[int, float]]] = {}
+        if queries:
+            got = self.finder.find(*map(list, zip(*queries, strict=True)))
+            pairs = list(zip(got.concept.tolist(), got.score.tolist(), strict=True))
+            ptr = got.ptr.tolist()
+            similar = {query: pairs[a:b] for query, a, b in zip(queries, ptr[:-1], ptr[1:], strict=True)}
+        look = _Look(self.names, self.memory, self.most, [key[where] for key in keys], long_keys)
+        return [look.found(at, similar.get(pair, [])) for at, pair in enumerate(number)], which
+
+
+class _Look:
+    """What dictionary and memory say of distinct texts.
+
+    Args:
+        names, memory: those.
+        most: candidates of a text.
+        own: keys of the texts, by degree.
+        long: keys of the texts with abbreviations written out; 0 where there are none.
+    """
+
+    def __init__(self, names: Names, memory: Memory, most: int, own: list[UInt64], long: list[UInt64]) -> None:
+        self.most = most
+        self.prior = memory.prior
+        ways = (
+            (MEMORY_EXACT, memory.concepts[EXACT], EXACT),
+            (MEMORY_CLOSE, memory.concepts[CLOSE], CLOSE),
+            (MEMORY_LOOSE, memory.concepts[LOOSE], LOOSE),
+            (NAME_CLOSE, names.close, CLOSE),
+            (NAME_LOOSE, names.loose, LOOSE),
+        )
+        self.entries = [
+            (way, written, _entries(table, keys[degree]))
+            for keys, written in ((own, 0), (long, _WRITTEN))
+            for way, table, degree in ways
+        ]
+        self.preferred = [_entries(names.preferred, keys[CLOSE]) for keys in (own, long)]
+
+    def found(self, at: int, similar: list[tuple[int, float]]) -> Found:
+        """The candidates of the text of this number."""
+        rows: dict[int, list[float]] = {}  # concept -> way, flags, share, similarity, preferred
+
+        def note(concept: int, way: int, share: float = 0.0, similarity: float = 0.0, written: int = 0) -> None:
+            row = rows.setdefault(concept, [99, 0, 0.0, 0.0, 0])
+            row[0] = min(row[0], way)
+            row[1] = int(row[1]) | 1 << way | written
+            row[2] = max(row[2], share)
+            row[3] = max(row[3], similarity)
+
+        for way, written, entries in self.entries:
+            pairs = entries[at]
+            total = sum(count for _, count in pairs)
+            remembered = way in (MEMORY_EXACT, MEMORY_CLOSE, MEMORY_LOOSE)
+            for concept, count in pairs:
+                if concept >= 0:
+                    note(concept, way, count / total if remembered else 0.0, written=written)
+        for entries in self.preferred:
+            for concept, _ in entries[at]:
+                rows[concept][4] = 1
+        for concept, similarity in similar:
+            note(concept, SIMILAR, similarity=similarity)
+        order = sorted(rows, key=lambda c: (-rows[c][3], rows[c][0], -rows[c][2], -self._prior(c), c))[: self.most]
+        columns = list(zip(*(rows[concept] for concept in order), strict=True)) or [()] * 5
+        return Found(
+            np.array(order, np.int32), np.array(columns[0], np.int8), np.array(columns[1], np.int16),
+            np.array(columns[2], np.float32), np.array(columns[3], np.float32), np.array(columns[4], bool),
+        )  # fmt: skip
+
+    def _prior(self, concept: int) -> int:
+        return int(self.prior[concept])
+
+
+def _entries(table: KeyTable, keys: UInt64) -> list[list[tuple[int, int]]]:
+    """The values of each key, with counts."""
+    place = table.find(keys)
+    found: list[list[tuple[int, int]]] = [[] for _ in range(len(keys))]
+    for at in np.flatnonzero((place >= 0) & (keys != 0)).tolist():
+        a, b = table.ptr[place[at]], table.ptr[place[at] + 1]
+        found[at] = list(zip(table.values[a:b].tolist(), table.counts[a:b].tolist(), strict=True))
+    return found
+
+
+def _gathered(found: Sequence[Found], which: Int64) -> Found:
+    """The candidates of spans, one after the other, from those of their texts."""
+    sizes = np.array([len(entry.concept) for entry in found], np.int64)
+    starts = np.cumsum(sizes) - sizes
+    counts = sizes[which]
+    begin = np.cumsum(counts) - counts
+    rows = np.arange(int(counts.sum())) - np.repeat(begin, counts) + np.repeat(starts[which], counts)
+    return Found(
+        *(np.concatenate([column[:0], *parts])[rows] for column, parts in zip(_NONE, _fields(found), strict=True))
+    )
+
+
+def _fields(found: Sequence[Found]) -> list[list[NDArray[Any]]]:
+    return [[entry[i] for entry in found] for i in range(len(_NONE))]
+
+
+def _texts(documents: Sequence[Document], first: Int64, end: Int64) -> tuple[list[str], list[str | None]]:
+    """The text of each span, and the same with its abbreviations written out, if it has any."""
+    texts: list[str] = []
+    longs: list[str | None] = []
+    base = at = 0
+    starts, ends = first.tolist(), end.tolist()
+    for document in documents:
+        if document.tokens is None:
+            continue
+        tokens = document.tokens.tolist()
+        defined = abbreviations(document)
+        while at < len(starts) and starts[at] < base + len(tokens):
+            text = document.text[tokens[starts[at] - base][0] : tokens[ends[at] - base - 1][1]]
+            texts.append(text)
+            longs.append(expand(text, defined))
+            at += 1
+        base += len(tokens)
+    return texts, longs

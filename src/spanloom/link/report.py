@@ -1,0 +1,71 @@
+"""What the training of a linker saw and chose."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from spanloom.document import Document
+from spanloom.link.fitting import Outcome
+
+
+@dataclass(frozen=True)
+class LinkReport:
+    """What training saw and chose.
+
+    Args:
+        documents, sentences, tokens, mentions: of the training data.
+        proposed: mentions whose span is among those that are looked at.
+        linked: mentions whose concept is among their candidates, and ``concepts``, those that have one.
+        lost: reason -> how many mentions the linker cannot hold.
+        features: rows of weights of tokens, and ``keys``, all other features.
+        passes: over the training data.
+        dev_f1: of recognition, 0 to 1.
+        dev_concepts: F1 of documents' concepts.
+        dev_accuracy: of concepts, where the mention was recognized.
+        bias: of beginning an entity.
+        history: updates, and both F1, of each pass.
+    """
+
+    documents: int
+    sentences: int
+    tokens: int
+    mentions: int
+    proposed: int
+    linked: int
+    concepts: int
+    lost: dict[str, int]
+    features: int
+    keys: int
+    passes: int
+    dev_f1: float
+    dev_concepts: float
+    dev_accuracy: float
+    bias: float
+    history: tuple[tuple[int, float, float], ...] = field(repr=False)
+
+
+def make_report(train: Sequence[Document], outcome: Outcome) -> LinkReport:
+    """The report of one training."""
+    counts, system = outcome.derivations.counts, outcome.system
+    sentences = [0 if document.sentences is None else len(document.sentences) for document in train]
+    tokens = [0 if document.tokens is None else len(document.tokens) for document in train]
+    return LinkReport(
+        documents=len(train),
+        sentences=sum(sentences),
+        tokens=sum(tokens),
+        mentions=counts["mentions"],
+        proposed=counts.get("proposed", 0),
+        linked=counts.get("linked", 0),
+        concepts=counts.get("concepts", 0),
+        lost=dict(sorted(Counter(item.reason for item in outcome.derivations.lost).items())),
+        features=len(system.weights.roles),
+        keys=int((system.weights.table.keys != 0).sum()),
+        passes=outcome.passes,
+        dev_f1=outcome.scores.recognition,
+        dev_concepts=outcome.scores.concepts,
+        dev_accuracy=outcome.scores.accuracy,
+        bias=system.bias,
+        history=outcome.history,
+    )

@@ -1,0 +1,73 @@
+"""What development data say of a linker: mentions by position, and concepts by document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from spanloom.document import Document, align
+from spanloom.link.names import Concepts
+
+
+class Scores(NamedTuple):
+    """Measures between 0 and 1.
+
+    Args:
+        recognition: F1 of the spans and types of mentions.
+        concepts: F1 of the sets of concepts of documents.
+        accuracy: of the mentions that were recognized and have concepts, those with exactly these.
+    """
+
+    recognition: float
+    concepts: float
+    accuracy: float
+
+    @property
+    def mean(self) -> float:
+        """Of both F1: what training chooses by."""
+        return (self.recognition + self.concepts) / 2
+
+
+def measure(
+    documents: Sequence[Document], found: Sequence[tuple[int, int, int, int]], types: Sequence[str], concepts: Concepts
+) -> Scores:
+    """The scores of some entities: first token and end counted over all documents, type, and concept.
+
+    Mentions that no linker can hold count as missed. Identifiers that the vocabulary lacks count as they stand.
+    """
+    number = {name: kind for kind, name in enumerate(types)}
+    gold: dict[tuple[int, int, int], frozenset[str]] = {}
+    sets: set[tuple[int, str]] = set()
+    total = base = 0
+    bounds = []
+    for at, document in enumerate(documents):
+        wanted = [mention for mention in document.mentions if mention.type in number]
+        total += len(wanted)
+        for mention, ranges, _ in align(document, wanted):
+            own = frozenset(_known(identifier, concepts) for identifier in mention.concepts)
+            sets |= {(at, identifier) for identifier in own}
+            if ranges is not None and len(ranges) == 1:
+                gold[base + ranges[0].first, base + ranges[0].end, number[mention.type]] = own
+        base += 0 if document.tokens is None else len(document.tokens)
+        bounds.append(base)
+    mine: set[tuple[int, str]] = set()
+    right = linked = exact = at = 0
+    for first, end, kind, concept in found:
+        while first >= bounds[at]:
+            at += 1
+        identifiers = frozenset(concepts.identifiers(concept))
+        mine |= {(at, identifier) for identifier in identifiers}
+        own = gold.get((first, end, kind), frozenset())
+        right += (first, end, kind) in gold
+        linked += bool(own)
+        exact += bool(own) and own == identifiers
+    return Scores(
+        2 * right / max(1, len(found) + total),
+        2 * len(mine & sets) / max(1, len(mine) + len(sets)),
+        exact / max(1, linked),
+    )
+
+
+def _known(identifier: str, concepts: Concepts) -> str:
+    number = concepts.vocabulary.find(identifier)
+    return identifier if number < 0 else concepts.vocabulary[number].id

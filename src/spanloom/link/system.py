@@ -1,0 +1,194 @@
+"""The immutable part of a linker: it reads prepared documents, searches, and writes what it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from spanloom.document import Document, Mention, align, to_spans
+from spanloom.features import Sparse
+from spanloom.features.tokens import Int64
+from spanloom.hypergraph.threads import parallel_map, threads
+from spanloom.link import kernels_beam as beam
+from spanloom.link import kernels_perceptron as kernels
+from spanloom.link.columns import with_columns
+from spanloom.link.instances import Instance, Reader
+from spanloom.link.language_model import LanguageModel
+from spanloom.link.learning import Int32, Search, Singles, Weights
+from spanloom.link.names import NIL, Concepts, Names
+from spanloom.link.transitions import label_of
+from spanloom.recognize.filling import fill
+from spanloom.recognize.pos_tagger import PosTagger
+from spanloom.scoring import Weights as RoleWeights
+from spanloom.scoring import role_scores
+
+
+@dataclass(frozen=True)
+class System:
+    """A trained linker. Using it changes nothing, so threads may share it.
+
+    Args:
+        types: K names.
+        reader: from documents to arrays.
+        names: of the vocabulary, for the column ``dictionary``.
+        concepts: by number.
+        language: for the columns of a language model.
+        search: what to search with.
+        weights: what was learned.
+        bias: added to the score of a token that begins an entity.
+        pos: fills a column of documents that lack it, if anything does.
+    """
+
+    types: tuple[str, ...]
+    reader: Reader
+    names: Names
+    concepts: Concepts
+    language: LanguageModel | None
+    search: Search
+    weights: Weights
+    bias: float = 0.0
+    pos: PosTagger | None = None
+
+    def columns(self, documents: Sequence[Document], n_jobs: int = 1) -> list[Document]:
+        """Prepared documents with the columns that the features need."""
+        return with_columns(fill(documents, self.pos, n_jobs), self.names, self.language)
+
+    def link(self, documents: Sequence[Document], given: bool, n_jobs: int) -> Iterator[Document]:
+        """Prepared documents with the mentions that are found, in place of their own.
+
+        Args:
+            documents: prepared.
+            given: whether their own mentions are linked instead, and none is looked for.
+            n_jobs: threads; the result does not depend on it.
+        """
+        enriched = self.columns(documents, n_jobs)
+        prescribed = Prescribed(enriched, self.types) if given else None
+        instance, matrix = self.read(enriched, prescribed, n_jobs)
+        labels, choices = self.decode(instance, matrix, prescribed, n_jobs)
+        found = self.segments(instance, labels, choices)
+        if prescribed is None:
+            yield from self._placed(documents, found)
+        else:
+            yield from prescribed.linked(documents, found, self.concepts)
+
+    def read(
+        self, documents: Sequence[Document], prescribed: Prescribed | None, n_jobs: int
+    ) -> tuple[Instance, Sparse]:
+        """The instance of prepared documents with columns, and the features of their tokens."""
+        tagger = self.reader.tagger
+        keys = tagger.features.keys(documents, n_jobs=n_jobs)
+        matrix = tagger.index.lookup(keys, n_jobs=n_jobs)
+        with threads(n_jobs) as run:
+            potentials = role_scores(matrix, tagger.weights, run=run)
+        spans = None if prescribed is None else prescribed.spans
+        return self.reader.read(documents, potentials, spans, n_jobs), matrix
+
+    def decode(
+        self, instance: Instance, matrix: Sparse, prescribed: Prescribed | None = None, n_jobs: int = 1
+    ) -> tuple[Int32, Int32]:
+        """(T,) labels and choices of the best derivations."""
+        data, search = instance.data, self.search
+        forced = np.full(len(data.words), beam.FREE, np.int32)
+        if prescribed is not None:
+            forced = prescribed.labels
+            search = replace(search, longest=max(search.longest, prescribed.longest))
+        with threads(n_jobs) as run:
+            roles = RoleWeights(self.weights.roles[:, :, None], np.zeros((0, 1), np.float32))
+            local: Singles = role_scores(matrix, roles, run=run).roles[:, :, 0]
+        local[:, [label_of(kind, True) for kind in range(len(self.types))]] += np.float32(self.bias)
+        local = np.ascontiguousarray(local)
+        labels, choices = np.zeros(len(data.words), np.int32), np.full(len(data.words), -1, np.int32)
+        scores = np.zeros(len(data.offsets) - 1)
+
+        def part(bounds: tuple[int, int]) -> None:
+            kernels.predict(
+                search.model(self.weights.table), data, *bounds, local, 0, search.workspace(data), search.width,
+                forced, labels, choices, scores,
+            )  # fmt: skip
+
+        parallel_map(part, _pieces(data.document, n_jobs), n_jobs)
+        return labels, choices
+
+    def segments(self, instance: Instance, labels: Int32, choices: Int32) -> list[tuple[int, int, int, int]]:
+        """First token, end, type and concept of each entity, counted over all documents."""
+        number = instance.number()
+        data = instance.data
+        starts = np.flatnonzero(labels % 2 == 1)
+        inside = (labels > 0) & (labels % 2 == 0)
+        outside = np.append(np.flatnonzero(~inside), len(labels))
+        ends = outside[np.searchsorted(outside, starts, side="right")]
+        limits = data.offsets[np.searchsorted(data.offsets, starts, side="right")]
+        result = []
+        for first, end in zip(starts.tolist(), np.minimum(ends, limits).tolist(), strict=True):
+            span, choice = number.get((first, end), -1), int(choices[end - 1])
+            concept = NIL
+            if span >= 0 and 0 <= choice < data.cand_ptr[span + 1] - data.cand_ptr[span]:
+                concept = int(data.cand_concept[data.cand_ptr[span] + choice])
+            result.append((first, end, (int(labels[first]) - 1) // 2, concept))
+        return result
+
+    def _placed(self, documents: Sequence[Document], found: list[tuple[int, int, int, int]]) -> Iterator[Document]:
+        base = at = 0
+        for document in documents:
+            size = 0 if document.tokens is None else len(document.tokens)
+            mentions = []
+            while at < len(found) and found[at][0] < base + size:
+                first, end, kind, concept = found[at]
+                spans = to_spans(document, [(first - base, end - base)])
+                mentions.append(Mention(self.types[kind], spans, concepts=self.concepts.identifiers(concept)))
+                at += 1
+            base += size
+            yield document.copy(mentions=mentions)
+
+
+class Prescribed:
+    """The documents' own mentions, as labels that a search must keep to.
+
+    Mentions of other types, discontiguous ones, those that cut a token or cross a sentence, and the shorter of two that
+    overlap are none of it; they keep the concepts that they have.
+    """
+
+    def __init__(self, documents: Sequence[Document], types: Sequence[str]) -> None:
+        number = {name: kind for kind, name in enumerate(types)}
+        self._places: dict[tuple[int, int], tuple[int, Mention]] = {}
+        rows, base = [], 0
+        for at, document in enumerate(documents):
+            known = [mention for mention in document.mentions if mention.type in number]
+            for mention, ranges, sentence in align(document, known):
+                if ranges is not None and len(ranges) == 1 and sentence >= 0:
+                    rows.append((base + ranges[0].first, base + ranges[0].end, at, mention))
+            base += 0 if document.tokens is None else len(document.tokens)
+        self.labels = np.zeros(base, np.int32)
+        for first, end, at, mention in sorted(rows, key=lambda row: row[0] - row[1]):
+            if not self.labels[first:end].any():
+                kind = number[mention.type]
+                self.labels[first], self.labels[first + 1 : end] = label_of(kind, True), label_of(kind, False)
+                self._places[first, end] = (at, mention)
+        pairs = np.array(sorted(self._places), np.int64).reshape(-1, 2)
+        self.spans: tuple[Int64, Int64] = (pairs[:, 0], pairs[:, 1])
+        self.longest = int((pairs[:, 1] - pairs[:, 0]).max(initial=1))
+
+    def linked(
+        self, documents: Sequence[Document], found: list[tuple[int, int, int, int]], concepts: Concepts
+    ) -> Iterator[Document]:
+        """The documents with their own mentions, linked."""
+        changed: dict[tuple[int, Mention], tuple[str, ...]] = {}
+        for first, end, _, concept in found:
+            changed[self._places[first, end]] = concepts.identifiers(concept)
+        for at, document in enumerate(documents):
+            mentions = [
+                mention.replace(concepts=changed[at, mention]) if (at, mention) in changed else mention
+                for mention in document.mentions
+            ]
+            yield document.copy(mentions=mentions)
+
+
+def _pieces(document: Int64, n_jobs: int) -> list[tuple[int, int]]:
+    """Ranges of sentences that begin where documents do."""
+    if not len(document):
+        return []
+    starts = np.flatnonzero(np.append(True, document[1:] != document[:-1]))
+    cuts = np.unique(starts[np.linspace(0, len(starts), max(1, n_jobs) * 4, endpoint=False).astype(int)]).tolist()
+    return list(zip(cuts, [*cuts[1:], len(document)], strict=True))

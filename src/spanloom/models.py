@@ -1,0 +1,46 @@
+"""Models of every kind, loaded by one function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from spanloom.errors import ModelError
+from spanloom.link import Linker
+from spanloom.link import load as load_linker
+from spanloom.link.language_model import LanguageModel
+from spanloom.modelfile import read_description
+from spanloom.recognize import KINDS as RECOGNIZERS
+from spanloom.recognize import Cascade, Recognizer
+from spanloom.recognize.pos_tagger import PosTagger, load_tagger
+from spanloom.vocabulary import Vocabulary
+
+__all__ = ["KINDS", "Model", "load"]
+
+Model = Recognizer | Cascade | Linker | PosTagger | LanguageModel | Vocabulary
+"""Whatever is saved as a folder."""
+
+KINDS: Final = MappingProxyType[str, Callable[[str | Path], Model]](
+    {
+        **RECOGNIZERS,
+        "linker": load_linker,
+        "tagger": load_tagger,
+        "language-model": LanguageModel.load,
+        "vocabulary": Vocabulary.open,
+    }
+)
+"""Kind, as ``model.json`` names it -> what loads it."""
+
+
+def load(path: str | Path) -> Model:
+    """What was saved as a folder, of whatever kind: a model, or the index of a vocabulary. Loading runs no code.
+
+    Raises:
+        ModelError: the folder holds no model, or a damaged one, or one of another format or kind.
+    """
+    kind = read_description(path)["kind"]
+    if kind not in KINDS:
+        raise ModelError(f"{path}: a model of kind {kind!r}, expected one of {', '.join(KINDS)}")
+    return KINDS[kind](path)

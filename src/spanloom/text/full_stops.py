@@ -1,0 +1,58 @@
+"""Words that a full stop does not part from what follows, in lower case and without their last full stop."""
+
+from __future__ import annotations
+
+from typing import Final
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+INSIDE: Final = _set(
+    """
+    dr drs mr mrs ms prof st mt rev hon gen col sgt lt capt messrs pt pts fig figs eq eqs ref refs sect
+    suppl tab tabs chap ch vol ed eds pp cf vs viz i.e e.g ie eg v approx ca c.f circa ph resp incl excl esp ave
+    dept univ est dx hx rx tx sx fx var subsp ssp cv nov gen sp str
+    """
+)
+"""A sentence never ends here."""
+
+BEFORE_NUMBER: Final = _set(
+    """
+    no nos nr p art al inc para par chr figure table ext tel jan feb mar apr jun jul aug sept sep oct nov dec
+    """
+)
+"""A sentence does not end here if a number follows: No. 5."""
+
+SOMETIMES: Final = _set(
+    """
+    al etc inc corp ltd co llc gmbh jr sr ph.d m.d ph.d.s b.sc m.sc d.v.m r.n u.s u.k u.s.a u.n e.u d.c spp ext
+    int
+    """
+)
+"""A sentence ends here only if the next word is one that begins sentences."""
+
+LETTERED: Final = _set(
+    """
+    alpha apolipoprotein arm beta box case chain class complex cyclosporin cyclosporine domain erb factor gamma
+    gene grade group hepatitis immunoglobulin influenza kappa lane lanes panel part phase protein site stage
+    step strain subunit table troponin type vitamin
+    """
+)
+"""Words that a single letter follows without being a name's initial: vitamin D, NF-kappa B."""
+
+STARTERS: Final = _set(
+    """
+    A Additionally After All Also Although An Analysis And Another Any Are As At Because Before Between Both But
+    By Can Cells Compared Consistent Conversely Data Despite Did Do Does During Each Either Even Finally First
+    Following For From Further Furthermore Given Had Has Have He Hence Her Here His How However I If Importantly
+    In Indeed Interestingly Is It Its Lastly Many Mice More Moreover Most My Neither Nevertheless Next No None
+    Nor Not Notably Now Of On Once One Only Or Other Our Out Over Overall Patient Patients Please Previous
+    Previously Recent Recently Results Second Several She Similar Similarly Since So Some Still Studies
+    Subsequently Such Taken That The Their Then There Therefore These They This Those Though Three Through Thus
+    To Together Two Under Unlike Until Upon Using Was We Were What When Where Whereas Whether Which While Who
+    Why Will With Within Without You Your
+    """
+)
+"""Words that, with a capital, begin a sentence and not a name."""

@@ -1,0 +1,227 @@
+"""Candidates: the concepts that a mention's text may mean, searched among all names of a vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.errors import UsageError
+from spanloom.vocabulary.cosine import Nearest, Vectors
+from spanloom.vocabulary.edit import EditSearch
+from spanloom.vocabulary.folded_names import CLOSE, LOOSE, Hits
+from spanloom.vocabulary.folding import pieces, text_keys
+from spanloom.vocabulary.joining import EDIT, EXACT, FOLDED, LOOSELY, MEMORY, TRIGRAM, Candidates, Found, join
+from spanloom.vocabulary.memory import Memory
+from spanloom.vocabulary.store import Vocabulary
+from spanloom.vocabulary.text_index import TextIndex
+
+__all__ = ["EDIT", "EXACT", "FOLDED", "LOOSELY", "MEMORY", "METHODS", "TRIGRAM", "CandidateFinder", "Candidates"]
+
+METHODS: Final[Mapping[str, str | None]] = MappingProxyType({"best": "both", "trigram": "close", "edit": None})
+"""What searches: the kind of vectors of each method, see `spanloom.vocabulary.cosine`; none for edit distance."""
+
+Keys = NDArray[np.uint64]
+
+
+class _Scores(NamedTuple):
+    """What the ways of ``best`` count; chosen on the development data of BC5CDR and of the NCBI corpus.
+
+    The choice is flat: see docs/candidates.md.
+    """
+
+    name: float = 0.8
+    loose: float = 0.5
+    cosine: float = 0.7
+    remembered: float = 0.95
+    remembered_loose: float = 0.5
+    remembered_cosine: float = 0.8
+
+
+_SCORES: Final = _Scores()
+
+
+class CandidateFinder:
+    """Finds the concepts that texts of mentions may mean.
+
+    - ``best`` joins a dictionary of names, as written and folded (`spanloom.vocabulary.folding`), the memory of
+      training mentions, as written and folded, and the nearest names and remembered mentions by the cosine of
+      trigrams. What several ways find counts more: ``1 - product of (1 - score)``.
+    - ``trigram`` is the cosine of trigrams with the names alone.
+    - ``edit`` is equation 2 of Lou et al. (2017): `spanloom.vocabulary.edit`, with the synonyms that the memory has.
+
+    Each way is exact: no concept that it leaves out is better than one that it gives. ``best`` takes the best 2 k of
+    each way.
+
+    Args:
+        vocabulary: V concepts.
+        memory: of training mentions; its concepts are numbers of the vocabulary's.
+        k: candidates of a query at most.
+        method: ``best``, ``trigram`` or ``edit``.
+
+    >>> from spanloom.vocabulary import Concept
+    >>> vocabulary = Vocabulary.build([
+    ...     Concept("MESH:D007674", "Kidney Diseases"),
+    ...     Concept("MESH:D051437", "Renal Insufficiency", ("Kidney Failure",)),
+    ... ])
+    >>> finder = CandidateFinder(vocabulary, Memory({"nephrotoxicity": {(0,): 3}}))
+    >>> found = finder.find(["Nephrotoxicity", "AKF"], [None, "acute kidney failure"])
+    >>> [vocabulary[number].id for number in found.concept], found.ptr.tolist()
+    (['MESH:D007674', 'MESH:D051437', 'MESH:D051437', 'MESH:D007674'], [0, 2, 4])
+    """
+
+    def __init__(
+        self, vocabulary: Vocabulary, memory: Memory | None = None, *, k: int = 10, method: str = "best"
+    ) -> None:
+        index = _name_index(vocabulary, _check(method, k))
+        self._set(vocabulary, memory, k, method, index)
+
+    def _set(
+        self, vocabulary: Vocabulary, memory: Memory | None, k: int, method: str, index: TextIndex | EditSearch
+    ) -> None:
+        self.vocabulary, self.memory, self.k, self.method = vocabulary, memory, k, method
+        self._index = index
+        self._remembered = None
+        if memory is not None and isinstance(index, TextIndex) and method == "best":
+            rows = memory.rows
+            self._remembered = TextIndex.build(rows.texts, rows.concept, index.cosine.weights)
+
+    def with_memory(self, memory: Memory | None) -> CandidateFinder:
+        """The same with another memory; the vocabulary's index is shared, so this is quick."""
+        made = CandidateFinder.__new__(CandidateFinder)
+        made._set(self.vocabulary, memory, self.k, self.method, self._index)
+        return made
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The index of the vocabulary's names, to be saved; the memory has arrays of its own."""
+        return self._index.arrays() if isinstance(self._index, TextIndex) else {}
+
+    @classmethod
+    def from_arrays(
+        cls,
+        vocabulary: Vocabulary,
+        arrays: Mapping[str, NDArray[Any]],
+        memory: Memory | None = None,
+        *,
+        k: int = 10,
+        method: str = "best",
+    ) -> CandidateFinder:
+        """What `arrays` gave, for the same vocabulary and method; several times quicker than building it.
+
+        Raises:
+            ModelError: the arrays are none that `arrays` gives for a vocabulary of this size.
+        """
+        made = cls.__new__(cls)
+        names, concept, kind = vocabulary.names, vocabulary.name_concept, _check(method, k)
+        index = EditSearch(names, concept) if kind is None else TextIndex.from_arrays(names, concept, kind, arrays)
+        made._set(vocabulary, memory, k, method, index)
+        return made
+
+    def find(self, texts: Sequence[str], expansions: Sequence[str | None] | None = None) -> Candidates:
+        """The candidates of some mentions.
+
+        Args:
+            texts: Q texts of mentions. Equal ones are searched once.
+            expansions: of each, the text with its abbreviations written out, or ``None``; a concept gets the better of
+                the two scores. See `spanloom.text.abbreviations`.
+        """
+        if expansions is None:
+            expansions = [None] * len(texts)
+        forms = [[text] if long is None else [text, long] for text, long in zip(texts, expansions, strict=True)]
+        numbers: dict[str, int] = {}
+        text = np.array([numbers.setdefault(form, len(numbers)) for pair in forms for form in pair], np.int64)
+        query = np.repeat(np.arange(len(forms)), [len(pair) for pair in forms])
+        return join(self._ways(list(numbers)), query, text, len(forms), self.k)
+
+    def _ways(self, texts: list[str]) -> list[Found]:
+        if isinstance(self._index, EditSearch):
+            return [self._edit(self._index, texts)]
+        words = pieces(texts)
+        vectors = self._index.cosine.weights.vectors(words)
+        if self.method == "trigram":
+            return [self._named(self._index.nearest(vectors, self.k), 1.0, TRIGRAM)]
+        return self._best(self._index, texts, text_keys(words), vectors)
+
+    def _best(self, index: TextIndex, texts: list[str], keys: Keys, vectors: Vectors) -> list[Found]:
+        ways = [
+            self._named(index.exact(texts), _SCORES.name, EXACT),
+            self._named(index.folded.find_keys(keys[CLOSE], CLOSE), _SCORES.name, FOLDED),
+            self._named(index.folded.find_keys(keys[LOOSE], LOOSE), _SCORES.loose, LOOSELY),
+            self._named(index.nearest(vectors, 2 * self.k), _SCORES.cosine, TRIGRAM),
+        ]
+        return ways if self._remembered is None else ways + self._recall(self._remembered, texts, keys, vectors)
+
+    def _recall(self, index: TextIndex, texts: list[str], keys: Keys, vectors: Vectors) -> list[Found]:
+        """What the memory finds; of the three degrees, the first with hits says how training mentions divide."""
+        ways = []
+        free = np.ones(len(texts), np.bool_)
+        for hits, score in (
+            (index.exact(texts), _SCORES.remembered),
+            (index.folded.find_keys(keys[CLOSE], CLOSE), _SCORES.remembered),
+            (index.folded.find_keys(keys[LOOSE], LOOSE), _SCORES.remembered_loose),
+        ):
+            found = self._shared(hits, score)
+            ways.append(found._replace(share=np.where(free[found.text], found.share, 0)))
+            free &= np.diff(hits.ptr) == 0
+        near = index.nearest(vectors, 2 * self.k)
+        concept, nowhere = index.concept[near.row], np.full(len(near.row), -1, np.int32)
+        scores = _SCORES.remembered_cosine * near.score.astype(np.float64)
+        return [*ways, Found(_owners(near.ptr), concept, scores, TRIGRAM, nowhere, np.zeros(len(scores)))]
+
+    def _shared(self, hits: Hits, score: float) -> Found:
+        """Remembered mentions: each concept of a text with its share of them."""
+        assert self.memory is not None
+        rows = self.memory.rows
+        key = _owners(hits.ptr) * len(self.vocabulary) + rows.concept[hits.name]
+        pairs, inverse = np.unique(key, return_inverse=True)
+        count = np.bincount(inverse, rows.mentions[hits.name], len(pairs))
+        text, concept = np.divmod(pairs, len(self.vocabulary))
+        share = count / np.bincount(text, count, len(hits.ptr) - 1)[text]
+        nowhere = np.full(len(pairs), -1, np.int32)
+        return Found(text, concept.astype(np.int32), score * share, MEMORY, nowhere, share)
+
+    def _named(self, found: Hits | Nearest, score: float, source: int) -> Found:
+        """Names, at a fixed score or at that of their cosine."""
+        names = found.name if isinstance(found, Hits) else found.row
+        scores = np.full(len(names), score) if isinstance(found, Hits) else score * found.score.astype(np.float64)
+        none = np.zeros(len(names))
+        return Found(_owners(found.ptr), self.vocabulary.name_concept[names], scores, source, names, none)
+
+    def _edit(self, search: EditSearch, texts: list[str]) -> Found:
+        """Equation 2: each text with the synonyms that the memory has; the best of them counts."""
+        sets = [[text, *(self.memory.synonyms(text) if self.memory else ())] for text in texts]
+        numbers: dict[str, int] = {}
+        member = np.array([numbers.setdefault(text, len(numbers)) for members in sets for text in members], np.int64)
+        owner = np.repeat(np.arange(len(texts)), [len(members) for members in sets])
+        found = self._named(search.find(list(numbers), self.k), 1.0, EDIT)
+        first, end = (np.searchsorted(found.text, member, side) for side in ("left", "right"))
+        rows = np.concatenate([np.arange(a, b) for a, b in zip(first.tolist(), end.tolist(), strict=True)] or [first])
+        return Found(
+            np.repeat(owner, end - first),
+            found.concept[rows],
+            found.score[rows],
+            EDIT,
+            found.name[rows],
+            found.share[rows],
+        )
+
+
+def _check(method: str, k: int) -> str | None:
+    """The kind of vectors of a method."""
+    if k < 1:
+        raise UsageError(f"found k = {k}, expected at least one candidate of a mention")
+    if method not in METHODS:
+        raise UsageError(f"found the method {method!r}, expected one of {', '.join(METHODS)}")
+    return METHODS[method]
+
+
+def _name_index(vocabulary: Vocabulary, kind: str | None) -> TextIndex | EditSearch:
+    names, concept = vocabulary.names, vocabulary.name_concept
+    return EditSearch(names, concept) if kind is None else TextIndex.build(names, concept, kind=kind)
+
+
+def _owners(ptr: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))

@@ -1,0 +1,36 @@
+"""A concept: an identifier and the names that stand for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """A concept of a vocabulary.
+
+    Args:
+        id: such as ``MESH:D007674``.
+        name: the preferred one.
+        synonyms: its other names.
+        alternatives: other identifiers of the same concept, such as ``OMIM:263200``.
+        parents: ids of broader concepts; they need not be in the vocabulary.
+        definition: in a sentence or more; empty if there is none.
+        category: its semantic category, such as ``anatomy``; empty if there is none. Several have ``|`` between.
+
+    >>> Concept("SPL:0002", "left ventricle", ("LV",)).names
+    ('left ventricle', 'LV')
+    """
+
+    id: str
+    name: str
+    synonyms: tuple[str, ...] = ()
+    alternatives: tuple[str, ...] = ()
+    parents: tuple[str, ...] = ()
+    definition: str = ""
+    category: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names, the preferred one first, each once."""
+        return tuple(dict.fromkeys((self.name, *self.synonyms)))

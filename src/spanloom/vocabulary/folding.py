@@ -1,0 +1,260 @@
+"""Names without what writers vary: case, accents, punctuation, word order, plurals, spelling, numerals, empty words.
+
+Words are folded one by one, and a name is the *multiset* of its folded words: "Diabetes Mellitus, Type 2" is "type II
+diabetes mellitus". Its key is the sum of its words' hashes, so the key of any run of tokens is a difference of two
+prefix sums, and all runs of a sentence cost one addition each.
+
+There are two degrees. *Close* folding joins what means the same: nothing but spelling differs. *Loose* folding goes on
+to join what often means the same: endings ("hypertensive", "hypertension"), Greek and Latin with English ("renal",
+"kidney"), and words for illness as such ("disease", "disorder", "syndrome").
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from itertools import chain
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+_MASK: Final = (1 << 64) - 1
+_PART: Final = re.compile(r"\d+(?:\.\d+)*|[^\W\d_]+")  # runs of digits and runs of letters
+_POSSESSIVE: Final = re.compile(r"(?<=\w)['’`´]s\b|^['’`´]s$")
+_MEMORY: Final = 1 << 17  # words
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_EMPTY: Final = _set(
+    "an and as by due for from in into nec nos of on or other otherwise specified the to type unspecified with"
+)
+"""Words that a name may have or lack; ``and`` and ``or`` too, since lists are written in many ways."""
+
+_NUMERALS: Final = "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi"
+_ROMAN: Final = {roman: str(number) for number, roman in enumerate(_NUMERALS.split(), 1)}
+_LETTERS: Final = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma sigma tau upsilon "
+    "phi chi psi omega"
+)
+_GREEK: Final = dict(zip("αβγδεζηθικλμνξοπρςστυφχψω", _LETTERS.split(), strict=True))
+
+_IRREGULAR: Final = {
+    "feet": "foot", "teeth": "tooth", "children": "child", "men": "man", "women": "woman", "viscera": "viscus",
+    "bacteria": "bacterium", "ganglia": "ganglion", "atria": "atrium", "septa": "septum", "calculi": "calculus",
+    "lice": "louse", "mice": "mouse", "axes": "axis", "testes": "testis", "palsies": "palsy", "lenses": "lens",
+    "vertices": "vertex", "cortices": "cortex", "indices": "index", "appendices": "appendix", "veins": "vein",
+    "carcinomata": "carcinoma", "sarcomata": "sarcoma", "fibromata": "fibroma", "stigmata": "stigma",
+    "first": "1", "second": "2", "third": "3", "fourth": "4", "fifth": "5", "sixth": "6", "seventh": "7", "eighth": "8",
+    "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8",
+}  # fmt: skip
+_SPELLING: Final = (
+    (re.compile("ae|oe"), "e"),  # anaemia, oedema
+    (re.compile("our(?=s?$|ed$|al$|ing$|less$)"), "or"),  # tumour, behavioural
+    (re.compile("(?<=.)is(?=ed?$|ation$|ing$)"), "iz"),  # generalised
+    (re.compile("(?<=.)ys(?=ed?$|ing$)"), "yz"),  # paralysed
+    (re.compile("^leuc"), "leuk"),
+    (re.compile("sulph"), "sulf"),
+    (re.compile("(?<=[bt])re$"), "er"),  # fibre, centre
+    (re.compile("^grey$"), "gray"),
+)
+_NO_BRITISH: Final = _set("four hour hours pour your our sour aerial disease wise rise arise otherwise exercise")
+
+_EASES: Final = _set(
+    "diseases cases bases phases increases decreases gases releases kinases proteases lipases oxidases"
+)
+
+_ENDING: Final = re.compile("(?:ically|ical|ic|ary|ally|al|ous|ive|ion|ian|ar|ity|ety|ia|y|is|ed|ing|e|us|um|a|ness)$")
+_ILLNESS: Final = {
+    "toxicity": "injury", "toxic": "injury", "toxin": "injury", "pathy": "disease", "pathic": "disease",
+}  # fmt: skip
+_COMBINING: Final = {
+    "nephro": "kidney", "hepato": "liver", "cardio": "heart", "neuro": "nerve", "oto": "ear", "dermato": "skin",
+    "myo": "muscle", "encephalo": "brain", "pneumo": "lung", "hemato": "blood", "gastro": "stomach",
+    "arthro": "joint", "osteo": "bone", "angio": "vessel", "vasculo": "vessel", "immuno": "immune",
+    "retino": "retina", "entero": "intestine",
+}  # fmt: skip
+_COMBINED: Final = re.compile(f"({'|'.join(_COMBINING)})({'|'.join(_ILLNESS)})")
+_SYNONYMS: Final = {
+    word: group.split()[0]
+    for group in (
+        "disease disorder syndrome condition illness disturbance abnormality dysfunction impairment defect anomaly "
+        "problem complication malfunction insufficiency",
+        "injury damage toxicity toxic lesion trauma insult",
+        "neoplasm tumor cancer carcinoma malignancy neoplasia neoplastic malignant tumorigenesis carcinogenesis tumour",
+        "kidney renal nephric", "liver hepatic", "heart cardiac", "lung pulmonary", "brain cerebral encephalic",
+        "stomach gastric", "eye ocular ophthalmic", "skin cutaneous dermal", "breast mammary", "blood hematologic "
+        "hematological hematic", "tooth dental", "mental psychiatric psychological psychic", "bladder vesical",
+        "muscle muscular", "bone osseous bony skeletal", "mouth oral", "hearing auditory", "vision visual sight",
+        "nose nasal", "uterus uterine womb", "ovary ovarian", "testis testicular", "prostate prostatic",
+        "esophagus esophageal", "pancreas pancreatic", "intestine intestinal bowel gut enteric", "spleen splenic",
+        "retina retinal", "cornea corneal", "vein venous", "artery arterial", "aorta aortic", "atrium atrial",
+        "ventricle ventricular", "thymus thymic", "face facial", "fetus fetal", "infant infantile newborn neonatal "
+        "neonate", "child childhood juvenile pediatric", "colon colonic", "rectum rectal", "larynx laryngeal",
+        "nerve neural", "joint articular", "vessel vascular", "lymph lymphatic", "ear aural", "tongue lingual",
+        "throat pharyngeal pharynx", "hereditary familial inherited genetic heritable inheritable inborn",
+        "bleeding hemorrhage hemorrhagic bleed", "seizure convulsion convulsive fit", "pain ache painful aching",
+        "swelling edema edematous", "clot thrombus", "infection infected infectious", "loss lost deficit",
+        "deficiency deficient lack", "acute sudden", "stone calculus lithiasis",
+        "block blockade", "inflammation inflammatory inflamed", "death mortality fatal", "fever pyrexia febrile",
+        "itching pruritus itch", "vomiting emesis", "low decreased reduced reduction decrease", "high increased "
+        "elevated elevation increase", "drug medication", "stroke apoplexy",
+    )
+    for word in group.split()
+}  # fmt: skip
+
+
+def text_form(text: str) -> str:
+    """A text without regard to case and to how its words are spaced."""
+    return " ".join(text.casefold().split())
+
+
+def fold_text(text: str, *, loose: bool = False) -> list[str]:
+    """The folded words of a text, in its order.
+
+    Args:
+        text: a name or a mention.
+        loose: fold loosely.
+
+    >>> fold_text("Parkinson's Diseases, Type II"), fold_text("renal tumours of the spleen", loose=True)
+    (['parkinson', 'disease', '2'], ['kidney', 'neoplasm', 'spleen'])
+    """
+    words: list[str] = []
+    for piece in text.split():
+        close, far = fold_word(piece)
+        words += far if loose else close
+    return words
+
+
+@lru_cache(_MEMORY)
+def fold_word(word: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """A word folded closely and loosely; each may be none, or several where the word holds punctuation.
+
+    >>> fold_word("Haemorrhages"), fold_word("of")
+    ((('hemorrhage',), ('bleeding',)), ((), ()))
+    >>> fold_word("hypertensive"), fold_word("nephrotoxicity")
+    ((('hypertensive',), ('hypertens',)), (('nephrotoxicity',), ('kidney', 'injury')))
+    """
+    plain = _plain(word)
+    close = tuple(folded for part in _PART.findall(plain) if (folded := _close(part)) not in _EMPTY)
+    return close, tuple(folded for part in close for folded in _loose(part))
+
+
+@lru_cache(_MEMORY)
+def word_keys(word: str) -> tuple[int, int]:
+    """The keys of a word folded closely and loosely: sums of 64-bit hashes; 0 if it folds to nothing.
+
+    >>> word_keys("Type-II") == word_keys("2"), word_keys("renal")[1] == word_keys("Kidneys")[1], word_keys("of")
+    (True, True, (0, 0))
+    """
+    close, loose = fold_word(word)
+    return sum(map(hash_word, close)) & _MASK, sum(map(hash_word, loose)) & _MASK
+
+
+@lru_cache(_MEMORY)
+def hash_word(word: str) -> int:
+    """64 bits of a word, the same on every machine."""
+    return int.from_bytes(blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+class Pieces(NamedTuple):
+    """Texts cut at white space, Q texts of W words in all, D of them distinct.
+
+    Args:
+        distinct: the distinct words, D strings.
+        ids: (W,) int64, the number of each word in ``distinct``.
+        ptr: (Q + 1,) int64, where the words of each text begin in ``ids``.
+    """
+
+    distinct: list[str]
+    ids: NDArray[np.int64]
+    ptr: NDArray[np.int64]
+
+    def take(self, texts: NDArray[np.int32]) -> Pieces:
+        """Some of the texts."""
+        sizes = np.diff(self.ptr)[texts]
+        ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+        return Pieces(self.distinct, self.ids[np.repeat(self.ptr[texts] - ptr[:-1], sizes) + np.arange(ptr[-1])], ptr)
+
+
+def pieces(texts: Sequence[str]) -> Pieces:
+    """Texts as numbers of distinct words.
+
+    >>> pieces(["atrial flutter", "", "atrial fibrillation"]).ids.tolist()
+    [0, 1, 0, 2]
+    """
+    lists = [text.split() for text in texts]
+    ptr = np.zeros(len(lists) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, lists), np.int64, len(lists)), out=ptr[1:])
+    numbers = {word: number for number, word in enumerate(dict.fromkeys(chain.from_iterable(lists)))}
+    ids = np.fromiter(map(numbers.__getitem__, chain.from_iterable(lists)), np.int64, int(ptr[-1]))
+    return Pieces(list(numbers), ids, ptr)
+
+
+def text_keys(words: Pieces) -> NDArray[np.uint64]:
+    """The keys of texts: close ones in the first row, loose ones in the second; (2, Q)."""
+    values = np.array([word_keys(word) for word in words.distinct], np.uint64).reshape(-1, 2)[words.ids]
+    sums = np.zeros((len(values) + 1, 2), np.uint64)
+    np.cumsum(values, axis=0, out=sums[1:])  # modulo 2^64
+    return (sums[words.ptr[1:]] - sums[words.ptr[:-1]]).T.copy()
+
+
+def _plain(word: str) -> str:
+    """Lower case without accents and possessive s, Greek letters by their names."""
+    low = word.casefold()
+    if not low.isascii():
+        low = "".join(_GREEK.get(c, c) for c in unicodedata.normalize("NFKD", low) if not unicodedata.combining(c))
+    return _POSSESSIVE.sub("", low)
+
+
+def _close(part: str) -> str:
+    """One word in lower case: its singular in American spelling, or its number."""
+    if part in _ROMAN:
+        return _ROMAN[part]
+    if part in _IRREGULAR:
+        return _IRREGULAR[part]
+    if len(part) > 3 and part not in _NO_BRITISH:
+        for pattern, american in _SPELLING:
+            part = pattern.sub(american, part)
+    return _singular(part)
+
+
+def _singular(word: str) -> str:
+    """Without the ending of the plural; ``thromboses`` and ``thrombosis`` are one, ``diseases`` and ``disease`` too."""
+    if len(word) < 4 or word.endswith("ss"):
+        return word
+    if word.endswith("ies"):
+        return word[:-3] + "y" if len(word) > 5 else word[:-1]
+    if word.endswith(("oses", "yses", "eses", "ises")) or (word.endswith("ases") and word not in _EASES):
+        return word[:-2] + "is"
+    if word.endswith(("ches", "shes", "sses", "xes", "zes", "uses")):
+        return word[:-2]
+    if word.endswith(("us", "is")):
+        return word
+    if word.endswith(("emboli", "thrombi", "calculi", "bacilli", "nuclei", "fungi", "nevi", "cocci", "polypi")):
+        return word[:-1] + "us"
+    return word[:-1] if word[-1] == "s" else word
+
+
+def _loose(word: str) -> tuple[str, ...]:
+    """What a closely folded word says in plain English, by its stem."""
+    if match := _COMBINED.fullmatch(word):
+        return _COMBINING[match[1]], _ILLNESS[match[2]]
+    if word in _SYNONYMS:
+        return (_SYNONYMS[word],)
+    return (_stem(word),)
+
+
+def _stem(word: str) -> str:
+    """A word without its ending, if four letters stay; ``psychotic`` and ``psychosis`` are one."""
+    match = _ENDING.search(word, 4)
+    if not match:
+        return word
+    stem = word[: match.start()]
+    return stem[:-1] + "s" if stem[-1] == "t" and match[0] in ("ic", "ical", "ically") else stem

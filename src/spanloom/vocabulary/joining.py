@@ -1,0 +1,121 @@
+"""What several ways of searching found, joined into candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+EXACT, FOLDED, MEMORY, TRIGRAM, EDIT, LOOSELY = 1, 2, 4, 8, 16, 32
+
+
+class Candidates(NamedTuple):
+    """C candidates of Q queries: best first within a query, of equal ones the concept with the lower number first.
+
+    Args:
+        ptr: (Q + 1,) int64, where the candidates of each query begin.
+        concept: (C,) int32, numbers of concepts.
+        score: (C,) float32, between 0 and 1; no probability.
+        source: (C,) uint8, who found it, as bits: ``EXACT`` a name as written but for case, ``FOLDED`` a closely folded
+            name, ``LOOSELY`` a loosely folded one, ``MEMORY`` a training mention, as written or folded, ``TRIGRAM`` the
+            cosine of trigrams, with a name or a training mention, ``EDIT`` equation 2.
+        name: (C,) int32, the number of the name that matched best; -1 if only the memory knew the concept.
+        share: (C,) float32, of the training mentions with this text, the share that was linked to the concept: of
+            those with the text as written if there are any, else folded closely, else loosely; 0 if there are none.
+    """
+
+    ptr: NDArray[np.int64]
+    concept: NDArray[np.int32]
+    score: NDArray[np.float32]
+    source: NDArray[np.uint8]
+    name: NDArray[np.int32]
+    share: NDArray[np.float32]
+
+
+class Found(NamedTuple):
+    """What one way found for some texts, F pairs of a text and a concept.
+
+    Args:
+        text: (F,) int64, numbers of texts.
+        concept: (F,) int32.
+        score: (F,) float64, between 0 and 1.
+        source: the bit of the way.
+        name: (F,) int32, -1 where no name of the vocabulary was matched.
+        share: (F,) float64.
+    """
+
+    text: NDArray[np.int64]
+    concept: NDArray[np.int32]
+    score: NDArray[np.float64]
+    source: int
+    name: NDArray[np.int32]
+    share: NDArray[np.float64]
+
+
+class _Table(NamedTuple):
+    """Distinct pairs of a group and a concept, ordered by both; as in `Found`, with a source each."""
+
+    group: NDArray[np.int64]
+    concept: NDArray[np.int32]
+    score: NDArray[np.float64]
+    source: NDArray[np.uint8]
+    name: NDArray[np.int32]
+    share: NDArray[np.float64]
+
+
+def join(ways: Sequence[Found], query: NDArray[np.int64], text: NDArray[np.int64], queries: int, k: int) -> Candidates:
+    """The best k candidates of each query.
+
+    Within a text, a concept gets ``1 - product of (1 - score)`` over the ways, of each way its best score; of a query
+    with two texts, a mention and its long form, the better one.
+
+    Args:
+        ways: what each found.
+        query, text: pairs that say which texts a query has; several queries may share a text.
+        queries: Q.
+        k: how many.
+    """
+    best = [_distinct(way.text, way, np.full(len(way.text), way.source, np.uint8), one=True) for way in ways]
+    joined = _Table(*(np.concatenate(column) for column in zip(*best, strict=True)))
+    texts = _distinct(joined.group, joined, joined.source, one=False)
+    # each query takes the rows of its texts
+    first, end = (np.searchsorted(texts.group, text, side) for side in ("left", "right"))
+    sizes = end - first
+    rows = np.repeat(first - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
+    taken = _Table(np.repeat(query, sizes), *(column[rows] for column in texts[1:]))
+    whole = _distinct(taken.group, taken, taken.source, one=True)
+    return _top(whole, queries, k)
+
+
+def _distinct(group: NDArray[np.int64], rows: Found | _Table, source: NDArray[np.uint8], *, one: bool) -> _Table:
+    """One row for each group and concept: all sources, the best named row's name, the best score, or all joined."""
+    order = np.lexsort((-rows.score, rows.name < 0, rows.concept, group))
+    group, concept, score = group[order], rows.concept[order], rows.score[order]
+    fresh = np.ones(len(order), np.bool_)
+    fresh[1:] = (group[1:] != group[:-1]) | (concept[1:] != concept[:-1])
+    at = np.flatnonzero(fresh)
+    if not len(at):
+        return _Table(group, concept, score, source, rows.name, rows.share)
+    joined = np.maximum.reduceat(score, at) if one else 1 - np.multiply.reduceat(1 - score, at)
+    return _Table(
+        group[at],
+        concept[at],
+        joined,
+        np.bitwise_or.reduceat(source[order], at),
+        rows.name[order][at],
+        np.maximum.reduceat(rows.share[order], at),
+    )
+
+
+def _top(rows: _Table, queries: int, k: int) -> Candidates:
+    """The k best rows of each group."""
+    score = rows.score.astype(np.float32)  # compared as it is given, so that ties are ties
+    order = np.lexsort((rows.concept, -score, rows.group))
+    sizes = np.bincount(rows.group, minlength=queries)
+    begin = np.cumsum(sizes) - sizes
+    order = order[np.arange(len(order)) - begin[rows.group[order]] < k]
+    ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.minimum(sizes, k))])
+    share = rows.share.astype(np.float32)
+    return Candidates(ptr, rows.concept[order], score[order], rows.source[order], rows.name[order], share[order])

@@ -1,0 +1,123 @@
+"""MEDIC, the diseases of the Comparative Toxicogenomics Database, in three of the forms that CTD offers: XML, CSV, TSV.
+
+Davis et al. 2012, "MEDIC: a practical disease vocabulary used at the Comparative Toxicogenomics Database". CTD's table
+of chemicals has the same form and is read as well. For the OBO file of MEDIC see `spanloom.vocabulary.obo`.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from spanloom.errors import DataError
+from spanloom.formats.source import decode, raw_lines
+from spanloom.vocabulary.concept import Concept
+from spanloom.vocabulary.notes import Notes
+from spanloom.vocabulary.records import Record, split_values
+from spanloom.vocabulary.xml_records import xml_records
+
+KINDS: Final = ("Disease", "Chemical")  # a file is of one kind, and its columns are called after it
+
+
+def scan_medic(path: str | Path, notes: Notes) -> Iterator[Record]:
+    """The concepts of a CTD file; XML if its first character is ``<``, tabs or commas as its line of columns says.
+
+    Raises:
+        DataError: the file cannot be read, is not UTF-8, or not of this form.
+    """
+    first = next((line.strip() for _, line in raw_lines(path) if line.strip()), b"")
+    # UTF-16 begins with a mark; as a table it would be refused anyway
+    rows = _xml_rows(path) if first.startswith((b"<", b"\xff\xfe", b"\xfe\xff")) else _table_rows(path)
+    for row, line in rows:
+        kind = next((kind for kind in KINDS if f"{kind}ID" in row or f"{kind}Name" in row), None)
+        if kind is None:
+            message = f"found a row with {', '.join(row)[:80] or 'nothing'}, expected DiseaseName and DiseaseID"
+            raise DataError(message, path=path, line=line)
+        yield Record(_concept(row, kind), line)
+
+
+def _concept(row: Mapping[str, str], kind: str) -> Concept:
+    return Concept(
+        row.get(f"{kind}ID", ""),
+        row.get(f"{kind}Name", ""),
+        split_values(row.get("Synonyms", "")),
+        split_values(row.get(f"Alt{kind}IDs", "")),
+        split_values(row.get("ParentIDs", "")),
+        row.get("Definition", ""),
+        "|".join(split_values(row.get("SlimMappings", ""))),
+    )
+
+
+def _xml_rows(path: str | Path) -> Iterator[tuple[dict[str, str], int]]:
+    for element, line in xml_records(path, roots=["RowSet"], records=["Row"]):
+        row: dict[str, str] = {}
+        for child in element:
+            if child.tag in row:
+                message = f"found {child.tag[:80]} twice in a row, expected it once; values have | between"
+                raise DataError(message, path=path, line=line)
+            row[child.tag] = (child.text or "").strip()
+        yield row, line
+
+
+def _table_rows(path: str | Path) -> Iterator[tuple[dict[str, str], int]]:
+    """The rows of a table; its columns stand in a comment, or in the first line that is none."""
+    columns: list[str] = []
+    separator = "\t"
+    lines = _Lines(path)
+    for line in lines:
+        content = line.lstrip("#").strip()
+        if columns and not line.startswith("#"):
+            lines.put_back(line)
+            break
+        mark = "\t" if "\t" in content else ","
+        cells = [cell.strip() for cell in content.split(mark)]
+        if any(f"{kind}ID" in cells and f"{kind}Name" in cells for kind in KINDS):
+            columns, separator = cells, mark
+        elif content and not line.startswith("#"):
+            message = f"found {content[:80]!r} before a line of columns, expected one with DiseaseName and DiseaseID"
+            raise DataError(message, path=path, line=lines.number)
+    if not columns:
+        raise DataError("found no line of columns, expected one with DiseaseName and DiseaseID", path=path)
+    rows = csv.reader(
+        lines,
+        delimiter=separator,
+        quoting=csv.QUOTE_NONE if separator == "\t" else csv.QUOTE_MINIMAL,
+        strict=True,
+    )
+    start = lines.number
+    try:
+        for cells in rows:
+            number, start = start, lines.number + 1
+            if not cells or cells[0].startswith("#"):
+                continue
+            if len(cells) != len(columns):
+                message = f"found {len(cells)} columns, expected {len(columns)}: {', '.join(columns)}"
+                raise DataError(message, path=path, line=number)
+            yield dict(zip(columns, map(str.strip, cells), strict=True)), number
+    except csv.Error as error:
+        raise DataError(f"found a row that is no CSV ({error}); get the file again", path=path, line=start) from None
+
+
+class _Lines:
+    """Lines of text with the number of the last one; one that was taken too early can be put back."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.number = 0
+        self._path = path
+        self._lines = raw_lines(path)
+        self._again: str | None = None
+
+    def __iter__(self) -> _Lines:
+        return self
+
+    def __next__(self) -> str:
+        if self._again is not None:
+            line, self._again = self._again, None
+            return line
+        self.number, raw = next(self._lines)
+        return decode(raw, self._path, self.number)
+
+    def put_back(self, line: str) -> None:
+        self._again = line

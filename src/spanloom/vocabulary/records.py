@@ -1,0 +1,158 @@
+"""What readers hand over: concepts with their lines; cleaned, duplicates found, and everything odd counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import NamedTuple
+
+from spanloom.document.identifiers import normalize_identifier
+from spanloom.errors import DataError
+from spanloom.vocabulary.concept import Concept
+from spanloom.vocabulary.notes import Notes
+
+
+class Record(NamedTuple):
+    """A concept as a reader found it.
+
+    Args:
+        concept: as it is written there.
+        line: where it starts, from 1; ``None`` where the reader cannot know.
+    """
+
+    concept: Concept
+    line: int | None = None
+
+
+def split_values(cell: str, separator: str = "|") -> tuple[str, ...]:
+    """The values of a cell that holds several; empty ones do not count.
+
+    >>> split_values("LV| left ventricular||")
+    ('LV', 'left ventricular')
+    """
+    return tuple(part for part in map(str.strip, cell.split(separator)) if part)
+
+
+def merge(records: Iterable[Record], notes: Notes, path: str | Path | None = None) -> list[Concept]:
+    """Cleaned concepts, each identifier once, in the order of their first records.
+
+    Identifiers are normalized; runs of white space in names become one space; names and identifiers that stand twice in
+    a concept, and alternatives that are its own identifier, count once. The same concept twice is noted.
+
+    Raises:
+        DataError: no concept, one without an identifier or a name, two that differ under one identifier, or text with
+            NUL or half of a surrogate pair.
+    """
+    found: dict[str, Record] = {}
+    for record in records:
+        concept = _clean(record, path)
+        earlier = found.setdefault(concept.id, Record(concept, record.line))
+        if earlier.concept is concept:
+            continue
+        if earlier.concept != concept:
+            differing = next(f.name for f in fields(Concept) if getattr(concept, f.name) != getattr(earlier[0], f.name))
+            place = "" if earlier.line is None else f", first on line {earlier.line}"
+            message = (
+                f"found the id {concept.id!r} twice{place}, with different values of {differing}; "
+                "expected one record for each concept; join them, or give them different ids"
+            )
+            raise DataError(message, path=path, line=record.line)
+        notes.add("concepts that stand twice with the same content, kept once", concept.id)
+    if not found:
+        raise DataError("found no concept, expected at least one; is this the right file or format?", path=path)
+    return [record.concept for record in found.values()]
+
+
+def _clean(record: Record, path: str | Path | None) -> Concept:
+    concept = record.concept
+    identifier, name = normalize_identifier(concept.id), _spaced(concept.name)
+    for value, other, what in ((identifier, concept.name, "an id"), (name, concept.id, "a name")):
+        if not value:
+            message = f"found a concept without {what} ({other[:80]!r}), expected each to have one"
+            raise DataError(message, path=path, line=record.line)
+    names = dict.fromkeys([name, *map(_spaced, concept.synonyms)])
+    alternatives = dict.fromkeys(map(normalize_identifier, concept.alternatives))
+    parents = dict.fromkeys(map(normalize_identifier, concept.parents))
+    cleaned = Concept(
+        identifier,
+        name,
+        tuple(synonym for synonym in names if synonym and synonym != name),
+        tuple(other for other in alternatives if other and other != identifier),
+        tuple(parent for parent in parents if parent),
+        _spaced(concept.definition),
+        _spaced(concept.category),
+    )
+    if problem := _unfit(cleaned):
+        message = f"found {problem} in the concept {identifier[:80]!r}, expected text; correct it"
+        raise DataError(message, path=path, line=record.line)
+    return cleaned
+
+
+def _spaced(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _unfit(concept: Concept) -> str:
+    """What keeps a concept from being written as UTF-8."""
+    single = (concept.id, concept.name, concept.definition, concept.category)
+    text = "\n".join((*single, *concept.synonyms, *concept.alternatives, *concept.parents))
+    if "\0" in text:
+        return "a NUL character"
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "half of a surrogate pair"
+    return ""
+
+
+def examine(concepts: Sequence[Concept], notes: Notes) -> None:
+    """Note what is odd between concepts: ambiguous names, identifiers of several concepts, parents that go nowhere."""
+    _examine_names(concepts, notes)
+    numbers = {concept.id: number for number, concept in enumerate(concepts)}
+    owners: dict[str, str] = {}
+    for concept in concepts:
+        for other in concept.alternatives:
+            if other in numbers:
+                notes.add("alternative identifiers that are another concept's own, which they mean", other)
+            elif owners.setdefault(other, concept.id) != concept.id:
+                notes.add("alternative identifiers of several concepts, which mean the first", other)
+        for parent in concept.parents:
+            if parent not in numbers:
+                notes.add("parents that are not in the vocabulary", parent)
+    parents = [[numbers[parent] for parent in concept.parents if parent in numbers] for concept in concepts]
+    for number in _closing(parents):
+        notes.add("parents that close a circle", concepts[number].id)
+
+
+def _examine_names(concepts: Sequence[Concept], notes: Notes) -> None:
+    owners: dict[str, int] = {}
+    ambiguous: dict[str, None] = {}
+    for number, concept in enumerate(concepts):
+        for name in concept.names:
+            if owners.setdefault(name, number) != number:
+                ambiguous[name] = None
+    for name in ambiguous:
+        notes.add("names of several concepts", repr(name))
+
+
+def _closing(parents: Sequence[Sequence[int]]) -> Iterator[int]:
+    """The children of links that lead back to where a walk upward came from; without these links no walk is endless."""
+    new, open_, done = 0, 1, 2
+    state = [new] * len(parents)
+    for start in range(len(parents)):
+        if state[start] != new:
+            continue
+        state[start] = open_
+        walk = [(start, iter(parents[start]))]
+        while walk:
+            number, rest = walk[-1]
+            parent = next(rest, None)
+            if parent is None:
+                state[number] = done
+                walk.pop()
+            elif state[parent] == open_:
+                yield number
+            elif state[parent] == new:
+                state[parent] = open_
+                walk.append((parent, iter(parents[parent])))

@@ -1,0 +1,214 @@
+"""The vocabulary itself: concepts by number, their names in one list, identifiers to numbers; saved as an index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.document.identifiers import normalize_identifier
+from spanloom.errors import ModelError
+from spanloom.modelfile import load_arrays, read_description, save_model
+from spanloom.vocabulary.concept import Concept
+from spanloom.vocabulary.notes import Note, Notes
+from spanloom.vocabulary.records import Record, examine, merge
+from spanloom.vocabulary.strings import Array, Int64s, Strings, take_bounds
+
+KIND = "vocabulary"
+_SINGLE = ("ids", "definitions", "categories")  # one string a concept
+_SEVERAL = ("names", "alternatives", "parents")  # any number of them
+
+
+class Vocabulary(Sequence[Concept]):
+    """Concepts in the order of their file, V of them with M names in all; made by `build`, `open` or `read_vocabulary`.
+
+    Nothing of it changes. The strings are kept in a few long texts, and a `Concept` is made when it is asked for.
+
+    Attributes:
+        names: all names of all concepts, the preferred one first within each; M strings.
+        name_concept: the number of the concept of each of ``names``; int32, shape (M,).
+        name_ends: where the names of each concept end in ``names``; int64, shape (V,).
+        notes: what is odd about it.
+
+    >>> vocabulary = Vocabulary.build([
+    ...     Concept("D009203", "Myocardial Infarction", ("Heart Attack",), parents=("D017202",)),
+    ...     Concept("D017202", "Myocardial Ischemia", alternatives=("OMIM:1",)),
+    ... ])
+    >>> vocabulary[0].id, vocabulary.names, vocabulary.name_concept.tolist()
+    ('MESH:D009203', ['Myocardial Infarction', 'Heart Attack', 'Myocardial Ischemia'], [0, 0, 1])
+    >>> [vocabulary.find(id) for id in ("mesh:D017202", "OMIM:1", "D000001")]
+    [1, 1, -1]
+    """
+
+    def __init__(
+        self, single: Mapping[str, Strings], several: Mapping[str, tuple[Strings, Int64s]], notes: Iterable[Note] = ()
+    ) -> None:
+        """Made by the class methods, which know what the columns are."""
+        self._single = single
+        self._several = several
+        self.notes = tuple(notes)
+        names, self.name_ends = several["names"]
+        self.names: list[str] = names.to_list()
+        counts = np.diff(self.name_ends, prepend=0)
+        self.name_concept: NDArray[np.int32] = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+
+    @classmethod
+    def build(cls, concepts: Iterable[Concept], notes: Notes | None = None) -> Vocabulary:
+        """A vocabulary of some concepts. Identifiers are normalized, see `normalize_identifier`.
+
+        Raises:
+            DataError: no concept, one without an identifier or a name, two that differ under one identifier, or text
+                with NUL or half of a surrogate pair.
+        """
+        return cls.of_records((Record(concept) for concept in concepts), notes=notes)
+
+    @classmethod
+    def of_records(
+        cls, records: Iterable[Record], path: str | Path | None = None, notes: Notes | None = None
+    ) -> Vocabulary:
+        """As `build`, of concepts with their lines, so that errors say where.
+
+        Args:
+            records: what a reader gives.
+            path: the file, for messages.
+            notes: what the reader noted; more is added.
+        """
+        notes = Notes() if notes is None else notes
+        concepts = merge(records, notes, path)
+        examine(concepts, notes)
+        single = {
+            "ids": Strings.of(concept.id for concept in concepts),
+            "definitions": Strings.of(concept.definition for concept in concepts),
+            "categories": Strings.of(concept.category for concept in concepts),
+        }
+        several = {name: _joined([getattr(concept, name) for concept in concepts]) for name in _SEVERAL}
+        return cls(single, several, notes.to_tuple())
+
+    def __len__(self) -> int:
+        return len(self.name_ends)
+
+    @overload
+    def __getitem__(self, number: int) -> Concept: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[Concept]: ...
+    def __getitem__(self, number: int | slice) -> Concept | list[Concept]:
+        if isinstance(number, slice):
+            return [self[place] for place in range(*number.indices(len(self)))]
+        place = range(len(self))[number]
+        identifier, definition, category = (self._single[name][place] for name in _SINGLE)
+        first, end = self._range("names", place)
+        alternatives, parents = (
+            tuple(self._several[name][0][at] for at in range(*self._range(name, place)))
+            for name in ("alternatives", "parents")
+        )
+        preferred, *synonyms = self.names[first:end]
+        return Concept(identifier, preferred, tuple(synonyms), alternatives, parents, definition, category)
+
+    def __iter__(self) -> Iterator[Concept]:
+        return (self[number] for number in range(len(self)))
+
+    @property
+    def concepts(self) -> Sequence[Concept]:
+        """The concepts by their numbers."""
+        return self
+
+    def find(self, id: str) -> int:
+        """The number of a concept, or -1 if there is none.
+
+        Args:
+            id: its identifier or an alternative one, in any of the forms that `normalize_identifier` knows.
+        """
+        number = self._numbers.get(id)
+        return self._numbers.get(normalize_identifier(id), -1) if number is None else number
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        # an identifier that several concepts have is the first one's, and a concept's own before an alternative
+        strings, ends = self._several["alternatives"]
+        owners = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0)).tolist()
+        numbers = dict(zip(reversed(strings.to_list()), reversed(owners), strict=True))
+        numbers.update((identifier, number) for number, identifier in enumerate(self._single["ids"].to_list()))
+        return numbers
+
+    def _range(self, name: str, number: int) -> tuple[int, int]:
+        ends = self._several[name][1]
+        return int(ends[number - 1]) if number else 0, int(ends[number])
+
+    def counts(self) -> dict[str, int]:
+        """How many there are of everything.
+
+        >>> Vocabulary.build([Concept("1", "heart", ("cor",))]).counts()
+        {'concepts': 1, 'names': 2, 'alternatives': 0, 'parents': 0, 'definitions': 0}
+        """
+        numbers = {name: len(self._several[name][0]) for name in _SEVERAL}
+        definitions = int((np.diff(self._single["definitions"].ends, prepend=0) > 0).sum())
+        return {"concepts": len(self), **numbers, "definitions": definitions}
+
+    def arrays(self) -> dict[str, Array]:
+        """Everything but the notes, as arrays; `from_arrays` takes them."""
+        arrays: dict[str, Array] = {}
+        for name, column in self._single.items():
+            arrays |= column.arrays(name)
+        for name, (column, ends) in self._several.items():
+            arrays |= {**column.arrays(name), f"{name}.last": ends}
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array], notes: Iterable[Note] = ()) -> Vocabulary:
+        """The vocabulary that `arrays` gave; other arrays do not matter.
+
+        Raises:
+            ModelError: an array is missing, or is none that `arrays` gives.
+        """
+        single = {name: Strings.from_arrays(arrays, name) for name in _SINGLE}
+        several = {}
+        for name in _SEVERAL:
+            column = Strings.from_arrays(arrays, name)
+            several[name] = (column, take_bounds(arrays, f"{name}.last", len(column)))
+        lengths = {len(column) for column in single.values()} | {len(ends) for _, ends in several.values()}
+        if len(lengths) > 1 or 0 in lengths or (np.diff(several["names"][1], prepend=0) < 1).any():
+            problem = "its columns are of different lengths, or a concept has no name"
+            raise ModelError(f"the vocabulary is damaged: {problem}; make it again from its source")
+        return cls(single, several, notes)
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the index, a folder; it is there in full or not at all. The same vocabulary gives the same bytes.
+
+        Raises:
+            UsageError: something is there and ``force`` is false, or it is anything but an index or a model.
+            DataError: the system refused to write.
+        """
+        notes = [[note.kind, note.count, list(note.examples)] for note in self.notes]
+        save_model(path, KIND, {"counts": self.counts(), "notes": notes}, self.arrays(), force=force)
+
+    @classmethod
+    def open(cls, path: str | Path) -> Vocabulary:
+        """The vocabulary that `save` wrote. Opening runs no code.
+
+        Raises:
+            ModelError: there is none, or it is damaged or of another version.
+        """
+        description = read_description(path)
+        if description["kind"] != KIND:
+            raise ModelError(f"{path}: found a {description['kind'][:40]!r}, expected a {KIND}; name its folder")
+        arrays = load_arrays(path, description)
+        try:
+            return cls.from_arrays(arrays, map(_note, description.get("notes", [])))
+        except (ModelError, TypeError, ValueError) as error:
+            raise ModelError(f"{path}: {error}") from None
+
+
+def _joined(values: Sequence[tuple[str, ...]]) -> tuple[Strings, Int64s]:
+    ends = np.cumsum([len(several) for several in values], dtype=np.int64)
+    return Strings.of(value for several in values for value in several), ends
+
+
+def _note(value: Any) -> Note:
+    kind, count, examples = value
+    if not (isinstance(kind, str) and isinstance(count, int) and all(isinstance(text, str) for text in examples)):
+        raise ValueError(f"found {value!r:.80} among the notes, expected a kind, a count and examples")
+    return Note(kind, count, tuple(examples))

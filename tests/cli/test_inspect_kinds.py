@@ -1,0 +1,84 @@
+"""`inspect` of what is no recognizer, and `predict` and `evaluate` of what marks up nothing."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from spanloom.document import Document
+from spanloom.link.language_model import LanguageModel
+from spanloom.recognize.pos_tagger import PosTagger
+from spanloom.vocabulary import Concept, Vocabulary
+
+NOTE = Document("no pain", tokens=[(0, 2), (3, 7)], columns={"pos": ["DT", "NN"]})
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models")
+    PosTagger(["bias", "w[0]"], epochs=1).fit([NOTE] * 20).save(folder / "tagger")
+    LanguageModel.train([NOTE]).save(folder / "language-model")
+    concepts = [Concept("1", "pain", ("ache",)), Concept("2", "pain"), Concept("3", "knee", parents=("9",))]
+    Vocabulary.build(concepts).save(folder / "vocabulary")
+    return folder
+
+
+EXPECTED = {
+    "tagger": ("column         pos", "tags           DT, NN", "  accuracy     1", "  tokens       36"),
+    "language-model": ("order          3", "words          5", "2-grams        3"),
+    "vocabulary": ("concepts       3", "names          4", "pain"),
+}
+
+
+@pytest.mark.parametrize("kind", EXPECTED)
+def test_inspect(command, models, kind):
+    result = command("inspect", models / kind)
+    assert (result.returncode, result.stderr) == (0, "")
+    lines = result.stdout.splitlines()
+    assert lines[0] == f"kind           {kind}"
+    for words in EXPECTED[kind]:
+        assert any(line.startswith(words) or (kind == "vocabulary" and words in line) for line in lines), result.stdout
+    assert json.loads(command("inspect", models / kind, "--json").stdout)["kind"] == kind
+    result = command("inspect", models / kind, "--role", "B")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "leave out --role" in result.stderr
+
+
+@pytest.mark.parametrize("kind", ["language-model", "vocabulary"])
+def test_what_marks_up_nothing(command, models, corpus, kind):
+    for verb in (["predict", models / kind, "-"], ["evaluate", corpus / "dev.jsonl", "--model", models / kind]):
+        result = command(*verb, input="no pain")
+        assert (result.returncode, result.stdout) == (2, "")
+        assert f"{models / kind} is a {kind.replace('-', ' ')}, which marks up nothing" in result.stderr
+
+
+def test_a_recognizer_keeps_a_tagger(command, models, corpus, tmp_path):
+    train = ["--train", corpus / "train.jsonl", "--dev", corpus / "dev.jsonl", "--epochs", "2", "--quiet"]
+    for kind in ("recognizer", "cascade"):
+        model = tmp_path / kind
+        result = command("train", kind, *train, "--pos", models / "tagger", "--output", model)
+        assert (result.returncode, result.stderr) == (0, "")
+        shown = json.loads(command("inspect", model, "--json").stdout)
+        assert shown["tagger"] == "fills the column 'pos' with 2 tags"
+        assert "pos[-2..2]" in shown["templates"]
+        result = command("predict", model, "-", input="no pain")
+        assert result.returncode == 0 and "columns" not in json.loads(result.stdout)
+    result = command("train", "recognizer", *train, "--pos", corpus, "--output", tmp_path / "other")
+    assert result.returncode == 1 and "no model here" in result.stderr
+    options = ["--pos", models / "tagger", "--ignore", "pos", "--output", tmp_path / "other"]
+    result = command("train", "recognizer", *train, *options)
+    assert result.returncode == 2 and "no template names the column 'pos'" in result.stderr
+    assert not (tmp_path / "other").exists()
+
+
+def test_compare_keeps_a_tagger_and_sees_when_it_changes(command, models, corpus, tmp_path):
+    line = ["compare", "--train", corpus / "train.jsonl", "--dev", corpus / "dev.jsonl", "--structure", "bio"]
+    line += ["--epochs", "1", "--l2", "1", "--output", tmp_path / "out", "--pos", tmp_path / "tagger"]
+    PosTagger(["bias", "w[0]"], epochs=1).fit([NOTE] * 20).save(tmp_path / "tagger")
+    assert command(*line).returncode == 0
+    assert "trained before" in command(*line).stderr
+    PosTagger(["bias", "low[0]"], epochs=1).fit([NOTE] * 20).save(tmp_path / "tagger", force=True)
+    assert "(pos)" in command(*line).stderr
+    result = command("inspect", tmp_path / "out" / "bio")
+    assert "tagger         fills the column 'pos'" in result.stdout

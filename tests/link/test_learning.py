@@ -1,0 +1,160 @@
+"""The perceptron: early update at the right step, averages as the plain definition has them, determinism."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from link_cases import listed, make_data
+
+from spanloom.features import Sparse
+from spanloom.link import kernels_beam as beam
+from spanloom.link import kernels_perceptron as kernels
+from spanloom.link.hashing import mixed
+from spanloom.link.kernels_features import Forms
+from spanloom.link.kernels_table import find
+from spanloom.link.learning import Gold, History, Pass, Search, Weights, averaged, grown, new_table, perceptron
+
+NO_HISTORY = History(np.zeros(9, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+def make_search(types: int = 1, width: int = 4, groups: int = 127) -> Search:
+    return Search(Forms(mixed(2, np.arange(6)), mixed(3, np.arange(6)), np.arange(6) % 3 + 1), groups, types, 3, width)
+
+
+def make_matrix(tokens: int, features: int, seed: int) -> Sparse:
+    random = np.random.default_rng(seed)
+    rows = [np.sort(random.choice(features, 3, replace=False)) for _ in range(tokens)]
+    return Sparse(np.concatenate(rows).astype(np.int32), np.arange(0, 3 * tokens + 1, 3).astype(np.int64))
+
+
+def make_gold(offsets: np.ndarray, seed: int) -> Gold:
+    random = np.random.default_rng(seed)
+    labels, choices = np.zeros(int(offsets[-1]), np.int32), np.full(int(offsets[-1]), -1, np.int32)
+    for first, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+        start = int(random.integers(first, end))
+        stop = min(end, start + 2)
+        labels[start], labels[start + 1 : stop] = 1, 2
+        choices[stop - 1] = 0
+    return Gold(labels, choices)
+
+
+def step(width: int, local_bias: float) -> tuple[int, bool]:
+    """A sentence of three tokens whose gold is O B I, searched while learning, with a score for O O O."""
+    data = make_data([3], 1, seed=1, share=0)
+    search = make_search(width=width, groups=0)
+    local = np.zeros((3, search.roles), np.float32)
+    local[0, 1] = -10.0  # B at the first token
+    local[1, 0] = local_bias  # O at the second token
+    gold = Gold(np.array([0, 1, 2], np.int32), np.array([-1, -1, 0], np.int32))
+    work = search.workspace(data)
+    free = np.full(3, beam.FREE, np.int32)
+    return beam.search(
+        search.model(new_table(256)), data, work, 0, local, width, free, gold.labels, gold.choices, True, 0.0
+    )
+
+
+def test_early_update_stops_where_gold_leaves_the_beam() -> None:
+    assert step(1, 5.0) == (2, False)  # O wins at the second token, and a beam of 1 holds nothing else
+    assert step(2, 5.0) == (3, False)  # a beam of 2 holds O B, and then O O O and O O B
+    assert step(9, 5.0) == (4, False)  # a wide beam holds gold to the end, but it is not the best
+    assert step(9, -5.0)[0] == 4
+
+
+def test_margin_makes_gold_lose_what_it_would_win() -> None:
+    data = make_data([1], 1, seed=1, share=0)
+    search = make_search(groups=0)
+    local = np.zeros((1, search.roles), np.float32)
+    local[0, 0] = 1.0
+    gold = Gold(np.zeros(1, np.int32), np.full(1, -1, np.int32))
+    free = np.full(1, beam.FREE, np.int32)
+    for margin, right in ((0.0, True), (0.4, True), (0.6, False)):  # it counts for the label and for the link
+        model, work = search.model(new_table(256)), search.workspace(data)
+        found = beam.search(model, data, work, 0, local, 4, free, gold.labels, gold.choices, True, margin)
+        assert found == (2, right)
+
+
+@pytest.mark.parametrize("margin", [0.0, 3.0])
+def test_averages_are_those_of_the_plain_definition(margin: float) -> None:
+    """Every sentence apart, through the kernel, with the weights written down after each."""
+    lengths = [3, 4, 2, 5]
+    data, gold = make_data(lengths, 1, 4), make_gold(np.concatenate([[0], np.cumsum(lengths)]), 4)
+    matrix, sizes = make_matrix(sum(lengths), 8, 4), np.array([1, 4, 1, 1, 9, 1, 1, 1], np.float32)
+    search = make_search()
+    last: list[Pass] = []
+    perceptron(
+        search, data, matrix, sizes, gold, NO_HISTORY, passes=3, seed=5, margin=margin,
+        callback=lambda done: bool(last.append(done)),
+    )  # fmt: skip
+
+    weights, sums = np.zeros((8, search.roles), np.float32), np.zeros((8, search.roles))
+    table, work = new_table(1 << 14), search.workspace(data)
+    total, keyed, steps = np.zeros_like(sums), {}, 0
+    random = np.random.default_rng(5)
+    values = np.sqrt(sizes)[matrix.indices]
+    for _ in last:
+        for n in random.permutation(4):
+            kernels.train(
+                search.model(table), data, (matrix.indices, matrix.offsets, values), gold, NO_HISTORY, np.array([n]), 0,
+                steps, weights, sums, work, np.zeros((len(work.parent), search.roles), np.float32), search.width,
+                np.full(sum(lengths), beam.FREE, np.int32), 1 << 13, margin,
+            )  # fmt: skip
+            steps += 1
+            total += weights
+            for key, weight in zip(table.keys.tolist(), table.weights.tolist(), strict=True):
+                keyed[key] = keyed.get(key, 0.0) + weight
+    means = Weights(total / steps / np.sqrt(sizes)[:, None], table)
+    np.testing.assert_allclose(last[-1].weights.roles, means.roles, atol=1e-4)
+    learned = last[-1].weights.table
+    found = dict(zip(learned.keys.tolist(), learned.weights.tolist(), strict=True))
+    for key, value in keyed.items():
+        assert key == 0 or found.get(key, 0.0) == pytest.approx(value / steps, abs=1e-4)
+
+
+def test_the_same_seed_gives_the_same_weights() -> None:
+    lengths = [3, 4, 2, 5]
+    data, gold = make_data(lengths, 2, 6), make_gold(np.concatenate([[0], np.cumsum(lengths)]), 6)
+    matrix, sizes = make_matrix(sum(lengths), 8, 6), np.ones(8, np.float32)
+    runs: list[list[Pass]] = [[], []]
+    for run in runs:
+        perceptron(make_search(2), data, matrix, sizes, gold, NO_HISTORY, passes=2, seed=1,
+                   callback=lambda done, run=run: bool(run.append(done)))  # fmt: skip
+    for one, other in zip(*runs, strict=True):
+        assert one.updates == other.updates
+        assert one.weights.roles.tobytes() == other.weights.roles.tobytes()
+        assert one.weights.table.keys.tobytes() == other.weights.table.keys.tobytes()
+        assert one.weights.table.weights.tobytes() == other.weights.table.weights.tobytes()
+
+
+def test_it_learns_its_training_data() -> None:
+    lengths = [3, 4, 2, 5]
+    data, gold = make_data(lengths, 1, 8), make_gold(np.concatenate([[0], np.cumsum(lengths)]), 8)
+    tokens = sum(lengths)
+    matrix = Sparse(np.arange(tokens, dtype=np.int32), np.arange(tokens + 1))  # each token has a feature of its own
+    updates: list[int] = []
+    perceptron(make_search(), data, matrix, np.ones(tokens, np.float32), gold, NO_HISTORY, passes=60, seed=0,
+               callback=lambda done: bool(updates.append(done.updates)))  # fmt: skip
+    assert updates[-1] == 0
+
+
+def test_a_table_keeps_everything_when_it_grows() -> None:
+    table = new_table(16)
+    for key in range(1, 8):
+        slot = find(table.keys, np.uint64(key))
+        table.keys[slot], table.weights[slot], table.sums[slot] = key, key, 2 * key
+        table.used[0] += 1
+    larger = grown(table)
+    assert larger.used[0] == 7
+    for key in range(1, 8):
+        slot = find(larger.keys, np.uint64(key))
+        assert (larger.keys[slot], larger.weights[slot], larger.sums[slot]) == (key, key, 2 * key)
+    assert averaged(larger, 2).used[0] == 0  # w - u / 2 is 0 for all of them
+
+
+def test_gold_and_own_features_differ_only_from_the_first_difference_on() -> None:
+    from link_cases import make_case, weigh
+
+    case = make_case(3, 1, 3, width=4)
+    table = weigh(case, 1)
+    one, _ = listed(case, table, [0, 0, 1, 0], [-1, -1, -1, 0])
+    other, _ = listed(case, table, [0, 0, 0, 0], [-1, -1, -1, -1])
+    assert one[:4] == other[:4]

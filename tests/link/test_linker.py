@@ -1,0 +1,257 @@
+"""The linker as its user sees it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from spanloom.document import Document, Mention
+from spanloom.errors import DataError, ModelError, UsageError
+from spanloom.link import Linker, Pipeline, load
+from spanloom.recognize import Recognizer
+from spanloom.vocabulary import Concept
+from spanloom.vocabulary.store import Vocabulary
+
+NAMES = {
+    "MESH:D007674": ("Kidney Diseases", "nephropathy", "renal disease"),
+    "MESH:D056486": ("Drug-Induced Liver Injury", "hepatotoxicity", "toxic hepatitis"),
+    "MESH:D007022": ("Hypotension", "low blood pressure"),
+    "MESH:D009325": ("Nausea",),
+    "MESH:D014839": ("Vomiting", "emesis"),
+}
+DRUGS = ("rifampicin", "naloxone", "clonidine", "heparin", "lithium", "aspirin")
+FRAMES = (
+    "{} caused {} in two patients.",
+    "After {} there was {} again.",
+    "{} and severe {} were seen.",
+    "No {}, no {}.",
+)
+
+
+def make_documents(count: int, seed: int) -> list[Document]:
+    random = np.random.default_rng(seed)
+    names = [(name, concept) for concept, own in NAMES.items() for name in own]
+    documents = []
+    for number in range(count):
+        text, mentions = "", []
+        for _ in range(3):
+            first, second = DRUGS[random.integers(len(DRUGS))], names[random.integers(len(names))]
+            frame = FRAMES[random.integers(len(FRAMES))]
+            sentence = frame.format(first, second[0].lower())
+            start = len(text) + sentence.rindex(second[0].lower())
+            mentions.append(Mention("Disease", [(start, start + len(second[0]))], concepts=[second[1]]))
+            text += sentence + " "
+        documents.append(Document(text.strip(), id=str(number), mentions=mentions))
+    return documents
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> Vocabulary:
+    return Vocabulary.build([Concept(concept, names[0], names[1:]) for concept, names in NAMES.items()])
+
+
+@pytest.fixture(scope="module")
+def train() -> list[Document]:
+    return make_documents(12, 0)
+
+
+@pytest.fixture(scope="module")
+def dev() -> list[Document]:
+    return make_documents(5, 1)
+
+
+@pytest.fixture(scope="module")
+def linker(train: list[Document], dev: list[Document], vocabulary: Vocabulary) -> Linker:
+    return Linker("small", iterations=4, folds=3).fit(train, dev, vocabulary=vocabulary)
+
+
+def bare(documents: list[Document]) -> list[Document]:
+    return [Document(document.text, id=document.id) for document in documents]
+
+
+def found(documents: list[Document]) -> list[set[tuple[object, ...]]]:
+    return [{(*mention.key, mention.concepts) for mention in document.mentions} for document in documents]
+
+
+def test_it_finds_and_links(linker: Linker) -> None:
+    new = make_documents(6, 2)
+    gold, own = found(new), found(list(linker.predict(bare(new))))
+    right = sum(len(a & b) for a, b in zip(gold, own, strict=True))
+    assert right / sum(map(len, gold)) > 0.9
+
+
+def test_report(linker: Linker) -> None:
+    report = linker.report_
+    assert (report.documents, report.mentions, report.lost) == (12, 36, {})
+    assert report.linked <= report.proposed <= report.mentions
+    assert report.dev_f1 > 0.9 and report.dev_concepts > 0.9
+    assert linker.types_ == ("Disease",) and linker.lost_ == ()
+
+
+def test_given_mentions_are_linked_and_no_other_is_looked_for(linker: Linker) -> None:
+    text = "Rifampicin caused emesis, nausea and hypotension."
+    given = [Mention("Disease", [(18, 24)], id="T1"), Mention("Chemical", [(0, 10)], concepts=["X:1"])]
+    [document] = linker.predict([Document(text, mentions=given)], mentions="given")
+    assert [(mention.id, mention.concepts) for mention in document.mentions] == [
+        ("T1", ("MESH:D014839",)),
+        (None, ("X:1",)),
+    ]
+
+
+def test_mentions_that_no_derivation_holds_stay_as_they_are(linker: Linker) -> None:
+    text = "Severe low blood pressure or nausea today."
+    odd = [
+        Mention("Disease", [(7, 25)]),
+        Mention("Disease", [(11, 25)], concepts=["X:1"]),  # overlaps
+        Mention("Disease", [(7, 10), (29, 35)], concepts=["X:2"]),  # has a gap
+        Mention("Disease", [(30, 33)], concepts=["X:3"]),  # cuts a token
+    ]
+    [document] = linker.predict([Document(text, mentions=odd)], mentions="given")
+    assert [mention.concepts for mention in document.mentions] == [("MESH:D007022",), ("X:1",), ("X:2",), ("X:3",)]
+
+
+def test_a_long_given_mention_is_held(linker: Linker) -> None:
+    text = "a very long and quite unusual name of what may be called nausea by others here"
+    [document] = linker.predict([Document(text, mentions=[Mention("Disease", [(0, len(text))])])], mentions="given")
+    assert document.mentions[0].spans == ((0, len(text)),)
+
+
+def test_saved_and_loaded(linker: Linker, dev: list[Document], tmp_path: Path) -> None:
+    linker.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert found(list(again.predict(bare(dev)))) == found(list(linker.predict(bare(dev))))
+    assert again.get_params() == {**linker.get_params(), "n_jobs": 1}
+    assert again.report_.dev_f1 == linker.report_.dev_f1
+    again.save(tmp_path / "again")
+    for name in ("model.json", "weights.safetensors"):
+        assert (tmp_path / "model" / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
+
+
+def test_the_same_bytes_for_any_number_of_threads(
+    train: list[Document], dev: list[Document], vocabulary: Vocabulary, linker: Linker, tmp_path: Path
+) -> None:
+    linker.save(tmp_path / "one")
+    other = Linker("small", iterations=4, folds=3, n_jobs=2).fit(train, dev, vocabulary=vocabulary)
+    other.save(tmp_path / "two")
+    one, two = ((tmp_path / name / "weights.safetensors").read_bytes() for name in ("one", "two"))
+    assert one == two
+    assert found(list(other.predict(bare(dev)))) == found(list(linker.predict(bare(dev))))
+
+
+@pytest.mark.parametrize("task", ["recognize", "normalize"])
+def test_parts_of_the_pipeline(
+    task: str, train: list[Document], dev: list[Document], vocabulary: Vocabulary, linker: Linker
+) -> None:
+    part = Linker("small", task=task, iterations=3, folds=2).fit(train, dev, vocabulary=vocabulary)
+    if task == "recognize":
+        [one] = Pipeline(part, linker).predict([Document("Lithium caused emesis in two patients.")])
+        assert [mention.concepts for mention in one.mentions] == [("MESH:D014839",)]
+    else:
+        recognizer = Recognizer("bilou", "small", epochs=3).fit(train, dev)
+        [one] = Pipeline(recognizer, part).predict([Document("Lithium caused emesis in two patients.")])
+        assert [mention.concepts for mention in one.mentions] == [("MESH:D014839",)]
+
+
+def test_the_paper_alone(train: list[Document], dev: list[Document], vocabulary: Vocabulary) -> None:
+    plain = Linker(
+        ["bias", "w[0]", "w[-1]|w[0]"], segments=False, history=False, evidence=False, dictionary=False, margin=0,
+        method="edit", iterations=3, folds=2,
+    ).fit(train, dev, vocabulary=vocabulary)  # fmt: skip
+    assert plain.report_.dev_f1 > 0.5
+
+
+def test_several_types_and_composite_mentions(vocabulary: Vocabulary) -> None:
+    documents = []
+    for number in range(10):
+        text = "Aspirin caused nausea and vomiting. Heparin caused hypotension."
+        mentions = [
+            Mention("Chemical", [(0, 7)]),
+            Mention("Disease", [(15, 34)], concepts=["D009325", "D014839"]),
+            Mention("Chemical", [(36, 43)]),
+            Mention("Disease", [(51, 62)], concepts=["D007022"]),
+        ]
+        documents.append(Document(text, id=str(number), mentions=mentions))
+    linker = Linker("small", iterations=4, folds=2).fit(documents, documents[:2], vocabulary=vocabulary)
+    [one] = linker.predict([Document(documents[0].text)])
+    assert [(mention.type, mention.concepts) for mention in one.mentions] == [
+        ("Chemical", ()), ("Disease", ("MESH:D009325", "MESH:D014839")),
+        ("Chemical", ()), ("Disease", ("MESH:D007022",)),
+    ]  # fmt: skip
+    alone = Linker("small", types=["Disease"], iterations=2, folds=2).fit(
+        documents, documents[:2], vocabulary=vocabulary
+    )
+    assert alone.types_ == ("Disease",)
+
+
+@pytest.mark.parametrize("text", ["", " ", "x", "\n\n", "a" * 3000, "nausea " * 400, "\U0001f600 nausea \u0301"])
+def test_odd_texts(linker: Linker, text: str) -> None:
+    [document] = linker.predict([Document(text)])
+    assert document.text == text
+    assert all(0 <= mention.start < mention.end <= len(text) for mention in document.mentions)
+
+
+def test_no_documents(linker: Linker) -> None:
+    assert list(linker.predict([])) == []
+
+
+def test_batches_do_not_matter(linker: Linker, dev: list[Document]) -> None:
+    whole = found(list(linker.predict(bare(dev))))
+    assert [found(list(linker.predict([document])))[0] for document in bare(dev)] == whole
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"task": "all"}, "task is 'all'"),
+        ({"method": "guess"}, "method is 'guess'"),
+        ({"features": "none"}, "features is 'none'"),
+        ({"features": []}, "features is empty"),
+        ({"beam": 0}, "beam is 0"),
+        ({"folds": 1}, "folds is 1"),
+        ({"margin": -1}, "margin is -1"),
+        ({"least": 0}, "least is 0"),
+        ({"n_jobs": "two"}, "n_jobs is 'two'"),
+    ],
+)
+def test_parameters_that_cannot_be_meant(params: dict[str, object], message: str, vocabulary: Vocabulary) -> None:
+    with pytest.raises(UsageError, match=message):
+        Linker(**params).fit([], vocabulary=vocabulary)  # type: ignore[arg-type]
+
+
+def test_refused(vocabulary: Vocabulary, linker: Linker, train: list[Document]) -> None:
+    with pytest.raises(UsageError, match="not trained"):
+        list(Linker().predict([Document("x")]))
+    with pytest.raises(UsageError, match="mentions is 'all'"):
+        linker.predict([], mentions="all")
+    with pytest.raises(DataError, match="at least 2"):
+        Linker("small").fit(train[:1], train[:1], vocabulary=vocabulary)
+    with pytest.raises(DataError, match="no document"):
+        Linker("small").fit([], vocabulary=vocabulary)
+
+
+def damage_numbers(folder: Path, change: dict[str, object]) -> None:
+    file = folder / "model.json"
+    description = json.loads(file.read_text())
+    description["search"] |= change
+    file.write_text(json.dumps(description))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"beam": 0}, {"beam": 10**9}, {"longest": -1}, {"groups": 4096}, {"method": "x"}, {"least": 7.0}, {"bias": "much"},
+     {"candidates": 0}],
+)  # fmt: skip
+def test_hostile_descriptions_are_refused(linker: Linker, tmp_path: Path, change: dict[str, object]) -> None:
+    linker.save(tmp_path / "model")
+    damage_numbers(tmp_path / "model", change)
+    with pytest.raises(ModelError, match="damaged"):
+        load(tmp_path / "model")
+
+
+def test_another_kind_is_refused(train: list[Document], tmp_path: Path) -> None:
+    Recognizer("bilou", "small", epochs=1).fit(train).save(tmp_path / "model")
+    with pytest.raises(ModelError, match="expected a linker"):
+        load(tmp_path / "model")

@@ -1,0 +1,177 @@
+"""What proposes spans and candidates, each against its plain definition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from spanloom.document import Document, Mention
+from spanloom.errors import ModelError
+from spanloom.features import FeatureSet
+from spanloom.link.chain import fit_chain
+from spanloom.link.columns import with_columns
+from spanloom.link.evidence import Evidence, find_evidence
+from spanloom.link.kernels_spans import rivals
+from spanloom.link.language_model import LanguageModel
+from spanloom.link.names import NIL, Concepts, Memory, Names, all_runs, find_combinations
+from spanloom.link.proposals import MEMORY_EXACT, NAME_CLOSE, SIMILAR, Proposer
+from spanloom.link.runs import CLOSE, EXACT, KeyTable, text_runs
+from spanloom.link.short_forms import find_short_forms
+from spanloom.link.span_features import elsewhere, levels, supporters
+from spanloom.structures import MentionTable
+from spanloom.text import prepare
+from spanloom.vocabulary import Concept
+from spanloom.vocabulary import memory as remembered
+from spanloom.vocabulary.candidates import CandidateFinder
+from spanloom.vocabulary.store import Vocabulary
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> Vocabulary:
+    return Vocabulary.build(
+        [
+            Concept("C:1", "Kidney Diseases", ("nephropathy",)),
+            Concept("C:2", "Myocardial Infarction", ("heart attack",)),
+            Concept("C:3", "Nausea"),
+            Concept("C:4", "Heart Diseases"),
+        ]
+    )
+
+
+@pytest.fixture(scope="module")
+def documents() -> list[Document]:
+    one = Document(
+        "Nausea and nephropathy. No nausea.",
+        mentions=[Mention("D", [(0, 22)], concepts=["C:3", "C:1"]), Mention("D", [(27, 33)], concepts=["C:3"])],
+    )
+    two = Document("The heart attack was a heart attack.", mentions=[Mention("D", [(4, 16)]), Mention("X", [(23, 28)])])
+    return [prepare(one), prepare(two)]
+
+
+def test_evidence_is_every_span_with_enough_probability(documents: list[Document]) -> None:
+    features = FeatureSet(["bias", "low[0]", "low[-1]"])
+    tagger = fit_chain(documents, ("D", "X"), features, 0, 1).tagger
+    potentials, offsets = tagger.score(documents)
+    rows = [
+        (n, kind, ((a, b),))
+        for n, length in enumerate(np.diff(offsets).tolist())
+        for a in range(length)
+        for b in range(a + 1, min(length, a + 3) + 1)
+        for kind in range(2)
+    ]
+    exact = tagger.probabilities(potentials, offsets, MentionTable.build(rows))
+    wanted = {(row[0], *row[2][0], row[1]): p for row, p in zip(rows, exact.tolist(), strict=True) if p >= 0.02}
+    found = find_evidence(tagger, potentials, offsets, 0.02, 3)
+    own = dict(zip(zip(*(c.tolist() for c in found[:4]), strict=True), found.probability.tolist(), strict=True))
+    assert own.keys() == wanted.keys() and len(own) > 3
+    assert all(own[key] == pytest.approx(wanted[key]) for key in own)
+
+
+def test_all_runs(documents: list[Document]) -> None:
+    first, end = all_runs(documents, 2)
+    sizes = [[sentence[1] - sentence[0] for sentence in document.sentences.tolist()] for document in documents]
+    assert len(first) == sum(2 * size - 1 for own in sizes for size in own)
+    assert list(zip(first.tolist(), end.tolist(), strict=True))[:3] == [(0, 1), (0, 2), (1, 2)]
+
+
+def test_memory_counts_mentions_and_occurrences(documents: list[Document], vocabulary: Vocabulary) -> None:
+    concepts = Concepts(vocabulary, find_combinations(documents, ["D"], vocabulary))
+    assert concepts.combinations == ((2, 0),) and concepts.identifiers(4) == ("C:3", "C:1")
+    assert [concepts.number(ids) for ids in (["C:3", "C:1"], ["C:1", "C:2"], ["C:9"], [])] == [4, 0, NIL, NIL]
+    memory = Memory.build(documents, ["D"], concepts)
+    runs, first, end = text_runs(["nausea", "Heart attacks", "nausea and nephropathy", "heart"])
+    close, table = runs.keys(CLOSE, first, end), memory.concepts[CLOSE]
+    place = table.find(close)
+    assert [table.values[table.ptr[p]] for p in place[:3]] == [2, NIL, 4] and place[3] < 0
+    assert memory.mentions(CLOSE)[place[:3]].tolist() == [1, 1, 1]
+    assert memory.occurrences[CLOSE][place[:3]].tolist() == [2, 2, 1]
+    exact = memory.concepts[EXACT].find(runs.keys(EXACT, first, end))
+    assert (exact >= 0).tolist() == [True, False, False, False]  # as written, but at the sentence's beginning
+    assert memory.prior.tolist() == [0, 0, 1, 0, 1]
+
+
+def test_dictionary_column_takes_the_longest_name(vocabulary: Vocabulary) -> None:
+    document = prepare(Document("Severe heart disease and a heart attack: nauseas."))
+    [own] = with_columns([document], Names.build(vocabulary), None)
+    assert own.columns["dictionary"] == ["O", "B", "I", "O", "O", "B", "I", "O", "B", "O"]
+    model = LanguageModel.train([document])
+    [own] = with_columns([document], Names.build(vocabulary), model)
+    assert set(own.columns) == {"dictionary", "bigram", "trigram"} and len(own.columns["bigram"]) == 10
+
+
+def test_candidates_and_how_they_were_found(documents: list[Document], vocabulary: Vocabulary) -> None:
+    concepts = Concepts(vocabulary, find_combinations(documents, ["D"], vocabulary))
+    finder = CandidateFinder(vocabulary, remembered.Memory.build(documents, vocabulary, ["D"]), k=3)
+    proposer = Proposer(Names.build(vocabulary), Memory.build(documents, ["D"], concepts), finder, 3, 5, 1)
+    text = "Myocardial infarction (MI) is no nausea. MI and kidney diseasess."
+    document = prepare(Document(text))
+    tagger = fit_chain(documents, ("D",), FeatureSet(["bias"]), 0, 1).tagger
+    potentials, offsets = tagger.score([document])
+    nothing = find_evidence(tagger, potentials, offsets, 0.999, 3)
+    words = document.words
+    wanted = [words.index("MI"), words.index("kidney")]
+    given = np.array(wanted), np.array([wanted[0] + 1, wanted[1] + 2])
+    found = proposer.propose([document], offsets, nothing, given)
+    spans = {" ".join(words[a:b]): n for n, (a, b) in enumerate(zip(found.first, found.end, strict=True))}
+    assert {"Myocardial infarction", "nausea", "MI", "kidney diseasess"} <= set(spans)
+
+    def best(name: str) -> tuple[int, int]:
+        at = found.cand_ptr[spans[name]]
+        return int(found.found.concept[at]), int(found.found.way[at])
+
+    assert best("Myocardial infarction") == (1, NAME_CLOSE)
+    assert best("nausea") == (2, MEMORY_EXACT)
+    assert best("MI")[0] == 1 and found.expanded[spans["MI"]]
+    assert best("kidney diseasess") == (0, SIMILAR)
+    assert np.diff(found.cand_ptr).max() <= 3
+
+
+def test_short_forms_take_the_probability_of_their_long_form() -> None:
+    document = prepare(Document("The overactive bladder (OAB) and a magnetic field (MF). OABs in MF, no oab."))
+    words = document.words
+    offsets = np.cumsum([0, *(b - a for a, b in document.sentences.tolist())])
+    end = words.index("bladder") + 1
+    evidence = Evidence(*(np.array([value]) for value in (0, end - 2, end, 0, 0.75)))
+    found = find_short_forms([document], offsets, evidence, 1)
+    rows = {(words[a], p) for a, p in zip(found.first.tolist(), found.probability[:, 0].tolist(), strict=True)}
+    assert rows == {("OAB", 0.75), ("OABs", 0.75), ("MF", 0.0)} and len(found.first) == 4
+
+
+def test_what_spans_say_of_one_another() -> None:
+    random = np.random.default_rng(0)
+    for _ in range(20):
+        size = int(random.integers(1, 12))
+        document = np.sort(random.integers(0, 3, size))
+        key, p = random.integers(0, 3, size), random.random(size).round(1)
+        first = np.arange(size)
+        for i, value in enumerate(elsewhere(document, key, first, p).tolist()):
+            others = [p[j] for j in range(size) if j != i and (document[j], key[j]) == (document[i], key[i])]
+            assert value == max(others, default=0.0)
+        sure = random.random(size) < 0.5
+        counts = supporters(document, key.astype(np.int32), sure, p, first)
+        for i, value in enumerate(counts.tolist()):
+            same = [j for j in range(size) if j != i and (document[j], key[j]) == (document[i], key[i])]
+            assert value == sum(sure[j] and p[j] >= 0.3 for j in same)
+        spans = sorted({(int(a), int(a + random.integers(1, 4))) for a in random.integers(0, 6, size)})
+        a, b = (np.array(column, np.int64) for column in zip(*spans, strict=True))
+        q = random.random(len(a))
+        own = rivals(np.array([0, len(a)]), a, b, q)
+        for i, value in enumerate(own.tolist()):
+            overlapping = [q[j] for j in range(len(a)) if j != i and a[j] < b[i] and a[i] < b[j]]
+            assert value == max(overlapping, default=0.0)
+
+
+def test_levels_rise_with_probability() -> None:
+    assert levels(np.array([0.0, 0.01, 0.5, 0.99, 1.0])).tolist() == sorted(
+        {0, *levels(np.array([0.01, 0.5, 0.99, 1]))}
+    )
+
+
+@pytest.mark.parametrize(
+    "change", [{"ptr": np.array([0, 5])}, {"keys": np.array([9], np.int64)}, {"counts": np.zeros(3, np.int32)}]
+)
+def test_damaged_tables_are_refused(change: dict[str, np.ndarray]) -> None:
+    table = KeyTable.build(np.array([4], np.uint64), np.array([1], np.int32))
+    arrays = {name: getattr(table, name) for name in ("keys", "ptr", "values", "counts")}
+    with pytest.raises(ModelError):
+        KeyTable(**{**arrays, **change})
