@@ -16,8 +16,9 @@ PUBLIC = {
     "spanloom.document": "Alignment Document Mention Offsets Span TokenRange align from_tags to_bilou to_bio to_spans",
     "spanloom.errors": "DataError ModelError SpanloomError UsageError",
     "spanloom.evaluate": (
-        "Bin Calibration Interval Intervals KEYS Key Overlaps PairedTest Report Score boundaries calibration "
-        "evaluate exact heads join_spans overlaps paired_test score"
+        "Bin Calibration ERROR_KINDS Finding Interval Intervals KEYS Key Overlaps PairedTest Point Report Score "
+        "boundaries boundary_kind calibration compared_kinds evaluate exact findings heads join_spans overlaps "
+        "paired_test precision_recall score"
     ),
     "spanloom.features": (
         "Built FeatureIndex FeatureSet Keys PRESETS Resources Sparse Template available_columns build_index "
@@ -41,7 +42,7 @@ PUBLIC = {
     "spanloom.text": (
         "NOTES Phrases Rules SECTIONS note_type prepare read_rules section_names split_sentences tokenize"
     ),
-    "spanloom.view": "MIN_WIDTH render",
+    "spanloom.view": "MIN_WIDTH render to_html to_svg",
     "spanloom.vocabulary": "Concept read_concepts",
 }
 
