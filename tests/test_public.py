@@ -29,6 +29,7 @@ PUBLIC = {
         "Best Child DerivationEngine ENGINES Edges Engine Expectations Floats Hyperedge Ints Paths Potentials "
         "Ranking Role Singles SubgraphEngine Template"
     ),
+    "spanloom.kernels": "inner",
     "spanloom.learn": "Epoch Iteration Objective TrainingSet adagrad minimize search_step",
     "spanloom.modelfile": "load_arrays read_description save_model",
     "spanloom.recognize": (

@@ -11,8 +11,7 @@ import numpy as np
 from numba import njit
 
 from spanloom.features import columns
-
-_inner = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)  # only kernels call it
+from spanloom.kernels import inner
 
 MULTIPLIER = np.uint64(columns.MULTIPLIER)
 FINISHER = np.uint64(columns.FINISHER)
@@ -42,13 +41,13 @@ class Characters(NamedTuple):
     flags: np.ndarray
 
 
-@_inner
+@inner
 def _mix(state, value):
     state = (state ^ value) * MULTIPLIER
     return state ^ (state >> HALF)
 
 
-@_inner
+@inner
 def _finish(state):
     state = _mix(state, FINISHER)
     return state if state != ZERO else ONE
@@ -86,7 +85,7 @@ def intern(codes, starts, ends, ids, slots, hashes, first):
     return n
 
 
-@_inner
+@inner
 def _hash(codes, start, end, maps, row):
     """The hash of the string that row ``row`` of the maps makes of ``codes[start:end]``."""
     state = START
@@ -95,7 +94,7 @@ def _hash(codes, start, end, maps, row):
     return _finish(state)
 
 
-@_inner
+@inner
 def _shape(codes, start, end, maps):
     if end - start <= 4:
         return _hash(codes, start, end, maps, KIND)
@@ -118,7 +117,7 @@ def _shape(codes, start, end, maps):
     return _finish(state)
 
 
-@_inner
+@inner
 def _short_shape(codes, start, end, maps):
     state = START
     for k in range(start, end):
@@ -128,7 +127,7 @@ def _short_shape(codes, start, end, maps):
     return _finish(state)
 
 
-@_inner
+@inner
 def _is_title(codes, start, end, flags):
     cased = inside = False  # a letter with case so far; the character before is one
     for k in range(start, end):
@@ -141,7 +140,7 @@ def _is_title(codes, start, end, flags):
     return cased
 
 
-@_inner
+@inner
 def _is_roman(codes, start, end):
     """Whether the word is a well-formed numeral: thousands, then hundreds, tens and ones."""
     k = start
@@ -160,7 +159,7 @@ def _is_roman(codes, start, end):
     return end > start and k == end
 
 
-@_inner
+@inner
 def _is_url(codes, start, end, maps):
     w, dot, colon, slash = 119, 46, 58, 47
     found = end - start >= 4 and codes[start + 3] == dot  # www.
@@ -171,7 +170,7 @@ def _is_url(codes, start, end, maps):
     return found
 
 
-@_inner
+@inner
 def _orthography(codes, start, end, maps, flags, every, some):
     """The flags that hold, as bits in the order of ``columns.ORTHOGRAPHY``."""
     dot = hyphen = False
@@ -195,7 +194,7 @@ def _orthography(codes, start, end, maps, flags, every, some):
     return np.uint64(bits)
 
 
-@_inner
+@inner
 def _value(codes, start, end, code, size, maps, flags, every, some):
     if code == 3:
         return _shape(codes, start, end, maps)

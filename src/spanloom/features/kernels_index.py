@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-_inner = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)  # only kernels call it
+from spanloom.kernels import inner
 
 BATCH = 32
 LOW = np.uint64(0xFFFFFFFF)
@@ -23,7 +23,7 @@ SECOND = np.uint64(0x94D049BB133111EB)
 STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
-@_inner
+@inner
 def _find(table, shift, mask, key):
     """The slot that holds the key, or the empty one where it belongs."""
     slot = key >> shift
@@ -84,7 +84,7 @@ def fill(keys, rows, table, shift):
             table[slot] = (keys[i] << HALF) | np.uint64(rows[i] + 1)
 
 
-@_inner
+@inner
 def _random(state):
     """splitmix64 (Steele, Lea & Flood 2014)."""
     state = (state ^ (state >> np.uint64(30))) * FIRST

@@ -6,8 +6,7 @@ import numpy as np
 from numba import njit
 
 from spanloom.features import columns
-
-_inner = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)  # only kernels call it
+from spanloom.kernels import inner
 
 MULTIPLIER = np.uint64(columns.MULTIPLIER)
 HALF = np.uint64(32)
@@ -16,7 +15,7 @@ ONE = np.uint64(1)
 CONJUNCTION, BAG, SET = 0, 1, 2
 
 
-@_inner
+@inner
 def _mix(state, value):
     state = (state ^ value) * MULTIPLIER
     return state ^ (state >> HALF)
@@ -102,7 +101,7 @@ def evaluate(program, table, sentences, keys, offsets):
     return n
 
 
-@_inner
+@inner
 def _bag(buffer, width, margin, length, t, column, first, last, state, keys, n):
     """The distinct values of a column at the tokens around t, each where it first occurs."""
     low = (margin + max(0, t + first)) * width + column

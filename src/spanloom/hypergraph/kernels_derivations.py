@@ -8,12 +8,12 @@ n[child] += n[node] p(hyperedge | node), and may exceed 1.
 import numpy as np
 from numba import njit
 
-_inner = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)  # only kernels call it
+from spanloom.kernels import inner
 
 _NEGLIGIBLE = -40.0  # what is smaller by so much leaves a float64 as it is
 
 
-@_inner
+@inner
 def _own_scores(own, row, end, k, scores, constants, tables):
     """The score of each hyperedge by itself."""
     role_ptr, role_index, role_step, edge_constant = tables[6:]
@@ -25,14 +25,14 @@ def _own_scores(own, row, end, k, scores, constants, tables):
         own[e] = value
 
 
-@_inner
+@inner
 def _leaves(inside, final):
     """Past the last token only final kinds are leaves."""
     for v in range(len(final)):
         inside[v] = 0.0 if final[v] else -np.inf
 
 
-@_inner
+@inner
 def _fill_inside(inside, chance, start, end, k, scores, constants, tables):
     """Inside scores of all nodes of a sentence, (T + 1, V), and the probability of each hyperedge at its node, (T, E).
 
@@ -70,7 +70,7 @@ def _fill_inside(inside, chance, start, end, k, scores, constants, tables):
                     chances[e] *= inverse
 
 
-@_inner
+@inner
 def _descend(visits, chance, start, end, k, root, tables, expected, totals):
     """Expected visits of all nodes, (T + 1, V), from the root down; adds to ``expected`` where it has rows."""
     kind_ptr, _, child_ptr, child_kind, child_step, _, role_ptr, role_index, role_step, edge_constant = tables

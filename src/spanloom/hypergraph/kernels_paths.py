@@ -7,12 +7,12 @@ constrained path. An arc's score is that of its hyperedge; b and a are inside an
 import numpy as np
 from numba import njit
 
-_inner = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)  # only kernels call it
+from spanloom.kernels import inner
 
 _NEGLIGIBLE = -40.0  # what is smaller by so much leaves a float64 as it is
 
 
-@_inner
+@inner
 def _log_weights(w, scores, constants, start, end, k, token, tables):
     role_ptr, role_index, role_step, _, edge_constant, _ = tables[7:]
     for e in range(len(edge_constant)):
@@ -23,7 +23,7 @@ def _log_weights(w, scores, constants, start, end, k, token, tables):
                 w[e] += scores[row, role_index[i], k]
 
 
-@_inner
+@inner
 def _log_bundles(w, tables):
     """The weights of bundles, from those of hyperedges."""
     bundle_ptr, bundle_edge, edge_constant = tables[5], tables[6], tables[11]
@@ -39,7 +39,7 @@ def _log_bundles(w, tables):
         w[len(edge_constant) + i] = top + np.log(total) if top > -np.inf else top
 
 
-@_inner
+@inner
 def _log_gather(values, here, there, order, w, choice):
     """Add to exp(values[here]) the sum over arcs of exp(w + values[there]), arcs in runs of equal ``here``."""
     i = 0
@@ -60,7 +60,7 @@ def _log_gather(values, here, there, order, w, choice):
         i = stop
 
 
-@_inner
+@inner
 def _log_pull(b, following, w, orders, tables):
     """Inside scores of a token's states."""
     source, target, choice, exit_state = tables[:4]
@@ -70,7 +70,7 @@ def _log_pull(b, following, w, orders, tables):
     _log_gather(b, source, target, orders[0], w, choice)
 
 
-@_inner
+@inner
 def _log_push(before, after, a, w, orders, tables):
     """Outside scores of a token's states, and from them those of the next token's entries."""
     source, target, choice, exit_state = tables[:4]
@@ -82,7 +82,7 @@ def _log_push(before, after, a, w, orders, tables):
         after[x] = a[exit_state[x]]
 
 
-@_inner
+@inner
 def _log_inside(beta, w, b, scores, constants, start, end, k, orders, tables):
     """Inside scores of entries in the log domain, (T + 1, S); returns log_partition."""
     length = end - start
@@ -96,7 +96,7 @@ def _log_inside(beta, w, b, scores, constants, start, end, k, orders, tables):
     return beta[0, tables[12]]
 
 
-@_inner
+@inner
 def _log_accept(entry, accept):
     for x in range(len(accept)):
         entry[x] = 0.0 if accept[x] else -np.inf
