@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from spanloom.document import Document, Mention
 from spanloom.structures import STRUCTURES, MentionTable
+from spanloom.view import to_svg
 from spanloom.view.hypergraph import draw_hypergraph
 from spanloom.view.mentions import draw_mentions
 
@@ -39,7 +41,25 @@ def figures() -> dict[str, str]:
         )
         for structure in ("shared", "split"):
             drawn[f"{name}-{structure}.svg"] = _hypergraph(structure, case, mentions)
-    return drawn
+    return drawn | {"viewing.svg": _viewing()}
+
+
+def _viewing() -> str:
+    """Mentions that skip words and cross, with heads, scores and a concept."""
+    text = "EGD showed hiatal hernia and vertical laceration in distal esophagus with blood."
+
+    def find(*words: str) -> list[tuple[int, int]]:
+        return [(text.index(word), text.index(word) + len(word)) for word in words]
+
+    hernia, laceration = find("hernia", "laceration")
+    mentions = [
+        Mention("disorder", find("hiatal hernia"), head=hernia, score=0.97, concepts=("SPL:0042",)),
+        Mention("disorder", [hernia, *find("in distal esophagus")], head=hernia, score=0.41),
+        Mention("disorder", [laceration, *find("esophagus")], head=laceration, score=0.88),
+        Mention("disorder", find("vertical laceration", "distal esophagus"), head=laceration, score=0.63),
+        Mention("anatomy", find("distal esophagus"), score=0.99),
+    ]
+    return to_svg([Document(text, mentions=mentions)], width=108, title="Mentions of a sentence")
 
 
 def _hypergraph(name: str, case: dict[str, Any], mentions: list[Any]) -> str:

@@ -16,9 +16,10 @@ PUBLIC = {
     "spanloom.document": "Alignment Document Mention Offsets Span TokenRange align from_tags to_bilou to_bio to_spans",
     "spanloom.errors": "DataError ModelError SpanloomError UsageError",
     "spanloom.evaluate": (
-        "Bin Calibration ConceptReport ConceptTest Interval Intervals KEYS Key Overlaps PairedTest Report Score "
-        "TagReport boundaries calibration concept_test evaluate evaluate_concepts evaluate_tags exact heads join_spans "
-        "overlaps paired_test score"
+        "Bin Calibration ConceptReport ConceptTest ERROR_KINDS Finding Interval Intervals KEYS Key Overlaps "
+        "PairedTest Point Report Score TagReport boundaries boundary_kind calibration compared_kinds "
+        "concept_test evaluate evaluate_concepts evaluate_tags exact findings heads join_spans overlaps "
+        "paired_test precision_recall score"
     ),
     "spanloom.features": (
         "Built FeatureIndex FeatureSet Keys PRESETS Resources Sparse Template available_columns build_index "
@@ -45,7 +46,7 @@ PUBLIC = {
     "spanloom.text": (
         "NOTES Phrases Rules SECTIONS note_type prepare read_rules section_names split_sentences tokenize"
     ),
-    "spanloom.view": "MIN_WIDTH render",
+    "spanloom.view": "MIN_WIDTH render to_html to_svg",
     "spanloom.vocabulary": (
         "Concept Note VOCABULARY_FORMATS Vocabulary normalize_identifier read_concepts read_vocabulary"
     ),

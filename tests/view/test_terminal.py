@@ -13,6 +13,7 @@ from spanloom.document import Document, Mention
 from spanloom.errors import UsageError
 from spanloom.view import MIN_WIDTH, render
 from spanloom.view.cells import cells, width
+from spanloom.view.placement import MOST_ROWS
 
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -155,6 +156,13 @@ def test_empty_documents() -> None:
     assert render(Document("")) == "\n"
     assert render(Document(" \n ", mentions=[Mention("a", [(1, 2)])])) == "  ╵ a\n"
     assert render(Document("", mentions=[Mention("a", [(4, 9)])])) == "  ╵ a\n"
+
+
+def test_what_has_no_place_is_counted() -> None:
+    found = [Mention("a", [(0, 10)], id=str(i)) for i in range(MOST_ROWS + 10)]
+    drawn = render(Document("chest pain", mentions=found)).splitlines()
+    assert len(drawn) == 1 + MOST_ROWS + 1
+    assert drawn[-1] == "  and 10 more mentions"
 
 
 def test_too_narrow() -> None:

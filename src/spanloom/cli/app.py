@@ -193,6 +193,11 @@ def _evaluate(
     types: options.EvaluatedTypes = None,
     input_format: InputFormat = None,
     as_json: Json = False,
+    html: Annotated[
+        str | None,
+        typer.Option("--html", metavar="FILE", help="Write a page of all errors, gold beside prediction, too."),
+    ] = None,
+    force: Force = False,
     seed: Seed = None,
     jobs: Jobs = None,
     quiet: Quiet = False,
@@ -257,12 +262,17 @@ def _inspect(
 @verb("view")
 def _view(
     data: Data,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write a page (.html) or a drawing (.svg) instead."),
+    ] = None,
     limit: Annotated[
         int | None, typer.Option("--limit", "-n", min=1, metavar="N", help="Show the first N documents only.")
     ] = None,
     input_format: InputFormat = None,
+    force: Force = False,
 ) -> None:
-    """Show documents and their mentions in the terminal."""
+    """Show documents and their mentions: in the terminal, as one HTML page, or as SVG."""
 
 
 @verb("ambiguity")

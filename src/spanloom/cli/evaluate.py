@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from spanloom.cli import evaluate_html
 from spanloom.cli.messages import Messages, plural
 from spanloom.cli.predictors import Predictor, load_predictor
 from spanloom.cli.tagger import column_of
@@ -28,6 +30,7 @@ from spanloom.evaluate import (
 from spanloom.formats import read
 from spanloom.formats.base import STDIO
 from spanloom.link import Linker
+from spanloom.recognize import Recognizer
 from spanloom.recognize.pos_tagger import PosTagger
 from spanloom.text import prepare
 from spanloom.vocabulary import read_vocabulary
@@ -45,13 +48,16 @@ def run(
     types: list[str] | None,
     input_format: str | None,
     as_json: bool,
+    html: str | None,
+    force: bool,
     seed: int | None,
     jobs: int | None,
     quiet: bool,
 ) -> None:
     """Print a report; with scored predictions their calibration; with other predictions a paired test.
 
-    Where concepts are compared, they have a report and a test of their own.
+    Where concepts are compared, they have a report and a test of their own. With ``html`` all errors are written as a
+    page.
     """
     if (predicted is None) == (model is None):
         raise UsageError("evaluate needs GOLD and either PREDICTED or --model MODEL")
@@ -59,6 +65,10 @@ def run(
         raise UsageError("standard input (-) can be read only once; give the others as files")
     if vocabulary is not None and not concepts:
         raise UsageError("--vocabulary resolves identifiers of concepts; add --concepts, or leave it out")
+    if html is not None:
+        if column is not None:
+            raise UsageError("--html shows mentions; leave it out where a column is compared")
+        evaluate_html.check(html, force)
     resolver = None if vocabulary is None else read_vocabulary(vocabulary)  # before anything that takes long
     seed = 0 if seed is None else seed
     predictor = None if model is None else load_predictor(model, jobs)
@@ -88,6 +98,10 @@ def run(
         other = list(_of_types(read(compare, format=input_format), types))
         test = paired_test(documents, found, other, seed=seed, key=KEYS[match])
         linked_test = concept_test(documents, found, other, vocabulary=resolver, seed=seed) if concepts else None
+    if html is not None:
+        title = f"Errors of {Path(model or predicted or gold).name} on {Path(gold).name}"
+        penalty = predictor.fitted.penalty if isinstance(predictor, Recognizer) else None
+        evaluate_html.write(html, documents, found, report, scores, penalty=penalty, title=title, force=force)
     results = _Results(report, linked, scores, test, linked_test)
     print(json.dumps(results.to_dict(), indent=2) + "\n" if as_json else results.to_text(), end="")
 

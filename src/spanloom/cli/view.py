@@ -1,4 +1,4 @@
-"""`spanloom view`: documents and their mentions in the terminal."""
+"""`spanloom view`: documents and their mentions in the terminal, as a page or as a drawing."""
 
 from __future__ import annotations
 
@@ -6,18 +6,40 @@ import os
 import shutil
 import sys
 from itertools import islice
+from pathlib import Path
 
+from spanloom.errors import UsageError
 from spanloom.formats import read
-from spanloom.view import render
+from spanloom.formats.base import STDIO
+from spanloom.formats.output import check_free, output_file
+from spanloom.view import render, to_html, to_svg
+
+# how a file is drawn, by the end of its name
+_DRAWINGS = {".html": to_html, ".htm": to_html, ".svg": to_svg}
 
 
-def run(data: str, limit: int | None, input_format: str | None) -> None:
-    """Show each document as soon as it is read."""
+def run(data: str, output: str | None, limit: int | None, input_format: str | None, force: bool) -> None:
+    """Show each document as soon as it is read; or write all of them to one file."""
+    if output is not None:
+        _write(data, output, limit, input_format, force)
+        return
     width, color = terminal()
     for i, document in enumerate(islice(read(data, format=input_format), limit)):
         if i:
             print()
         print(render(document, width=width, color=color), end="")
+
+
+def _write(data: str, output: str, limit: int | None, input_format: str | None, force: bool) -> None:
+    draw = _DRAWINGS.get(Path(output).suffix.lower())
+    if draw is None:
+        raise UsageError(f"found the output {output}, expected a name that ends in .html or .svg")
+    check_free(output, force=force)
+    documents = list(islice(read(data, format=input_format), limit))
+    title = "Mentions" if data == STDIO else f"Mentions of {Path(data).name}"
+    with output_file(output, force=force) as file:
+        # half of a surrogate pair, which a text may hold, has no UTF-8 form; drawings show it as a picture already
+        file.write(draw(documents, title=title))
 
 
 def terminal() -> tuple[int, bool]:

@@ -112,7 +112,7 @@ def calibration(
         raise UsageError(f"found {bins} bins, expected at least 1")
     predicted = pair(gold, predicted)
     side = compare(gold, predicted, units(gold, predicted), key).predicted
-    score, right = np.array(_scores(side, predicted), np.float64), side.hit.astype(np.float64)
+    score, right = np.array(mention_scores(side, predicted), np.float64), side.hit.astype(np.float64)
     edges = np.arange(bins + 1) / bins
     place = np.searchsorted(edges[1:-1], score, side="right")
     count, total, hits = (np.bincount(place, weights, bins) for weights in (None, score, right))
@@ -137,7 +137,19 @@ def calibration(
     )
 
 
-def _scores(side: Side, predicted: Sequence[Document]) -> list[float]:
+def mention_scores(side: Side, predicted: Sequence[Document]) -> list[float]:
+    """The scores of predicted mentions.
+
+    Args:
+        side: the M different predicted mentions.
+        predicted: the documents that they stand in.
+
+    Returns:
+        M numbers from 0 to 1.
+
+    Raises:
+        DataError: a mention has no such score.
+    """
     scores = []
     for mention, i in zip(side.mentions, side.document.tolist(), strict=True):
         if mention.score is None or not 0 <= mention.score <= 1:

@@ -8,6 +8,8 @@ from functools import lru_cache
 TAB = 8  # distance of the tab stops
 _JAMO = range(0x1160, 0x1200)  # medial vowels and final consonants, drawn inside the syllable before them
 _SOFT_HYPHEN = "\u00ad"
+_SKIN_TONES = "".join(map(chr, range(0x1F3FB, 0x1F400)))
+_REGIONAL = "".join(map(chr, range(0x1F1E6, 0x1F200)))  # letters of which two are a flag
 
 
 @lru_cache(maxsize=4096)
@@ -58,6 +60,36 @@ def cells(text: str) -> int:
     4
     """
     return sum(map(width, text))
+
+
+def shorten(text: str, limit: int) -> str:
+    """A shown text of at most ``limit`` cells (at least 1), with a mark where the rest is left out.
+
+    Characters without width count as well, after eight for each cell, so that no text is too long.
+
+    >>> shorten("pain", 4), shorten("left arm pain", 8)
+    ('pain', 'left ar…')
+    """
+    most = 8 * limit
+    if len(text) <= limit // 2 or (len(text) <= most and cells(text) <= limit):
+        return text
+    size = 0
+    for i, char in enumerate(text[:most]):
+        size += width(char)
+        if size > limit - 1:
+            return text[:i] + "…"
+    return text[:most] + "…"
+
+
+def joins(before: str, char: str) -> bool:
+    """Whether a character is drawn together with the one before: combining ones, and parts of an emoji.
+
+    Of two flags side by side it cannot tell where the second begins.
+
+    >>> joins("e", "\\u0301"), joins("e", "f")
+    (True, False)
+    """
+    return width(char) == 0 or before == "\u200d" or char in _SKIN_TONES or (before in _REGIONAL and char in _REGIONAL)
 
 
 def fit(text: str, limit: int) -> list[str]:

@@ -55,12 +55,22 @@ def layout(document: Document, width: int) -> list[Line]:
     return lines or [Line(0, max(len(text), 1), 0, (0,), "", True)]
 
 
-def _pieces(document: Document, width: int) -> Iterator[tuple[int, int, int]]:
-    """Start, end, and the number of the sentence or line of the text, of all pieces, blank ones too."""
+def blocks(document: Document) -> list[tuple[int, int]]:
+    """The sentences of a document, or the lines of its text if it has none: start and end; together the whole text.
+
+    >>> blocks(Document("No pain.\\nNo fever."))
+    [(0, 9), (9, 18)]
+    """
     text = document.text
     starts = sentence_starts(document).tolist()
     cuts = [cut for cut in starts if 0 < cut < len(text)] if starts or _is_split(document) else _line_starts(text)
-    for block, (start, stop) in enumerate(zip([0, *cuts], [*cuts, len(text)], strict=True)):
+    return list(zip([0, *cuts], [*cuts, len(text)], strict=True))
+
+
+def _pieces(document: Document, width: int) -> Iterator[tuple[int, int, int]]:
+    """Start, end, and the number of the sentence or line of the text, of all pieces, blank ones too."""
+    text = document.text
+    for block, (start, stop) in enumerate(blocks(document)):
         while start < stop:
             end = _line_end(text, start, stop, width)
             yield start, end, block

@@ -1,0 +1,183 @@
+"""Where the tracks of a line stand, in rows and columns: what the terminal and the SVG of a document have in common.
+
+A mention is a strip under its words. Where the text is broken, the strip goes on in the next line; its name is at its
+end, right of the strip if there is room, else left of it, else below.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from spanloom.document import Span
+from spanloom.view.cells import cells, fit
+from spanloom.view.layout import Line
+from spanloom.view.tracks import Track
+
+MOST_ROWS = 100  # below a line
+APART = 2  # columns between a strip and a name left of the strip that follows
+
+
+class Part(NamedTuple):
+    """Columns ``first`` to ``end`` of a component that a line shows, and whether it begins and ends there."""
+
+    first: int
+    end: int
+    opens: bool
+    closes: bool
+
+
+class Text(NamedTuple):
+    """A part of a name: rows below the strip, column, text."""
+
+    below: int
+    column: int
+    text: str
+
+
+class Strip(NamedTuple):
+    """A track below one line; columns are counted from the first of the line's text.
+
+    Args:
+        track: the mention.
+        row: below the line.
+        first: the first column, that of the break before among them.
+        end: the end of the last, that of the break after among them.
+        parts: the components.
+        heads: columns of the head.
+        before: whether a component reaches over the start of the line, or a gap; ``None`` if nothing does.
+        after: the same for its end.
+        name: what stands beside it, in the last line of the mention only.
+    """
+
+    track: Track
+    row: int
+    first: int
+    end: int
+    parts: tuple[Part, ...]
+    heads: tuple[tuple[int, int], ...]
+    before: str | None
+    after: str | None
+    name: tuple[Text, ...]
+
+
+def members(lines: Sequence[Line], tracks: Sequence[Track]) -> list[list[Track]]:
+    """For each line the tracks that it shows a part of."""
+    lows = [line.low for line in lines]
+    found: list[list[Track]] = [[] for _ in lines]
+    for track in tracks:
+        for line in range(bisect_right(lows, track.start) - 1, bisect_right(lows, track.end - 1)):
+            found[line].append(track)
+    return found
+
+
+def left_out(count: int) -> str:
+    """What a drawing says of mentions for which a line has no room.
+
+    >>> left_out(1), left_out(1200)
+    ('and 1 more mention', 'and 1,200 more mentions')
+    """
+    return f"and {count:,} more mention{'' if count == 1 else 's'}"
+
+
+def _as_written(first: int, end: int) -> tuple[int, int]:
+    return first, end
+
+
+def place(
+    line: Line,
+    tracks: Sequence[Track],
+    room: tuple[int, int],
+    arrow: int,
+    extent: Callable[[int, int], tuple[int, int]] = _as_written,
+) -> list[Strip]:
+    """The strips below one line; those that would stand more than 100 rows below it are left out.
+
+    Tracks that go on stay in the same order from line to line, so that the eye can follow them.
+
+    Args:
+        line: of the text.
+        tracks: that it shows a part of, in text order.
+        room: the first column and the end of the columns that names may use.
+        arrow: columns of the sign that a mention goes on.
+        extent: where columns ``first`` to ``end`` are drawn, in the direction of the line, if not where they are
+            written; names stand beside what is drawn.
+    """
+    taken: list[list[tuple[int, int]]] = []
+    strips, lowest = [], 0
+    for track in tracks:
+        strip = _strip(line, track)
+        left, right = extent(strip.first, strip.end)
+        left -= arrow * (strip.before is not None)
+        right += arrow * (strip.after is not None)
+        name = () if strip.after else _place_name(track.label, left, right, room)
+        low = min([left, *(text.column for text in name)])
+        high = max([right, *(text.column + cells(text.text) for text in name)])
+        # a name left of its strip must not look like the name of the strip before
+        row = _free(taken, low - APART * (low < left), high, max((text.below for text in name), default=0) + 1, lowest)
+        if row < MOST_ROWS:
+            strips.append(strip._replace(row=row, name=name))
+        if strip.after:
+            lowest = row + 1
+        if lowest >= MOST_ROWS:
+            break
+    return strips
+
+
+def _free(taken: list[list[tuple[int, int]]], low: int, high: int, height: int, lowest: int) -> int:
+    """Reserve columns low to high in the first rows from ``lowest`` that are free there; the first of the rows."""
+    row = lowest
+    while any(_meets(taken[i], low, high) for i in range(row, min(row + height, len(taken)))):
+        row += 1
+    taken.extend([] for _ in range(row + height - len(taken)))
+    for i in range(height):
+        taken[row + i].append((low, high))
+    return row
+
+
+def _meets(row: Sequence[tuple[int, int]], low: int, high: int) -> bool:
+    return any(low <= end and start <= high for start, end in row)
+
+
+def _strip(line: Line, track: Track) -> Strip:
+    first = line.column(max(track.start, line.low))
+    end = max(line.column(min(track.end, line.high)), first + 1)
+    parts, heads = [], []
+    for span in track.spans:
+        if span.start >= line.high or span.end <= line.low:
+            continue
+        parts.append(Part(*_columns(line, span), span.start >= line.low, span.end <= line.high))
+        end = max(end, parts[-1].end)
+        head = track.head
+        if head is not None and head.start < min(span.end, line.high) and head.end > max(span.start, line.low):
+            heads.append(_columns(line, Span(max(head.start, span.start), min(head.end, span.end))))
+    before = _at_break(track, line.low) if track.start < line.low else None
+    after = _at_break(track, line.high) if track.end > line.high else None
+    if before:
+        first -= 1
+    if after:
+        end = line.columns[-1] + 1
+    return Strip(track, 0, first, end, tuple(parts), tuple(heads), before, after, ())
+
+
+def _columns(line: Line, span: Span) -> tuple[int, int]:
+    """Columns of a span; at least one."""
+    first = line.column(max(span.start, line.low))
+    return first, max(line.column(min(span.end, line.high)), first + 1)
+
+
+def _at_break(track: Track, offset: int) -> str:
+    return "component" if any(span.start < offset < span.end for span in track.spans) else "gap"
+
+
+def _place_name(label: str, low: int, high: int, room: tuple[int, int]) -> tuple[Text, ...]:
+    """Right of the strip, else left of it, else below."""
+    start, stop = room
+    size = cells(label)
+    if high + 1 + size <= stop:
+        return (Text(0, high + 1, label),)
+    if size < low - start:
+        return (Text(0, low - 1 - size, label),)
+    column = max(start, min(low, stop - size))
+    return tuple(Text(i + 1, column, part) for i, part in enumerate(fit(label, stop - start)))

@@ -1,0 +1,119 @@
+"""Plots of an evaluation as SVG elements for a page: drawn by Matplotlib, in the colours of the page.
+
+Matplotlib comes with the extra ``report``. It is loaded when a plot is drawn, and none of its settings is changed.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from spanloom.errors import UsageError
+from spanloom.evaluate import Calibration, Point
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_INK, _FAINT, _LINE, _SECOND = "#010101", "#020202", "#030303", "#040404"  # stand for the colours of the page
+_COLORS = {_INK: "var(--ink)", _FAINT: "var(--line)", _LINE: "var(--c0)", _SECOND: "var(--c1)"}
+_SETTINGS: dict[Any, Any] = {
+    "svg.fonttype": "none",  # text stays text
+    "axes.edgecolor": _FAINT, "axes.labelcolor": _INK, "text.color": _INK, "xtick.color": _INK, "ytick.color": _INK,
+    "axes.grid": True, "grid.color": _FAINT, "grid.linewidth": 0.6, "axes.axisbelow": True, "font.size": 10,
+    "font.family": "sans-serif", "legend.frameon": False, "axes.spines.top": False, "axes.spines.right": False,
+}  # fmt: skip
+_SIZE = (4.6, 3.9)  # inches
+_MOST_POINTS = 500
+
+
+def require() -> None:
+    """Say what to install if plots cannot be drawn.
+
+    Raises:
+        UsageError: Matplotlib is missing.
+    """
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            "a page of errors needs Matplotlib; install it with: pip install 'spanloom[report]'"
+        ) from error
+
+
+def precision_recall_plot(points: Sequence[Point], note: str) -> str:
+    """The precision-recall curve over the threshold, with lines of equal F1, and two of its points marked.
+
+    Args:
+        points: from the highest threshold to the lowest, at least one; the last is the prediction as it is.
+        note: what is said of the last.
+    """
+
+    def draw(axes: Axes) -> None:
+        for f1 in (0.2, 0.4, 0.6, 0.8):
+            recall = [f1 / (2 - f1) + i / 100 * (1 - f1 / (2 - f1)) for i in range(101)]
+            precision = [f1 * r / (2 * r - f1) for r in recall]
+            axes.plot(recall, precision, color=_FAINT, linewidth=0.8, linestyle=":")
+            axes.annotate(f"F1 {f1}", (1, precision[-1]), fontsize=7, ha="right", va="bottom")
+        step = max(1, len(points) // _MOST_POINTS)
+        shown = [*points[:-1:step], points[-1]]
+        axes.plot([p.recall for p in shown], [p.precision for p in shown], color=_LINE, linewidth=1.8)
+        best, last = max(points, key=lambda point: point.f1), points[-1]
+        text = f"best F1 {100 * best.f1:.1f}, threshold {best.threshold:.2f}"
+        axes.plot([best.recall], [best.precision], "D", color=_SECOND, markersize=7, label=text)
+        text = f"F1 {100 * last.f1:.1f}, {note}"
+        axes.plot([last.recall], [last.precision], "o", color=_LINE, markersize=8, label=text)
+        axes.set(xlabel="recall", ylabel="precision", xlim=(0, 1.01), ylim=(0, 1.01))
+        axes.legend(loc="lower left", fontsize=8)
+
+    return _plot("precision and recall over the threshold", draw)
+
+
+def reliability_plot(found: Calibration) -> str:
+    """The reliability diagram: of the mentions with similar scores, the part that is right, and how many they are."""
+
+    def draw(axes: Axes) -> None:
+        bins = [entry for entry in found.bins if entry.mentions]
+        most = max((entry.mentions for entry in bins), default=1)
+        axes.plot([0, 1], [0, 1], color=_INK, linewidth=0.8, linestyle="--", label="as it should be")
+        axes.bar(
+            [(entry.low + entry.high) / 2 for entry in bins],
+            [0.2 * entry.mentions / most for entry in bins],
+            width=[0.9 * (entry.high - entry.low) for entry in bins],
+            color=_FAINT,
+            label=f"mentions (at most {most:,})",
+        )
+        score, right = [entry.score for entry in bins], [entry.accuracy for entry in bins]
+        axes.plot(score, right, "o-", color=_LINE, linewidth=1.8, markersize=5, label="part that is right")
+        axes.set(xlabel="mean score", ylabel="part that is right", xlim=(0, 1.01), ylim=(0, 1.01))
+        axes.legend(loc="upper left", fontsize=8)
+
+    return _plot("reliability diagram", draw)
+
+
+def _plot(name: str, draw: Callable[[Axes], None]) -> str:
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context({**_SETTINGS, "svg.hashsalt": name}):
+        figure: Figure = Figure(figsize=_SIZE, layout="constrained")
+        draw(figure.subplots())
+        buffer = io.StringIO()
+        nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        figure.savefig(buffer, format="svg", transparent=True, metadata=nothing)
+    return _inline(buffer.getvalue(), name)
+
+
+def _inline(drawing: str, name: str) -> str:
+    """An SVG file as an element of a page: without its head, with names of its own and the colours of the page."""
+    drawing = drawing[drawing.index("<svg") :]
+    drawing = re.sub(r"<style.*?</style>", "", drawing, flags=re.S)
+    prefix = name.split()[0]
+    drawing = re.sub(r'\bid="', f'id="{prefix}-', drawing)
+    drawing = re.sub(r'href="#', f'href="#{prefix}-', drawing)
+    drawing = re.sub(r"url\(#", f"url(#{prefix}-", drawing)
+    for color, value in _COLORS.items():
+        drawing = drawing.replace(color, value)
+    return drawing.replace("<svg ", f'<svg role="img" aria-label="{name}" ', 1)
