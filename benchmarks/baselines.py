@@ -156,6 +156,7 @@ def order(result: Result, chosen: argparse.Namespace, place: str, names: Sequenc
     result.table(
         f"{place}, tuned: neighbours in the papers' order, the better one there first",
         ("first", "second", "difference of F1", "95 % interval", "p"), rows,
+        "Why the order differs where it does stands in docs/decisions.md.",
     )  # fmt: skip
 
 

@@ -276,7 +276,10 @@ def _gathered(found: Sequence[Found], which: Int64) -> Found:
     begin = np.cumsum(counts) - counts
     rows = np.arange(int(counts.sum())) - np.repeat(begin, counts) + np.repeat(starts[which], counts)
     return Found(
-        *(np.concatenate([column[:0], *parts])[rows] for column, parts in zip(_NONE, _fields(found), strict=True))
+        *(
+            np.concatenate([np.asarray(column)[:0], *parts])[rows]
+            for column, parts in zip(_NONE, _fields(found), strict=True)
+        )
     )
 
 
