@@ -12,7 +12,7 @@ import spanloom
 PUBLIC = {
     "spanloom": "Cascade Document Mention Recognizer Span SpanloomError __version__ load read write",
     "spanloom.cli": "main",
-    "spanloom.data": "clinical",
+    "spanloom.data": "chinese_clinical clinical",
     "spanloom.document": "Alignment Document Mention Offsets Span TokenRange align from_tags to_bilou to_bio to_spans",
     "spanloom.errors": "DataError ModelError SpanloomError UsageError",
     "spanloom.evaluate": (
