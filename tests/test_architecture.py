@@ -34,6 +34,7 @@ ORDER = (
     "recognize",
     "link",
     "segment",
+    "models",
     "view",
     "cli",
 )

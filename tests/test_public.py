@@ -10,7 +10,7 @@ import pytest
 import spanloom
 
 PUBLIC = {
-    "spanloom": "Cascade Document Mention Recognizer Span SpanloomError __version__ load read write",
+    "spanloom": "Cascade Document Mention Recognizer Segmenter Span SpanloomError __version__ load read write",
     "spanloom.cli": "main",
     "spanloom.data": "chinese_clinical clinical",
     "spanloom.document": "Alignment Document Mention Offsets Span TokenRange align from_tags to_bilou to_bio to_spans",
@@ -30,11 +30,16 @@ PUBLIC = {
     ),
     "spanloom.learn": "Epoch Iteration Objective TrainingSet adagrad minimize search_step",
     "spanloom.modelfile": "load_arrays read_description save_model",
+    "spanloom.models": "load",
     "spanloom.recognize": (
         "Cascade CascadeReport HEAD_RULES HeadChain KINDS Lost Progress ReadBack Recognizer Report give_heads load "
         "read_back"
     ),
     "spanloom.scoring": "Transposed Weights role_gradient role_scores transpose",
+    "spanloom.segment": (
+        "Answer ChainReport Constraint METHODS Oracle Probabilities SETS Segmenter SegmenterReport Solution "
+        "WHOLE_WORDS load_segmenter solve"
+    ),
     "spanloom.structures": (
         "Crowd Encoded MOST_MENTIONS MentionTable READINGS STRUCTURES Structure TokenMention chain_template configured"
     ),

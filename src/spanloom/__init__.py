@@ -13,9 +13,10 @@ _EXPORTS = {
     "Document": "spanloom.document",
     "Mention": "spanloom.document",
     "Recognizer": "spanloom.recognize",
+    "Segmenter": "spanloom.segment",
     "Span": "spanloom.document",
     "SpanloomError": "spanloom.errors",
-    "load": "spanloom.recognize",
+    "load": "spanloom.models",
     "read": "spanloom.formats",
     "write": "spanloom.formats",
 }

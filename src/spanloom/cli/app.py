@@ -152,6 +152,36 @@ def _train_cascade(
     """Train a chain for each type, each of which sees the outputs of the earlier ones: a baseline."""
 
 
+@_verb("train segmenter", train_app)
+def _train_segmenter(
+    train: options.Train = None,
+    dev: options.Dev = None,
+    output: options.ModelOutput = None,
+    config: options.Config = None,
+    method: options.Method = None,
+    single_word: options.SingleWord = None,
+    constraint: options.Constraint = None,
+    weight: options.Weight = None,
+    dual_iterations: options.DualIterations = None,
+    features: options.CharacterFeatures = None,
+    dictionary: options.Dictionary = None,
+    vocabulary: options.Vocabulary = None,
+    optimizer: options.Optimizer = None,
+    l2: options.L2 = None,
+    epochs: options.Epochs = None,
+    iterations: options.Iterations = None,
+    rate: options.Rate = None,
+    min_count: options.MinCount = None,
+    tune_penalty: options.TunePenalty = None,
+    input_format: InputFormat = None,
+    force: options.ForceOrConfig = None,
+    seed: Seed = None,
+    jobs: Jobs = None,
+    quiet: options.QuietOrConfig = None,
+) -> None:
+    """Train a segmenter: words and mentions of text without spaces, such as Chinese."""
+
+
 @_verb("compare")
 def _compare(
     train: options.Train = None,
@@ -211,10 +241,7 @@ def _predict(
     output: Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="Where the predictions go.")] = "-",
     output_format: Format = None,
     input_format: InputFormat = None,
-    threshold: Annotated[
-        float,
-        typer.Option("--threshold", min=0.0, max=1.0, metavar="P", help="Leave out mentions less probable than this."),
-    ] = 0.0,
+    threshold: options.Threshold = 0.0,
     reading: Annotated[
         str | None,
         typer.Option("--reading", metavar="NAME", help="How overlaps are read: enough or all. [as the model says]"),
@@ -240,6 +267,8 @@ def _evaluate(
         str | None, typer.Option("--compare", metavar="OTHER", help="Other predictions of GOLD, for a paired test.")
     ] = None,
     heads: Annotated[bool, typer.Option("--heads", help="Heads must match, too, in all rows and tests.")] = False,
+    words: options.Words = False,
+    known: options.Known = None,
     input_format: InputFormat = None,
     as_json: Json = False,
     seed: Seed = None,

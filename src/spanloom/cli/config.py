@@ -18,7 +18,7 @@ _RECOGNIZER_NAMES = {"jobs": "n_jobs", "seed": "random_state"}
 _NOT_FOR_RECOGNIZER = {"train", "dev", "test", "output", "input_format", "force", "quiet"}
 
 
-class BaseOptions(BaseModel):
+class CommonOptions(BaseModel):
     """What training was asked for, whatever the model; ``None`` leaves the choice to the model."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
@@ -33,10 +33,6 @@ class BaseOptions(BaseModel):
     epochs: int | None = Field(default=None, ge=1)
     iterations: int | None = Field(default=None, ge=1)
     rate: float | None = None
-    clusters: str | int | None = None
-    runs: int | None = Field(default=None, ge=1)
-    ignore: list[str] | None = None
-    sections: str | dict[str, dict[str, str]] | None = None
     vocabulary: str | None = None
     min_count: int | None = Field(default=None, ge=1)
     tune_penalty: bool | None = None
@@ -50,6 +46,15 @@ class BaseOptions(BaseModel):
         given = self.model_dump(exclude=_NOT_FOR_RECOGNIZER, exclude_none=True)
         given.setdefault("jobs", ALL_CORES)
         return {_RECOGNIZER_NAMES.get(name, name): value for name, value in given.items()}
+
+
+class BaseOptions(CommonOptions):
+    """What training was asked for, where mentions are found in words."""
+
+    clusters: str | int | None = None
+    runs: int | None = Field(default=None, ge=1)
+    ignore: list[str] | None = None
+    sections: str | dict[str, dict[str, str]] | None = None
 
 
 class Options(BaseOptions):
@@ -74,6 +79,17 @@ class CascadeOptions(BaseOptions):
     order: str | list[str] | None = None
 
 
+class SegmenterOptions(CommonOptions):
+    """What `train segmenter` was asked for."""
+
+    method: str | None = None
+    single_word: list[str] | None = None
+    constraints: list[str] | None = None
+    weight: float | None = None
+    dual_iterations: int | None = Field(default=None, ge=1)
+    dictionaries: dict[str, str | list[str]] | None = None
+
+
 class CompareOptions(Options):
     """What `compare` was asked for; without ``l2`` the grid is `GRID`."""
 
@@ -82,7 +98,7 @@ class CompareOptions(Options):
     l2: float | list[float] = list(GRID)
 
 
-Kind = TypeVar("Kind", bound=BaseOptions)
+Kind = TypeVar("Kind", bound=CommonOptions)
 
 
 def effective(flags: dict[str, Any], config: str | None) -> TrainOptions:
@@ -128,7 +144,7 @@ def _read(config: str) -> dict[str, Any]:
     return {name.replace("-", "_"): value for name, value in values.items()}
 
 
-def _one_line(error: ValidationError, config: str | None, kind: type[BaseOptions]) -> str:
+def _one_line(error: ValidationError, config: str | None, kind: type[CommonOptions]) -> str:
     problems = error.errors()
     # a misspelt key explains a missing one, so it is told first
     problem = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])

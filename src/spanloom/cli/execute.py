@@ -29,6 +29,7 @@ VERBS = {
     "predict": "spanloom.cli.predict",
     "train cascade": "spanloom.cli.train_cascade",
     "train recognizer": "spanloom.cli.train",
+    "train segmenter": "spanloom.cli.train_segmenter",
     "validate": "spanloom.cli.validate",
     "view": "spanloom.cli.view",
 }

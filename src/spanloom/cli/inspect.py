@@ -8,7 +8,10 @@ from dataclasses import asdict
 from typing import Any
 
 from spanloom.errors import UsageError
-from spanloom.recognize import Cascade, Recognizer, load
+from spanloom.models import Model, load
+from spanloom.recognize import Cascade
+from spanloom.recognize.tagger import Tagger
+from spanloom.segment import Segmenter
 
 _Features = list[tuple[str, float]]
 
@@ -35,11 +38,10 @@ def _top(features: _Features, count: int) -> _Features:
     return sorted(strongest, key=lambda feature: -feature[1])
 
 
-def _values(recognizer: Recognizer | Cascade, strongest: dict[str, _Features]) -> dict[str, Any]:
-    chains = recognizer.fitted if isinstance(recognizer, Cascade) else (recognizer,)
-    taggers = [chain.fitted for chain in chains]
+def _values(recognizer: Model, strongest: dict[str, _Features]) -> dict[str, Any]:
+    taggers = _taggers(recognizer)
     return {
-        "kind": "cascade" if isinstance(recognizer, Cascade) else "recognizer",
+        "kind": type(recognizer).__name__.lower(),
         "parameters": {name: value for name, value in recognizer.get_params().items() if name != "n_jobs"},
         "types": list(recognizer.types_),
         "roles": list(dict.fromkeys(role for tagger in taggers for role in tagger.engine.template.roles)),
@@ -47,6 +49,14 @@ def _values(recognizer: Recognizer | Cascade, strongest: dict[str, _Features]) -
         "training": asdict(recognizer.report_),
         "strongest": {name: [list(feature) for feature in features] for name, features in strongest.items()},
     }
+
+
+def _taggers(model: Model) -> list[Tagger]:
+    if isinstance(model, Cascade):
+        return [chain.fitted for chain in model.fitted]
+    if isinstance(model, Segmenter):
+        return [chain.tagger for part in model.fitted.parts for chain in part.chains.values()]
+    return [model.fitted]
 
 
 def _lines(values: dict[str, Any]) -> Iterator[str]:
@@ -67,7 +77,8 @@ def _lines(values: dict[str, Any]) -> Iterator[str]:
     for reason, count in training.get("lost", {}).items():
         yield _row("  lost", f"{count:,}: {reason}")
     for number, (name, chain) in enumerate(training.get("chains", {}).items(), 1):
-        figures = f"{chain['mentions']:,} mentions, lambda {chain['l2']:g}, penalty {chain['penalty']:.2f}"
+        figures = f"lambda {chain['l2']:g}, penalty {chain['penalty']:.2f}"
+        figures = f"{chain['mentions']:,} mentions, {figures}" if "mentions" in chain else figures
         yield _row(f"  chain {number}", f"{name}: {figures}, dev F1 {100 * chain['dev_f1']:.1f}")
     for name, features in values["strongest"].items():
         yield ""
@@ -77,5 +88,5 @@ def _lines(values: dict[str, Any]) -> Iterator[str]:
 
 def _row(name: str, value: object) -> str:
     if isinstance(value, float):
-        return f"{name:<15}{value:g}"
-    return f"{name:<15}{value:,}" if type(value) is int else f"{name:<15}{'-' if value is None else value}"
+        return f"{name + ' ':<15}{value:g}"
+    return f"{name + ' ':<15}{value:,}" if type(value) is int else f"{name + ' ':<15}{'-' if value is None else value}"

@@ -11,7 +11,7 @@ from spanloom.cli.messages import Messages, lost, plural
 from spanloom.document import Document
 from spanloom.formats import FORMATS, read, write
 from spanloom.formats.base import STDIO
-from spanloom.recognize import load
+from spanloom.models import load
 
 
 def run(

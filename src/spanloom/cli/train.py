@@ -5,13 +5,14 @@ from __future__ import annotations
 from time import monotonic
 from typing import Any
 
-from spanloom.cli.config import BaseOptions, effective
+from spanloom.cli.config import CommonOptions, effective
 from spanloom.cli.messages import Messages
 from spanloom.cli.progress import Reporter
 from spanloom.cli.summary import summary
 from spanloom.formats import read
 from spanloom.formats.output import output_folder
-from spanloom.recognize import Cascade, Recognizer
+from spanloom.models import Model
+from spanloom.recognize import Recognizer
 
 MODEL_FILES = frozenset(("model.json", "weights.safetensors"))
 
@@ -22,7 +23,7 @@ def run(config: str | None, **flags: Any) -> None:
     train_model(Recognizer(**options.recognizer_options()), options)
 
 
-def train_model(model: Recognizer | Cascade, options: BaseOptions) -> None:
+def train_model(model: Model, options: CommonOptions) -> None:
     """Train and save a model, and say how it went."""
     say = Messages(options.quiet)
     model.check()
