@@ -14,6 +14,7 @@ from spanloom.link.language_model import LanguageModel
 from spanloom.models import KINDS
 from spanloom.recognize import Cascade, Recognizer
 from spanloom.recognize.pos_tagger import PosTagger
+from spanloom.segment import Segmenter
 from spanloom.vocabulary import Concept, Vocabulary
 
 NOTE = Document("no pain", tokens=[(0, 2), (3, 7)], columns={"pos": ["DT", "NN"]}, mentions=[Mention("x", [(3, 7)])])
@@ -23,6 +24,7 @@ MAKE = {
     "recognizer": lambda: Recognizer(**SMALL).fit([NOTE] * 20),
     "cascade": lambda: Cascade(**SMALL).fit([NOTE] * 20),
     "linker": lambda: Linker(["w[0]"], iterations=1, folds=2).fit([NOTE] * 20, vocabulary=VOCABULARY),
+    "segmenter": lambda: Segmenter(**SMALL).fit([NOTE] * 20),
     "tagger": lambda: PosTagger(**SMALL).fit([NOTE] * 20),
     "language-model": lambda: LanguageModel.train([NOTE]),
     "vocabulary": lambda: VOCABULARY,
@@ -50,7 +52,7 @@ def test_unknown_kinds_and_no_model(tmp_path):
     file = tmp_path / "model" / "model.json"
     file.write_text(file.read_text().replace('"vocabulary"', '"fortune-teller"'))
     with pytest.raises(
-        ModelError, match="a model of kind 'fortune-teller', expected one of recognizer, cascade, linker, tag"
+        ModelError, match="a model of kind 'fortune-teller', expected one of recognizer, cascade, linker, seg"
     ):
         spanloom.load(tmp_path / "model")
     with pytest.raises(ModelError, match="no model here"):

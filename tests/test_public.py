@@ -10,9 +10,9 @@ import pytest
 import spanloom
 
 PUBLIC = {
-    "spanloom": "Cascade Document Linker Mention Recognizer Span SpanloomError __version__ load read write",
+    "spanloom": "Cascade Document Linker Mention Recognizer Segmenter Span SpanloomError __version__ load read write",
     "spanloom.cli": "main",
-    "spanloom.data": "clinical",
+    "spanloom.data": "chinese_clinical clinical",
     "spanloom.document": "Alignment Document Mention Offsets Span TokenRange align from_tags to_bilou to_bio to_spans",
     "spanloom.errors": "DataError ModelError SpanloomError UsageError",
     "spanloom.evaluate": (
@@ -40,6 +40,10 @@ PUBLIC = {
         "read_back"
     ),
     "spanloom.scoring": "Transposed Weights role_gradient role_scores transpose",
+    "spanloom.segment": (
+        "Answer ChainReport Constraint METHODS Oracle Probabilities SETS Segmenter SegmenterReport Solution "
+        "WHOLE_WORDS load_segmenter solve"
+    ),
     "spanloom.structures": (
         "Crowd Encoded MOST_MENTIONS MentionTable READINGS STRUCTURES Structure TokenMention chain_template configured"
     ),

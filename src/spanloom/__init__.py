@@ -14,6 +14,7 @@ _EXPORTS = {
     "Linker": "spanloom.link",
     "Mention": "spanloom.document",
     "Recognizer": "spanloom.recognize",
+    "Segmenter": "spanloom.segment",
     "Span": "spanloom.document",
     "SpanloomError": "spanloom.errors",
     "load": "spanloom.models",

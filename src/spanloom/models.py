@@ -15,17 +15,19 @@ from spanloom.modelfile import read_description
 from spanloom.recognize import KINDS as RECOGNIZERS
 from spanloom.recognize import Cascade, Recognizer
 from spanloom.recognize.pos_tagger import PosTagger, load_tagger
+from spanloom.segment import Segmenter, load_segmenter
 from spanloom.vocabulary import Vocabulary
 
 __all__ = ["KINDS", "Model", "load"]
 
-Model = Recognizer | Cascade | Linker | PosTagger | LanguageModel | Vocabulary
+Model = Recognizer | Cascade | Linker | Segmenter | PosTagger | LanguageModel | Vocabulary
 """Whatever is saved as a folder."""
 
 KINDS: Final = MappingProxyType[str, Callable[[str | Path], Model]](
     {
         **RECOGNIZERS,
         "linker": load_linker,
+        "segmenter": load_segmenter,
         "tagger": load_tagger,
         "language-model": LanguageModel.load,
         "vocabulary": Vocabulary.open,

@@ -64,7 +64,7 @@ def test_orders_on_the_command_line_and_in_a_file(tmp_path):
         assert checked(CascadeOptions, {**given, "order": order}, None).order == expected
     (tmp_path / "train.toml").write_text('train = "t"\noutput = "m"\norder = ["b", "a"]\n')
     options = checked(CascadeOptions, {}, str(tmp_path / "train.toml"))
-    assert options.recognizer_options() == {"order": ["b", "a"], "n_jobs": -1}
+    assert options.parameters() == {"order": ["b", "a"], "n_jobs": -1}
     with pytest.raises(UsageError, match="unknown key 'structure'; the keys are train, output, dev"):
         (tmp_path / "train.toml").write_text('structure = "bio"\n')
         checked(CascadeOptions, given, str(tmp_path / "train.toml"))

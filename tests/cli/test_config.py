@@ -28,7 +28,7 @@ def test_the_command_line_wins_over_the_file(config):
     file = config('train = "a"\noutput = "m"\nepochs = 3\nstructure = "bio"\ntune-penalty = false\n')
     options = effective({"train": "b", "epochs": None, "structure": "separators", "l2": []}, file)
     assert options.train == "b"
-    assert options.recognizer_options() == {"structure": "separators", "epochs": 3, "tune_penalty": False, "n_jobs": -1}
+    assert options.parameters() == {"structure": "separators", "epochs": 3, "tune_penalty": False, "n_jobs": -1}
 
 
 @pytest.mark.parametrize(("given", "expected"), [([0.5], 0.5), ([0.1, 1.0], [0.1, 1.0])])
@@ -59,9 +59,9 @@ def test_clusters_are_a_file_or_a_number():
 def test_rules_for_sections_are_a_file_or_a_table(config):
     given = {"train": "t", "output": "m", "vocabulary": "v.tsv"}
     expected = {"sections": "r.toml", "vocabulary": "v.tsv", "n_jobs": -1}
-    assert effective({**given, "sections": "r.toml"}, None).recognizer_options() == expected
+    assert effective({**given, "sections": "r.toml"}, None).parameters() == expected
     options = effective(given, config("[sections.sections]\nplan = 'plan|way'\n"))
-    assert options.recognizer_options()["sections"] == {"sections": {"plan": "plan|way"}}
+    assert options.parameters()["sections"] == {"sections": {"plan": "plan|way"}}
 
 
 @pytest.mark.parametrize(

@@ -154,10 +154,7 @@ def _predict(
     output: Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="Where the predictions go.")] = "-",
     output_format: Format = None,
     input_format: InputFormat = None,
-    threshold: Annotated[
-        float,
-        typer.Option("--threshold", min=0.0, max=1.0, metavar="P", help="Leave out mentions less probable than this."),
-    ] = 0.0,
+    threshold: options.Threshold = 0.0,
     reading: Annotated[
         str | None,
         typer.Option("--reading", metavar="NAME", help="How overlaps are read: enough or all. [as the model says]"),
@@ -191,6 +188,8 @@ def _evaluate(
     concepts: options.Concepts = False,
     vocabulary: options.Resolving = None,
     types: options.EvaluatedTypes = None,
+    words: options.Words = False,
+    known: options.Known = None,
     input_format: InputFormat = None,
     as_json: Json = False,
     html: Annotated[

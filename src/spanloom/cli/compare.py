@@ -70,7 +70,7 @@ class _Comparison:
         """Check everything that can be checked before the first training."""
         say = Messages(options.quiet)
         chosen = variants(options.structure, options.counting or BOTH, options.components or _COMPONENTS)
-        given = options.recognizer_options()
+        given = options.parameters()
         params = {name: value for name, value in given.items() if name not in ("structure", "counting")}
         models = [build(variant, params) for variant in chosen]
         folder = check_folder(options.output)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -13,44 +13,55 @@ from spanloom.errors import UsageError
 ALL_CORES = -1  # results do not depend on the number of threads
 ORDERS = ("frequency", "search")  # of a cascade, where it is not given as names
 GRID = (0.1, 1.0, 5.0)  # lambdas that a comparison chooses from, unless told otherwise
-# our name -> the recognizer's, where they differ: a command line has jobs and a seed, scikit-learn has these
-_RECOGNIZER_NAMES = {"jobs": "n_jobs", "seed": "random_state"}
-_NOT_FOR_RECOGNIZER = {"train", "dev", "test", "heads", "output", "input_format", "force", "quiet"}
+# our name -> the estimator's, where they differ: a command line has jobs and a seed, scikit-learn has these
+_PARAMETERS = {"jobs": "n_jobs", "seed": "random_state"}
 
 
-class BaseOptions(BaseModel):
+class CommonOptions(BaseModel):
     """What training was asked for, whatever the model; ``None`` leaves the choice to the model."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    beside: ClassVar[frozenset[str]] = frozenset(("train", "dev", "output", "input_format", "force", "quiet"))
+    """Which of them are no parameters of the model's class."""
 
     train: str
     output: str
     dev: str | None = None
     input_format: str | None = None
+    seed: int | None = None
+    jobs: int | None = Field(default=None, ge=1)
+    force: bool = False
+    quiet: bool = False
+
+    def parameters(self) -> dict[str, Any]:
+        """The keyword arguments of the model's class, those that were given; all cores unless told otherwise."""
+        given = self.model_dump(exclude=set(self.beside), exclude_none=True)
+        given.setdefault("jobs", ALL_CORES)
+        return {_PARAMETERS.get(name, name): value for name, value in given.items()}
+
+
+class ChainOptions(CommonOptions):
+    """What training models of the engine was asked for, whatever they find."""
+
     features: str | list[str] | None = None
     optimizer: str | None = None
     l2: float | list[float] | None = None
     epochs: int | None = Field(default=None, ge=1)
     iterations: int | None = Field(default=None, ge=1)
     rate: float | None = None
+    vocabulary: str | None = None
+    min_count: int | None = Field(default=None, ge=1)
+    tune_penalty: bool | None = None
+
+
+class BaseOptions(ChainOptions):
+    """What training was asked for, where mentions are found in words."""
+
     clusters: str | int | None = None
     runs: int | None = Field(default=None, ge=1)
     ignore: list[str] | None = None
     sections: str | dict[str, dict[str, str]] | None = None
-    vocabulary: str | None = None
     pos: str | None = None
-    min_count: int | None = Field(default=None, ge=1)
-    tune_penalty: bool | None = None
-    seed: int | None = None
-    jobs: int | None = Field(default=None, ge=1)
-    force: bool = False
-    quiet: bool = False
-
-    def recognizer_options(self) -> dict[str, Any]:
-        """The keyword arguments of the model's class, those that were given; all cores unless told otherwise."""
-        given = self.model_dump(exclude=_NOT_FOR_RECOGNIZER, exclude_none=True)
-        given.setdefault("jobs", ALL_CORES)
-        return {_RECOGNIZER_NAMES.get(name, name): value for name, value in given.items()}
 
 
 class Options(BaseOptions):
@@ -75,8 +86,21 @@ class CascadeOptions(BaseOptions):
     order: str | list[str] | None = None
 
 
+class SegmenterOptions(ChainOptions):
+    """What `train segmenter` was asked for."""
+
+    method: str | None = None
+    single_word: list[str] | None = None
+    constraints: list[str] | None = None
+    weight: float | None = None
+    dual_iterations: int | None = Field(default=None, ge=1)
+    dictionaries: dict[str, str | list[str]] | None = None
+
+
 class CompareOptions(Options):
     """What `compare` was asked for; without ``l2`` the grid is `GRID`."""
+
+    beside: ClassVar[frozenset[str]] = CommonOptions.beside | {"test", "heads"}
 
     structure: list[str] = Field(min_length=1)
     test: str | None = None
@@ -84,14 +108,14 @@ class CompareOptions(Options):
     l2: float | list[float] = list(GRID)
 
 
-Kind = TypeVar("Kind", bound=BaseModel)
+Kind = TypeVar("Kind", bound=CommonOptions)
 
 
 def effective(flags: dict[str, Any], config: str | None) -> TrainOptions:
     """What `train recognizer` was asked for: the flags over the file, as `checked`.
 
-    >>> effective({"train": "t.jsonl", "output": "m", "l2": [0.1], "seed": 3, "dev": None}, None).recognizer_options()
-    {'l2': 0.1, 'random_state': 3, 'n_jobs': -1}
+    >>> effective({"train": "t.jsonl", "output": "m", "l2": [0.1], "seed": 3, "dev": None}, None).parameters()
+    {'random_state': 3, 'l2': 0.1, 'n_jobs': -1}
     """
     return checked(TrainOptions, flags, config)
 
@@ -130,7 +154,7 @@ def _read(config: str) -> dict[str, Any]:
     return {name.replace("-", "_"): value for name, value in values.items()}
 
 
-def _one_line(error: ValidationError, config: str | None, kind: type[BaseModel]) -> str:
+def _one_line(error: ValidationError, config: str | None, kind: type[CommonOptions]) -> str:
     problems = error.errors()
     # a misspelt key explains a missing one, so it is told first
     problem = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])

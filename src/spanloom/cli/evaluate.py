@@ -27,6 +27,7 @@ from spanloom.evaluate import (
     evaluate_tags,
     paired_test,
 )
+from spanloom.evaluate.words import WordReport, evaluate_words
 from spanloom.formats import read
 from spanloom.formats.base import STDIO
 from spanloom.link import Linker
@@ -46,6 +47,8 @@ def run(
     concepts: bool,
     vocabulary: str | None,
     types: list[str] | None,
+    words: bool,
+    known: str | None,
     input_format: str | None,
     as_json: bool,
     html: str | None,
@@ -61,7 +64,9 @@ def run(
     """
     if (predicted is None) == (model is None):
         raise UsageError("evaluate needs GOLD and either PREDICTED or --model MODEL")
-    if [gold, predicted, compare].count(STDIO) > 1:
+    if known is not None and not words:
+        raise UsageError("--known tells which words are not new; give it with --words")
+    if [gold, predicted, compare, known].count(STDIO) > 1:
         raise UsageError("standard input (-) can be read only once; give the others as files")
     if vocabulary is not None and not concepts:
         raise UsageError("--vocabulary resolves identifiers of concepts; add --concepts, or leave it out")
@@ -73,8 +78,9 @@ def run(
     seed = 0 if seed is None else seed
     predictor = None if model is None else load_predictor(model, jobs)
     if isinstance(predictor, PosTagger) or column is not None:
-        if compare or heads or concepts or types:
-            raise UsageError("a column is compared by itself; leave out --compare, --heads, --concepts and --types")
+        if compare or heads or words or concepts or types:
+            beside = "--compare, --heads, --words, --concepts and --types"
+            raise UsageError(f"a column is compared by itself; leave out {beside}")
         column = column_of(predictor, column)
     if isinstance(predictor, Linker) and concepts and resolver is None:
         resolver = predictor.fitted.concepts.vocabulary
@@ -98,12 +104,22 @@ def run(
         other = list(_of_types(read(compare, format=input_format), types))
         test = paired_test(documents, found, other, seed=seed, key=KEYS[match])
         linked_test = concept_test(documents, found, other, vocabulary=resolver, seed=seed) if concepts else None
+    segmented = _words(documents, found, known, input_format, seed) if words else None
     if html is not None:
         title = f"Errors of {Path(model or predicted or gold).name} on {Path(gold).name}"
         penalty = predictor.fitted.penalty if isinstance(predictor, Recognizer) else None
         evaluate_html.write(html, documents, found, report, scores, penalty=penalty, title=title, force=force)
-    results = _Results(report, linked, scores, test, linked_test)
+    results = _Results(report, segmented, linked, scores, test, linked_test)
     print(json.dumps(results.to_dict(), indent=2) + "\n" if as_json else results.to_text(), end="")
+
+
+def _words(
+    gold: Sequence[Document], found: Sequence[Document], known: str | None, input_format: str | None, seed: int
+) -> WordReport:
+    seen = None
+    if known is not None:
+        seen = {word for document in read(known, format=input_format) for word in document.words}
+    return evaluate_words(gold, found, known=seen, seed=seed)
 
 
 def _predict(model: Predictor, documents: list[Document], say: Messages) -> Iterable[Document]:
@@ -146,18 +162,21 @@ class _Results(NamedTuple):
     """All that is printed; ``None`` for what was not asked for, or cannot be told."""
 
     report: Report
+    words: WordReport | None
     concepts: ConceptReport | None
     calibration: Calibration | None
     test: PairedTest | None
     concept_test: ConceptTest | None
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON; concepts stand there only if they were compared."""
+        """As JSON; words and concepts stand there only if they were compared."""
         values = {
             **self.report.to_dict(),
             "calibration": None if self.calibration is None else self.calibration.to_dict(),
             "paired_test": None if self.test is None else self.test.to_dict(),
         }
+        if self.words is not None:
+            values["segmentation"] = self.words.to_dict()
         if self.concepts is not None:
             values["concepts"] = self.concepts.to_dict()
             values["concept_test"] = None if self.concept_test is None else self.concept_test.to_dict()
@@ -166,6 +185,8 @@ class _Results(NamedTuple):
     def to_text(self) -> str:
         """As tables, with an empty line between."""
         parts = [self.report.to_text()]
+        if self.words is not None:
+            parts.append("segmentation\n" + self.words.to_text())
         if self.concepts is not None:
             parts.append(self.concepts.to_text())
         if self.calibration is not None:

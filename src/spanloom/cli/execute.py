@@ -31,6 +31,7 @@ VERBS = {
     "train language-model": "spanloom.cli.language_model",
     "train linker": "spanloom.cli.linker",
     "train recognizer": "spanloom.cli.train",
+    "train segmenter": "spanloom.cli.train_segmenter",
     "train tagger": "spanloom.cli.tagger",
     "validate": "spanloom.cli.validate",
     "view": "spanloom.cli.view",

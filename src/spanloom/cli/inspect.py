@@ -10,6 +10,7 @@ from spanloom.cli.inspect_values import Strongest, values
 from spanloom.errors import UsageError
 from spanloom.models import Model, load
 from spanloom.recognize import Cascade, Recognizer
+from spanloom.segment import Segmenter
 
 # of a training, what is not one figure a line
 _SEVERAL = ("history", "lost", "dropped", "chains")
@@ -23,7 +24,7 @@ def run(model: str, top: int, role: str | None, as_json: bool) -> None:
 
 
 def _strongest(model: Model, top: int, role: str | None) -> Strongest:
-    if isinstance(model, Recognizer | Cascade):
+    if isinstance(model, Recognizer | Cascade | Segmenter):
         return {name: _top(features, top) for name, features in _chosen(model.strongest_, role).items()}
     if role is not None:
         raise UsageError("a model of this kind shows no roles; leave out --role")
@@ -67,7 +68,8 @@ def _training(training: Mapping[str, Any]) -> Iterator[str]:
     for reason, count in training.get("lost", {}).items():
         yield _row("  lost", f"{count:,}: {reason}")
     for number, (name, chain) in enumerate(training.get("chains", {}).items(), 1):
-        figures = f"{chain['mentions']:,} mentions, lambda {chain['l2']:g}, penalty {chain['penalty']:.2f}"
+        figures = f"lambda {chain['l2']:g}, penalty {chain['penalty']:.2f}"
+        figures = f"{chain['mentions']:,} mentions, {figures}" if "mentions" in chain else figures
         yield _row(f"  chain {number}", f"{name}: {figures}, dev F1 {100 * chain['dev_f1']:.1f}")
 
 

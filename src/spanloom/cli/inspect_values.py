@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -11,6 +12,8 @@ from spanloom.models import Model
 from spanloom.recognize import Cascade, Recognizer
 from spanloom.recognize.parameters import Parameters
 from spanloom.recognize.pos_tagger import PosTagger
+from spanloom.recognize.tagger import Tagger
+from spanloom.segment import Segmenter
 from spanloom.vocabulary import Vocabulary
 
 Strongest = dict[str, list[tuple[str, float]]]
@@ -29,6 +32,8 @@ def values(model: Model, strongest: Strongest) -> dict[str, Any]:
         return {"kind": "tagger", **_trained(model), "tags": list(model.tags_), "training": asdict(model.report_)}
     if isinstance(model, Linker):
         return _linker(model)
+    if isinstance(model, Segmenter):
+        return _segmenter(model, strongest)
     if isinstance(model, LanguageModel):
         sizes = {f"{order}-grams": len(level.words) for order, level in enumerate(model.levels, 1)}
         return {"kind": "language-model", "order": model.order, "counts": {"words": len(model.words), **sizes}}
@@ -38,17 +43,37 @@ def values(model: Model, strongest: Strongest) -> dict[str, Any]:
 
 def _recognizer(model: Recognizer | Cascade, strongest: Strongest) -> dict[str, Any]:
     chains = model.fitted if isinstance(model, Cascade) else (model,)
-    taggers = [chain.fitted for chain in chains]
     return {
         "kind": "cascade" if isinstance(model, Cascade) else "recognizer",
         **_trained(model),
-        "types": list(model.types_),
-        "roles": list(dict.fromkeys(role for tagger in taggers for role in tagger.engine.template.roles)),
-        "templates": [str(template) for template in taggers[-1].features.templates],  # the last chain has all
+        **_tagging(model.types_, [chain.fitted for chain in chains]),
         "tagger": _told(model.pos_),
         "training": asdict(model.report_),
-        "strongest": {name: [list(feature) for feature in features] for name, features in strongest.items()},
+        "strongest": _listed(strongest),
     }
+
+
+def _segmenter(model: Segmenter, strongest: Strongest) -> dict[str, Any]:
+    taggers = [chain.tagger for part in model.fitted.parts for chain in part.chains.values()]
+    return {
+        "kind": "segmenter",
+        **_trained(model),
+        **_tagging(model.types_, taggers),
+        "training": asdict(model.report_),
+        "strongest": _listed(strongest),
+    }
+
+
+def _tagging(types: Sequence[str], taggers: Sequence[Tagger]) -> dict[str, Any]:
+    return {
+        "types": list(types),
+        "roles": list(dict.fromkeys(role for tagger in taggers for role in tagger.engine.template.roles)),
+        "templates": [str(template) for template in taggers[-1].features.templates],  # the last one has all
+    }
+
+
+def _listed(strongest: Strongest) -> dict[str, Any]:
+    return {name: [list(feature) for feature in features] for name, features in strongest.items()}
 
 
 def _linker(model: Linker) -> dict[str, Any]:

@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from spanloom.cli.config import ALL_CORES, checked
+from spanloom.cli.config import CommonOptions, checked
 from spanloom.cli.messages import plural
 from spanloom.cli.summary import lost_lines
 from spanloom.cli.train import train_model
 from spanloom.link.linker import Linker
 
-_NAMES = {"jobs": "n_jobs", "seed": "random_state"}  # ours -> the linker's, where they differ
-_NOT_FOR_LINKER = {"train", "dev", "output", "vocabulary", "input_format", "force", "quiet"}
 
-
-class LinkerOptions(BaseModel):
+class LinkerOptions(CommonOptions):
     """What `train linker` was asked for; ``None`` leaves the choice to the linker."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    beside: ClassVar[frozenset[str]] = CommonOptions.beside | {"vocabulary"}
 
     vocabulary: str
-    train: str
-    output: str
-    dev: str | None = None
-    input_format: str | None = None
     features: str | list[str] | None = None
     task: str | None = None
     types: list[str] | None = None
@@ -48,21 +41,12 @@ class LinkerOptions(BaseModel):
     ignore: list[str] | None = None
     language_model: str | None = None
     pos: str | None = None
-    seed: int | None = None
-    jobs: int | None = Field(default=None, ge=1)
-    force: bool = False
-    quiet: bool = False
-
-    def linker_options(self) -> dict[str, Any]:
-        """The keyword arguments of `Linker`, those that were given; all cores unless told otherwise."""
-        given = self.model_dump(exclude=_NOT_FOR_LINKER, exclude_none=True)
-        return {"n_jobs": ALL_CORES, **{_NAMES.get(name, name): value for name, value in given.items()}}
 
 
 def run(config: str | None, **flags: Any) -> None:
     """Train and save a linker."""
     options = checked(LinkerOptions, flags, config)
-    linker = Linker(**options.linker_options())
+    linker = Linker(**options.parameters())
     train_model(linker, options, lambda seconds: summary(linker, seconds), vocabulary=options.vocabulary)
 
 

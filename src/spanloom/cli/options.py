@@ -22,7 +22,8 @@ Format = Annotated[
         "--format",
         "-f",
         metavar="FORMAT",
-        help="The output's format, where its name does not say: jsonl, brat, pubtator, conll, bioc, bioc-json, text.",
+        help="The output's format, where its name does not say: jsonl, brat, pubtator, conll, conllu, characters, "
+        "spaced, bioc, bioc-json, text.",
     ),
 ]
 Columns = Annotated[
@@ -38,12 +39,17 @@ InputFormat = Annotated[
     typer.Option(
         "--input-format",
         metavar="FORMAT",
-        help="The input's format, where its name does not say: jsonl, brat, pubtator, conll, bioc, bioc-json, text.",
+        help="The input's format, where its name does not say: jsonl, brat, pubtator, conll, conllu, characters, "
+        "spaced, bioc, bioc-json, text.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Threads; all cores if not given.")]
 Seed = Annotated[int | None, typer.Option("--seed", metavar="N", help="Seed of every random choice.")]
+Threshold = Annotated[
+    float,
+    typer.Option("--threshold", min=0.0, max=1.0, metavar="P", help="Leave out mentions less probable than this."),
+]
 
 Train = Annotated[str | None, typer.Option("--train", metavar="DATA", help="Annotated documents to learn from.")]
 Dev = Annotated[
@@ -132,6 +138,35 @@ TunePenalty = Annotated[
     typer.Option(
         "--tune-penalty/--no-tune-penalty", help="Tune the mention penalty on --dev. [tune]", show_default=False
     ),
+]
+# of segmenters
+Method = Annotated[
+    str | None,
+    typer.Option("--method", metavar="NAME", help="exact, dual, independent, incremental, joint_labels. [exact]"),
+]
+SingleWord = Annotated[
+    list[str] | None,
+    typer.Option("--single-word", metavar="TYPE", help="A type whose mentions are one word; several times for more."),
+]
+Constraint = Annotated[
+    list[str] | None,
+    typer.Option("--constraint", metavar="TEXT", help="Such as 'TYPE begins -> not word ends'; several for more."),
+]
+Weight = Annotated[float | None, typer.Option("--weight", metavar="NUMBER", help="Of mentions beside words. [1]")]
+DualIterations = Annotated[
+    int | None, typer.Option("--dual-iterations", min=1, metavar="N", help="Of dual decomposition, at most. [50]")
+]
+CharacterFeatures = Annotated[
+    str | None, typer.Option("--features", metavar="NAME", help="Set of features: set1, set2, set3. [set2]")
+]
+Dictionary = Annotated[
+    list[str] | None,
+    typer.Option("--dictionary", metavar="LABEL=FILE", help="Phrases, one a line, for set3; several times for more."),
+]
+Words = Annotated[bool, typer.Option("--words", help="Compare the tokens, too: a segmentation into words.")]
+Known = Annotated[
+    str | None,
+    typer.Option("--known", metavar="DATA", help="With --words: documents whose words are not new, as of training."),
 ]
 # unlike the flags of other verbs, these may stand in the configuration file, too
 ForceOrConfig = Annotated[bool | None, typer.Option("--force", help="Replace a model that exists.", show_default=False)]

@@ -15,6 +15,7 @@ from spanloom.formats import FORMATS, read, write
 from spanloom.formats.base import STDIO
 from spanloom.link import Linker
 from spanloom.recognize.pos_tagger import PosTagger
+from spanloom.segment import Segmenter
 
 
 def run(
@@ -45,6 +46,8 @@ def run(
         _refuse(model, "a linker", {"--threshold": threshold, "--reading": reading})
         found = predictor.predict(source_documents, mentions=mentions)
     else:
+        if isinstance(predictor, Segmenter):
+            _refuse(model, "a segmenter", {"--reading": reading, "--mentions": mentions})
         _refuse(model, "a recognizer", {"--mentions": mentions})
         if reading is not None:
             predictor.set_params(reading=reading).check()

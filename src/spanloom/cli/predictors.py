@@ -9,9 +9,10 @@ from spanloom.link.language_model import LanguageModel
 from spanloom.models import load
 from spanloom.recognize import Cascade, Recognizer
 from spanloom.recognize.pos_tagger import PosTagger
+from spanloom.segment import Segmenter
 from spanloom.vocabulary import Vocabulary
 
-Predictor = Recognizer | Cascade | Linker | PosTagger
+Predictor = Recognizer | Cascade | Linker | Segmenter | PosTagger
 
 
 def load_predictor(path: str, jobs: int | None) -> Predictor:
@@ -24,5 +25,5 @@ def load_predictor(path: str, jobs: int | None) -> Predictor:
     model = load(path)
     if isinstance(model, LanguageModel | Vocabulary):
         kind = "language model" if isinstance(model, LanguageModel) else "vocabulary"
-        raise UsageError(f"{path} is a {kind}, which marks up nothing; name a recognizer, a linker or a tagger")
+        raise UsageError(f"{path} is a {kind}, which marks up nothing; name a model that does")
     return model.set_params(n_jobs=jobs or ALL_CORES)

@@ -47,21 +47,22 @@ def _weights(report: Report | CascadeReport) -> Iterator[str]:
         )
 
 
-def lost_lines(reasons: Mapping[str, int], lost: Sequence[Lost]) -> Iterator[str]:
+def lost_lines(reasons: Mapping[str, int], lost: Sequence[Lost], *, every: bool = False) -> Iterator[str]:
     """What a model cannot hold, with examples.
 
     Args:
         reasons: reason -> how many mentions.
         lost: the mentions.
+        every: list all of them, where no other verb does.
     """
     for reason, count in sorted(reasons.items(), key=lambda item: -item[1]):
         yield f"cannot be represented: {plural(count, 'mention')}: {reason}"
-        yield from _examples([item for item in lost if item.reason == reason])
+        yield from _examples([item for item in lost if item.reason == reason], every)
 
 
-def _examples(items: Sequence[Lost]) -> Iterator[str]:
-    yield from (f"  {_named(item)}" for item in items[:_EXAMPLES])
-    if len(items) > _EXAMPLES:
+def _examples(items: Sequence[Lost], every: bool) -> Iterator[str]:
+    yield from (f"  {_named(item)}" for item in (items if every else items[:_EXAMPLES]))
+    if len(items) > _EXAMPLES and not every:
         where = "; spanloom validate lists all" if _CUTS in items[0].reason else ""
         yield f"  and {len(items) - _EXAMPLES:,} more{where}"
 

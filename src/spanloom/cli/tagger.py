@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from spanloom.cli.config import ALL_CORES, checked
+from spanloom.cli.config import CommonOptions, checked
 from spanloom.cli.messages import Messages, lost, plural
 from spanloom.cli.train import train_model
 from spanloom.document import Document
@@ -15,35 +15,22 @@ from spanloom.errors import UsageError
 from spanloom.formats import write
 from spanloom.recognize.pos_tagger import PosTagger
 
-_NAMES = {"jobs": "n_jobs", "seed": "random_state"}  # ours -> the tagger's, where they differ
 
-
-class TaggerOptions(BaseModel):
+class TaggerOptions(CommonOptions):
     """What `train tagger` was asked for; ``None`` leaves the choice to the tagger."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-    train: str
-    output: str
-    dev: str | None = None
-    input_format: str | None = None
     column: str | None = None
     features: list[str] | None = None
     l2: float | None = None
     epochs: int | None = Field(default=None, ge=1)
     rate: float | None = None
     min_count: int | None = Field(default=None, ge=1)
-    seed: int | None = None
-    jobs: int | None = Field(default=None, ge=1)
-    force: bool = False
-    quiet: bool = False
 
 
 def run(config: str | None, **flags: Any) -> None:
     """Train and save a tagger."""
     options = checked(TaggerOptions, flags, config)
-    given = options.model_dump(exclude={"train", "dev", "output", "input_format", "force", "quiet"}, exclude_none=True)
-    tagger = PosTagger(**{"n_jobs": ALL_CORES, **{_NAMES.get(name, name): value for name, value in given.items()}})
+    tagger = PosTagger(**options.parameters())
     train_model(tagger, options, lambda seconds: _summary(tagger, seconds))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Protocol
 
-from spanloom.cli.config import effective
+from spanloom.cli.config import CommonOptions, effective
 from spanloom.cli.messages import Messages
 from spanloom.cli.progress import Reporter
 from spanloom.cli.summary import summary
@@ -32,42 +32,14 @@ class Trainable(Protocol):
         """Write it."""
 
 
-class Asked(Protocol):
-    """What training of any kind is asked for."""
-
-    @property
-    def train(self) -> str:
-        """Data."""
-
-    @property
-    def dev(self) -> str | None:
-        """Data."""
-
-    @property
-    def input_format(self) -> str | None:
-        """Of the data."""
-
-    @property
-    def output(self) -> str:
-        """The folder."""
-
-    @property
-    def force(self) -> bool:
-        """Whether a model that is there is replaced."""
-
-    @property
-    def quiet(self) -> bool:
-        """Whether nothing is said."""
-
-
 def run(config: str | None, **flags: Any) -> None:
     """Train and save a recognizer."""
     options = effective(flags, config)
-    recognizer = Recognizer(**options.recognizer_options())
+    recognizer = Recognizer(**options.parameters())
     train_model(recognizer, options, lambda seconds: summary(recognizer, seconds))
 
 
-def train_model(model: Trainable, options: Asked, told: Callable[[float], Iterable[str]], **more: Any) -> None:
+def train_model(model: Trainable, options: CommonOptions, told: Callable[[float], Iterable[str]], **more: Any) -> None:
     """Train and save a model, and say how it went.
 
     Args:

@@ -13,5 +13,5 @@ from spanloom.recognize import Cascade
 def run(config: str | None, **flags: Any) -> None:
     """Train and save a cascade."""
     options = checked(CascadeOptions, flags, config)
-    cascade = Cascade(**options.recognizer_options())
+    cascade = Cascade(**options.parameters())
     train_model(cascade, options, lambda seconds: summary(cascade, seconds))

@@ -172,6 +172,36 @@ def _train_linker(
     """Train a linker, which recognizes mentions and links them to the concepts of a vocabulary together."""
 
 
+@verb("train segmenter", train_app)
+def _train_segmenter(
+    train: options.Train = None,
+    dev: options.Dev = None,
+    output: options.ModelOutput = None,
+    config: options.Config = None,
+    method: options.Method = None,
+    single_word: options.SingleWord = None,
+    constraint: options.Constraint = None,
+    weight: options.Weight = None,
+    dual_iterations: options.DualIterations = None,
+    features: options.CharacterFeatures = None,
+    dictionary: options.Dictionary = None,
+    vocabulary: options.Vocabulary = None,
+    optimizer: options.Optimizer = None,
+    l2: options.L2 = None,
+    epochs: options.Epochs = None,
+    iterations: options.Iterations = None,
+    rate: options.Rate = None,
+    min_count: options.MinCount = None,
+    tune_penalty: options.TunePenalty = None,
+    input_format: InputFormat = None,
+    force: options.ForceOrConfig = None,
+    seed: Seed = None,
+    jobs: Jobs = None,
+    quiet: options.QuietOrConfig = None,
+) -> None:
+    """Train a segmenter: words and mentions of text without spaces, such as Chinese."""
+
+
 @verb("train tagger", train_app)
 def _train_tagger(
     train: options.Train = None,

@@ -1,11 +1,11 @@
-"""Files that come with Spanloom: a small annotated corpus of invented clinical notes, and its vocabulary."""
+"""Files that come with Spanloom: two small annotated corpora of invented clinical notes, and a vocabulary."""
 
 from __future__ import annotations
 
 from importlib.resources import files
 from pathlib import Path
 
-__all__ = ["clinical"]
+__all__ = ["chinese_clinical", "clinical"]
 
 
 def clinical() -> Path:
@@ -20,3 +20,26 @@ def clinical() -> Path:
     'Indication:'
     """
     return Path(str(files(__name__) / "clinical"))
+
+
+def chinese_clinical() -> Path:
+    """The folder of the bundled Chinese corpus: sections of discharge summaries with gold words and mentions.
+
+    It holds ``train.jsonl``, ``dev.jsonl`` and ``test.jsonl`` in the native format: ``tokens`` are the gold words, the
+    mention types are ``problem``, ``test``, ``medication`` and ``treatment``. A mention is made of whole words, a
+    medication is one word, and mentions do not overlap, as in the corpus of Xu et al. (2014, "Materials and
+    annotation"). Every text is invented. The rules of annotation are in ``docs/chinese_corpus.md``.
+
+    >>> sorted(path.name for path in chinese_clinical().iterdir())
+    ['dev.jsonl', 'test.jsonl', 'train.jsonl']
+    >>> import json
+    >>> with open(chinese_clinical() / "train.jsonl", encoding="utf-8") as lines:
+    ...     record = json.loads(next(lines))
+    >>> words = [record["text"][start:end] for start, end in record["tokens"]]
+    >>> words[:9]
+    ['主诉', '：', '反复', '胸闷', '、', '胸痛', '3', '年', '，']
+    >>> start, end = record["mentions"][0]["spans"][0]
+    >>> record["mentions"][0]["type"], record["text"][start:end]
+    ('problem', '胸闷')
+    """
+    return Path(str(files(__name__) / "chinese_clinical"))

@@ -1,4 +1,4 @@
-"""Reading and writing documents: native JSONL and its cousins, brat, PubTator, BioC, column files, plain text.
+"""Reading and writing documents: native JSONL and its cousins, brat, PubTator, BioC, column files, CoNLL-U, plain text.
 
 `FORMATS` is the one list of formats; a new one is a new module and a line in it.
 """
@@ -18,16 +18,20 @@ from spanloom.formats.base import STDIO, Format, Losses, Scanned
 from spanloom.formats.bioc_json import BIOC_JSON
 from spanloom.formats.bioc_xml import BIOC
 from spanloom.formats.brat import BRAT
+from spanloom.formats.characters import CHARACTERS
 from spanloom.formats.columns import COLUMNS
+from spanloom.formats.conllu import CONLLU
 from spanloom.formats.jsonl import JSONL
 from spanloom.formats.pubtator import PUBTATOR
 from spanloom.formats.record import from_record, to_record
+from spanloom.formats.spaced import SPACED
 from spanloom.formats.text import TEXT
 
 __all__ = ["FORMATS", "Format", "Losses", "from_record", "read", "to_record", "validate", "write"]
 
 # The first that knows a path reads it: brat stands before text, because a .txt with an .ann beside it is brat's.
-FORMATS: dict[str, Format] = {kind.name: kind for kind in (JSONL, BRAT, PUBTATOR, COLUMNS, BIOC, BIOC_JSON, TEXT)}
+_ALL = (JSONL, BRAT, PUBTATOR, COLUMNS, CONLLU, CHARACTERS, SPACED, BIOC, BIOC_JSON, TEXT)
+FORMATS: dict[str, Format] = {kind.name: kind for kind in _ALL}
 
 
 def read(path: str | Path, format: str | None = None, **options: Any) -> Iterator[Document]:

@@ -1,0 +1,203 @@
+"""Files of sentences between blank lines with comments before them: what CoNLL-U and character columns share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spanloom.document import Document, Mention, Span, align
+from spanloom.document.validate import Problem
+from spanloom.errors import DataError
+from spanloom.formats.base import DISCONTIGUOUS, Losses, Scanned
+from spanloom.formats.source import decode, raw_lines
+
+NEW_DOCUMENT = "# newdoc"
+TEXT = "# text = "
+
+
+class Line(NamedTuple):
+    """A line with its number."""
+
+    number: int
+    text: str
+
+
+@dataclass(slots=True)
+class Block:
+    """The lines between two blank lines.
+
+    Args:
+        lines: of tokens.
+        comments: without the marks of documents and texts.
+        text: the sentence as it stands, if a comment says so.
+        new: the identifier of the document that begins here, "" if it has none; ``None`` where none begins.
+        number: of the first line.
+    """
+
+    lines: list[Line] = field(default_factory=list)
+    comments: list[str] = field(default_factory=list)
+    text: str | None = None
+    new: str | None = None
+    number: int = 0
+
+
+def blocks(path: str | Path) -> Iterator[Block]:
+    """The blocks of a file.
+
+    Raises:
+        DataError: bytes that are not UTF-8, or the file cannot be read.
+    """
+    block = Block()
+    for number, raw in raw_lines(path):
+        line = decode(raw, path, number).rstrip("\r\n")
+        if not line.strip(" \t"):
+            if block.lines:
+                yield block
+                block = Block()
+            continue
+        block.number = block.number or number
+        if not line.startswith("# ") or block.lines:
+            block.lines.append(Line(number, line))
+        elif line.startswith(NEW_DOCUMENT):
+            block.new = line.removeprefix(NEW_DOCUMENT).strip().removeprefix("id").strip().removeprefix("=").strip()
+        elif line.startswith(TEXT):
+            block.text = line.removeprefix(TEXT)
+        else:
+            block.comments.append(line)
+    if block.lines or block.comments or block.new is not None:
+        yield block
+
+
+@dataclass(slots=True)
+class Sentence:
+    """One sentence of a file.
+
+    Args:
+        text: as it stands.
+        tokens: start and end in it.
+        columns: one value for each token.
+        mentions: type, start and end in the text.
+    """
+
+    text: str
+    tokens: list[tuple[int, int]]
+    columns: dict[str, list[str]] = field(default_factory=dict)
+    mentions: list[tuple[str, int, int]] = field(default_factory=list)
+
+
+def assemble(sentences: Sequence[Sentence], name: str, comments: Sequence[Sequence[str]] = ()) -> Document:
+    """A document of sentences, one a line of its text."""
+    tokens: list[tuple[int, int]] = []
+    bounds: list[tuple[int, int]] = []
+    mentions: list[Mention] = []
+    at = 0
+    for sentence in sentences:
+        bounds.append((len(tokens), len(tokens) + len(sentence.tokens)))
+        tokens += [(at + start, at + end) for start, end in sentence.tokens]
+        mentions += [Mention(kind, (Span(at + start, at + end),)) for kind, start, end in sentence.mentions]
+        at += len(sentence.text) + 1
+    names = dict.fromkeys(name for sentence in sentences for name in sentence.columns)
+    columns = {
+        column: [value for s in sentences for value in s.columns.get(column, ["_"] * len(s.tokens))] for column in names
+    }
+    meta: dict[str, Any] = {"comments": [list(lines) for lines in comments]} if any(comments) else {}
+    return Document(
+        "\n".join(sentence.text for sentence in sentences), name, np.array(tokens, np.int64).reshape(-1, 2),
+        np.array(bounds, np.int64).reshape(-1, 2), columns, mentions, meta,
+    )  # fmt: skip
+
+
+def scan_blocks(path: str | Path, read: Any, *, whole: bool) -> Iterator[Scanned]:
+    """The documents of a file of blocks.
+
+    Args:
+        path: the file, or ``-``.
+        read: makes a `Sentence` of a block, or raises a `DataError` that names the line.
+        whole: whether a file without marks of documents is one document; else each of its sentences is one.
+    """
+    name = str(path)
+    sentences: list[Sentence] = []
+    comments: list[list[str]] = []
+    problems: list[Problem] = []
+    start, title, marked, found = None, "", False, False
+
+    def finish() -> Scanned:
+        document = None if problems else assemble(sentences, title, comments)
+        return Scanned(document, list(problems), name, start)
+
+    try:
+        for block in blocks(path):
+            found = True
+            if start is not None and (block.new is not None or not (whole or marked)):
+                yield finish()
+                sentences, comments, problems, start = [], [], [], None
+            if block.new is not None or start is None:
+                title, start = block.new or "", block.number
+                marked = marked or block.new is not None
+            if not block.lines:
+                continue
+            try:
+                sentences.append(read(block))
+                comments.append(block.comments)
+            except DataError as error:
+                problems.append(Problem("error", "columns", error.message, path=name, line=error.line))
+    except DataError as error:
+        problems.append(Problem("error", "unreadable", error.message, path=name, line=error.line))
+    if start is not None or problems:
+        yield finish()
+    elif not found:
+        message = "the file holds no document; expected one token a line"
+        yield Scanned(None, [Problem("error", "empty file", message, path=name)], name)
+
+
+def stand_in(words: Iterable[str], text: str) -> list[tuple[int, int]] | None:
+    """Where words stand in a text that has nothing but white space between them; ``None`` if they do not.
+
+    >>> stand_in(["无", "胸痛"], "无 胸痛")
+    [(0, 1), (2, 4)]
+    """
+    offsets, at = [], 0
+    for word in words:
+        while not text.startswith(word, at) and text[at : at + 1].isspace():
+            at += 1
+        if not text.startswith(word, at):
+            return None
+        offsets.append((at, at + len(word)))
+        at += len(word)
+    return None if text[at:].strip() else offsets
+
+
+def flat_mentions(document: Document, losses: Losses) -> list[tuple[int, int, str]]:
+    """The mentions that one column of tags over tokens can hold, as first and end token and type; the rest is lost.
+
+    Of mentions that overlap, the longer one is kept.
+    """
+    kept: list[tuple[int, int, str]] = []
+    taken: set[int] = set()
+    found = []
+    for mention, ranges, sentence in align(document):
+        if not mention.type or any(c in mention.type for c in "\t\r\n|"):
+            losses.add("mentions whose type cannot be written")
+        elif ranges is None:
+            losses.add("mentions that cut a token")
+        elif len(ranges) > 1:
+            losses.add(DISCONTIGUOUS)
+        elif sentence < 0 and document.sentences is not None:
+            losses.add("mentions across sentences")
+        else:
+            found.append((ranges[0].first, ranges[0].end, mention))
+    for first, end, mention in sorted(found, key=lambda row: (row[0] - row[1], row[0])):
+        if taken.intersection(range(first, end)):
+            losses.add("mentions that overlap a longer one")
+            continue
+        taken.update(range(first, end))
+        kept.append((first, end, mention.type))
+        losses.add("heads", int(mention.head is not None))
+        losses.add("concepts", len(mention.concepts))
+        losses.add("scores", int(mention.score is not None))
+        losses.add("mention identifiers", int(mention.id is not None))
+    return sorted(kept)

@@ -1,0 +1,111 @@
+"""Character columns: one character a line, its place in a word, and perhaps a tag of a mention.
+
+::
+
+    # newdoc id = note-1
+    # text = 无 胸痛
+    无	S	O
+    胸	B	B-problem
+    痛	E	I-problem
+
+Places are B, I (or M), E and S; tags are those of `spanloom.formats.conllu`'s entity column, over characters. Fields
+stand between tabs, sentences between blank lines. White space is kept in ``# text = ``; without that line the
+characters stand side by side. A file without marks of documents is one document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from spanloom.document import Document, from_tags, to_bio
+from spanloom.errors import DataError
+from spanloom.formats.base import Format, Losses, Scanned, count_meta, count_unwritten
+from spanloom.formats.blocks import NEW_DOCUMENT, TEXT, Block, Sentence, flat_mentions, scan_blocks, stand_in
+from spanloom.formats.layout import TAG, UNTYPED
+from spanloom.formats.output import output_file
+
+_BEFORE = {"B": "ES", "S": "ES", "I": "BI", "E": "BI"}  # what may stand before a place; ES also begins a sentence
+
+
+def scan(path: str | Path) -> Iterator[Scanned]:
+    """The documents of a file of characters; their tokens are words."""
+    return scan_blocks(path, _sentence, whole=True)
+
+
+def _sentence(block: Block) -> Sentence:
+    rows: list[list[str]] = []
+    before = "E"
+    for number, line in block.lines:
+        row = line.split("\t")
+        place = row[1].replace("M", "I") if len(row) > 1 else ""
+        if len(row) not in (2, 3) or len(row[0]) != 1 or len(row) != len(rows[0] if rows else row):
+            message = f"found {line[:40]!r}, expected a character, its place in a word and perhaps a tag, between tabs"
+            raise DataError(message, line=number)
+        if place not in _BEFORE or before not in _BEFORE[place]:
+            message = f"found the place {row[1][:20]!r} after {before!r}, expected B, I (or M), E or S in their order"
+            raise DataError(message, line=number)
+        if len(row) == 3 and not TAG.fullmatch(row[2]):
+            raise DataError(f"found the tag {row[2][:40]!r}, expected O, or B, '-' and a type and such", line=number)
+        before = place
+        rows.append([row[0], place, *row[2:]])
+    if before not in "ES":
+        raise DataError(f"the sentence ends inside a word, at the place {before!r}", line=block.lines[-1].number)
+    characters = [row[0] for row in rows]
+    text = "".join(characters) if block.text is None else block.text
+    offsets = stand_in(characters, text)
+    if offsets is None:
+        raise DataError(f"the characters do not stand in '{TEXT}{text[:40]}'", line=block.lines[0].number)
+    starts = [start for (start, _), row in zip(offsets, rows, strict=True) if row[1] in "BS"]
+    ends = [end for (_, end), row in zip(offsets, rows, strict=True) if row[1] in "ES"]
+    tags = [row[2] if "-" in row[2] or row[2] == "O" else f"{row[2]}-{UNTYPED}" for row in rows if len(row) == 3]
+    mentions = [(kind, offsets[first][0], offsets[end - 1][1]) for first, end, kind in from_tags(tags)]
+    return Sentence(text, list(zip(starts, ends, strict=True)), {}, mentions)
+
+
+def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
+    """Write characters, places and BIO tags.
+
+    Raises:
+        DataError: a document without tokens, or a token that holds white space.
+    """
+    losses = Losses()
+    with output_file(path, force=force) as file:
+        for document in documents:
+            file.write("".join(f"{line}\n" for line in _lines(document, path, losses)))
+            count_unwritten(losses, document, "columns")
+            count_meta(losses, document, held=())
+    return losses
+
+
+def _lines(document: Document, path: str | Path, losses: Losses) -> Iterator[str]:
+    tokens = document.tokens
+    if tokens is None:
+        raise DataError(f"document {document.id!r} has no tokens, which are the words of the file", path=path)
+    words = document.words
+    wrong = next((word for word in words if not word or any(character.isspace() for character in word)), None)
+    if wrong is not None:
+        raise DataError(f"document {document.id!r}: the word {wrong[:40]!r} holds white space; split it", path=path)
+    yield f"{NEW_DOCUMENT} id = {' '.join(document.id.split())}" if document.id else NEW_DOCUMENT
+    sentences = [[0, len(words)]] if document.sentences is None else document.sentences.tolist()
+    flat = flat_mentions(document, losses)
+    at = [0]
+    for word in words:
+        at.append(at[-1] + len(word))
+    tags = to_bio([(at[first], at[end], kind) for first, end, kind in flat], at[-1])
+    lines = []
+    for first, end in sentences:
+        if first == end:
+            continue
+        surface = " ".join(document.text[int(tokens[first, 0]) : int(tokens[end - 1, 1])].splitlines())
+        lines.append(surface)
+        if surface != "".join(words[first:end]):
+            yield TEXT + surface
+        for word, start in zip(words[first:end], at[first:end], strict=True):
+            places = "S" if len(word) == 1 else "B" + "I" * (len(word) - 2) + "E"
+            yield from (f"{c}\t{p}\t{tag}" for c, p, tag in zip(word, places, tags[start:], strict=False))
+        yield ""
+    losses.add("texts that differ outside the tokens", int("\n".join(lines) != document.text))
+
+
+CHARACTERS = Format("characters", (".chars",), scan, write)

@@ -1,0 +1,190 @@
+"""Documents as characters: what the chains see, and the words that come of their tags.
+
+A *character* is a code point that is no white space; white space belongs to no word. The chains run over characters, so
+a *character document* is a document whose tokens are its characters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.document import Document
+from spanloom.errors import DataError
+from spanloom.hypergraph import Ints
+from spanloom.segment.classes import JOINER, MARK, NO_WORD, classes, flags
+from spanloom.text import Phrases, prepare
+
+Bools = NDArray[np.bool_]
+COLUMNS = ("class", "same", "dictionary")
+_SHOWN = 20  # characters of somebody's text in a message
+
+
+class Text(NamedTuple):
+    """D character documents with T characters in N sentences, ready for the chains.
+
+    Args:
+        documents: whose tokens are characters.
+        offsets: (N + 1,) first character of each sentence, counted in the batch.
+        first: (T,) where a word must begin.
+        inner: (T,) where none may begin.
+    """
+
+    documents: list[Document]
+    offsets: Ints
+    first: Bools
+    inner: Bools
+
+
+class Characters(NamedTuple):
+    """A batch of D documents with T characters in N sentences.
+
+    Args:
+        documents: as they were given, with tokens and sentences.
+        positions: D arrays: where each character stands in its text.
+        sentences: D arrays (N', 2): first and end character of each sentence, counted in the document.
+        offsets: (N + 1,) first character of each sentence, counted in the batch.
+        first: (T,) where a word must begin: at the beginning of a sentence, and after white space.
+        inner: (T,) where none may begin: at marks, at what has no width, and after a zero-width joiner.
+    """
+
+    documents: list[Document]
+    positions: list[Ints]
+    sentences: list[Ints]
+    offsets: Ints
+    first: Bools
+    inner: Bools
+
+    def with_columns(self, names: Sequence[str], phrases: Phrases | None = None) -> Text:
+        """As character documents with some of `COLUMNS`.
+
+        Args:
+            names: of the columns.
+            phrases: of the column ``dictionary``, their words being characters.
+        """
+        made = []
+        for document, positions, sentences in zip(self.documents, self.positions, self.sentences, strict=True):
+            text = list("".join(document.text.split()))
+            columns: dict[str, list[str]] = {}
+            if "class" in names:
+                columns["class"] = classes(text)
+            if "same" in names:
+                columns["same"] = _same(text)
+            if "dictionary" in names and phrases is not None:
+                columns["dictionary"] = _found(text, sentences, phrases)
+            tokens = np.stack([positions, positions + 1], 1)
+            made.append(Document(document.text, document.id, tokens, sentences, columns))
+        return Text(made, self.offsets, self.first, self.inner)
+
+
+def split(documents: Sequence[Document]) -> Characters:
+    """The characters of documents; sentences are made where they are missing.
+
+    >>> batch = split([Document("无 发热。", tokens=[[0, 1], [2, 4], [4, 5]], sentences=[[0, 3]])])
+    >>> batch.positions[0].tolist(), batch.first.tolist()
+    ([0, 2, 3, 4], [True, True, False, False])
+    """
+    ready = [prepare(document) for document in documents]
+    text = "".join(document.text for document in ready)
+    lengths = np.array([len(document.text) for document in ready], np.int64)
+    kinds = flags()[np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.dtype("<u4"))]
+    visible = (kinds & NO_WORD) == 0
+    ends = lengths.cumsum()
+    starts = ends - lengths
+    every = np.flatnonzero(visible)
+    cuts = np.searchsorted(every, np.append(starts, ends[-1:]))
+    after_gap = np.ones(len(every), bool)
+    after_gap[1:] = np.diff(every) > 1
+    marks = (kinds[every] & MARK) > 0
+    marks[1:] |= (kinds[every[:-1]] & JOINER) > 0
+    positions = [every[a:b] - start for a, b, start in zip(cuts, cuts[1:], starts, strict=False)]
+    sentences = [_sentences(document, where) for document, where in zip(ready, positions, strict=True)]
+    begin = [part[:, 0] + cut for part, cut in zip(sentences, cuts, strict=False)]
+    offsets = np.concatenate([*begin, [len(every)]]).astype(np.int64)
+    after_gap[offsets[:-1]] = True
+    return Characters(ready, positions, sentences, offsets, after_gap, marks & ~after_gap)
+
+
+def word_starts(batch: Characters) -> Bools:
+    """(T,) where the documents' own words begin.
+
+    Raises:
+        DataError: the words of a document do not add up to its text: a character is in none, or one holds white space.
+    """
+    parts = [np.zeros(0, bool)]
+    for document, positions in zip(batch.documents, batch.positions, strict=True):
+        tokens = np.zeros((0, 2), np.int64) if document.tokens is None else document.tokens
+        inside = np.zeros(len(document.text) + 1, np.int64)
+        np.add.at(inside, tokens[:, 0], 1)
+        np.add.at(inside, tokens[:, 1], -1)
+        held = np.flatnonzero(inside.cumsum())
+        if not np.array_equal(held, positions):
+            raise _mismatch(document, positions, held)
+        starts = np.zeros(len(document.text) + 1, bool)
+        starts[tokens[:, 0]] = True
+        parts.append(starts[positions])
+    return np.concatenate(parts)
+
+
+def place_words(batch: Characters, begins: Bools) -> list[tuple[Ints, Ints]]:
+    """For each document the words that begin at (T,) characters, (W, 2) in its text, and its sentences in words."""
+    placed = []
+    at = 0
+    for positions, sentences in zip(batch.positions, batch.sentences, strict=True):
+        own = begins[at : at + len(positions)]
+        first = np.flatnonzero(own)
+        last = np.append(first[1:], len(own))[: len(first)] - 1
+        number = np.append(0, own.cumsum())
+        placed.append((np.stack([positions[first], positions[last] + 1], 1), number[sentences]))
+        at += len(positions)
+    return placed
+
+
+def _sentences(document: Document, positions: Ints) -> Ints:
+    """(N, 2) the sentences in characters; one that holds no character is left out."""
+    tokens, given = document.tokens, document.sentences
+    if tokens is None or given is None or not len(positions):
+        return np.zeros((0, 2), np.int64)
+    starts = tokens[given[1:, 0], 0] if len(given) else np.zeros(0, np.int64)
+    edges = np.concatenate([[0], np.searchsorted(positions, starts), [len(positions)]]).astype(np.int64)
+    filled = np.diff(edges) > 0
+    return np.stack([edges[:-1][filled], edges[1:][filled]], 1)
+
+
+def _same(text: Sequence[str]) -> list[str]:
+    """Whether a character is the one before it, or the one before that."""
+    codes = np.array(text or [""])
+    values = np.full(len(codes), "", "<U1")
+    values[2:][codes[2:] == codes[:-2]] = "2"
+    values[1:][codes[1:] == codes[:-1]] = "1"
+    same: list[str] = values.tolist()
+    return same[: len(text)]
+
+
+def _found(text: Sequence[str], sentences: Ints, phrases: Phrases) -> list[str]:
+    """The place of a character in a phrase of the dictionaries, and their labels."""
+    values = [""] * len(text)
+    for first, end in sentences.tolist():
+        for match in phrases.find(text[first:end]):
+            label = "+".join(match.labels)
+            length = match.end - match.first
+            letters = "S" if length == 1 else "B" + "I" * (length - 2) + "E"
+            for at, letter in enumerate(letters, first + match.first):
+                values[at] = f"{letter}-{label}"
+    return values
+
+
+def _mismatch(document: Document, positions: Ints, held: Ints) -> DataError:
+    missing = np.setdiff1d(positions, held)
+    name = f"document {document.id!r}: the words do not add up to the text: "
+    remedy = "; give words that cover the whole text, white space left out"
+    if len(missing):
+        at = int(missing[0])
+        return DataError(f"{name}{document.text[at : at + _SHOWN]!r} at {at} is in no word{remedy}")
+    at = int(np.setdiff1d(held, positions)[0])
+    tokens = np.zeros((0, 2), np.int64) if document.tokens is None else document.tokens
+    start, end = tokens[np.searchsorted(tokens[:, 1], at, side="right")].tolist()
+    return DataError(f"{name}the word {document.text[start:end][:_SHOWN]!r} at {start} holds white space{remedy}")

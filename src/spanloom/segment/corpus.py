@@ -1,0 +1,133 @@
+"""Training and development data as character documents with gold tags."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from spanloom.document import Document, Mention, Span
+from spanloom.hypergraph import Ints
+from spanloom.segment.characters import Text
+from spanloom.segment.lattice import Labels, segments
+
+_MOST_TAGS = 1 << 16
+FEW = 20  # documents; fewer are cut into sentences before they are dealt to parts
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Annotated text.
+
+    Args:
+        text: character documents, with all columns that features read.
+        labels: gold tags.
+        missed: how many mentions the tags do not hold.
+    """
+
+    text: Text
+    labels: Labels
+    missed: int = 0
+
+    def f1(self, found: Labels) -> float:
+        """F1 of words, of mentions, or the mean of both, as tags are found of them."""
+        scores = [
+            segment_f1(own, gold, self.text.offsets, outside=outside, missed=self.missed * outside)
+            for outside, (own, gold) in enumerate(zip(found, self.labels, strict=True))
+            if len(own) == len(gold)
+        ]
+        return float(np.mean(scores))
+
+    def take(self, rows: Sequence[int]) -> Corpus:
+        """Some of the documents."""
+        documents, _, first, inner = self.text
+        ends = np.cumsum([0, *(0 if d.tokens is None else len(d.tokens) for d in documents)])
+        places = np.concatenate([np.zeros(0, np.int64), *(np.arange(ends[i], ends[i + 1]) for i in rows)])
+        lengths = np.concatenate([np.zeros(0, np.int64), *(_lengths(documents[i]) for i in rows)])
+        text = Text([documents[i] for i in rows], np.append(0, lengths.cumsum()), first[places], inner[places])
+        return Corpus(text, Labels(*(tags[places] for tags in self.labels)))
+
+    def with_columns(self, columns: Mapping[str, Sequence[str]]) -> Corpus:
+        """With further columns, of one value for each of the T characters."""
+        return Corpus(add_columns(self.text, columns), self.labels, self.missed)
+
+
+def add_columns(text: Text, columns: Mapping[str, Sequence[str]]) -> Text:
+    """Character documents with further columns, of one value for each of the T characters."""
+    made = []
+    at = 0
+    for document in text.documents:
+        end = at + (0 if document.tokens is None else len(document.tokens))
+        own = {name: list(values[at:end]) for name, values in columns.items()}
+        made.append(document.copy(columns={**document.columns, **own}))
+        at = end
+    return text._replace(documents=made)
+
+
+def segment_f1(found: Ints, gold: Ints, offsets: Ints, *, outside: int, missed: int = 0) -> float:
+    """F1 of the words or mentions of tags.
+
+    Args:
+        found, gold: (T,) tags.
+        offsets: (N + 1,).
+        outside: 1 for mentions, 0 for words.
+        missed: further gold ones, which tags do not hold.
+    """
+    one, other = (_codes(tags, offsets, outside) for tags in (found, gold))
+    correct = len(np.intersect1d(one, other, assume_unique=True))
+    return 2 * correct / max(1, len(one) + len(other) + missed)
+
+
+def _codes(tags: Ints, offsets: Ints, outside: int) -> Ints:
+    sentence, first, end, base = segments(tags, offsets, outside=bool(outside))
+    codes: Ints = ((offsets[sentence] + first) * (len(tags) + 1) + offsets[sentence] + end) * _MOST_TAGS + base
+    return codes
+
+
+def hold_out(documents: Sequence[Document], share: float, seed: int) -> tuple[list[Document], list[Document]]:
+    """Documents to train on and documents to tune on, drawn by the seed; single sentences where documents are few."""
+    units = whole_or_sentences(documents)
+    order = np.random.default_rng(seed).permutation(len(units))
+    count = min(max(1, round(share * len(units))), len(units) - 1)
+    chosen = set(order[:count].tolist())
+    return [d for i, d in enumerate(units) if i not in chosen], [units[i] for i in sorted(chosen)]
+
+
+def whole_or_sentences(documents: Sequence[Document]) -> list[Document]:
+    """The documents, or their sentences where there are fewer than `FEW` documents."""
+    if len(documents) >= FEW:
+        return list(documents)
+    return [part for document in documents for part in sentences_of(document)]
+
+
+def sentences_of(document: Document) -> list[Document]:
+    """Each sentence of a document as a document with a text of its own; a mention stays where it begins.
+
+    >>> document = Document("痛。无。", tokens=[[0, 1], [1, 2], [2, 3], [3, 4]], sentences=[[0, 2], [2, 4]])
+    >>> [part.text for part in sentences_of(document)]
+    ['痛。', '无。']
+    """
+    if document.tokens is None or document.sentences is None or len(document.sentences) < 2:
+        return [document]
+    tokens = document.tokens
+    edges = [0, *tokens[document.sentences[1:, 0], 0].tolist(), len(document.text)]
+    parts = []
+    for (first, end), start, stop in zip(document.sentences.tolist(), edges, edges[1:], strict=False):
+        mentions = [_moved(mention, start) for mention in document.mentions if start <= mention.start < stop]
+        parts.append(
+            Document(
+                document.text[start:stop], document.id, tokens[first:end] - start,
+                np.array([[0, end - first]]), mentions=mentions,
+            )
+        )  # fmt: skip
+    return parts
+
+
+def _moved(mention: Mention, by: int) -> Mention:
+    return mention.replace(spans=tuple(Span(start - by, end - by) for start, end in mention.spans), head=None)
+
+
+def _lengths(document: Document) -> Ints:
+    lengths: Ints = np.zeros(0, np.int64) if document.sentences is None else np.diff(document.sentences).ravel()
+    return lengths

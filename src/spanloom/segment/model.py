@@ -1,0 +1,225 @@
+"""A trained model: its chains, and how each method decodes with them. Using it changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from spanloom.errors import UsageError
+from spanloom.hypergraph import Floats, Ints, Potentials
+from spanloom.learn import search_step
+from spanloom.segment.characters import Text
+from spanloom.segment.constraints import Constraint, allowed_pairs
+from spanloom.segment.corpus import Corpus, add_columns
+from spanloom.segment.dual import Solution, gather
+from spanloom.segment.lattice import MOST_PAIRED, Labels, Lattice, Product, Segments, product_lattice
+from spanloom.segment.oracles import solve_chains
+from spanloom.segment.tags import WORD_TAGS, Bools, mention_tags
+from spanloom.segment.training import Part
+from spanloom.text import Phrases
+
+METHODS: Final = ("independent", "incremental", "joint_labels", "dual", "exact")
+SHARING: Final = ("independent", "dual", "exact")
+"""The methods that decode with the same two chains."""
+WORD_COLUMN, MENTION_COLUMN = "word_tag", "mention_tag"
+STEP, LIMIT = 0.05, 3.0  # of the joint penalty
+WORDS, MENTIONS, PAIRS = "words", "mentions", "pairs"
+
+
+class Side(NamedTuple):
+    """A lattice with its potentials."""
+
+    lattice: Lattice
+    potentials: Potentials
+
+    def best(self, text: Text, n_jobs: int) -> Labels:
+        """The best tags."""
+        return self.lattice.best(self.potentials, text.offsets, n_jobs)
+
+    def take(self, positions: Ints) -> Side:
+        """Of some characters."""
+        return Side(self.lattice, Potentials(self.potentials.roles[positions], self.potentials.constants))
+
+    def shifted(self, penalty: float) -> Side:
+        """The same with a penalty added where a mention begins."""
+        if not penalty:
+            return self
+        starts = self.lattice.structure.start_roles(self.lattice.types)
+        rows = [i for i, role in enumerate(self.lattice.engine.template.roles) if role in starts]
+        roles = self.potentials.roles.copy()
+        roles[:, rows] += np.float32(penalty)
+        return Side(self.lattice, Potentials(roles, self.potentials.constants))
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """What a method says of a text.
+
+    Args:
+        labels: the best tags.
+        text: that was decoded.
+        make_sides: gives what probabilities of words and of mentions are computed with.
+        solution: of dual decomposition, if that was the method.
+    """
+
+    labels: Labels
+    text: Text
+    make_sides: Callable[[], tuple[Side, Side]]
+    solution: Solution | None = None
+
+    def probabilities(self, asked: Segments, *, words: bool, n_jobs: int = 1) -> Floats:
+        """The exact probability of each word, or mention, (Q,)."""
+        side = self._sides[0 if words else 1]
+        return side.lattice.probabilities(side.potentials, self.text.offsets, asked, words=words, n_jobs=n_jobs)
+
+    @cached_property
+    def _sides(self) -> tuple[Side, Side]:
+        return self.make_sides()
+
+
+@dataclass(frozen=True)
+class Model:
+    """Chains and constraints.
+
+    Args:
+        types: K names.
+        constraints: between words and mentions.
+        parts: one, or for the method ``incremental`` three: the two chains that stand alone, the words that see
+            mentions, and the mentions that see words.
+        phrases: of the dictionaries.
+        joint_penalty: what ``exact`` and ``dual`` add to the scores of tags that begin a mention, beside the mention
+            chain's own penalty, which was tuned for the chain alone.
+    """
+
+    types: tuple[str, ...]
+    constraints: tuple[Constraint, ...]
+    parts: tuple[Part, ...]
+    phrases: Phrases | None = None
+    joint_penalty: float = 0.0
+
+    @cached_property
+    def allowed(self) -> Bools:
+        """(4, L) which tags of words and of mentions may stand at one character."""
+        return allowed_pairs(self.constraints, self.types)
+
+    @cached_property
+    def product(self) -> Product:
+        """The product of the two chains."""
+        return product_lattice(self.types, self.allowed)
+
+    def serves(self, method: str) -> bool:
+        """Whether its chains are those of a method."""
+        if method == "joint_labels":
+            return PAIRS in self.parts[0].chains
+        return WORDS in self.parts[0].chains and (method in SHARING or len(self.parts) == 3)
+
+    def decode(self, text: Text, method: str, *, weight: float = 1.0, iterations: int = 50, n_jobs: int = 1) -> Decoded:
+        """The best tags of a text.
+
+        Args:
+            text: with all columns that the features read, but those of ``incremental``.
+            method: one of `METHODS` that the model serves.
+            weight: of mentions, for ``dual`` and ``exact``.
+            iterations: K, for ``dual``.
+            n_jobs: threads.
+
+        Raises:
+            UsageError: the model was trained for another method.
+        """
+        if not self.serves(method):
+            raise UsageError(f"the model was not trained for the method {method!r}; train it for that")
+        sides = _sides(self.parts[0], text, n_jobs)
+        if method == "joint_labels":
+            pairs = sides[PAIRS]
+            return Decoded(pairs.best(text, n_jobs), text, lambda: (pairs, pairs))
+        words, mentions = sides[WORDS], sides[MENTIONS]
+        if method == "independent":
+            return Decoded(_apart(words, mentions, text, n_jobs), text, lambda: (words, mentions))
+        if method == "incremental":
+            seen = add_columns(text, output_columns(_apart(words, mentions, text, n_jobs), self.types))
+            own = _sides(self.parts[1], seen, n_jobs)[WORDS], _sides(self.parts[2], seen, n_jobs)[MENTIONS]
+            return Decoded(_apart(*own, text, n_jobs), text, lambda: own)
+        mentions = mentions.shifted(self.joint_penalty)
+        if method == "exact":
+            labels = self._exact(words, mentions, text, weight, n_jobs)
+            return Decoded(labels, text, lambda: (self._join(words, mentions, weight),) * 2)
+        solution = solve_chains(words, mentions, text.offsets, self.constraints, weight, iterations, n_jobs)
+        labels = Labels(solution.first, solution.second)
+        if len(self.types) > MOST_PAIRED:
+            return Decoded(labels, text, lambda: (words, mentions), solution)
+        return Decoded(labels, text, lambda: (self._join(words, mentions, weight),) * 2, solution)
+
+    def tuned(self, dev: Corpus, weight: float, n_jobs: int = 1) -> Model:
+        """The same with the joint penalty that development F1 prefers: the mean of words and mentions.
+
+        Where there are too many types for a product, it stays 0.
+        """
+        if len(self.types) > MOST_PAIRED:
+            return self
+        sides = _sides(self.parts[0], dev.text, n_jobs)
+        words, mentions = sides[WORDS], sides[MENTIONS]
+
+        def measure(penalty: float) -> float:
+            return dev.f1(self._exact(words, mentions.shifted(penalty), dev.text, weight, n_jobs))
+
+        return replace(self, joint_penalty=search_step(measure, step=STEP, limit=LIMIT))
+
+    def _exact(self, words: Side, mentions: Side, text: Text, weight: float, n_jobs: int) -> Labels:
+        """The best tags of the product; where the two chains alone keep to the constraints, theirs are the best."""
+        labels = _apart(words, mentions, text, n_jobs)
+        broken = np.append(0, np.cumsum(~self.allowed[labels.words, labels.mentions]))
+        wrong = np.flatnonzero(broken[text.offsets[1:]] > broken[text.offsets[:-1]])
+        if len(wrong):
+            positions, offsets = gather(text.offsets, wrong)
+            joint = self._join(words.take(positions), mentions.take(positions), weight)
+            best = joint.lattice.best(joint.potentials, offsets, n_jobs)
+            for own, found in zip(labels, best, strict=True):
+                own[positions] = found
+        return labels
+
+    def _join(self, words: Side, mentions: Side, weight: float) -> Side:
+        return Side(self.product, self.product.potentials(words.potentials, mentions.potentials, weight))
+
+
+def output_columns(labels: Labels, types: Sequence[str]) -> dict[str, list[str]]:
+    """The columns in which a chain sees what the other one said; nothing for O."""
+    words = np.array(WORD_TAGS)[labels.words]
+    mentions = np.array(["", *mention_tags(types)[1:]])[labels.mentions]
+    return {WORD_COLUMN: words.tolist(), MENTION_COLUMN: mentions.tolist()}
+
+
+def output_templates(column: str) -> list[str]:
+    """What a chain sees of the other's output: each tag nearby, and neighbours together."""
+    return [f"{column}[-2..2]", f"{column}[-1]|{column}[0]", f"{column}[0]|{column}[1]", f"{column}[0]|w[0]"]
+
+
+def _sides(part: Part, text: Text, n_jobs: int) -> dict[str, Side]:
+    scores = part.score(text.documents, n_jobs)
+    return {
+        name: Side(chain.lattice, _masked(chain.lattice, scores[name], text)) for name, chain in part.chains.items()
+    }
+
+
+def _apart(words: Side, mentions: Side, text: Text, n_jobs: int) -> Labels:
+    return Labels(words.best(text, n_jobs).words, mentions.best(text, n_jobs).mentions)
+
+
+def _masked(lattice: Lattice, potentials: Potentials, text: Text) -> Potentials:
+    """Without the tags by which a word would hold white space, or begin at a mark."""
+    if lattice.words[0] < 0:  # it says nothing of words
+        return potentials
+    starts = text.offsets[:-1][np.diff(text.offsets) > 0]
+    gaps = np.setdiff1d(np.flatnonzero(text.first), starts, assume_unique=True)
+    inner = np.flatnonzero(text.inner)
+    if not len(gaps) and not len(inner):
+        return potentials
+    roles = potentials.roles.copy()
+    letters = np.array(lattice.engine.template.roles)
+    for places, excluded in ((gaps, "IE"), (gaps - 1, "BI"), (inner, "BS"), (inner - 1, "ES")):
+        columns = np.flatnonzero(np.isin(letters, list(excluded)))
+        roles[places[:, None], columns] = -np.inf
+    return Potentials(roles, potentials.constants)

@@ -1,0 +1,102 @@
+"""From tags of characters back to documents, and from documents' mentions to questions about characters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from spanloom.document import Document, Mention, Span
+from spanloom.document.span import join_spans
+from spanloom.hypergraph import Floats, Ints
+from spanloom.segment.characters import Characters, place_words
+from spanloom.segment.dual import Solution
+from spanloom.segment.lattice import Segments
+from spanloom.segment.model import Decoded
+from spanloom.segment.tags import Bools, begins
+
+
+def placed(
+    batch: Characters, decoded: Decoded, found: Segments, scores: Floats | None, types: Sequence[str], threshold: float
+) -> Iterator[Document]:
+    """Documents with words and mentions in place of their own.
+
+    Args:
+        batch: what was decoded.
+        decoded: its tags.
+        found: its mentions.
+        scores: a probability for each mention.
+        types: K names.
+        threshold: mentions with a lower score are left out.
+    """
+    words = place_words(batch, begins(decoded.labels.words))
+    where = np.concatenate([np.zeros(0, np.int64), *batch.positions])
+    first = batch.offsets[found.sentence] + found.first
+    last = batch.offsets[found.sentence] + found.end - 1
+    values = [None] * len(first) if scores is None else scores.tolist()
+    rows = zip(where[first].tolist(), (where[last] + 1).tolist(), found.kinds.tolist(), values, strict=True)
+    mentions = [Mention(types[kind], (Span(start, end),), score=score) for start, end, kind, score in rows]
+    sentences = np.cumsum([0, *map(len, batch.sentences)])
+    cuts = np.searchsorted(found.sentence, sentences).tolist()
+    for i, (document, (tokens, bounds)) in enumerate(zip(batch.documents, words, strict=True)):
+        own = mentions[cuts[i] : cuts[i + 1]]
+        if threshold:
+            own = [mention for mention in own if (mention.score or 0.0) >= threshold]
+        meta = document.meta
+        if decoded.solution is not None:
+            meta = {**meta, "dual": _certificate(decoded.solution, sentences[i], sentences[i + 1])}
+        yield Document(document.text, document.id, tokens, bounds, mentions=own, meta=meta)
+
+
+def asked_words(batch: Characters, starts: Bools) -> Segments:
+    """The words that begin at (T,) characters, as questions."""
+    first = np.flatnonzero(starts)
+    end = np.append(first[1:], len(starts))[: len(first)]
+    sentence = np.searchsorted(batch.offsets, first, side="right") - 1
+    base = batch.offsets[sentence]
+    return Segments(sentence, first - base, end - base, np.zeros(len(first), np.int64))
+
+
+def asked_mentions(batch: Characters, types: Sequence[str]) -> tuple[Segments, Bools]:
+    """The documents' own mentions as questions, and which of all their mentions could be asked.
+
+    Left out are discontiguous ones, those of unknown types, and those that begin or end in white space or reach over
+    the end of a sentence.
+    """
+    rows: list[tuple[int, int, int, int]] = []
+    held: list[bool] = []
+    at = 0
+    for document, positions, sentences in zip(batch.documents, batch.positions, batch.sentences, strict=True):
+        for mention in document.mentions:
+            row = _row(document, mention, positions, sentences, types)
+            held.append(row is not None)
+            if row is not None:
+                sentence, first, end, base = row
+                rows.append((at + sentence, first, end, base))
+        at += len(sentences)
+    columns = np.array(rows, np.int64).reshape(-1, 4).T
+    return Segments(*(column.copy() for column in columns)), np.array(held, bool)
+
+
+def _row(
+    document: Document, mention: Mention, positions: Ints, sentences: Ints, types: Sequence[str]
+) -> tuple[int, int, int, int] | None:
+    """Sentence, first and end character in it, and base tag."""
+    spans = join_spans(document.text, mention.spans)
+    first, last = np.searchsorted(positions, (spans[0].start, spans[0].end - 1)).tolist()
+    if len(spans) > 1 or mention.type not in types or last >= len(positions):
+        return None
+    sentence = int(np.searchsorted(sentences[:, 1], first, side="right"))
+    start, end = sentences[sentence].tolist()
+    if (positions[first], positions[last]) != (spans[0].start, spans[0].end - 1) or last >= end:
+        return None
+    return sentence, first - start, last + 1 - start, 1 + 4 * types.index(mention.type)
+
+
+def _certificate(solution: Solution, first: int, end: int) -> dict[str, list[Any]]:
+    return {
+        "optimal": solution.optimal[first:end].tolist(),
+        "gap": [round(gap, 6) for gap in solution.gap[first:end].tolist()],
+        "iterations": solution.iterations[first:end].tolist(),
+    }

@@ -1,0 +1,106 @@
+"""What the training of a segmenter saw and chose."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from spanloom.document import Document
+from spanloom.segment.corpus import Corpus, segment_f1
+from spanloom.segment.gold import GoldLabels
+from spanloom.segment.model import Decoded
+from spanloom.segment.tags import begins
+from spanloom.segment.training import Trained
+
+
+@dataclass(frozen=True)
+class ChainReport:
+    """What the training of one chain chose.
+
+    Args:
+        rows: of weights.
+        l2: lambda.
+        penalty: the mention penalty.
+        steps: passes or iterations.
+        dev_f1: of what it tags, with the penalty, 0 to 1; for pairs the mean of words and mentions.
+    """
+
+    rows: int
+    l2: float
+    penalty: float
+    steps: int
+    dev_f1: float
+
+
+@dataclass(frozen=True)
+class SegmenterReport:
+    """What training saw and chose.
+
+    Args:
+        documents, sentences, characters, words, mentions: of the training data.
+        development: sentences of the development data.
+        lost: reason -> how many mentions the chains cannot hold for it.
+        rows: of weights, of all chains.
+        steps: passes or iterations, of all chains.
+        dev_words_f1: F1 of words, as the method decodes, 0 to 1.
+        dev_f1: F1 of mentions.
+        chains: name -> the report of its chain.
+    """
+
+    documents: int
+    sentences: int
+    characters: int
+    words: int
+    mentions: int
+    development: int
+    lost: dict[str, int]
+    rows: int
+    steps: int
+    dev_words_f1: float
+    dev_f1: float
+    chains: dict[str, ChainReport]
+
+
+def make_report(
+    train: Sequence[Document], gold: GoldLabels, dev: Corpus, decoded: Decoded, trained: Sequence[Trained]
+) -> SegmenterReport:
+    """The report of one training.
+
+    Args:
+        train: the training documents.
+        gold: their tags.
+        dev: development data.
+        decoded: what the method says of them.
+        trained: parts, in their order.
+    """
+    offsets = dev.text.offsets
+    words, mentions = (
+        segment_f1(found, own, offsets, outside=outside, missed=dev.missed * outside)
+        for outside, (found, own) in enumerate(zip(decoded.labels, dev.labels, strict=True))
+    )
+    chains = {
+        name: ChainReport(part.rows, fit.l2, fit.penalty, fit.steps, fit.dev_f1)
+        for part, names in zip(trained, chain_names(trained), strict=True)
+        for name, fit in zip(names, part.fits.values(), strict=True)
+    }
+    return SegmenterReport(
+        documents=len(train),
+        sentences=len(gold.batch.offsets) - 1,
+        characters=int(gold.batch.offsets[-1]),
+        words=int(begins(gold.labels.words).sum()),
+        mentions=gold.total,
+        development=len(offsets) - 1,
+        lost=dict(sorted(Counter(item.reason for item in gold.lost).items())),
+        rows=sum(part.rows for part in trained),
+        steps=sum(chain.steps for chain in chains.values()),
+        dev_words_f1=words,
+        dev_f1=mentions,
+        chains=chains,
+    )
+
+
+def chain_names(trained: Sequence[Trained]) -> list[list[str]]:
+    """What the chains of each part are called."""
+    first, *stacked = [list(part.fits) for part in trained]
+    return [first, *([f"{name} that see the other task" for name in names] for names in stacked)]

@@ -1,0 +1,383 @@
+"""The segmenter: words and mentions of text without spaces. Its conventions are those of scikit-learn's estimators."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from numbers import Integral, Real
+from pathlib import Path
+from time import monotonic, process_time
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from spanloom.document import Document
+from spanloom.errors import DataError, ModelError, UsageError
+from spanloom.hypergraph.threads import worker_count
+from spanloom.recognize.corpus import Lost, batches, check_development, training_types
+from spanloom.recognize.parameters import Parameters
+from spanloom.recognize.recognizer import BATCH_TOKENS, HELD_OUT, OPTIMIZERS
+from spanloom.recognize.strongest import Strongest
+from spanloom.recognize.training import Listener, Progress
+from spanloom.segment.characters import Characters, Text, split, word_starts
+from spanloom.segment.constraints import allowed_pairs, constraints_of, parse
+from spanloom.segment.corpus import Corpus, hold_out, whole_or_sentences
+from spanloom.segment.dual import ITERATIONS
+from spanloom.segment.feature_sets import SETS, make_features, own_columns, read_dictionaries
+from spanloom.segment.gold import gold_labels
+from spanloom.segment.lattice import mention_lattice, pair_lattice, segments, word_lattice
+from spanloom.segment.model import MENTIONS, METHODS, PAIRS, WORDS, Decoded, Model
+from spanloom.segment.placing import asked_mentions, asked_words, placed
+from spanloom.segment.report import SegmenterReport, chain_names, make_report
+from spanloom.segment.stacking import train_stack
+from spanloom.segment.store import StoredSegmenter, read_segmenter, write_segmenter
+from spanloom.segment.training import Settings, train_part
+from spanloom.text import prepare
+
+
+class Probabilities(NamedTuple):
+    """What a model thinks of a document's own words and mentions.
+
+    Args:
+        words: one for each token.
+        mentions: one for each mention; 0 for a mention that it cannot hold.
+    """
+
+    words: list[float]
+    mentions: list[float]
+
+
+class Segmenter(Parameters):
+    """A trainable segmenter and recognizer for text without spaces (Xu et al. 2014).
+
+    One chain tags characters with words, another with mentions; the methods differ in how the two come together.
+
+    Args:
+        method: ``exact``, the best words and mentions that keep to the constraints, by the product of the two chains;
+            ``dual``, the same by dual decomposition; ``independent``, each chain alone; ``incremental``, each chain
+            sees what the other one says alone; ``joint_labels``, one chain over pairs of tags. After training,
+            ``independent``, ``dual`` and ``exact`` can be exchanged.
+        features: a key of `SETS`, or templates over characters.
+        single_word: types whose mentions are one word each.
+        constraints: further ones, as text (see `spanloom.segment.constraints`); that mentions are made of whole words
+            always holds, but for ``independent`` and ``incremental``, which no constraint binds.
+        weight: of the mentions' scores beside those of words, for ``exact`` and ``dual``.
+        dual_iterations: K, for ``dual``.
+        dictionaries: label -> a file with one phrase a line, or the phrases, for the column ``dictionary``.
+        vocabulary: a table of concepts whose names and categories are one more dictionary.
+        optimizer: ``adagrad``, or ``lbfgs`` for the optimum itself.
+        l2: lambda; of several, development F1 decides, for each chain by itself.
+        epochs: passes of AdaGrad at most.
+        iterations: of L-BFGS, at most.
+        rate: AdaGrad's first step.
+        min_count: features of fewer characters are left out.
+        tune_penalty: whether to tune the mention penalty for development F1.
+        n_jobs: threads; -1 for all cores. The result does not depend on it.
+        random_state: the seed.
+
+    Attributes after fitting: ``types_``, ``model_``, ``report_``, ``strongest_``; and, not saved, ``lost_``, the
+    mentions that the model cannot hold, and ``seconds_``, how long the processor worked on each chain.
+
+    >>> from spanloom.document import Mention
+    >>> tokens = [[0, 2], [2, 3], [3, 5], [5, 7]]
+    >>> document = Document("患者无关节疼痛", tokens=tokens, mentions=[Mention("problem", [(3, 7)])])
+    >>> segmenter = Segmenter(features=["bias", "w[-1..1]"]).fit([document] * 50)
+    >>> [found] = segmenter.predict([Document("无疼痛")])
+    >>> found.words, [mention.text(found.text) for mention in found.mentions]
+    (['无', '疼痛'], ['疼痛'])
+    """
+
+    def __init__(
+        self,
+        method: str = "exact",
+        features: str | Sequence[str] = "set2",
+        *,
+        single_word: Sequence[str] = (),
+        constraints: Sequence[str] = (),
+        weight: float = 1.0,
+        dual_iterations: int = ITERATIONS,
+        dictionaries: Mapping[str, str | Path | Sequence[str]] | None = None,
+        vocabulary: str | Path | None = None,
+        optimizer: str = "adagrad",
+        l2: float | Sequence[float] = 0.1,
+        epochs: int = 30,
+        iterations: int = 200,
+        rate: float = 0.1,
+        min_count: int = 1,
+        tune_penalty: bool = True,
+        n_jobs: int | None = 1,
+        random_state: int = 0,
+    ) -> None:
+        self.method = method
+        self.features = features
+        self.single_word = single_word
+        self.constraints = constraints
+        self.weight = weight
+        self.dual_iterations = dual_iterations
+        self.dictionaries = dictionaries
+        self.vocabulary = vocabulary
+        self.optimizer = optimizer
+        self.l2 = l2
+        self.epochs = epochs
+        self.iterations = iterations
+        self.rate = rate
+        self.min_count = min_count
+        self.tune_penalty = tune_penalty
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(
+        self, documents: Iterable[Document], dev: Iterable[Document] | None = None, progress: Listener | None = None
+    ) -> Self:
+        """Train.
+
+        Args:
+            documents: whose tokens are words, with mentions; sentences are made where they are missing.
+            dev: tunes what has to be tuned; a tenth of the training data, drawn by the seed, when ``None``.
+            progress: told of each step.
+
+        Raises:
+            DataError: no words, no mentions, words that do not add up to the text, or development data with a type that
+                training lacks.
+            UsageError: a parameter that cannot be meant.
+        """
+        self.check()
+        began = monotonic()
+        tell = progress or (lambda _: None)
+        tell(Progress("reading"))
+        train = with_words(documents)
+        types = training_types(train)
+        constraints = constraints_of(types, self.single_word, self.constraints)
+        given = None if dev is None else with_words(dev)
+        if given is None:
+            train, given = hold_out(train, HELD_OUT, self.random_state)
+        elif self.method == "incremental":
+            train = whole_or_sentences(train)
+        check_development(given, types)
+        phrases = read_dictionaries(self.dictionaries, self.vocabulary)
+        features = make_features(self.features, (), phrases is not None)
+        held = constraints if self.method in ("joint_labels", "dual", "exact") else None
+        gold, gold_dev = (gold_labels(part, types, held) for part in (train, given))
+        known, tuning = (
+            Corpus(part.batch.with_columns(own_columns(features), phrases), part.labels, len(part.lost))
+            for part in (gold, gold_dev)
+        )
+        if self.method == "joint_labels":
+            lattices = {PAIRS: pair_lattice(types, allowed_pairs(constraints, types))}
+        else:
+            lattices = {WORDS: word_lattice(), MENTIONS: mention_lattice(types)}
+        settings = self._settings
+        trained = [train_part(lattices, features, known, tuning, settings, tell, began)]
+        model = Model(types, constraints, (trained[0].part,), phrases)
+        if self.method == "incremental":
+            templates = [str(template) for template in features.templates]
+            trained += train_stack(trained[0], model, lattices, templates, known, tuning, settings, tell, began)
+            model = Model(types, constraints, tuple(each.part for each in trained), phrases)
+        start = process_time()
+        if self.tune_penalty and self.method != "joint_labels":
+            model = model.tuned(tuning, self.weight, settings.n_jobs)
+
+        self.types_ = types
+        self.model_ = model
+        self.strongest_ = {role: found for each in trained for role, found in each.strongest.items()}
+        self.lost_ = gold.lost
+        self.seconds_ = {
+            name: seconds
+            for each, names in zip(trained, chain_names(trained), strict=True)
+            for name, seconds in zip(["features of " + " and ".join(names), *names], each.seconds.values(), strict=True)
+        } | {"joint penalty": process_time() - start}
+        decoded = self._solve(model, tuning.text, settings.n_jobs)
+        self.report_ = make_report(train, gold, tuning, decoded, trained)
+        return self
+
+    def predict(
+        self, documents: Iterable[Document], *, threshold: float = 0.0, scores: bool = True,
+        notice: Callable[[str], object] = warnings.warn,
+    ) -> Iterator[Document]:  # fmt: skip
+        """Documents with the words and mentions that the model finds, in place of their own; lazily, in batches.
+
+        Sentences are kept; columns, which were those of other tokens, are not. For the method ``dual``,
+        ``meta["dual"]`` says of each sentence whether its answer is ``optimal``, the ``gap`` to the bound where it is
+        not, and after how many ``iterations``.
+
+        Args:
+            documents: sentences are made where they are missing.
+            threshold: leave out mentions with a lower score.
+            scores: whether mentions get scores: exact marginal probabilities, for ``exact`` and ``dual`` given that
+                words and mentions keep to the constraints. They take as long as everything else.
+            notice: as for `Recognizer.predict`; segmenters have nothing to tell.
+
+        Raises:
+            UsageError: the threshold is no probability, or is given without scores.
+        """
+        if not 0 <= threshold <= 1 or (threshold and not scores):
+            raise UsageError(f"threshold is {threshold}, expected a probability between 0 and 1, and scores")
+        return self._predict(self.fitted, documents, threshold, scores)
+
+    def _predict(
+        self, model: Model, documents: Iterable[Document], threshold: float, scores: bool
+    ) -> Iterator[Document]:
+        jobs = worker_count(self.n_jobs)
+        for ready in batches(documents, BATCH_TOKENS, prepare):
+            batch = split(ready)
+            decoded = self._decode(model, batch, jobs)
+            found = segments(decoded.labels.mentions, batch.offsets, outside=True)
+            chances = decoded.probabilities(found, words=False, n_jobs=jobs) if scores else None
+            yield from placed(batch, decoded, found, chances, model.types, threshold)
+
+    def _decode(self, model: Model, batch: Characters, n_jobs: int) -> Decoded:
+        text = batch.with_columns(own_columns(model.parts[0].features), model.phrases)
+        return self._solve(model, text, n_jobs)
+
+    def _solve(self, model: Model, text: Text, n_jobs: int) -> Decoded:
+        return model.decode(text, self.method, weight=self.weight, iterations=self.dual_iterations, n_jobs=n_jobs)
+
+    def marginals(self, documents: Iterable[Document]) -> list[Probabilities]:
+        """The probability that the model gives each of the documents' own words and mentions, in their order.
+
+        Raises:
+            DataError: words that do not add up to the text.
+        """
+        model, jobs = self.fitted, worker_count(self.n_jobs)
+        batch = split(with_words(documents))
+        starts = word_starts(batch)
+        decoded = self._decode(model, batch, jobs)
+        words = decoded.probabilities(asked_words(batch, starts), words=True, n_jobs=jobs)
+        asked, held = asked_mentions(batch, model.types)
+        mentions = np.zeros(len(held))
+        mentions[held] = decoded.probabilities(asked, words=False, n_jobs=jobs)
+        result = []
+        w = m = 0
+        for document in batch.documents:
+            tokens = 0 if document.tokens is None else len(document.tokens)
+            own = words[w : w + tokens].tolist(), mentions[m : m + len(document.mentions)].tolist()
+            result.append(Probabilities(*own))
+            w, m = w + tokens, m + len(document.mentions)
+        return result
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the model as a folder of two files. The same data and seed give the same bytes.
+
+        Args:
+            path: the folder.
+            force: replace a model that is there.
+
+        Raises:
+            UsageError: the folder is there, or the segmenter is not trained.
+            DataError: the system refused to write.
+        """
+        params = {name: _plain(value) for name, value in {**self.get_params(), "n_jobs": 1}.items()}
+        write_segmenter(StoredSegmenter(params, self.fitted, self.report_, self.strongest_), path, force=force)
+
+    def check(self) -> None:
+        """Whether the parameters can be meant.
+
+        Raises:
+            UsageError: one cannot.
+        """
+        choices: dict[str, Iterable[str]] = {"method": METHODS, "optimizer": OPTIMIZERS}
+        if isinstance(self.features, str):
+            choices["features"] = SETS
+        for name, known in choices.items():
+            if getattr(self, name) not in known:
+                raise UsageError(f"{name} is {getattr(self, name)!r}, expected one of {', '.join(known)}")
+        if not isinstance(self.features, str) and not len(self.features):
+            raise UsageError("features is empty, expected the name of a set or at least one template")
+        for name in ("single_word", "constraints"):
+            if isinstance(getattr(self, name), str) or not all(isinstance(item, str) for item in getattr(self, name)):
+                raise UsageError(f"{name} is {getattr(self, name)!r}, expected a list of texts")
+        for text in self.constraints:
+            parse(text)
+        try:
+            grid = self._grid
+        except (TypeError, ValueError):
+            grid = ()
+        if not grid or not all(0 <= l2 < math.inf for l2 in grid):
+            raise UsageError(f"l2 is {self.l2!r}, expected a number from 0, or several")
+        whole = {"dual_iterations": 1, "epochs": 1, "iterations": 1, "min_count": 1, "random_state": 0}
+        for name, least in whole.items():
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or value < least:
+                raise UsageError(f"{name} is {value!r}, expected a whole number from {least}")
+        for name in ("rate", "weight"):
+            number = getattr(self, name)
+            if not isinstance(number, Real) or not 0 < float(number) < math.inf:
+                raise UsageError(f"{name} is {number!r}, expected a number above 0")
+        jobs: Any = self.n_jobs
+        if jobs is not None and not isinstance(jobs, Integral):
+            raise UsageError(f"n_jobs is {jobs!r}, expected a whole number, or None")
+
+    @property
+    def _grid(self) -> tuple[float, ...]:
+        return tuple(np.ravel(np.asarray(self.l2, float)).tolist())
+
+    @property
+    def _settings(self) -> Settings:
+        return Settings(
+            self.optimizer, self._grid, self.epochs, self.iterations, self.rate, self.min_count, self.tune_penalty,
+            self.random_state, worker_count(self.n_jobs),
+        )  # fmt: skip
+
+    @property
+    def fitted(self) -> Model:
+        """The trained model.
+
+        Raises:
+            UsageError: there is none yet.
+        """
+        if not hasattr(self, "model_"):
+            raise UsageError("this segmenter is not trained; call fit, or load a model")
+        model: Model = self.model_
+        return model
+
+    types_: tuple[str, ...]
+    model_: Model
+    report_: SegmenterReport
+    lost_: tuple[Lost, ...]
+    strongest_: Strongest
+    seconds_: dict[str, float]
+
+
+def with_words(documents: Iterable[Document]) -> list[Document]:
+    """Documents with sentences, whose tokens are their words.
+
+    Raises:
+        DataError: one has no tokens.
+    """
+    ready = []
+    for document in documents:
+        if document.tokens is None:
+            raise DataError(f"document {document.id!r} has no words; give them as its tokens")
+        ready.append(prepare(document))
+    return ready
+
+
+def load_segmenter(path: str | Path) -> Segmenter:
+    """A segmenter that was saved.
+
+    Raises:
+        ModelError: the folder holds no segmenter, or a damaged one, or one of another format.
+    """
+    stored = read_segmenter(path)
+    try:
+        segmenter = Segmenter(**stored.params)
+        segmenter.check()
+        if not stored.model.serves(segmenter.method):
+            raise UsageError(f"its chains are not those of the method {segmenter.method!r}")
+    except (TypeError, UsageError) as error:
+        raise ModelError(f"{path}: damaged: {error}; train or copy the model again") from None
+    segmenter.types_, segmenter.model_ = stored.model.types, stored.model
+    segmenter.report_, segmenter.strongest_ = stored.report, stored.strongest
+    return segmenter
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as JSON has it; dictionaries given as lists are counted, since the model holds their phrases."""
+    if isinstance(value, Mapping):
+        return {name: _shown(source) for name, source in value.items()}
+    return str(value) if isinstance(value, Path) else np.asarray(value).tolist()
+
+
+def _shown(source: str | Path | Sequence[str]) -> str:
+    return str(source) if isinstance(source, str | Path) else f"{len(source)} phrases"

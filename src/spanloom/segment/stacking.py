@@ -1,0 +1,89 @@
+"""The method ``incremental``: chains that see the other task's output, trained on outputs of held-out text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import monotonic
+
+import numpy as np
+
+from spanloom.hypergraph.threads import worker_count
+from spanloom.recognize.training import Listener, Progress
+from spanloom.segment.corpus import Corpus
+from spanloom.segment.feature_sets import make_features
+from spanloom.segment.lattice import Lattice
+from spanloom.segment.model import (
+    MENTION_COLUMN,
+    MENTIONS,
+    WORD_COLUMN,
+    WORDS,
+    Model,
+    output_columns,
+    output_templates,
+)
+from spanloom.segment.training import Settings, Trained, train_part
+
+FOLDS = 3
+
+
+def train_stack(
+    alone: Trained, model: Model, lattices: dict[str, Lattice], templates: Sequence[str], train: Corpus, dev: Corpus,
+    settings: Settings, tell: Listener, began: float,
+) -> tuple[Trained, Trained]:  # fmt: skip
+    """The chain of words that sees mentions, and the chain of mentions that sees words.
+
+    What they see of the training data comes from chains that were not trained on it (Wolpert 1992), as what they will
+    see of new text does. Gold would teach them to trust the other task too much.
+
+    Args:
+        alone: the two chains that stand alone.
+        model: of them.
+        lattices: ``words`` and ``mentions``.
+        templates: of the features.
+        train: the training data.
+        dev: the development data.
+        settings: of learning.
+        tell: told of each step.
+        began: when training began.
+    """
+    columns = _held_out(alone, model, lattices, train, dev, settings, tell, began)
+    seen = train.with_columns(columns)
+    seen_dev = dev.with_columns(_outputs(model, dev, settings.n_jobs))
+    stacked = []
+    for name, column in ((WORDS, MENTION_COLUMN), (MENTIONS, WORD_COLUMN)):
+        features = make_features(templates, output_templates(column), model.phrases is not None)
+        stacked.append(train_part({name: lattices[name]}, features, seen, seen_dev, settings, tell, began))
+    return stacked[0], stacked[1]
+
+
+def _held_out(
+    alone: Trained, model: Model, lattices: dict[str, Lattice], train: Corpus, dev: Corpus, settings: Settings,
+    tell: Listener, began: float,
+) -> dict[str, list[str]]:  # fmt: skip
+    """What chains that were trained on the other folds say of each fold."""
+    count = len(train.text.documents)
+    fold = np.empty(count, np.int64)
+    fold[np.random.default_rng(settings.seed).permutation(count)] = np.arange(count) % FOLDS
+    sizes = [0 if document.tokens is None else len(document.tokens) for document in train.text.documents]
+    where = np.repeat(fold, sizes)
+    columns = {name: np.empty(len(where), object) for name in (WORD_COLUMN, MENTION_COLUMN)}
+    for number in range(FOLDS):
+        tell(Progress(f"outputs on held-out text, {number + 1} of {FOLDS}", seconds=monotonic() - began))
+        rest = train.take(np.flatnonzero(fold != number).tolist())
+        held = train.take(np.flatnonzero(fold == number).tolist())
+        if not held.text.documents:
+            continue
+        chosen = settings._replace(
+            l2_of={name: fit.l2 for name, fit in alone.fits.items()},
+            epochs=max(fit.steps for fit in alone.fits.values()),
+        )
+        trained = train_part(lattices, alone.part.features, rest, dev, chosen, lambda _: None, began)
+        part = Model(model.types, model.constraints, (trained.part,), model.phrases)
+        for name, values in _outputs(part, held, worker_count(settings.n_jobs)).items():
+            columns[name][where == number] = values
+    return {name: values.tolist() for name, values in columns.items()}
+
+
+def _outputs(model: Model, corpus: Corpus, n_jobs: int) -> dict[str, list[str]]:
+    """What the two chains that stand alone say."""
+    return output_columns(model.decode(corpus.text, "independent", n_jobs=n_jobs).labels, model.types)

@@ -1,0 +1,177 @@
+"""A segmenter as a model file, and back: all chains in the same two files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+from spanloom.errors import ModelError
+from spanloom.features import FeatureIndex, FeatureSet
+from spanloom.modelfile import Array, damaged, read_kind, save_model
+from spanloom.recognize.strongest import Strongest
+from spanloom.recognize.tagger import Tagger
+from spanloom.scoring import Weights
+from spanloom.segment.characters import COLUMNS
+from spanloom.segment.constraints import allowed_pairs, constraints_of
+from spanloom.segment.feature_sets import phrases_of
+from spanloom.segment.lattice import Lattice, mention_lattice, pair_lattice, word_lattice
+from spanloom.segment.model import MENTION_COLUMN, MENTIONS, PAIRS, WORD_COLUMN, WORDS, Model
+from spanloom.segment.report import SegmenterReport
+from spanloom.segment.training import Chain, Part
+from spanloom.text import Phrases
+
+KIND = "segmenter"
+_LAYOUTS = (((WORDS, MENTIONS),), ((PAIRS,),), ((WORDS, MENTIONS), (WORDS,), (MENTIONS,)))  # the chains of each part
+_SEEN = ((), (MENTION_COLUMN,), (WORD_COLUMN,))  # what chains of each part see of the other's output
+_DICTIONARIES = "dictionaries"
+_PHRASES = TypeAdapter(dict[str, list[str]])
+
+
+class StoredSegmenter(NamedTuple):
+    """What a segmenter's model file holds.
+
+    Args:
+        params: of the constructor.
+        model: the trained chains.
+        report: of the training.
+        strongest: features of each tag.
+    """
+
+    params: dict[str, Any]
+    model: Model
+    report: SegmenterReport
+    strongest: Strongest
+
+
+class _Chain(BaseModel):
+    model_config = ConfigDict(allow_inf_nan=False)
+
+    name: str
+    penalty: float
+
+
+class _Part(BaseModel):
+    templates: list[str]
+    chains: list[_Chain]
+
+
+class _Constrained(BaseModel):
+    """The parameters that loading depends on; the others are only shown."""
+
+    model_config = ConfigDict(extra="allow")
+
+    single_word: list[str]
+    constraints: list[str]
+
+
+class _Description(BaseModel):
+    """What ``model.json`` says of a segmenter."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
+
+    params: _Constrained
+    types: list[str]
+    joint_penalty: float
+    parts: list[_Part]
+    report: SegmenterReport
+    strongest: Strongest
+
+
+def write_segmenter(stored: StoredSegmenter, path: str | Path, *, force: bool) -> None:
+    """Write a segmenter; see `spanloom.modelfile.save_model`."""
+    model = stored.model
+    arrays: dict[str, Array] = {}
+    parts = []
+    for number, part in enumerate(model.parts):
+        arrays |= {f"part{number}.index.{name}": array for name, array in part.index.state().items()}
+        for name, chain in part.chains.items():
+            weights, constants = chain.tagger.weights
+            arrays |= {f"part{number}.{name}.weights": weights, f"part{number}.{name}.constants": constants}
+        chains = [_Chain(name=name, penalty=chain.tagger.penalty) for name, chain in part.chains.items()]
+        parts.append(_Part(templates=[str(template) for template in part.features.templates], chains=chains))
+    if model.phrases is not None:
+        arrays[_DICTIONARIES] = _packed(model.phrases)
+    description = _Description(
+        params=_Constrained(**stored.params), types=list(model.types), joint_penalty=model.joint_penalty, parts=parts,
+        report=stored.report, strongest=stored.strongest,
+    )  # fmt: skip
+    save_model(path, KIND, description.model_dump(mode="json"), arrays, force=force)
+
+
+def read_segmenter(path: str | Path) -> StoredSegmenter:
+    """Read a segmenter.
+
+    Raises:
+        ModelError: the folder holds no segmenter, or a damaged one, or one of another format.
+    """
+    raw, arrays = read_kind(path, KIND)
+    with damaged(path):
+        description = _Description.model_validate(raw)
+        types = tuple(description.types)
+        layout = tuple(tuple(chain.name for chain in part.chains) for part in description.parts)
+        if not types or layout not in _LAYOUTS:
+            raise ModelError(f"chains of {len(description.parts)} parts, for types {types}")
+        given = description.params
+        constraints = constraints_of(types, given.single_word, given.constraints)
+        lattices = _lattices(description, types, Model(types, constraints, ()))
+        parts = tuple(_part(part, f"part{n}.", lattices, arrays) for n, part in enumerate(description.parts))
+        phrases = _unpacked(arrays[_DICTIONARIES]) if _DICTIONARIES in arrays else None
+        for number, part in enumerate(parts):
+            _check_columns(part, number, phrases)
+        model = Model(types, constraints, parts, phrases, description.joint_penalty)
+    return StoredSegmenter(given.model_dump(), model, description.report, description.strongest)
+
+
+def _lattices(description: _Description, types: tuple[str, ...], model: Model) -> dict[str, Lattice]:
+    if description.parts[0].chains[0].name == PAIRS:
+        return {PAIRS: pair_lattice(types, allowed_pairs(model.constraints, types))}
+    return {WORDS: word_lattice(), MENTIONS: mention_lattice(types)}
+
+
+def _part(part: _Part, prefix: str, lattices: Mapping[str, Lattice], arrays: Mapping[str, Array]) -> Part:
+    start = f"{prefix}index."
+    state = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
+    index = FeatureIndex.from_state(state)
+    features = FeatureSet(part.templates)
+    chains = {}
+    for chain in part.chains:
+        lattice = lattices[chain.name]
+        template = lattice.engine.template
+        weights = Weights(arrays[f"{prefix}{chain.name}.weights"], arrays[f"{prefix}{chain.name}.constants"])
+        shapes = ((len(index), len(template.roles), 1), (len(template.constants), 1))
+        for array, shape in zip(weights, shapes, strict=True):
+            if array.shape != shape or array.dtype != np.float32:
+                raise ModelError(
+                    f"{chain.name!r} has {array.dtype} of shape {array.shape}, expected float32 of shape {shape}"
+                )
+        tagger = Tagger(lattice.structure, lattice.types, lattice.engine, features, index, weights, chain.penalty)
+        chains[chain.name] = Chain(lattice, tagger)
+    return Part.of(features, index, chains)
+
+
+def _check_columns(part: Part, number: int, phrases: Phrases | None) -> None:
+    """A part may read the columns of characters, and a later one the output of the other chain of the first."""
+    known = {*COLUMNS, *_SEEN[number]} - ({"dictionary"} if phrases is None else set())
+    unknown = set(part.features.needs) - known
+    if unknown:
+        raise ModelError(f"its templates name the column {min(unknown)!r}, expected {', '.join(sorted(known))}")
+
+
+def _packed(phrases: Phrases) -> Array:
+    """Label -> phrases, as JSON in bytes."""
+    lists: dict[str, list[str]] = {}
+    for characters, labels in phrases.labels.items():
+        for label in labels:
+            lists.setdefault(label, []).append("".join(characters))
+    text = json.dumps({label: sorted(texts) for label, texts in lists.items()}, sort_keys=True, ensure_ascii=False)
+    return np.frombuffer(text.encode(), np.uint8)
+
+
+def _unpacked(array: Array) -> Phrases:
+    lists = _PHRASES.validate_json(array.tobytes())
+    return phrases_of([(text, label) for label, texts in lists.items() for text in texts])

@@ -1,0 +1,189 @@
+"""Training the chains on one matrix of features."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from time import monotonic, process_time
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+
+from spanloom.document import Document
+from spanloom.errors import DataError
+from spanloom.features import FeatureIndex, FeatureSet, build_index
+from spanloom.hypergraph import Ints, Potentials
+from spanloom.hypergraph.threads import parallel_map, threads
+from spanloom.learn import TrainingSet
+from spanloom.recognize.strongest import Strongest, strongest_features
+from spanloom.recognize.tagger import Tagger
+from spanloom.recognize.training import Development, Fit, Listener, Progress, Trainer, single
+from spanloom.scoring import Weights, role_scores
+from spanloom.segment.corpus import Corpus
+from spanloom.segment.lattice import Lattice
+
+
+class Settings(NamedTuple):
+    """The parameters of learning, as those of `Segmenter`; ``l2_of`` is a lambda that some chains must have."""
+
+    optimizer: str
+    l2: tuple[float, ...]
+    epochs: int
+    iterations: int
+    rate: float
+    min_count: int
+    tune_penalty: bool
+    seed: int
+    n_jobs: int
+    l2_of: Mapping[str, float] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A trained chain.
+
+    Args:
+        lattice: its tags.
+        tagger: its weights, of single features, and its mention penalty.
+    """
+
+    lattice: Lattice
+    tagger: Tagger
+
+
+@dataclass(frozen=True)
+class Part:
+    """Chains that read the same features, which are computed once for all of them.
+
+    Args:
+        features: templates over characters.
+        index: which feature has which weights.
+        chains: what was trained on them, by name: ``words``, ``mentions`` or ``pairs``.
+        weights: of all chains side by side.
+    """
+
+    features: FeatureSet
+    index: FeatureIndex
+    chains: dict[str, Chain]
+    weights: Weights
+
+    @classmethod
+    def of(cls, features: FeatureSet, index: FeatureIndex, chains: dict[str, Chain]) -> Part:
+        """From its chains."""
+        rows = [chain.tagger.weights.features for chain in chains.values()]
+        return cls(features, index, chains, Weights(np.concatenate(rows, axis=1), np.zeros((0, 1), np.float32)))
+
+    def score(self, documents: Sequence[Document], n_jobs: int = 1) -> dict[str, Potentials]:
+        """The potentials of each chain, its penalty added.
+
+        Args:
+            documents: of characters, with the columns that the features read.
+            n_jobs: threads.
+        """
+        matrix = self.index.lookup(self.features.keys(documents, n_jobs=n_jobs), n_jobs=n_jobs)
+        with threads(n_jobs) as run:
+            roles = role_scores(matrix, self.weights, run=run).roles
+        at = 0
+        scores = {}
+        for name, chain in self.chains.items():
+            width = len(chain.lattice.engine.template.roles)
+            own = Potentials(np.ascontiguousarray(roles[:, at : at + width]), chain.tagger.weights.constants)
+            scores[name] = chain.tagger.penalized(own)
+            at += width
+        return scores
+
+
+class Trained(NamedTuple):
+    """A part and how it was trained.
+
+    Args:
+        part: trained.
+        fits: of each chain.
+        strongest: features of each tag of each chain.
+        seconds: of the processor, for the ``features`` and for each chain.
+        rows: of weights.
+    """
+
+    part: Part
+    fits: dict[str, Fit]
+    strongest: Strongest
+    seconds: dict[str, float]
+    rows: int
+
+
+class _Development(Development):
+    """Development data as tags of characters; words count as mentions do."""
+
+    def __init__(self, lattice: Lattice, corpus: Corpus, tagger: Tagger) -> None:
+        keys = tagger.features.keys(corpus.text.documents)
+        self._matrix = tagger.index.lookup(keys)
+        self._offsets: Ints = keys.sentences
+        self._lattice = lattice
+        self._corpus = corpus
+
+    def f1(self, tagger: Tagger, potentials: Potentials, n_jobs: int = 1) -> float:
+        """F1 of words, of mentions, or the mean of both, as the chain has tags of them."""
+        return self._corpus.f1(self._lattice.best(tagger.penalized(potentials), self._offsets, n_jobs))
+
+
+def train_part(
+    lattices: Mapping[str, Lattice], features: FeatureSet, train: Corpus, dev: Corpus, settings: Settings,
+    tell: Listener, began: float,
+) -> Trained:  # fmt: skip
+    """Train chains on the same features.
+
+    Args:
+        lattices: of the chains, by name.
+        features: templates.
+        train: with all columns that the features read.
+        dev: the same, to choose by.
+        settings: of learning.
+        tell: told of each step.
+        began: when training began.
+
+    Raises:
+        DataError: no characters at all.
+    """
+    documents = train.text.documents
+    tell(Progress("features", seconds=monotonic() - began))
+    start = process_time()
+    keys = features.keys(documents, n_jobs=settings.n_jobs)
+    if len(keys.offsets) < 2:
+        raise DataError("the training data hold no characters; give annotated text")
+    built = build_index(keys, min_count=settings.min_count)
+    offsets = keys.sentences
+    del keys
+    chains, fits, seconds = {}, {}, {"features": process_time() - start}
+    strongest: Strongest = {}
+    for name, lattice in lattices.items():
+        start = process_time()
+        tagger = Tagger(
+            lattice.structure, lattice.types, lattice.engine, features, built.index, Weights.zeros(0, 0, 0, 1)
+        )
+        edges = lattice.write(train.labels, offsets)
+        data = TrainingSet(lattice.engine, built.matrix, offsets, edges, built.index.group_sizes, built.counts)
+        development = _Development(lattice, dev, tagger)
+        trainer = Trainer(
+            data, tagger, development, settings.optimizer, settings.epochs, 1, settings.iterations, settings.rate,
+            settings.tune_penalty and bool(lattice.structure.start_roles(lattice.types)), settings.seed,
+            settings.n_jobs, _named(tell, name), began,
+        )  # fmt: skip
+        grid = (settings.l2_of[name],) if name in settings.l2_of else settings.l2
+        fit = _best(trainer, grid, settings.n_jobs)
+        tagger = replace(tagger, weights=single(fit.weights, data), penalty=fit.penalty)
+        chains[name], fits[name], seconds[name] = Chain(lattice, tagger), fit, process_time() - start
+        strongest |= strongest_features(tagger, features, documents, built)
+    return Trained(Part.of(features, built.index, chains), fits, strongest, seconds, len(built.counts))
+
+
+def _best(trainer: Trainer, grid: Sequence[float], n_jobs: int) -> Fit:
+    """The fit of the lambda that development F1 prefers."""
+    if len(grid) == 1:
+        return trainer.fit(grid[0])
+    alone = replace(trainer, n_jobs=1)
+    return max(parallel_map(alone.fit, grid, n_jobs), key=lambda fit: fit.dev_f1)
+
+
+def _named(tell: Listener, name: str) -> Listener:
+    return lambda progress: tell(replace(progress, stage=f"{name}: {progress.stage}"))
