@@ -5,7 +5,8 @@
 Five folds over all 4,997 sentences, and the corpus' own split; the three feature sets; the methods independent,
 incremental, joint_labels and dual, and exact decoding of what dual decodes. The words and mentions of the corpus are
 gold on all sides; no method sees gold words of the text that it is measured on. Each fold is tuned on a tenth of its
-training data, the own split on its own development data. Lambda was chosen on the own development data.
+training data, the own split on its own development data. Lambda was chosen on the own split's development data, for the
+chains of words and mentions and for that of pairs.
 
 Each pair of a split and a feature set is one part of the work, kept in CACHE once it is done: what was interrupted
 goes on where it was. ``--only own`` or ``--only fold0,fold1`` does some of the splits.
@@ -109,7 +110,7 @@ def run_part(
     given = parameters(features, chosen)
     stack = Segmenter("incremental", **given)
     spent, _ = timed(lambda: stack.fit(train, dev=dev))
-    joint = Segmenter("joint_labels", **given)
+    joint = Segmenter("joint_labels", **{**given, "l2": chosen.joint_l2})
     spent_joint, _ = timed(lambda: joint.fit(train, dev=dev))
     known = {word for document in train for word in document.words}
     figures: dict[str, Any] = {"methods": {}, "train_seconds": training_seconds(stack, joint)}
@@ -371,6 +372,7 @@ def _more(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", help="splits to do, such as own,fold0; the report is of all that is done")
     parser.add_argument("--sets", default=",".join(SETS), help="feature sets [set1,set2,set3]")
     parser.add_argument("--l2", type=float, default=0.02, help="lambda [0.02]")
+    parser.add_argument("--joint-l2", type=float, default=0.1, help="lambda of joint_labels [0.1]")
     parser.add_argument("--epochs", type=int, default=10, help="passes of AdaGrad, at most [10]")
     parser.add_argument("--limit", type=int, help="use only so many sentences of each file, to try the script")
 
@@ -387,7 +389,7 @@ def main() -> None:
         gold[name] = test_of(name, data, chosen.seed)
         for features in chosen.sets.split(","):
             key = Key("uner_zh", name, features)
-            record = {**parameters(features, chosen), "sentences": len(train)}
+            record = {**parameters(features, chosen), "joint_l2": chosen.joint_l2, "sentences": len(train)}
             record["dictionaries"] = bool(record["dictionaries"])
             if not store.has(key, record):
                 if wanted is not None and name not in wanted:
