@@ -38,6 +38,7 @@ def test_predict_writes_words_and_mentions(command, trained):
     assert spaced.stdout == "患者 夜间 无 关节 疼痛\n"
     refused = command("predict", trained[0], "-", "--reading", "all", input="痛")
     assert (refused.returncode, refused.stdout) == (2, "")
+    assert "is a segmenter, which has no use for --reading" in refused.stderr
 
 
 def test_evaluate_words(command, trained, tmp_path):
@@ -56,6 +57,12 @@ def test_evaluate_words(command, trained, tmp_path):
     assert (perfect["words"]["f1"], perfect["unseen"]) == (1.0, None)
     refused = command("evaluate", TEST, TEST, "--known", TRAIN)
     assert (refused.returncode, "give it with --words" in refused.stderr) == (2, True)
+    (tmp_path / "bare.txt").write_text("患者无关节疼痛\n", encoding="utf-8")
+    for arguments in ((TEST, TEST, "--known", tmp_path / "bare.txt"), (tmp_path / "bare.txt", TEST)):
+        refused = command("evaluate", *arguments, "--words")
+        assert (refused.returncode, "bare.txt: document 'bare' has no words" in refused.stderr) == (1, True)
+    refused = command("evaluate", TEST, TEST, "--words", "--column", "pos")
+    assert (refused.returncode, "leave out --compare, --heads, --words" in refused.stderr) == (2, True)
 
 
 def test_inspect(command, trained):

@@ -12,7 +12,7 @@ from spanloom.cli.messages import Messages, plural
 from spanloom.cli.predictors import Predictor, load_predictor
 from spanloom.cli.tagger import column_of
 from spanloom.document import Document
-from spanloom.errors import UsageError
+from spanloom.errors import DataError, UsageError
 from spanloom.evaluate import (
     KEYS,
     Calibration,
@@ -85,7 +85,8 @@ def run(
     if isinstance(predictor, Linker) and concepts and resolver is None:
         resolver = predictor.fitted.concepts.vocabulary
     # sentences, our own where gold has none, are what intervals are drawn over
-    documents = [prepare(document) for document in _of_types(read(gold, format=input_format), types)]
+    given = read(gold, format=input_format)
+    documents = [prepare(document) for document in _of_types(_with_words(given, gold) if words else given, types)]
     _check_types(documents, types)
     if predictor is None:
         found = list(_of_types(read(predicted or "", format=input_format), types))
@@ -118,8 +119,17 @@ def _words(
 ) -> WordReport:
     seen = None
     if known is not None:
-        seen = {word for document in read(known, format=input_format) for word in document.words}
+        documents = _with_words(read(known, format=input_format), known)
+        seen = {word for document in documents for word in document.words}
     return evaluate_words(gold, found, known=seen, seed=seed)
+
+
+def _with_words(documents: Iterable[Document], source: str) -> Iterator[Document]:
+    """The documents, whose tokens are words; ours, made by rules, would be compared in their place."""
+    for document in documents:
+        if document.tokens is None:
+            raise DataError(f"document {document.id!r} has no words; give them as its tokens", path=source)
+        yield document
 
 
 def _predict(model: Predictor, documents: list[Document], say: Messages) -> Iterable[Document]:
