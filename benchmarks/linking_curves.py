@@ -22,7 +22,7 @@ from linking import Corpus, Setting, tagger, tell
 from spanloom.link import Linker
 from spanloom.vocabulary import read_vocabulary
 
-BEAMS, CANDIDATES = (1, 2, 4, 8, 16, 32), (1, 2, 3, 5, 7, 10, 13)
+BEAMS, CANDIDATES = (1, 2, 4, 8, 16, 32), (1, 3, 5, 10, 13)
 STANDARD = {"beam": 16, "candidates": 10}
 
 
@@ -54,7 +54,7 @@ def picture(beams: dict[int, Sequence[float]], candidates: dict[int, float], out
 
 def _more(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cache", type=Path, required=True, help="that of linking.py; goes on where it was")
-    parser.add_argument("--iterations", type=int, default=8, help="passes of each training [8]")
+    parser.add_argument("--iterations", type=int, default=6, help="passes of each training [6]")
 
 
 def main() -> None:
