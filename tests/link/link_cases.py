@@ -15,7 +15,7 @@ from spanloom.link.kernels_features import Data, Forms
 from spanloom.link.kernels_table import change
 from spanloom.link.learning import Search, filled_table, new_table
 
-ALL = 127
+ALL = 255
 
 
 class Case(NamedTuple):

@@ -17,7 +17,7 @@ from spanloom.link.learning import Gold, History, Pass, Search, Weights, average
 NO_HISTORY = History(np.zeros(9, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
-def make_search(types: int = 1, width: int = 4, groups: int = 127) -> Search:
+def make_search(types: int = 1, width: int = 4, groups: int = 255) -> Search:
     return Search(Forms(mixed(2, np.arange(6)), mixed(3, np.arange(6)), np.arange(6) % 3 + 1), groups, types, 3, width)
 
 

@@ -255,3 +255,29 @@ def test_another_kind_is_refused(train: list[Document], tmp_path: Path) -> None:
     Recognizer("bilou", "small", epochs=1).fit(train).save(tmp_path / "model")
     with pytest.raises(ModelError, match="expected a linker"):
         load(tmp_path / "model")
+
+
+def test_without_nil_what_has_candidates_is_linked(
+    train: list[Document], dev: list[Document], vocabulary: Vocabulary
+) -> None:
+    unlinked = [
+        document.copy(mentions=[mention.replace(concepts=()) for mention in document.mentions]) for document in train
+    ]
+    for nil in (True, False):
+        found = Linker("small", iterations=2, folds=3, nil=nil).fit(unlinked, dev, vocabulary=vocabulary)
+        mentions = [mention for document in found.predict(bare(dev)) for mention in document.mentions]
+        assert mentions
+        assert [bool(mention.concepts) for mention in mentions] == [not nil] * len(mentions)
+
+
+def test_composites_are_learned_or_not(vocabulary: Vocabulary) -> None:
+    both = ("MESH:D009325", "MESH:D014839")
+    documents = [
+        Document(f"Drug {number} caused nausea and vomiting.", mentions=[Mention("Disease", [(14, 33)], concepts=both)])
+        for number in range(8)
+    ]
+    for composites, wanted in ((True, both), (False, both[:1])):
+        linker = Linker("small", iterations=3, folds=2, composites=composites)
+        linker.fit(documents, documents[:2], vocabulary=vocabulary)
+        [found] = linker.predict(bare(documents[:1]))
+        assert [mention.concepts for mention in found.mentions] == [wanted]

@@ -33,6 +33,8 @@ class LinkerOptions(CommonOptions):
     nonlocal_features: bool | None = None
     segments: bool | None = None
     history: bool | None = None
+    nil: bool | None = None
+    composites: bool | None = None
     evidence: bool | None = None
     dictionary: bool | None = None
     folds: int | None = Field(default=None, ge=2)

@@ -153,6 +153,14 @@ def _train_linker(
         bool | None,
         typer.Option("--history/--no-history", help="The document's earlier concepts. [with]", show_default=False),
     ] = None,
+    nil: Annotated[
+        bool | None,
+        typer.Option("--nil/--no-nil", help="No concept, where there are candidates. [with]", show_default=False),
+    ] = None,
+    composites: Annotated[
+        bool | None,
+        typer.Option("--composites/--no-composites", help="Several concepts at once. [with]", show_default=False),
+    ] = None,
     evidence: Annotated[
         bool | None,
         typer.Option("--evidence/--no-evidence", help="What a tagging chain finds. [with]", show_default=False),

@@ -50,6 +50,7 @@ class Plan:
     groups: int
     folds: int
     least: float
+    composites: bool
     evidence: bool
     given: bool
     dictionary: bool
@@ -103,7 +104,8 @@ class Fitter:
         plan = self.plan
         self._step("vocabulary")
         self.names = Names.build(self.vocabulary)
-        self.concepts = Concepts(self.vocabulary, find_combinations(train, self.types, self.vocabulary))
+        combinations = find_combinations(train, self.types, self.vocabulary) if plan.composites else ()
+        self.concepts = Concepts(self.vocabulary, combinations)
         self.forms = concept_forms(self.concepts)
         self.finder = CandidateFinder(self.vocabulary, None, k=plan.candidates, method=plan.method)
         self.longest = _longest(train, self.types)

@@ -264,7 +264,9 @@ def search(model, data, work, sentence, local, width, forced, gold_label, gold_c
             count = 0 if span < 0 else data.cand_ptr[span + 1] - data.cand_ptr[span]
             whole = score + segment_score(model, data, work, sentence, first, i, kind)
             context = _context(old, i)
-            for choice in range(count + 1):
+            # what is learned is the same; without NIL it stays for what has no candidates
+            nothing = count == 0 or learn or model.groups & features.NIL
+            for choice in range(count + 1 if nothing else count):
                 row = choice_row(data, sentence, span, choice)
                 if work.context[row] != context:
                     _look(model, data, work, sentence, i, old, span, choice, row, labels)

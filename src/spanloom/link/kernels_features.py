@@ -20,6 +20,7 @@ from spanloom.link.kernels_table import ZERO, mix, weight
 
 # groups of templates, as bits
 RECOGNITION, NORMALIZATION, JOINT, SEGMENTS, CANDIDATES, HISTORY, LANGUAGE = 1, 2, 4, 8, 16, 32, 64
+NIL = 128  # no group of features: whether an entity that has candidates may be linked to none of them
 
 # columns of a state
 (LABEL1, LABEL2, OPEN, N1, N1_FIRST, N1_LAST, N1_SIZE, N2, N2_LAST, N2_SIZE,

@@ -58,6 +58,8 @@ class Linker(Parameters):
         nonlocal_features: templates 11 to 14 of the paper's Table 2.
         segments: features of whole spans and of candidates, beyond the paper.
         history: features of concepts that the document was linked to before.
+        nil: whether a mention that has candidates may be linked to none of them; learning is the same.
+        composites: whether combinations of concepts that training mentions have are candidates.
         evidence: features of the probabilities that a tagging chain, trained first, gives to spans.
         dictionary: whether templates of the column ``dictionary`` are added.
         folds: parts of the training data; each is seen as by a chain and a memory of the others.
@@ -89,6 +91,8 @@ class Linker(Parameters):
         nonlocal_features: bool = True,
         segments: bool = True,
         history: bool = True,
+        nil: bool = True,
+        composites: bool = True,
         evidence: bool = True,
         dictionary: bool = True,
         folds: int = 5,
@@ -113,6 +117,8 @@ class Linker(Parameters):
         self.nonlocal_features = nonlocal_features
         self.segments = segments
         self.history = history
+        self.nil = nil
+        self.composites = composites
         self.evidence = evidence
         self.dictionary = dictionary
         self.folds = folds
@@ -179,8 +185,8 @@ class Linker(Parameters):
             candidates=self.candidates, method=self.method, beam=self.beam, iterations=self.iterations,
             patience=self.patience, runs=self.runs, margin=float(self.margin), groups=self._groups(), folds=self.folds,
             least=float(self.least), evidence=self.evidence and self.task != "normalize",
-            given=self.task == "normalize", dictionary=self.dictionary, seed=self.random_state,
-            n_jobs=worker_count(self.n_jobs),
+            composites=self.composites, given=self.task == "normalize", dictionary=self.dictionary,
+            seed=self.random_state, n_jobs=worker_count(self.n_jobs),
         )  # fmt: skip
 
     def _groups(self) -> int:
@@ -192,6 +198,7 @@ class Linker(Parameters):
             groups.SEGMENTS: self.segments and recognizes,
             groups.CANDIDATES: self.segments and normalizes,
             groups.HISTORY: self.history and normalizes,
+            groups.NIL: self.nil,
             groups.LANGUAGE: self.language_model is not None and normalizes,
         }
         return sum(group for group, on in chosen.items() if on)

@@ -191,7 +191,7 @@ def _system(description: _Description, arrays: Mapping[str, Array]) -> System:
 
 def _check_search(plan: _Search) -> None:
     for name, value, most in (
-        ("groups", plan.groups, 127), ("longest", plan.longest, 1000), ("beam", plan.beam, 100_000),
+        ("groups", plan.groups, 255), ("longest", plan.longest, 1000), ("beam", plan.beam, 100_000),
         ("candidates", plan.candidates, 100_000),
     ):  # fmt: skip
         if not (0 if name == "groups" else 1) <= value <= most:
