@@ -2,12 +2,13 @@
 
     python benchmarks/linking.py --data DATA --cache CACHE
 
-Tables 4 to 7, and Figures 1 and 2 with ``--curves``. The rows of the paper have its features and its learner, and
-candidates by trigrams, which find more than its equation 2 and faster; ours have all that `Linker` does by default. Mentions are right if type and boundaries are; concepts are counted as a set for each
-document, as the shared task did. Every choice is made on development data; test data are looked at once, when the cache
-holds all models. Parts of speech come from a tagger of our own, trained on GENIA and CRAFT; the language model is
-trained on the text of GENIA, CRAFT and the other disease corpus, and not on all of PubMed as the paper's; the row with
-clusters sees the same text, and that of the training data, as Brown clusters.
+Tables 4 to 7; Figures 1 and 2 are of `linking_curves.py`. The rows of the paper have its features and its learner,
+and candidates by trigrams, which find more than its equation 2 and faster; ours have all that `Linker` does by
+default. Mentions are right if type and boundaries are; concepts are counted as a set for each document, as the shared
+task did. Every choice is made on development data; test data are looked at once for a model. Parts of speech come
+from a tagger of our own, trained on GENIA and CRAFT; the language model is trained on the text of GENIA, CRAFT and
+the other disease corpus, and not on all of PubMed as the paper's. The row with clusters sees the same text, and that
+of the training data, as Brown clusters.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ DISEASE = "Disease"
 LM = "language model"  # stands for the path of the one that suits the corpus
 CLUSTERS = 500  # Brown clusters, induced from the text of all training data that there are
 PAPER: dict[str, Any] = {
-    "features": PAPER_FEATURES, "method": "trigram", "margin": 0.0, "segments": False, "history": False, "evidence": False,
-    "dictionary": False,
+    "features": PAPER_FEATURES, "method": "trigram", "margin": 0.0, "segments": False, "history": False,
+    "evidence": False, "dictionary": False,
 }  # fmt: skip
 MODELS: dict[str, tuple[dict[str, Any], ...]] = {  # one linker, or a recognizer and what links its mentions
     "pipeline": ({**PAPER, "task": "recognize"}, {**PAPER, "task": "normalize"}),
