@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from numbers import Integral, Real
+from numbers import Real
 from pathlib import Path
 from time import monotonic
 from typing import Any, Self
@@ -251,16 +251,12 @@ class Linker(Parameters):
         choices: dict[str, Iterable[str]] = {"task": TASKS, "method": METHODS}
         if isinstance(self.features, str):
             choices["features"] = PRESETS
-        for name, known in choices.items():
-            if getattr(self, name) not in known:
-                raise UsageError(f"{name} is {getattr(self, name)!r}, expected one of {', '.join(known)}")
+        self.check_choices(choices)
         if not isinstance(self.features, str) and not len(self.features):
             raise UsageError("features is empty, expected a preset's name or at least one template")
-        numbers = {"candidates": 1, "beam": 1, "iterations": 1, "patience": 1, "runs": 1, "folds": 2, "random_state": 0}
-        for name, least in numbers.items():
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or value < least:
-                raise UsageError(f"{name} is {value!r}, expected a whole number from {least}")
+        self.check_whole_numbers(
+            {"candidates": 1, "beam": 1, "iterations": 1, "patience": 1, "runs": 1, "folds": 2, "random_state": 0}
+        )
         check_source(self.pos)
         margin: Any = self.margin
         if not isinstance(margin, Real) or not 0 <= float(margin) < math.inf:
@@ -268,9 +264,7 @@ class Linker(Parameters):
         share: Any = self.least
         if not isinstance(share, Real) or not 0 < float(share) < 1:
             raise UsageError(f"least is {share!r}, expected a probability between 0 and 1")
-        jobs: Any = self.n_jobs
-        if jobs is not None and not isinstance(jobs, Integral):
-            raise UsageError(f"n_jobs is {jobs!r}, expected a whole number, or None")
+        self.check_jobs()
 
     @property
     def fitted(self) -> System:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
-from numbers import Integral
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -61,3 +62,42 @@ class Parameters:
             value = getattr(self, name)
             if not isinstance(value, Integral) or value < start:
                 raise UsageError(f"{name} is {value!r}, expected a whole number from {start}")
+
+    def check_positive(self, *names: str) -> None:
+        """Whether parameters are numbers above 0.
+
+        Raises:
+            UsageError: one is not.
+        """
+        for name in names:
+            value = getattr(self, name)
+            if not isinstance(value, Real) or not 0 < float(value) < math.inf:
+                raise UsageError(f"{name} is {value!r}, expected a number above 0")
+
+    def check_jobs(self) -> None:
+        """Whether ``n_jobs`` can be meant.
+
+        Raises:
+            UsageError: it cannot.
+        """
+        jobs = self.get_params()["n_jobs"]
+        if jobs is not None and not isinstance(jobs, Integral):
+            raise UsageError(f"n_jobs is {jobs!r}, expected a whole number, or None")
+
+
+def lambdas(l2: float | Sequence[float]) -> tuple[float, ...]:
+    """The weights of the L2 penalty to choose from: one, or several.
+
+    Raises:
+        UsageError: no number from 0.
+
+    >>> lambdas(1), lambdas([0.1, 1])
+    ((1.0,), (0.1, 1.0))
+    """
+    try:
+        grid = tuple(np.ravel(np.asarray(l2, float)).tolist())
+    except (TypeError, ValueError):
+        grid = ()
+    if not grid or not all(0 <= value < math.inf for value in grid):
+        raise UsageError(f"l2 is {l2!r}, expected a number from 0, or several")
+    return grid

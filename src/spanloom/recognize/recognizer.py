@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Integral
 from pathlib import Path
 from time import monotonic
 from typing import Any, Self
-
-import numpy as np
 
 from spanloom.document import Document
 from spanloom.errors import DataError, ModelError, UsageError
@@ -31,7 +28,7 @@ from spanloom.recognize.corpus import (
     training_types,
 )
 from spanloom.recognize.filling import Source, check_source, check_use, fill, open_tagger
-from spanloom.recognize.parameters import Parameters
+from spanloom.recognize.parameters import Parameters, lambdas
 from spanloom.recognize.pos_tagger import PosTagger
 from spanloom.recognize.report import Report, make_report
 from spanloom.recognize.resources import Sources
@@ -213,7 +210,7 @@ class Recognizer(Parameters):
 
     def _best(self, trainer: Trainer) -> Fit:
         """The fit of the lambda that development F1 prefers; it is chosen with one run each, on one thread each."""
-        grid = self._grid
+        grid = list(lambdas(self.l2))
         if len(grid) > 1:
             alone = replace(trainer, n_jobs=1, runs=1)
             fits = parallel_map(alone.fit, grid, self.n_jobs)
@@ -312,12 +309,7 @@ class Recognizer(Parameters):
         check_source(self.pos)
         if not isinstance(self.features, str) and not len(self.features):
             raise UsageError("features is empty, expected a preset's name or at least one template")
-        try:
-            grid = self._grid
-        except (TypeError, ValueError):
-            grid = []
-        if not grid or not all(0 <= l2 < math.inf for l2 in grid):
-            raise UsageError(f"l2 is {self.l2!r}, expected a number from 0, or several")
+        lambdas(self.l2)
         self.check_whole_numbers(
             {"components": 1, "epochs": 1, "runs": 1, "iterations": 1, "min_count": 1, "random_state": 0}
         )
@@ -325,22 +317,12 @@ class Recognizer(Parameters):
         if longest is not None and not isinstance(longest, Integral):
             raise UsageError(f"longest is {longest!r}, expected a whole number, or None")
         configured(self.structure, self.components, self.longest)
-        jobs: Any = self.n_jobs
-        if jobs is not None and not isinstance(jobs, Integral):
-            raise UsageError(f"n_jobs is {jobs!r}, expected a whole number, or None")
-        rate: Any = self.rate
-        if not isinstance(rate, Real) or not 0 < float(rate) < math.inf:
-            raise UsageError(f"rate is {rate!r}, expected a number above 0")
+        self.check_jobs()
+        self.check_positive("rate")
 
     @property
     def _headless(self) -> str | None:
         return self.headless if STRUCTURES[self.structure].heads else None
-
-    @property
-    def _grid(self) -> list[float]:
-        """The lambdas to try."""
-        grid: list[float] = np.ravel(np.asarray(self.l2, float)).tolist()
-        return grid
 
     @property
     def fitted(self) -> Tagger:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from numbers import Integral, Real
 from pathlib import Path
 from time import monotonic, process_time
 from typing import Any, NamedTuple, Self
@@ -16,7 +14,7 @@ from spanloom.document import Document
 from spanloom.errors import DataError, ModelError, UsageError
 from spanloom.hypergraph.threads import worker_count
 from spanloom.recognize.corpus import Lost, batches, check_development, training_types
-from spanloom.recognize.parameters import Parameters
+from spanloom.recognize.parameters import Parameters, lambdas
 from spanloom.recognize.recognizer import BATCH_TOKENS, HELD_OUT, OPTIMIZERS
 from spanloom.recognize.strongest import Strongest
 from spanloom.recognize.training import Listener, Progress
@@ -279,9 +277,7 @@ class Segmenter(Parameters):
         choices: dict[str, Iterable[str]] = {"method": METHODS, "optimizer": OPTIMIZERS}
         if isinstance(self.features, str):
             choices["features"] = SETS
-        for name, known in choices.items():
-            if getattr(self, name) not in known:
-                raise UsageError(f"{name} is {getattr(self, name)!r}, expected one of {', '.join(known)}")
+        self.check_choices(choices)
         if not isinstance(self.features, str) and not len(self.features):
             raise UsageError("features is empty, expected the name of a set or at least one template")
         for name in ("single_word", "constraints"):
@@ -289,34 +285,18 @@ class Segmenter(Parameters):
                 raise UsageError(f"{name} is {getattr(self, name)!r}, expected a list of texts")
         for text in self.constraints:
             parse(text)
-        try:
-            grid = self._grid
-        except (TypeError, ValueError):
-            grid = ()
-        if not grid or not all(0 <= l2 < math.inf for l2 in grid):
-            raise UsageError(f"l2 is {self.l2!r}, expected a number from 0, or several")
-        whole = {"dual_iterations": 1, "epochs": 1, "iterations": 1, "min_count": 1, "random_state": 0}
-        for name, least in whole.items():
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or value < least:
-                raise UsageError(f"{name} is {value!r}, expected a whole number from {least}")
-        for name in ("rate", "weight"):
-            number = getattr(self, name)
-            if not isinstance(number, Real) or not 0 < float(number) < math.inf:
-                raise UsageError(f"{name} is {number!r}, expected a number above 0")
-        jobs: Any = self.n_jobs
-        if jobs is not None and not isinstance(jobs, Integral):
-            raise UsageError(f"n_jobs is {jobs!r}, expected a whole number, or None")
-
-    @property
-    def _grid(self) -> tuple[float, ...]:
-        return tuple(np.ravel(np.asarray(self.l2, float)).tolist())
+        lambdas(self.l2)
+        self.check_whole_numbers(
+            {"dual_iterations": 1, "epochs": 1, "iterations": 1, "min_count": 1, "random_state": 0}
+        )
+        self.check_positive("rate", "weight")
+        self.check_jobs()
 
     @property
     def _settings(self) -> Settings:
         return Settings(
-            self.optimizer, self._grid, self.epochs, self.iterations, self.rate, self.min_count, self.tune_penalty,
-            self.random_state, worker_count(self.n_jobs),
+            self.optimizer, lambdas(self.l2), self.epochs, self.iterations, self.rate, self.min_count,
+            self.tune_penalty, self.random_state, worker_count(self.n_jobs),
         )  # fmt: skip
 
     @property
