@@ -69,6 +69,7 @@ def compare(chosen: argparse.Namespace, data: str, place: str, more: Sequence[st
     ]  # fmt: skip
     say(" ".join(line))
     found: dict[str, Any] = json.loads(subprocess.run(line, stdout=subprocess.PIPE, check=True).stdout)
+    found |= {part: f"{data}/{part}.jsonl" for part in ("train", "dev", "test")}  # wherever the folder was
     if found["failed"]:
         raise SystemExit(f"failed: {found['failed']}")
     return found

@@ -275,11 +275,12 @@ class Result:
 
 
 def _relative(arguments: Sequence[str]) -> list[str]:
-    """The command line as one types it in the project's root: paths within it relative, the data folder by its name."""
+    """The command line as one types it in the project's root: paths within it relative, other folders by a name."""
     root = str(RESULTS.parent.parent) + os.sep
     shown = [argument.removeprefix(root) for argument in arguments]
-    if "--data" in shown[:-1]:
-        shown[shown.index("--data") + 1] = "DATA"
+    for option in ("--data", "--cache", "--work"):
+        if option in shown[:-1]:
+            shown[shown.index(option) + 1] = option.strip("-").upper()
     return shown
 
 

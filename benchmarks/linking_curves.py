@@ -16,7 +16,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 
-from common import RESULTS, Result, options, say
+from common import Result, options, say
 from kept import Store
 from linking import Corpus, Setting, tagger, tell
 from spanloom.link import Linker
@@ -76,7 +76,7 @@ def main() -> None:
     )  # fmt: skip
     result.table("F1 of concepts, best pass, by K (Figure 2)", ("K", "F1"), [[k, f"{v:.1f}"] for k, v in best.items()])
     picture(beams, best, chosen.out.with_suffix(".svg"))
-    result.data = {"beams": beams, "candidates": best, "picture": str(RESULTS.name) + "/linking_curves.svg"}
+    result.data = {"beams": beams, "candidates": best}
     result.save(chosen.out)
 
 
