@@ -100,6 +100,36 @@ def test_evaluate_knows_the_vocabulary(command, model, data):
     assert "never predicted, because the model was not trained on them: sign" in result.stderr
 
 
+def test_evaluate_the_linking_of_given_mentions(command, model, data, tmp_path):
+    text = "No chest pain, thoracic pain and migraine of the knee."
+    gold = [
+        Mention("disease", [(3, 13)], concepts=("X:1",)),
+        Mention("disease", [(15, 28)], concepts=("X:9",)),  # wrong on purpose: it would be right if gold were seen
+        Mention("disease", [(33, 41), (49, 53)], concepts=("X:2",)),  # has a gap
+        Mention("sign", [(24, 28)], concepts=("X:5",)),  # of another type
+    ]
+    spanloom.write([Document(text, "a", mentions=gold)], tmp_path / "gold.jsonl")
+    options = ["--model", model, "--concepts", "--mentions", "given"]
+    result = command("evaluate", tmp_path / "gold.jsonl", *options, "--json")
+    report = json.loads(result.stdout)
+    assert (report["overall"]["f1"], report["overall"]["predicted"]) == (1, 4)
+    accuracy = report["concepts"]["accuracy"]["linked"]
+    assert (accuracy["right"], accuracy["mentions"], report["concepts"]["mentions"]["f1"]) == (1, 4, 0.25)
+    assert "never linked, because the model was not trained on them: sign" in result.stderr
+
+
+def test_given_mentions_of_what_is_no_linker(command, model, data):
+    gold = data / "train.jsonl"
+    for options, message in (
+        ([gold, "--mentions", "given"], "--mentions tells a linker what to link"),
+        (["--model", model, "--mentions", "given"], "with --mentions given all mentions are those of GOLD"),
+        (["--model", model, "--concepts", "--mentions", "some"], "mentions is 'some', expected one of find, given"),
+    ):
+        result = command("evaluate", gold, *options)
+        assert (result.returncode, result.stdout) == (2, "")
+        assert message in result.stderr
+
+
 def test_evaluate_one_type_of_files(command, data, tmp_path):
     gold = data / "train.jsonl"
     result = command("evaluate", gold, gold, "--types", "sign", "--compare", gold, "--json")

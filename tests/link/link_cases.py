@@ -7,15 +7,43 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
 from spanloom.link import kernels_beam as beam
 from spanloom.link import kernels_features as features
+from spanloom.link import kernels_table
 from spanloom.link.hashing import mixed
 from spanloom.link.kernels_features import Data, Forms
-from spanloom.link.kernels_table import change
 from spanloom.link.learning import Search, filled_table, new_table
 
 ALL = 255
+
+
+# kernels that only kernels call, for Python
+@njit
+def search(model, data, work, sentence, local, width, forced, labels, choices, learn, margin):
+    return beam.search(model, data, work, sentence, local, width, forced, labels, choices, learn, margin)
+
+
+@njit
+def trace(work, steps, labels, choices):
+    beam.trace(work, steps, 0, labels, choices)
+
+
+@njit
+def walk(model, data, work, labels, choices, begin, steps, roles, keys):
+    beam.prepare(model, data, work, np.int64(0))
+    return beam.walk(model, data, work, np.int64(0), labels, choices, begin, steps, roles, keys)
+
+
+@njit
+def change(table, key, delta, step):
+    kernels_table.change(table, key, delta, step)
+
+
+@njit
+def find(keys, key):
+    return kernels_table.find(keys, key)
 
 
 class Case(NamedTuple):
@@ -105,10 +133,9 @@ def listed(case: Case, table: object, labels: list[int], choices: list[int], beg
     steps = len(labels)
     work = case.search.workspace(case.data)
     model = case.search.model(table)
-    beam.prepare(model, case.data, work, 0)
     roles, keys = np.empty((2 * steps, 2), np.int64), np.empty(steps * 192, np.uint64)
-    a, b = beam.walk(
-        model, case.data, work, 0, np.array(labels, np.int32), np.array(choices, np.int32), begin, steps, roles, keys
+    a, b = walk(
+        model, case.data, work, np.array(labels, np.int32), np.array(choices, np.int32), begin, steps, roles, keys
     )
     return keys[:b].tolist(), roles[:a].tolist()
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from link_cases import Case, derivations, listed, make_case, score, weigh
+from link_cases import Case, derivations, listed, make_case, score, trace, weigh
+from link_cases import search as search_once
 
 from spanloom.link import kernels_beam as beam
 
@@ -14,11 +15,11 @@ def search(case: Case, table: object, forced: np.ndarray | None = None) -> tuple
     work = case.search.workspace(case.data)
     free = np.full(length, beam.FREE, np.int32) if forced is None else forced
     none = np.full(length, -2, np.int32)
-    steps, _ = beam.search(
+    steps, _ = search_once(
         case.search.model(table), case.data, work, 0, case.local, case.search.width, free, none, none, False, 0.0
     )
     labels, choices = np.empty(steps, np.int32), np.empty(steps, np.int32)
-    beam.trace(work, steps, 0, labels, choices)
+    trace(work, steps, labels, choices)
     return labels.tolist(), choices.tolist(), float(work.scores[steps % 2, 0])
 
 

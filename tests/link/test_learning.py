@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from link_cases import listed, make_data
+from link_cases import find, listed, make_data
+from link_cases import search as search_once
 
 from spanloom.features import Sparse
 from spanloom.link import kernels_beam as beam
 from spanloom.link import kernels_perceptron as kernels
 from spanloom.link.hashing import mixed
 from spanloom.link.kernels_features import Forms
-from spanloom.link.kernels_table import find
 from spanloom.link.learning import Gold, History, Pass, Search, Weights, averaged, grown, new_table, perceptron
 
 NO_HISTORY = History(np.zeros(9, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64))
@@ -48,7 +48,7 @@ def step(width: int, local_bias: float) -> tuple[int, bool]:
     gold = Gold(np.array([0, 1, 2], np.int32), np.array([-1, -1, 0], np.int32))
     work = search.workspace(data)
     free = np.full(3, beam.FREE, np.int32)
-    return beam.search(
+    return search_once(
         search.model(new_table(256)), data, work, 0, local, width, free, gold.labels, gold.choices, True, 0.0
     )
 
@@ -69,7 +69,7 @@ def test_margin_makes_gold_lose_what_it_would_win() -> None:
     free = np.full(1, beam.FREE, np.int32)
     for margin, right in ((0.0, True), (0.4, True), (0.6, False)):  # it counts for the label and for the link
         model, work = search.model(new_table(256)), search.workspace(data)
-        found = beam.search(model, data, work, 0, local, 4, free, gold.labels, gold.choices, True, margin)
+        found = search_once(model, data, work, 0, local, 4, free, gold.labels, gold.choices, True, margin)
         assert found == (2, right)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,9 @@ import pytest
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, ModelError, UsageError
 from spanloom.link import Linker, Pipeline, load
-from spanloom.recognize import Recognizer
+from spanloom.link.biases import Decoded, decodings
+from spanloom.recognize import Progress, Recognizer
+from spanloom.text import prepare
 from spanloom.vocabulary import Concept
 from spanloom.vocabulary.store import Vocabulary
 
@@ -89,6 +92,72 @@ def test_report(linker: Linker) -> None:
     assert report.linked <= report.proposed <= report.mentions
     assert report.dev_f1 > 0.9 and report.dev_concepts > 0.9
     assert linker.types_ == ("Disease",) and linker.lost_ == ()
+
+
+def test_progress_tells_both_measures(train: list[Document], dev: list[Document], vocabulary: Vocabulary) -> None:
+    steps: list[Progress] = []
+    linker = Linker("small", iterations=2, folds=2).fit(train, dev, vocabulary=vocabulary, progress=steps.append)
+    passes = [step for step in steps if step.stage == "training"]
+    assert [(step.dev_f1, step.dev_concepts) for step in passes] == [
+        (recognition, concepts) for _, recognition, concepts in linker.report_.history
+    ]
+    tuning = [step for step in steps if step.stage == "tuning the bias"]
+    assert [step.step for step in tuning] == list(range(len(tuning))) and len(tuning) == tuning[0].steps + 1 > 2
+    means = [(step.dev_f1 + step.dev_concepts) / 2 for step in tuning[1:]]  # of the best so far
+    assert means == sorted(means)
+    assert (tuning[-1].dev_f1, tuning[-1].dev_concepts) == (linker.report_.dev_f1, linker.report_.dev_concepts)
+
+
+def test_without_development_data_all_training_data_count_in_the_end(
+    train: list[Document], vocabulary: Vocabulary
+) -> None:
+    steps: list[Progress] = []
+    linker = Linker("small", iterations=2, folds=2).fit(train, vocabulary=vocabulary, progress=steps.append)
+    assert int(linker.system_.reader.proposer.memory.prior.sum()) == linker.report_.mentions == 36
+    means = [(recognition + concepts) / 2 for _, recognition, concepts in linker.report_.history]
+    best = means.index(max(means)) + 1
+    assert [step.step for step in steps if step.stage == "training on all"] == list(range(1, best + 1))
+
+
+def test_what_is_found_between_biases(train: list[Document], dev: list[Document], vocabulary: Vocabulary) -> None:
+    weak = Linker(["low[0]"], iterations=1, folds=2, margin=0, dictionary=False, segments=False, evidence=False)
+    system = weak.fit(train, dev, vocabulary=vocabulary).system_
+    instance, matrix = system.read(system.columns(dev := [prepare(document) for document in dev]), None, 1)
+    owner = np.repeat(instance.data.document, np.diff(instance.data.offsets))
+    searched: list[int] = []
+
+    def decode(bias: float, wanted: np.ndarray) -> Decoded:
+        searched.append(int(wanted.sum()))
+        return replace(system, bias=bias).decode(instance, matrix, None, 1, wanted)
+
+    biases = [-100.0, -10.0, -3.0, 0.0, 1.0, 2.0, 4.0, 8.0, 100.0]
+    found = dict(decodings(decode, biases, owner))
+    assert sorted(found) == biases
+    assert len({int((own.labels % 2).sum()) for own in found.values()}) > 3
+    assert searched[:2] == [len(dev), len(dev)] and sum(searched) < len(biases) * len(dev)
+    for bias, own in found.items():
+        whole = replace(system, bias=bias).decode(instance, matrix)
+        assert (own.labels == whole.labels).all() and (own.choices == whole.choices).all()
+
+
+def test_what_is_lost_is_told_as_what_linkers_cannot_hold(
+    train: list[Document], dev: list[Document], vocabulary: Vocabulary
+) -> None:
+    text = "Severe low blood pressure or nausea today."
+    odd = [
+        Mention("Disease", [(7, 25)]),
+        Mention("Disease", [(11, 25)]),
+        Mention("Disease", [(7, 10), (29, 35)]),
+        Mention("Disease", [(30, 33)]),
+    ]
+    linker = Linker("small", iterations=1, folds=2).fit(
+        [*train, Document(text, mentions=odd)], dev, vocabulary=vocabulary
+    )
+    assert linker.report_.lost == {
+        "it begins or ends inside a token": 1,
+        "it has a gap, and a linker holds no gaps": 1,
+        "it overlaps a longer one, and a linker holds no overlaps": 1,
+    }
 
 
 def test_given_mentions_are_linked_and_no_other_is_looked_for(linker: Linker) -> None:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from spanloom.document import Document, Mention
-from spanloom.errors import ModelError
 from spanloom.features import FeatureSet
 from spanloom.link.chain import fit_chain
 from spanloom.link.columns import with_columns
@@ -15,7 +14,7 @@ from spanloom.link.kernels_spans import rivals
 from spanloom.link.language_model import LanguageModel
 from spanloom.link.names import NIL, Concepts, Memory, Names, all_runs, find_combinations
 from spanloom.link.proposals import MEMORY_EXACT, NAME_CLOSE, SIMILAR, Proposer
-from spanloom.link.runs import CLOSE, EXACT, KeyTable, text_runs
+from spanloom.link.runs import CLOSE, EXACT, text_runs
 from spanloom.link.short_forms import find_short_forms
 from spanloom.link.span_features import elsewhere, levels, supporters
 from spanloom.structures import MentionTable
@@ -165,13 +164,3 @@ def test_levels_rise_with_probability() -> None:
     assert levels(np.array([0.0, 0.01, 0.5, 0.99, 1.0])).tolist() == sorted(
         {0, *levels(np.array([0.01, 0.5, 0.99, 1]))}
     )
-
-
-@pytest.mark.parametrize(
-    "change", [{"ptr": np.array([0, 5])}, {"keys": np.array([9], np.int64)}, {"counts": np.zeros(3, np.int32)}]
-)
-def test_damaged_tables_are_refused(change: dict[str, np.ndarray]) -> None:
-    table = KeyTable.build(np.array([4], np.uint64), np.array([1], np.int32))
-    arrays = {name: getattr(table, name) for name in ("keys", "ptr", "values", "counts")}
-    with pytest.raises(ModelError):
-        KeyTable(**{**arrays, **change})

@@ -190,6 +190,7 @@ def _evaluate(
     types: options.EvaluatedTypes = None,
     words: options.Words = False,
     known: options.Known = None,
+    mentions: options.EvaluatedMentions = None,
     input_format: InputFormat = None,
     as_json: Json = False,
     html: Annotated[

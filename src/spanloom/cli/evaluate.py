@@ -49,6 +49,7 @@ def run(
     types: list[str] | None,
     words: bool,
     known: str | None,
+    mentions: str | None,
     input_format: str | None,
     as_json: bool,
     html: str | None,
@@ -59,8 +60,8 @@ def run(
 ) -> None:
     """Print a report; with scored predictions their calibration; with other predictions a paired test.
 
-    Where concepts are compared, they have a report and a test of their own. With ``html`` all errors are written as a
-    page.
+    Where concepts are compared, they have a report and a test of their own. With ``mentions`` "given" a linker links
+    gold mentions. With ``html`` all errors are written as a page.
     """
     if (predicted is None) == (model is None):
         raise UsageError("evaluate needs GOLD and either PREDICTED or --model MODEL")
@@ -77,6 +78,12 @@ def run(
     resolver = None if vocabulary is None else read_vocabulary(vocabulary)  # before anything that takes long
     seed = 0 if seed is None else seed
     predictor = None if model is None else load_predictor(model, jobs)
+    if mentions is not None and not isinstance(predictor, Linker):
+        raise UsageError("--mentions tells a linker what to link; leave it out, or give a linker with --model")
+    if mentions == "given" and not concepts:
+        raise UsageError(
+            "with --mentions given all mentions are those of GOLD; add --concepts, to compare their concepts"
+        )
     if isinstance(predictor, PosTagger) or column is not None:
         if compare or heads or words or concepts or types:
             beside = "--compare, --heads, --words, --concepts and --types"
@@ -91,7 +98,7 @@ def run(
     if predictor is None:
         found = list(_of_types(read(predicted or "", format=input_format), types))
     else:
-        found = list(_of_types(_predict(predictor, documents, Messages(quiet)), types))
+        found = list(_of_types(_predict(predictor, documents, mentions, Messages(quiet)), types))
     if column is not None:
         tags = evaluate_tags(documents, [prepare(document) for document in found], column, seed=seed)
         print(json.dumps(tags.to_dict(), indent=2) + "\n" if as_json else tags.to_text(), end="")
@@ -132,16 +139,17 @@ def _with_words(documents: Iterable[Document], source: str) -> Iterator[Document
         yield document
 
 
-def _predict(model: Predictor, documents: list[Document], say: Messages) -> Iterable[Document]:
+def _predict(model: Predictor, documents: list[Document], mentions: str | None, say: Messages) -> Iterable[Document]:
     if isinstance(model, PosTagger):
         return model.tag(documents)
     unseen = {mention.type for document in documents for mention in document.mentions} - set(model.types_)
     if unseen:
-        say(f"never predicted, because the model was not trained on them: {', '.join(sorted(unseen))}")
+        done = "linked" if mentions == "given" else "predicted"
+        say(f"never {done}, because the model was not trained on them: {', '.join(sorted(unseen))}")
     say(f"predicting {plural(len(documents), 'document')}")
     if isinstance(model, Linker):
         # one that links given mentions keeps what it cannot link, and that must not be gold
-        return model.predict(map(_without_concepts, documents))
+        return model.predict(map(_without_concepts, documents), mentions=mentions)
     return model.predict(documents, notice=say)
 
 

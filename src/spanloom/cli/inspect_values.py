@@ -10,8 +10,10 @@ from spanloom.link import Linker
 from spanloom.link.language_model import LanguageModel
 from spanloom.models import Model
 from spanloom.recognize import Cascade, Recognizer
+from spanloom.recognize.filling import Filler
 from spanloom.recognize.parameters import Parameters
 from spanloom.recognize.pos_tagger import PosTagger
+from spanloom.recognize.spacy_tagger import SpacyTagger
 from spanloom.recognize.tagger import Tagger
 from spanloom.segment import Segmenter
 from spanloom.vocabulary import Vocabulary
@@ -90,12 +92,15 @@ def _linker(model: Linker) -> dict[str, Any]:
     }
 
 
-def _told(pos: PosTagger | None) -> str | None:
-    return None if pos is None else f"fills the column {pos.column!r} with {len(pos.tags_)} tags"
+def _told(pos: Filler | None) -> str | None:
+    if pos is None:
+        return None
+    what = f"{len(pos.tags_)} tags" if isinstance(pos, PosTagger) else f"the spaCy pipeline {pos.name!r}"
+    return f"fills the column {pos.column!r} with {what}"
 
 
 def _trained(model: Parameters) -> dict[str, Any]:
     """The parameters; a model that stands among them, and in the file, is told of apart."""
     given = {name: value for name, value in model.get_params().items() if name != "n_jobs"}
-    apart = Parameters | LanguageModel
+    apart = Parameters | LanguageModel | SpacyTagger
     return {"parameters": {name: None if isinstance(value, apart) else value for name, value in given.items()}}

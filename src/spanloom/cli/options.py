@@ -119,7 +119,9 @@ Vocabulary = Annotated[
 ]
 Pos = Annotated[
     str | None,
-    typer.Option("--pos", metavar="MODEL", help="A tagger, kept in the model, for text that lacks the column pos."),
+    typer.Option(
+        "--pos", metavar="MODEL", help="A tagger, kept in the model, or spacy:NAME, for text without the column pos."
+    ),
 ]
 MinCount = Annotated[
     int | None, typer.Option("--min-count", min=1, metavar="N", help="Leave out features of fewer tokens. [1]")
@@ -190,6 +192,12 @@ Resolving = Annotated[
 EvaluatedTypes = Annotated[
     list[str] | None,
     typer.Option("--types", metavar="TYPE", help="Compare mentions of this type only; several times for more. [all]"),
+]
+EvaluatedMentions = Annotated[
+    str | None,
+    typer.Option(
+        "--mentions", metavar="NAME", help="With --model, of a linker: find, or given, to link those of GOLD. [find]"
+    ),
 ]
 
 # of `vocabulary`

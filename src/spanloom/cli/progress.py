@@ -21,6 +21,8 @@ def describe(progress: Progress) -> str:
 
     >>> describe(Progress("training", 2, 10, 1234.5, 0.715, 3.2, 12.8))
     'training 2/10 · objective 1,234.5 · dev F1 71.5 · 3 s · 13 s left'
+    >>> describe(Progress("training", 2, 36, dev_f1=0.449, dev_concepts=0.711, seconds=9.8))
+    'training 2/36 · dev F1 of mentions 44.9, of concepts 71.1 · 10 s'
     """
     return " · ".join([_stage(progress), *_figures(progress)])
 
@@ -34,7 +36,9 @@ def _figures(progress: Progress) -> list[str]:
     figures = []
     if progress.objective is not None:
         figures.append(f"objective {progress.objective:,.1f}")
-    if progress.dev_f1 is not None:
+    if progress.dev_f1 is not None and progress.dev_concepts is not None:
+        figures.append(f"dev F1 of mentions {100 * progress.dev_f1:.1f}, of concepts {100 * progress.dev_concepts:.1f}")
+    elif progress.dev_f1 is not None:
         figures.append(f"dev F1 {100 * progress.dev_f1:.1f}")
     figures.append(f"{progress.seconds:.0f} s")
     if progress.seconds_left is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from time import monotonic
@@ -13,6 +13,7 @@ from spanloom.document import Document
 from spanloom.errors import DataError
 from spanloom.features import Built, FeatureSet
 from spanloom.hypergraph.threads import parallel_map
+from spanloom.link.biases import Decoded, Wanted, decodings
 from spanloom.link.chain import Chain, fit_chain
 from spanloom.link.columns import DICTIONARY_TEMPLATES, LANGUAGE_TEMPLATES, with_columns
 from spanloom.link.instances import Derivations, Instance, Reader, derive, join
@@ -24,7 +25,7 @@ from spanloom.link.proposals import Proposer
 from spanloom.link.runs import text_runs
 from spanloom.link.scores import Scores, measure
 from spanloom.link.system import Prescribed, System
-from spanloom.recognize.pos_tagger import PosTagger
+from spanloom.recognize.filling import Filler
 from spanloom.recognize.resources import Sources
 from spanloom.recognize.training import Listener, Progress
 from spanloom.vocabulary import memory as remembered
@@ -66,14 +67,14 @@ class Outcome:
         system: trained.
         derivations: of the training data.
         scores: of development data.
-        passes: over the training data, of all runs.
+        passes: of each run, until its best.
         history: updates and development scores of each pass.
     """
 
     system: System
     derivations: Derivations
     scores: Scores
-    passes: int
+    passes: tuple[int, ...]
     history: tuple[tuple[int, float, float], ...]
 
 
@@ -95,12 +96,29 @@ class Fitter:
     types: tuple[str, ...]
     vocabulary: Vocabulary
     language: LanguageModel | None
-    pos: PosTagger | None
+    pos: Filler | None
     tell: Listener
     began: float
 
     def fit(self, train: Sequence[Document], dev: Sequence[Document]) -> Outcome:
-        """Train on prepared documents."""
+        """Train on prepared documents; others choose the pass of each run, and the bias."""
+        ground = self._ground(train)
+        development = Development(ground.system, dev, self.plan.given, self.plan.n_jobs)
+        fits = [self._run(number, ground, development) for number in range(self.plan.runs)]
+        system = replace(ground.system, weights=merge([fit.weights for fit in fits]))
+        system, scores = self._biased(system, development)
+        history = tuple(step for fit in fits for step in fit.history)
+        return Outcome(system, ground.derivations, scores, tuple(fit.passes for fit in fits), history)
+
+    def refit(self, documents: Sequence[Document], chosen: Outcome) -> Outcome:
+        """Train on all documents, with the passes and the bias that some of them, held out, have chosen."""
+        ground = self._ground(documents)
+        runs = [self._rerun(number, ground, passes) for number, passes in enumerate(chosen.passes)]
+        system = replace(ground.system, weights=merge(runs), bias=chosen.system.bias)
+        return replace(chosen, system=system, derivations=ground.derivations)
+
+    def _ground(self, train: Sequence[Document]) -> _Ground:
+        """What is learned before the perceptron, and the training data as it sees them."""
         plan = self.plan
         self._step("vocabulary")
         self.names = Names.build(self.vocabulary)
@@ -123,12 +141,7 @@ class Fitter:
             pos=self.pos,
         )  # fmt: skip
         derivations = derive(ordered, instance, self.types, self.concepts, self.longest)
-        development = Development(system, dev, plan.given, plan.n_jobs)
-        fits = [self._run(number, instance, chain.built, derivations, development) for number in range(plan.runs)]
-        weights = merge([fit.weights for fit in fits])
-        system = self._biased(replace(system, weights=weights), development)
-        history = tuple(step for fit in fits for step in fit.history)
-        return Outcome(system, derivations, development.scores(system), sum(fit.passes for fit in fits), history)
+        return _Ground(system, instance, chain.built, derivations)
 
     def _features(self, documents: Sequence[Document]) -> FeatureSet:
         more = [*DICTIONARY_TEMPLATES] if self.plan.dictionary else []
@@ -156,9 +169,7 @@ class Fitter:
         self._step("tagging chains of the folds")
         return join(parallel_map(one, range(len(folds)), self.plan.n_jobs))
 
-    def _run(
-        self, number: int, instance: Instance, built: Built, derivations: Derivations, development: Development
-    ) -> _Fit:
+    def _run(self, number: int, ground: _Ground, development: Development) -> _Fit:
         plan = self.plan
         history: list[tuple[int, float, float]] = []
         best: list[tuple[float, int, Weights]] = []
@@ -168,28 +179,56 @@ class Fitter:
             scores = development.scores(replace(development.system, weights=done.weights))
             history.append((done.updates, scores.recognition, scores.concepts))
             if not best or scores.mean > best[0][0]:
-                best[:] = [(scores.mean, done.number, _kept(done.weights))]
-            self._step(stage, done.number, plan.iterations, scores.mean)
+                best[:] = [(scores.mean, done.number, done.weights)]
+            self._step(stage, done.number, plan.iterations, scores)
             return done.number - best[0][1] >= plan.patience
 
+        self._learn(number, ground, plan.iterations, after)
+        return _Fit(best[0][2], best[0][1], tuple(history))
+
+    def _rerun(self, number: int, ground: _Ground, passes: int) -> Weights:
+        last: list[Weights] = []
+
+        def after(done: Pass) -> bool:
+            last[:] = [done.weights]
+            self._step("training on all", done.number, passes)
+            return False
+
+        self._learn(number, ground, passes, after)
+        return last[0]
+
+    def _learn(self, number: int, ground: _Ground, passes: int, after: Callable[[Pass], bool]) -> None:
+        """One run of the perceptron."""
+        plan, gold = self.plan, ground.derivations.gold
         perceptron(
-            development.system.search, instance.data, built.matrix, built.index.group_sizes, derivations.gold,
-            derivations.history, passes=plan.iterations, seed=(plan.seed, number), margin=plan.margin,
-            forced=derivations.gold.labels if plan.given else None, callback=after,
+            ground.system.search, ground.instance.data, ground.built.matrix, ground.built.index.group_sizes, gold,
+            ground.derivations.history, passes=passes, seed=(plan.seed, number), margin=plan.margin,
+            forced=gold.labels if plan.given else None, callback=after,
         )  # fmt: skip
-        return _Fit(best[0][2], len(history), tuple(history))
 
-    def _biased(self, system: System, development: Development) -> System:
-        """The system with the bias that development data prefer; the smallest of equal ones."""
+    def _biased(self, system: System, development: Development) -> tuple[System, Scores]:
+        """The system with the bias that development data prefer, the smallest of equal ones; and its scores."""
         if self.plan.given:
-            return system
-        self._step("tuning the bias")
-        unit = self.plan.margin or 10.0
-        tried = [replace(system, bias=factor * unit) for factor in sorted(_BIASES, key=abs)]
-        return max(tried, key=lambda one: development.scores(one).mean)
+            return system, development.scores(system)
+        self._step("tuning the bias", 0, len(_BIASES))
+        tried: dict[float, Scores] = {}
+        for bias, scores in development.compared(system, [factor * (self.plan.margin or 10.0) for factor in _BIASES]):
+            tried[bias] = scores
+            self._step("tuning the bias", len(tried), len(_BIASES), max(tried.values(), key=lambda one: one.mean))
+        best = max(sorted(tried, key=lambda bias: (abs(bias), bias)), key=lambda bias: tried[bias].mean)
+        return replace(system, bias=best), tried[best]
 
-    def _step(self, stage: str, step: int = 0, steps: int | None = None, score: float | None = None) -> None:
-        self.tell(Progress(stage, step, steps, None, score, monotonic() - self.began))
+    def _step(self, stage: str, step: int = 0, steps: int | None = None, scores: Scores | None = None) -> None:
+        f1, concepts = (None, None) if scores is None else (scores.recognition, scores.concepts)
+        self.tell(Progress(stage, step, steps, None, f1, monotonic() - self.began, dev_concepts=concepts))
+
+
+@dataclass(frozen=True)
+class _Ground:
+    system: System
+    instance: Instance
+    built: Built
+    derivations: Derivations
 
 
 @dataclass(frozen=True)
@@ -212,8 +251,20 @@ class Development:
 
     def scores(self, system: System) -> Scores:
         """What a system with other weights makes of them."""
-        labels, choices = system.decode(self._instance, self._matrix, self._prescribed, self.n_jobs)
-        found = system.segments(self._instance, labels, choices)
+        return self._measured(system, system.decode(self._instance, self._matrix, self._prescribed, self.n_jobs))
+
+    def compared(self, system: System, biases: Sequence[float]) -> Iterator[tuple[float, Scores]]:
+        """What a system makes of them under each of some ascending biases, in no order."""
+        data = self._instance.data
+
+        def decode(bias: float, wanted: Wanted) -> Decoded:
+            return replace(system, bias=bias).decode(self._instance, self._matrix, None, self.n_jobs, wanted)
+
+        for bias, decoded in decodings(decode, biases, np.repeat(data.document, np.diff(data.offsets))):
+            yield bias, self._measured(system, decoded)
+
+    def _measured(self, system: System, decoded: Decoded) -> Scores:
+        found = system.segments(self._instance, *decoded)
         return measure(self.documents, found, system.types, system.concepts)
 
 
@@ -239,10 +290,6 @@ def merge(weights: Sequence[Weights]) -> Weights:
     distinct, inverse = np.unique(keys, return_inverse=True)
     sums = np.bincount(inverse, values, len(distinct)) / len(weights)
     return Weights(roles, filled_table(distinct, sums.astype(np.float32)))
-
-
-def _kept(weights: Weights) -> Weights:
-    return Weights(weights.roles.copy(), weights.table)
 
 
 def _longest(documents: Sequence[Document], types: Sequence[str]) -> int:

@@ -24,9 +24,9 @@ from spanloom.link.transitions import label_of
 from spanloom.recognize.corpus import Gold as Mentions
 from spanloom.recognize.corpus import Lost, lost
 from spanloom.recognize.tagger import Tagger
-from spanloom.structures.base import GAP
-from spanloom.structures.chain import OVERLAP
 
+GAP = "it has a gap, and a linker holds no gaps"
+OVERLAP = "it overlaps a longer one, and a linker holds no overlaps"
 LONG = "it has more tokens than the linker looks at"
 
 

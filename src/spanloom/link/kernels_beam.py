@@ -11,11 +11,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from spanloom.kernels import inner
 from spanloom.link import kernels_features as features
-from spanloom.link.kernels_states import close, enter, role, start
+from spanloom.link.kernels_states import close, copy, enter, role, start
 from spanloom.link.kernels_table import ZERO, Table, mix
 
 FREE = -1  # a label that is not prescribed
@@ -73,7 +73,7 @@ class Workspace(NamedTuple):
     keys: NDArray[np.uint64]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def concept_of(data, span, choice):
     """The concept of a choice, -1 for none."""
     if span < 0 or choice >= data.cand_ptr[span + 1] - data.cand_ptr[span]:
@@ -81,7 +81,7 @@ def concept_of(data, span, choice):
     return np.int64(data.cand_concept[data.cand_ptr[span] + choice])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def found_by(data, span, choice):
     """How the candidate of a choice was found."""
     if span < 0 or choice >= data.cand_ptr[span + 1] - data.cand_ptr[span]:
@@ -89,7 +89,7 @@ def found_by(data, span, choice):
     return np.int64(data.cand_class[data.cand_ptr[span] + choice])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _weigh(model, data, work, sentence, span, choice):
     row = choice_row(data, sentence, span, choice)
     n = features.candidate_keys(model.groups, data, span, choice, work.keys)
@@ -97,7 +97,7 @@ def _weigh(model, data, work, sentence, span, choice):
     work.context[row] = ZERO
 
 
-@njit(cache=True, nogil=True)
+@inner
 def prepare(model, data, work, sentence):
     """Enter a sentence's spans, and score its candidates."""
     base = data.offsets[sentence]
@@ -113,11 +113,11 @@ def prepare(model, data, work, sentence):
             work.span_at[data.span_first[span], size - 1] = span
         for choice in range(data.cand_ptr[span + 1] - data.cand_ptr[span] + 1):
             _weigh(model, data, work, sentence, span, choice)
-    _weigh(model, data, work, sentence, -1, 0)
+    _weigh(model, data, work, sentence, np.int64(-1), np.int64(0))
     return length
 
 
-@njit(cache=True, nogil=True)
+@inner
 def choice_row(data, sentence, span, choice):
     """The row of a choice in the workspace: candidates, then spans without a concept, then what is no span."""
     begin, stop = data.span_ptr[sentence], data.span_ptr[sentence + 1]
@@ -129,7 +129,7 @@ def choice_row(data, sentence, span, choice):
     return candidates + span - begin
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _context(state, i):
     """What of a state the features see that fire when its entity is closed at token i."""
     result = mix(features.NOTHING, np.uint64(i))
@@ -138,7 +138,7 @@ def _context(state, i):
     return result
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _look(model, data, work, sentence, i, old, span, choice, row, labels):
     """The scores of closing the entity with a choice, and of each next label then; derivations share them."""
     base = data.offsets[sentence]
@@ -147,7 +147,7 @@ def _look(model, data, work, sentence, i, old, span, choice, row, labels):
     word = words[base + i] if i < length else features.BEHIND
     concept = concept_of(data, span, choice)
     state = work.spare
-    state[:] = old
+    copy(old, state)
     close(model.forms, words, base, state, i, concept)
     linked = np.int64(concept >= 0 and work.linked[concept] == data.document[sentence] + 1)
     kind, first = (old[features.LABEL1] - 1) // 2, old[features.OPEN]
@@ -161,21 +161,21 @@ def _look(model, data, work, sentence, i, old, span, choice, row, labels):
         work.following[row, option] = features.total(model.table, work.keys, n)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def segment_score(model, data, work, sentence, first, end, kind):
     """The score of an entity's own words and of its span, computed when first asked for."""
     value = work.segments[first, end - first - 1, kind]
     if np.isnan(value):
         base = data.offsets[sentence]
         length = data.offsets[sentence + 1] - base
-        span = work.span_at[first, end - first - 1]
+        span = np.int64(work.span_at[first, end - first - 1])
         n = features.segment_keys(model.groups, data, base, length, first, end, span, kind, work.keys)
         value = features.total(model.table, work.keys, n)
         work.segments[first, end - first - 1, kind] = value
     return value
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _offer(work, after, size, width, step, score, parent, choice, label, gold):
     """Put a derivation into the next beam, which is kept sorted; of equal ones the first offered is the better."""
     scores, states = work.scores[after], work.states[after]
@@ -194,7 +194,7 @@ def _offer(work, after, size, width, step, score, parent, choice, label, gold):
     return min(size + 1, width)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def search(model, data, work, sentence, local, width, forced, gold_label, gold_choice, learn, margin):
     """The best derivation that the beam finds, in the back pointers.
 
@@ -213,13 +213,14 @@ def search(model, data, work, sentence, local, width, forced, gold_label, gold_c
     length = prepare(model, data, work, sentence)
     base = data.offsets[sentence]
     words = data.words
-    now, after = 0, 1
+    now, after = np.int64(0), np.int64(1)
+    nothing_closed = np.int64(-1)
     start(work.states[now, 0])
     work.states[now, 0, features.GOLD] = 1
     work.scores[now, 0] = 0.0
     size = 1
     for i in range(length + 1):
-        new = 0
+        new = np.int64(0)
         word = words[base + i] if i < length else features.BEHIND
         wanted = forced[base + i] if i < length else 0
         labels = 1 + model.types if i < length else 1
@@ -244,7 +245,7 @@ def search(model, data, work, sentence, local, width, forced, gold_label, gold_c
                             value += margin
                     else:
                         gold = np.int64(on_gold)
-                    new = _offer(work, after, new, width, i, value, slot, -1, label, gold)
+                    new = _offer(work, after, new, width, i, value, slot, nothing_closed, label, gold)
                 continue
             kind = (previous - 1) // 2
             inside = 2 * kind + 2
@@ -257,10 +258,10 @@ def search(model, data, work, sentence, local, width, forced, gold_label, gold_c
                 gold = np.int64(on_gold and gold_label[base + i] == inside)
                 if gold_label[base + i] != inside:
                     value += margin
-                new = _offer(work, after, new, width, i, value, slot, -1, inside, gold)
+                new = _offer(work, after, new, width, i, value, slot, nothing_closed, inside, gold)
             if wanted != FREE and wanted == inside:
                 continue
-            span = work.span_at[first, i - first - 1]
+            span = np.int64(work.span_at[first, i - first - 1])
             count = 0 if span < 0 else data.cand_ptr[span + 1] - data.cand_ptr[span]
             whole = score + segment_score(model, data, work, sentence, first, i, kind)
             context = _context(old, i)
@@ -299,24 +300,24 @@ def search(model, data, work, sentence, local, width, forced, gold_label, gold_c
     return length + 1, work.states[now, 0, features.GOLD] == 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _succeed(model, data, work, base, length, now, after, slot, i):
     """The state of a derivation that was taken into the next beam."""
     target = work.states[after, slot]
     gold = target[features.GOLD]
-    target[:] = work.states[now, work.parent[i, slot]]
+    copy(work.states[now, work.parent[i, slot]], target)
     target[features.GOLD] = gold
-    choice = work.choice[i, slot]
+    choice = np.int64(work.choice[i, slot])
     concept = np.int64(-1)
     if choice >= 0:
         first = target[features.OPEN]
-        concept = concept_of(data, work.span_at[first, i - first - 1], choice)
+        concept = concept_of(data, np.int64(work.span_at[first, i - first - 1]), choice)
         close(model.forms, data.words, base, target, i, concept)
     if i < length:
-        enter(data.words, base, target, i, work.label[i, slot], choice >= 0, concept)
+        enter(data.words, base, target, i, np.int64(work.label[i, slot]), choice >= 0, concept)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def trace(work, steps, slot, labels, choices):
     """The labels of the derivation that ends in a slot of the beam after some steps, and the choices at its actions.
 
@@ -328,7 +329,7 @@ def trace(work, steps, slot, labels, choices):
         slot = work.parent[i, slot]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def walk(model, data, work, sentence, labels, choices, begin, steps, out_roles, out_keys):
     """The features of a derivation's actions from ``begin`` to ``steps``.
 
@@ -348,7 +349,7 @@ def walk(model, data, work, sentence, labels, choices, begin, steps, out_roles, 
     start(state)
     roles = n = 0
     for i in range(steps):
-        label, choice = labels[i], choices[i]
+        label, choice = np.int64(labels[i]), np.int64(choices[i])
         previous, first = state[features.LABEL1], state[features.OPEN]
         word = words[base + i] if i < length else features.BEHIND
         language = data.language[min(base + i, len(words) - 1)]
@@ -356,7 +357,7 @@ def walk(model, data, work, sentence, labels, choices, begin, steps, out_roles, 
         concept = np.int64(-1)
         if choice >= 0:
             kind = (previous - 1) // 2
-            span = work.span_at[first, i - first - 1]
+            span = np.int64(work.span_at[first, i - first - 1])
             concept = concept_of(data, span, choice)
             close(model.forms, words, base, state, i, concept)
             if emit:
@@ -381,15 +382,15 @@ def walk(model, data, work, sentence, labels, choices, begin, steps, out_roles, 
     return roles, n
 
 
-@njit(cache=True, nogil=True)
-def link(model, data, work, sentence, labels, choices, begin):
+@inner
+def link(data, work, sentence, labels, choices):
     """Note the concepts of a derivation, so that later sentences of the document see them."""
     base = data.offsets[sentence]
     length = data.offsets[sentence + 1] - base
-    first = begin
+    first = np.int64(0)
     for i in range(length + 1):
         if choices[i] >= 0:
-            concept = concept_of(data, work.span_at[first, i - first - 1], choices[i])
+            concept = concept_of(data, np.int64(work.span_at[first, i - first - 1]), np.int64(choices[i]))
             if concept >= 0:
                 work.linked[concept] = data.document[sentence] + 1
         if i < length and labels[i] % 2 == 1:

@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from spanloom.kernels import inner
 from spanloom.link.kernels_table import ZERO, mix, weight
 
 # groups of templates, as bits
@@ -108,13 +109,13 @@ def key4(template, a, b, c, d):
     return mix(mix(mix(mix(mix(NOTHING, template), a), b), c), d)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def concept_form(concept):
     """n of a concept."""
     return mix(NO_CONCEPT, np.uint64(concept + 1))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def text_form(words, first, end):
     """n of words that are linked to nothing, and e of a string."""
     state = NOTHING
@@ -123,7 +124,7 @@ def text_form(words, first, end):
     return state
 
 
-@njit(cache=True, nogil=True)
+@inner
 def append_keys(groups, known, label, out):
     """Template 2: whether the entity with the word appended is a name of the vocabulary."""
     n = 0
@@ -133,7 +134,7 @@ def append_keys(groups, known, label, out):
     return n
 
 
-@njit(cache=True, nogil=True)
+@inner
 def next_keys(groups, state, word, label, out):
     """What the next label says with the segments before it: templates 4b, 6, and 11 to 14."""
     n = 0
@@ -157,7 +158,7 @@ def next_keys(groups, state, word, label, out):
     return n
 
 
-@njit(cache=True, nogil=True)
+@inner
 def close_keys(groups, state, concept, base, first, kind, word, words, language, more, found, linked, out):
     """What linking the open entity says with what came before: templates 7 to 10, 15, and ours.
 
@@ -209,7 +210,7 @@ def close_keys(groups, state, concept, base, first, kind, word, words, language,
     return n
 
 
-@njit(cache=True, nogil=True)
+@inner
 def segment_keys(groups, data, base, length, first, end, span, kind, out):
     """What an entity's own words and those beside it say, and what is known of the span.
 
@@ -250,7 +251,7 @@ def segment_keys(groups, data, base, length, first, end, span, kind, out):
     return n
 
 
-@njit(cache=True, nogil=True)
+@inner
 def candidate_keys(groups, data, span, choice, out):
     """What is known of a candidate, or of there being none: ``choice`` is its number, counted in the span."""
     n = 0
@@ -267,7 +268,7 @@ def candidate_keys(groups, data, span, choice, out):
     return n
 
 
-@njit(cache=True, nogil=True)
+@inner
 def total(table, keys, n):
     """The sum of the weights of n keys."""
     result = np.float32(0)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from spanloom.kernels import inner
 from spanloom.link.ngrams import START
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _find(ptr, words, context, word):
     """The number of the n-gram, -1 if it is not there; binary search among the children of its context."""
     low, high = ptr[context], ptr[context + 1]

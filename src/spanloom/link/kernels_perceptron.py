@@ -5,23 +5,25 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from spanloom.kernels import inner
 from spanloom.link import kernels_beam as beam
 from spanloom.link.kernels_table import change
 
 
-@njit(cache=True, nogil=True)
+@inner
 def local_scores(indices, offsets, values, weights, base, length, out):
     """(T, R) scores of roles at the tokens of a sentence."""
     for t in range(length):
         row = out[t]
-        row[:] = 0.0
+        for r in range(len(row)):
+            row[r] = 0.0
         for i in range(offsets[base + t], offsets[base + t + 1]):
             value, source = values[i], weights[indices[i]]
             for r in range(len(row)):
                 row[r] += value * source[r]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _update(matrix, weights, sums, table, base, roles, keys, sign, step):
     indices, offsets, values = matrix
     for j in range(len(roles)):
@@ -71,7 +73,9 @@ def train(
         for j in range(ptr[document], ptr[document + 1]):
             work.linked[concepts[j]] = document + 1 if sentences[j] < n else 0
         local_scores(matrix[0], matrix[1], matrix[2], weights, base, length, local)
-        taken, right = beam.search(model, data, work, n, local, width, forced, gold_label, gold_choice, True, margin)
+        taken, right = beam.search(
+            model, data, work, n, local, width, forced, gold_label, gold_choice, np.bool_(True), margin
+        )
         if right:
             continue
         updates += 1
@@ -107,11 +111,21 @@ def predict(model, data, first, end, local, base, work, width, forced, out_label
         start = data.offsets[n]
         length = data.offsets[n + 1] - start
         taken, _ = beam.search(
-            model, data, work, n, local[start - base : start - base + length], width, forced, unused, unused, False, 0.0
+            model,
+            data,
+            work,
+            n,
+            local[start - base : start - base + length],
+            width,
+            forced,
+            unused,
+            unused,
+            np.bool_(False),
+            0.0,
         )
         beam.trace(work, taken, 0, labels, choices)
         out_score[n] = work.scores[(length + 1) % 2, 0]
         for i in range(length):
             out_label[start + i] = labels[i]
             out_choice[start + i] = choices[i + 1]
-        beam.link(model, data, work, n, labels, choices, 0)
+        beam.link(data, work, n, labels, choices)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from spanloom.kernels import inner
 from spanloom.link import kernels_features as features
 
 
-@njit(cache=True, nogil=True)
+@inner
 def role(types, previous, label):
     """The role of a pair of labels; see `spanloom.link.transitions.role_names`."""
     labels = 1 + 2 * types
@@ -21,7 +21,7 @@ def role(types, previous, label):
     return base + 2 * types + 2 * kind + (previous == label)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def start(state):
     """The state before the first token."""
     state[:] = 0
@@ -33,7 +33,14 @@ def start(state):
         state[column] = np.int64(features.NOTHING)
 
 
-@njit(cache=True, nogil=True)
+@inner
+def copy(source, target):
+    """A state over another; a loop, as what stands behind a slice takes a second to compile."""
+    for column in range(features.WIDTH):
+        target[column] = source[column]
+
+
+@inner
 def push(state, form, first, last, size):
     """A new last segment."""
     state[features.N2], state[features.N2_LAST] = state[features.N1], state[features.N1_LAST]
@@ -42,7 +49,7 @@ def push(state, form, first, last, size):
     state[features.N1_LAST], state[features.N1_SIZE] = np.int64(last), size
 
 
-@njit(cache=True, nogil=True)
+@inner
 def close(forms, words, base, state, end, concept):
     """Close the open entity at token ``end``; its first is kept in the state until `enter` follows."""
     first = state[features.OPEN]
@@ -53,7 +60,7 @@ def close(forms, words, base, state, end, concept):
         push(state, form, words[base + first], words[base + end - 1], end - first)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def enter(words, base, state, i, label, closed, concept):
     """Take token i with a label; ``closed`` says whether the open entity was closed first."""
     if closed:

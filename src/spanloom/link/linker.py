@@ -20,9 +20,8 @@ from spanloom.link.report import LinkReport, make_report
 from spanloom.link.store import StoredLinker, read_linker, write_linker
 from spanloom.link.system import System
 from spanloom.recognize.corpus import Lost, batches, hold_out, training_types
-from spanloom.recognize.filling import Source, check_source, check_use, fill, open_tagger
+from spanloom.recognize.filling import Filler, Source, check_source, check_use, fill, open_tagger
 from spanloom.recognize.parameters import Parameters
-from spanloom.recognize.pos_tagger import PosTagger
 from spanloom.recognize.resources import Sources
 from spanloom.recognize.training import Listener, Progress
 from spanloom.text import prepare
@@ -142,7 +141,8 @@ class Linker(Parameters):
 
         Args:
             documents: with mentions and their concepts; tokens and sentences are made where they are missing.
-            dev: chooses the pass and the bias; a tenth of the training data, drawn by the seed, when ``None``.
+            dev: chooses the pass and the bias. When ``None``, a tenth of the training data, drawn by the seed, does,
+                and then the linker is trained again on all of them.
             vocabulary: what mentions are linked to; kept in the model.
             progress: told of each step.
 
@@ -160,12 +160,14 @@ class Linker(Parameters):
         train = fill((self._own(prepare(document)) for document in documents), pos, self.n_jobs)
         types = training_types(train)
         given = None if dev is None else fill((self._own(prepare(document)) for document in dev), pos, self.n_jobs)
-        if given is None:
-            train, given = hold_out(train, HELD_OUT, self.random_state)
         language = self.language_model
         if language is not None and not isinstance(language, LanguageModel):
             language = LanguageModel.load(language)
-        outcome = Fitter(self._plan(), types, vocabulary, language, pos, tell, began).fit(train, given)
+        fitter = Fitter(self._plan(), types, vocabulary, language, pos, tell, began)
+        if given is None:
+            outcome = fitter.refit(train, fitter.fit(*hold_out(train, HELD_OUT, self.random_state)))
+        else:
+            outcome = fitter.fit(train, given)
         check_use(pos, outcome.system.reader.tagger.features)
         self.types_ = types
         self.system_ = outcome.system
@@ -236,7 +238,7 @@ class Linker(Parameters):
             DataError: the system refused to write.
         """
         params = self.plain_params()
-        if isinstance(self.pos, PosTagger):
+        if isinstance(self.pos, Filler):
             params["pos"] = None
         if isinstance(self.language_model, LanguageModel):
             params["language_model"] = None

@@ -9,7 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Document, align
-from spanloom.link.runs import CLOSE, DEGREES, LOOSE, Int64, KeyTable, document_runs, text_runs
+from spanloom.link.runs import CLOSE, DEGREES, LOOSE, Int64, document_runs, text_runs
+from spanloom.vocabulary.folded_names import sentence_bounds
+from spanloom.vocabulary.key_table import KeyTable
+from spanloom.vocabulary.memory import known
 from spanloom.vocabulary.store import Vocabulary
 
 Array = NDArray[np.generic]
@@ -43,8 +46,7 @@ class Concepts:
 
     def parts(self, identifiers: Sequence[str]) -> tuple[int, ...]:
         """The numbers of those identifiers that the vocabulary knows, each once."""
-        found = dict.fromkeys(self.vocabulary.find(identifier) for identifier in identifiers)
-        return tuple(number for number in found if number >= 0)
+        return known(map(self.vocabulary.find, identifiers))
 
     def identifiers(self, number: int) -> tuple[str, ...]:
         """The identifiers of a number; none for NIL."""
@@ -59,9 +61,9 @@ def find_combinations(
     documents: Sequence[Document], types: Sequence[str], vocabulary: Vocabulary
 ) -> list[tuple[int, ...]]:
     """The combinations of concepts that single mentions have, in the order of first occurrence."""
-    known = Concepts(vocabulary)
+    single = Concepts(vocabulary)
     parts = (
-        known.parts(mention.concepts)
+        single.parts(mention.concepts)
         for document in documents
         for mention in document.mentions
         if mention.type in types
@@ -135,14 +137,8 @@ class Memory:
 
 def all_runs(documents: Sequence[Document], longest: int) -> tuple[Int64, Int64]:
     """First token and end of all runs of up to so many tokens within sentences, counted over all documents."""
-    limits, base = [], 0
-    for document in documents:
-        if document.tokens is None or document.sentences is None:
-            continue
-        bounds = document.sentences
-        limits.append(np.repeat(bounds[:, 1], bounds[:, 1] - bounds[:, 0]) + base)
-        base += len(document.tokens)
-    limit = np.concatenate(limits) if limits else np.zeros(0, np.int64)
+    bounds = sentence_bounds(documents)
+    limit = np.repeat(bounds[1:], np.diff(bounds))
     starts = np.arange(len(limit))
     found = [starts[starts + size <= limit] for size in range(1, longest + 1)]
     sizes = np.repeat(np.arange(1, longest + 1), [len(part) for part in found])

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from spanloom.document import Document
 from spanloom.link.evidence import Evidence
 from spanloom.link.names import LONGEST_NAME, Memory, Names, all_runs
-from spanloom.link.runs import CLOSE, EXACT, LOOSE, Int64, KeyTable, Runs, UInt64, document_runs, text_runs
+from spanloom.link.runs import CLOSE, EXACT, LOOSE, Int64, Runs, UInt64, document_runs, text_runs
 from spanloom.link.short_forms import UNDEFINED, ShortForms, find_short_forms
 from spanloom.text.abbreviations import abbreviations, expand
 from spanloom.vocabulary.candidates import CandidateFinder
+from spanloom.vocabulary.key_table import KeyTable
 
 # how a candidate was found, best first; 0 is none
 NO_WAY, MEMORY_EXACT, MEMORY_CLOSE, NAME_CLOSE, MEMORY_LOOSE, NAME_LOOSE, SIMILAR = range(7)

@@ -20,7 +20,7 @@ class LinkReport:
         linked: mentions whose concept is among their candidates, and ``concepts``, those that have one.
         lost: reason -> how many mentions the linker cannot hold.
         features: rows of weights of tokens, and ``keys``, all other features.
-        passes: over the training data.
+        passes: over the training data, until no better one came.
         dev_f1: of recognition, 0 to 1.
         dev_concepts: F1 of documents' concepts.
         dev_accuracy: of concepts, where the mention was recognized.
@@ -62,7 +62,7 @@ def make_report(train: Sequence[Document], outcome: Outcome) -> LinkReport:
         lost=dict(sorted(Counter(item.reason for item in outcome.derivations.lost).items())),
         features=len(system.weights.roles),
         keys=int((system.weights.table.keys != 0).sum()),
-        passes=outcome.passes,
+        passes=len(outcome.history),
         dev_f1=outcome.scores.recognition,
         dev_concepts=outcome.scores.concepts,
         dev_accuracy=outcome.scores.accuracy,

@@ -8,7 +8,6 @@ differences of prefix sums, so the keys of all runs of a text cost a few operati
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
@@ -17,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Document
-from spanloom.errors import ModelError
 from spanloom.features.tokens import hash_values
 from spanloom.text import tokenize
-from spanloom.vocabulary.folding import fold_word
+from spanloom.vocabulary.folding import fold_word, numbered, prefix_sums
 
 UInt64 = NDArray[np.uint64]
 Int64 = NDArray[np.int64]
@@ -76,16 +74,12 @@ def runs(words: Sequence[str]) -> Runs:
     >>> bool(loose[0] == loose[1]), bool(exact[0] == exact[1]), int(loose[2])
     (True, False, 0)
     """
-    number: dict[str, int] = {}
-    ids = np.fromiter((number.setdefault(word, len(number)) for word in words), np.int64, count=len(words))
-    columns = list(zip(*map(_parts, number), strict=True)) or [()] * 6
+    distinct, ids = numbered(words)
+    columns = list(zip(*map(_parts, distinct), strict=True)) or [()] * 6
     exact, low, endings, shapes = (_hashes(columns[c]) for c in (0, 3, 4, 5))
     folded = [_sums_of_words(columns[c]) for c in (1, 2)]
     powers = _powers(_ODD, len(words))
-    table = (exact[ids] * powers[:-1], folded[0][ids], folded[1][ids])
-    sums = np.zeros((DEGREES, len(words) + 1), np.uint64)
-    for row, values in zip(sums, table, strict=True):
-        np.cumsum(values, out=row[1:])
+    sums = np.stack([prefix_sums(values) for values in (exact[ids] * powers[:-1], folded[0][ids], folded[1][ids])])
     solid = np.array([bool(text) for text in columns[1]], bool)
     return Runs(sums, _powers(_INVERSE, len(words)), solid[ids], low[ids], endings[ids], shapes[ids])
 
@@ -119,93 +113,19 @@ def _trimmed(solid: NDArray[np.bool_], first: Int64, end: Int64) -> tuple[Int64,
 
 
 def _hashes(values: Sequence[str]) -> UInt64:
-    distinct: dict[str, int] = {}
-    ids = [distinct.setdefault(value, len(distinct)) for value in values]
-    return hash_values(list(distinct))[ids] if ids else np.zeros(0, np.uint64)
+    distinct, ids = numbered(values)
+    return hash_values(distinct)[ids]
 
 
 def _sums_of_words(texts: Sequence[str]) -> UInt64:
     """The sum of the hashes of each text's words."""
     words = [text.split(" ") if text else [] for text in texts]
-    hashes = _hashes(list(chain.from_iterable(words)))
-    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(hashes, dtype=np.uint64)])
+    sums = prefix_sums(_hashes(list(chain.from_iterable(words))))
     ends = np.cumsum([len(parts) for parts in words], dtype=np.int64)
-    starts = np.concatenate([np.zeros(1, np.int64), ends[:-1]])
-    result: UInt64 = sums[ends] - sums[starts]
-    return result
+    return np.diff(sums[ends], prepend=np.uint64(0))
 
 
 def _powers(base: int, count: int) -> UInt64:
     powers = np.full(count + 1, base, np.uint64)
     powers[0] = 1
     return np.cumprod(powers, dtype=np.uint64)
-
-
-@dataclass(frozen=True, slots=True)
-class KeyTable:
-    """Values by key.
-
-    Args:
-        keys: (Q,) ascending, distinct.
-        ptr: (Q + 1,) where the values of each begin.
-        values: int32.
-        counts: int32, one for each value.
-
-    Raises:
-        ModelError: arrays that do not belong together.
-    """
-
-    keys: UInt64
-    ptr: Int64
-    values: NDArray[np.int32]
-    counts: NDArray[np.int32]
-
-    def __post_init__(self) -> None:
-        sound = (
-            self.keys.dtype == np.uint64 and self.ptr.dtype == np.int64 and self.values.dtype == np.int32
-            and self.counts.dtype == np.int32 and len(self.ptr) == len(self.keys) + 1 and self.ptr[0] == 0
-            and self.ptr[-1] == len(self.values) == len(self.counts) and (np.diff(self.ptr) >= 0).all()
-            and (self.keys[1:] > self.keys[:-1]).all()
-        )  # fmt: skip
-        if not sound:
-            raise ModelError("a table of phrases does not hold together; the model is damaged")
-
-    @classmethod
-    def build(cls, keys: UInt64, values: NDArray[np.int32], most: int | None = None) -> KeyTable:
-        """From pairs of keys and values; equal pairs are counted, key 0 is left out.
-
-        Args:
-            keys: one for each value.
-            most: keys with more distinct values than this are left out, as they say nothing.
-
-        >>> table = KeyTable.build(np.array([7, 5, 7], np.uint64), np.array([1, 2, 1], np.int32))
-        >>> table.keys.tolist(), table.values.tolist(), table.counts.tolist()
-        ([5, 7], [2, 1], [1, 2])
-        """
-        values = np.asarray(values, np.int32)[keys != 0]
-        keys = keys[keys != 0]
-        order = np.lexsort((values, keys))
-        keys, values = keys[order], values[order]
-        new = np.ones(len(keys), bool)
-        new[1:] = (keys[1:] != keys[:-1]) | (values[1:] != values[:-1])
-        starts = np.flatnonzero(new)
-        counts = np.diff(np.append(starts, len(keys))).astype(np.int32)
-        keys, values = keys[starts], values[starts]
-        distinct, sizes = np.unique(keys, return_counts=True)
-        if most is not None:
-            keep = np.repeat(sizes <= most, sizes)
-            values, counts = values[keep], counts[keep]
-            distinct, sizes = distinct[sizes <= most], sizes[sizes <= most]
-        ptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        return cls(distinct, ptr, values, counts)
-
-    def find(self, keys: UInt64) -> Int64:
-        """The place of each key, -1 if it is not there."""
-        if not len(self.keys):
-            return np.full(len(keys), -1, np.int64)
-        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[at] == keys, at, -1)
-
-    def arrays(self, prefix: str) -> dict[str, NDArray[np.generic]]:
-        """For a model file."""
-        return {f"{prefix}.{name}": getattr(self, name) for name in ("keys", "ptr", "values", "counts")}

@@ -18,7 +18,7 @@ from spanloom.link.learning import Search, Weights, filled_table
 from spanloom.link.names import Concepts, Memory, Names
 from spanloom.link.proposals import Proposer
 from spanloom.link.report import LinkReport
-from spanloom.link.runs import DEGREES, KeyTable
+from spanloom.link.runs import DEGREES
 from spanloom.link.system import System
 from spanloom.modelfile import Array, damaged, read_kind, save_model
 from spanloom.recognize.recognizer import Recognizer
@@ -37,6 +37,7 @@ from spanloom.recognize.store import (
 )
 from spanloom.vocabulary import memory as remembered
 from spanloom.vocabulary.candidates import METHODS, CandidateFinder
+from spanloom.vocabulary.key_table import KeyTable
 from spanloom.vocabulary.store import Vocabulary
 
 KIND = "linker"

@@ -13,14 +13,14 @@ from spanloom.features.tokens import Int64
 from spanloom.hypergraph.threads import parallel_map, threads
 from spanloom.link import kernels_beam as beam
 from spanloom.link import kernels_perceptron as kernels
+from spanloom.link.biases import Decoded, Wanted
 from spanloom.link.columns import with_columns
 from spanloom.link.instances import Instance, Reader
 from spanloom.link.language_model import LanguageModel
 from spanloom.link.learning import Int32, Search, Singles, Weights
 from spanloom.link.names import NIL, Concepts, Names
 from spanloom.link.transitions import label_of
-from spanloom.recognize.filling import fill
-from spanloom.recognize.pos_tagger import PosTagger
+from spanloom.recognize.filling import Filler, fill
 from spanloom.scoring import Weights as RoleWeights
 from spanloom.scoring import role_scores
 
@@ -49,7 +49,7 @@ class System:
     search: Search
     weights: Weights
     bias: float = 0.0
-    pos: PosTagger | None = None
+    pos: Filler | None = None
 
     def columns(self, documents: Sequence[Document], n_jobs: int = 1) -> list[Document]:
         """Prepared documents with the columns that the features need."""
@@ -86,9 +86,10 @@ class System:
         return self.reader.read(documents, potentials, spans, n_jobs), matrix
 
     def decode(
-        self, instance: Instance, matrix: Sparse, prescribed: Prescribed | None = None, n_jobs: int = 1
-    ) -> tuple[Int32, Int32]:
-        """(T,) labels and choices of the best derivations."""
+        self, instance: Instance, matrix: Sparse, prescribed: Prescribed | None = None, n_jobs: int = 1,
+        wanted: Wanted | None = None,
+    ) -> Decoded:  # fmt: skip
+        """The best derivations; of the documents that are ``wanted``, (D,), or of all."""
         data, search = instance.data, self.search
         forced = np.full(len(data.words), beam.FREE, np.int32)
         if prescribed is not None:
@@ -108,8 +109,8 @@ class System:
                 forced, labels, choices, scores,
             )  # fmt: skip
 
-        parallel_map(part, _pieces(data.document, n_jobs), n_jobs)
-        return labels, choices
+        parallel_map(part, _pieces(data.document, n_jobs, wanted), n_jobs)
+        return Decoded(labels, choices)
 
     def segments(self, instance: Instance, labels: Int32, choices: Int32) -> list[tuple[int, int, int, int]]:
         """First token, end, type and concept of each entity, counted over all documents."""
@@ -185,10 +186,13 @@ class Prescribed:
             yield document.copy(mentions=mentions)
 
 
-def _pieces(document: Int64, n_jobs: int) -> list[tuple[int, int]]:
-    """Ranges of sentences that begin where documents do."""
+def _pieces(document: Int64, n_jobs: int, wanted: Wanted | None = None) -> list[tuple[int, int]]:
+    """Ranges of sentences that begin where documents do; those of single documents, where some are wanted."""
     if not len(document):
         return []
     starts = np.flatnonzero(np.append(True, document[1:] != document[:-1]))
+    if wanted is not None and not wanted.all():
+        ends, keep = np.append(starts[1:], len(document)), wanted[document[starts]]
+        return list(zip(starts[keep].tolist(), ends[keep].tolist(), strict=True))
     cuts = np.unique(starts[np.linspace(0, len(starts), max(1, n_jobs) * 4, endpoint=False).astype(int)]).tolist()
     return list(zip(cuts, [*cuts[1:], len(document)], strict=True))

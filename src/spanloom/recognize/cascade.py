@@ -13,7 +13,7 @@ from spanloom.errors import ModelError, UsageError
 from spanloom.features import FeatureSet
 from spanloom.recognize.cascade_store import CascadeReport, StoredCascade, read_cascade, write_cascade
 from spanloom.recognize.corpus import Lost, batches, check_development, hold_out, training_types
-from spanloom.recognize.filling import Source, check_use, fill, open_tagger
+from spanloom.recognize.filling import Filler, Source, check_use, fill, open_tagger
 from spanloom.recognize.links import (
     STRUCTURE,
     Link,
@@ -25,7 +25,6 @@ from spanloom.recognize.links import (
     tag_column,
 )
 from spanloom.recognize.parameters import Parameters
-from spanloom.recognize.pos_tagger import PosTagger
 from spanloom.recognize.recognizer import BATCH_TOKENS, HELD_OUT, Recognizer
 from spanloom.recognize.resources import Sources
 from spanloom.recognize.strongest import Strongest
@@ -187,7 +186,7 @@ class Cascade(Parameters):
             UsageError: the folder is there, or the cascade is not trained.
             DataError: the system refused to write.
         """
-        params = self.plain_params() | ({"pos": None} if isinstance(self.pos, PosTagger) else {})
+        params = self.plain_params() | ({"pos": None} if isinstance(self.pos, Filler) else {})
         write_cascade(StoredCascade(params, self.fitted, self.report_, self.pos_), path, force=force)
 
     def check(self) -> None:
@@ -228,7 +227,7 @@ class Cascade(Parameters):
     chains_: tuple[Recognizer, ...]
     report_: CascadeReport
     lost_: tuple[Lost, ...]
-    pos_: PosTagger | None = None
+    pos_: Filler | None = None
 
 
 def load_cascade(path: str | Path) -> Cascade:

@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict
 
 from spanloom.errors import ModelError
 from spanloom.modelfile import damaged, read_kind, save_model
+from spanloom.recognize.filling import Filler
 from spanloom.recognize.links import PREFIX, STRUCTURE, column_names
-from spanloom.recognize.pos_tagger import PosTagger
 from spanloom.recognize.recognizer import Recognizer
 from spanloom.recognize.report import Report
 from spanloom.recognize.store import (
@@ -76,7 +76,7 @@ class StoredCascade(NamedTuple):
     params: dict[str, Any]
     chains: tuple[Recognizer, ...]
     report: CascadeReport
-    pos: PosTagger | None
+    pos: Filler | None
 
 
 class _Description(BaseModel):

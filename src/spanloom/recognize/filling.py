@@ -10,23 +10,27 @@ from spanloom.document import Document
 from spanloom.errors import UsageError
 from spanloom.features import FeatureSet
 from spanloom.recognize.pos_tagger import PosTagger, load_tagger
+from spanloom.recognize.spacy_tagger import PREFIX, SpacyTagger
 
-Source = str | Path | PosTagger | None
-"""A trained tagger, or the folder of one."""
+Filler = PosTagger | SpacyTagger
+Source = str | Path | Filler | None
+"""A trained tagger, the folder of one, or ``spacy:`` and a pipeline of spaCy."""
 
 
-def open_tagger(pos: Source) -> PosTagger | None:
-    """The trained tagger that the parameter means.
+def open_tagger(pos: Source) -> Filler | None:
+    """The tagger that the parameter means.
 
     Raises:
         ModelError: the folder holds no tagger, or a damaged one.
-        UsageError: it is no tagger, or one that is not trained.
+        UsageError: it is no tagger, one that is not trained, or a pipeline of spaCy that cannot be used.
     """
+    check_source(pos)
+    if isinstance(pos, str) and pos.startswith(PREFIX):
+        pos = SpacyTagger(pos.removeprefix(PREFIX))
     if isinstance(pos, str | Path):
         return load_tagger(pos)
     if pos is not None:
-        check_source(pos)
-        _ = pos.fitted
+        _ = pos.fitted if isinstance(pos, PosTagger) else pos.pipeline
     return pos
 
 
@@ -36,11 +40,11 @@ def check_source(pos: object) -> None:
     Raises:
         UsageError: it cannot.
     """
-    if pos is not None and not isinstance(pos, str | Path | PosTagger):
+    if pos is not None and not isinstance(pos, str | Path | Filler):
         raise UsageError(f"pos is {pos!r}, expected a tagger, or the folder of one")
 
 
-def check_use(tagger: PosTagger | None, features: FeatureSet) -> None:
+def check_use(tagger: Filler | None, features: FeatureSet) -> None:
     """Whether a template names the tagger's column.
 
     Raises:
@@ -53,7 +57,7 @@ def check_use(tagger: PosTagger | None, features: FeatureSet) -> None:
         )
 
 
-def fill(documents: Iterable[Document], tagger: PosTagger | None, n_jobs: int | None = 1) -> list[Document]:
+def fill(documents: Iterable[Document], tagger: Filler | None, n_jobs: int | None = 1) -> list[Document]:
     """Prepared documents; those that lack the tagger's column as copies that have it.
 
     Args:
@@ -64,4 +68,6 @@ def fill(documents: Iterable[Document], tagger: PosTagger | None, n_jobs: int | 
     given = list(documents)
     if tagger is None or all(tagger.column in document.columns for document in given):
         return given
-    return list(copy(tagger).set_params(n_jobs=n_jobs).tag(given, keep=True))
+    if isinstance(tagger, PosTagger):
+        tagger = copy(tagger).set_params(n_jobs=n_jobs)
+    return list(tagger.tag(given, keep=True))

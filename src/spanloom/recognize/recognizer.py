@@ -27,9 +27,8 @@ from spanloom.recognize.corpus import (
     place,
     training_types,
 )
-from spanloom.recognize.filling import Source, check_source, check_use, fill, open_tagger
+from spanloom.recognize.filling import Filler, Source, check_source, check_use, fill, open_tagger
 from spanloom.recognize.parameters import Parameters, lambdas
-from spanloom.recognize.pos_tagger import PosTagger
 from spanloom.recognize.report import Report, make_report
 from spanloom.recognize.resources import Sources
 from spanloom.recognize.store import Stored, read_recognizer, write_recognizer
@@ -67,7 +66,7 @@ class Recognizer(Parameters):
             same as a mapping; ``None`` for those that come with Spanloom.
         vocabulary: a vocabulary whose names give the column ``category``; any that `read_vocabulary` knows.
         pos: a trained `PosTagger`, or the folder of one: it is kept in the model, and gives documents that lack its
-            column, ``pos``, the column.
+            column, ``pos``, the column. ``spacy:NAME`` for a pipeline of spaCy, of which the model keeps the name.
         min_count: features of fewer training tokens are left out.
         tune_penalty: whether to tune the mention penalty for development F1.
         reading: how ambiguous structures are read, ``enough`` or ``all``.
@@ -261,7 +260,7 @@ class Recognizer(Parameters):
             UsageError: the folder is there, or the recognizer is not trained.
             DataError: the system refused to write.
         """
-        params = self.plain_params() | ({"pos": None} if isinstance(self.pos, PosTagger) else {})
+        params = self.plain_params() | ({"pos": None} if isinstance(self.pos, Filler) else {})
         write_recognizer(Stored(params, self.fitted, self.report_, self.strongest_, self.pos_), path, force=force)
 
     def log_likelihood(self, documents: Iterable[Document]) -> Floats:
@@ -341,7 +340,7 @@ class Recognizer(Parameters):
     report_: Report
     lost_: tuple[Lost, ...]
     strongest_: Strongest
-    pos_: PosTagger | None = None
+    pos_: Filler | None = None
 
 
 def _finished(tagger: Tagger, fit: Fit, data: TrainingSet) -> Tagger:

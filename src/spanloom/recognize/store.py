@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, TypeAdapter
@@ -14,8 +14,10 @@ from spanloom.errors import ModelError
 from spanloom.features import FeatureIndex, FeatureSet, Resources
 from spanloom.hypergraph import ENGINES
 from spanloom.modelfile import Array, damaged, read_kind, save_model
+from spanloom.recognize.filling import Filler
 from spanloom.recognize.pos_tagger import PosTagger
 from spanloom.recognize.report import Report
+from spanloom.recognize.spacy_tagger import SpacyTagger
 from spanloom.recognize.strongest import Strongest
 from spanloom.recognize.tagger import Tagger
 from spanloom.scoring import Weights
@@ -26,6 +28,7 @@ KIND = "recognizer"
 _INDEX, _CLUSTERS_ARRAY, _CATEGORIES_ARRAY, _POS = "index.", "clusters", "categories", "pos."
 _CLUSTERS = TypeAdapter(dict[str, str])
 _CATEGORIES = TypeAdapter(dict[str, list[str]])
+_SPACY = TypeAdapter(dict[Literal["spacy"], str])
 
 
 class Stored(NamedTuple):
@@ -43,7 +46,7 @@ class Stored(NamedTuple):
     tagger: Tagger
     report: Report
     strongest: Strongest
-    pos: PosTagger | None
+    pos: Filler | None
 
 
 class Params(BaseModel):
@@ -189,14 +192,18 @@ def read_shared(rules: RuleTexts | None, arrays: Mapping[str, Array]) -> Shared:
     return Shared(clusters, Resources(Rules() if rules is None else read_rules(rules.model_dump()), categories))
 
 
-def pos_arrays(pos: PosTagger | None) -> dict[str, Array]:
-    """The arrays of a tagger that fills a column."""
-    return {} if pos is None else pos.fitted.arrays(_POS)
+def pos_arrays(pos: Filler | None) -> dict[str, Array]:
+    """The arrays of a tagger that fills a column; a pipeline of spaCy has none, as only its name is kept."""
+    return pos.fitted.arrays(_POS) if isinstance(pos, PosTagger) else {}
 
 
-def read_pos(description: Mapping[str, Any] | None, arrays: Mapping[str, Array]) -> PosTagger | None:
-    """The tagger of `PosTagger.description` and `pos_arrays`; raises what `damaged` turns into a `ModelError`."""
-    return None if description is None else PosTagger.from_parts(description, arrays, _POS)
+def read_pos(description: Mapping[str, Any] | None, arrays: Mapping[str, Array]) -> Filler | None:
+    """The tagger of its `description` and `pos_arrays`; raises what `damaged` turns into a `ModelError`."""
+    if description is None:
+        return None
+    if "spacy" in description:
+        return SpacyTagger(_SPACY.validate_python(description)["spacy"])
+    return PosTagger.from_parts(description, arrays, _POS)
 
 
 def _names(categories: Phrases) -> dict[str, list[str]]:

@@ -29,6 +29,8 @@ class Progress:
         dev_f1: F1 on development data, 0 to 1.
         seconds: since training began.
         seconds_left: an estimate; of AdaGrad, for the case that development F1 does not rise again.
+        dev_concepts: F1 of documents' concepts on development data, where mentions are linked; ``dev_f1`` is then of
+            mentions.
     """
 
     stage: str
@@ -38,6 +40,7 @@ class Progress:
     dev_f1: float | None = None
     seconds: float = 0.0
     seconds_left: float | None = None
+    dev_concepts: float | None = None
 
 
 Listener = Callable[[Progress], None]

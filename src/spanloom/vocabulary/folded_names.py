@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from spanloom.document import Document
 from spanloom.errors import DataError
 from spanloom.vocabulary import kernels_candidates as kernels
-from spanloom.vocabulary.folding import Pieces, pieces, text_keys, word_keys
+from spanloom.vocabulary.folding import Pieces, numbered, pieces, text_keys, word_keys
+from spanloom.vocabulary.key_table import KeyTable
 from spanloom.vocabulary.stored import take_ascending, take_numbers, take_ptr
 
 CLOSE: Final = 0
@@ -52,15 +53,11 @@ class Dictionary(NamedTuple):
     """The names of one degree of folding.
 
     Args:
-        keys: (distinct keys,) uint64, ascending.
-        ptr: (distinct keys + 1,) int64, where the names of each key begin.
-        names: (M,) int32, numbers of names, ascending for each key.
+        table: numbers of names by key.
         bits: (2^b,) uint8, 1 at the upper b bits of each key.
     """
 
-    keys: NDArray[np.uint64]
-    ptr: NDArray[np.int64]
-    names: NDArray[np.int32]
+    table: KeyTable
     bits: NDArray[np.uint8]
 
 
@@ -85,7 +82,8 @@ class FoldedNames:
 
     def __init__(self, names: Sequence[str] | NDArray[np.uint64]) -> None:
         keys = names if isinstance(names, np.ndarray) else text_keys(pieces(names))
-        self._dictionaries = tuple(_dictionary(row) for row in keys)
+        numbers = np.arange(keys.shape[1], dtype=np.int32)
+        self._dictionaries = tuple(_with_bits(KeyTable.build(row, numbers)) for row in keys)
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], size: int) -> FoldedNames:
@@ -105,9 +103,9 @@ class FoldedNames:
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All that it holds, to be saved."""
         return {
-            f"{degree}.{part}": getattr(dictionary, part)
-            for degree, dictionary in zip(_DEGREES, self._dictionaries, strict=True)
-            for part in ("keys", "ptr", "names")
+            f"{degree}.{part}": array
+            for degree, (table, _) in zip(_DEGREES, self._dictionaries, strict=True)
+            for part, array in (("keys", table.keys), ("ptr", table.ptr), ("names", table.values))
         }
 
     def find(self, texts: Sequence[str] | Pieces, degree: int = CLOSE) -> Hits:
@@ -122,12 +120,8 @@ class FoldedNames:
 
     def find_keys(self, keys: NDArray[np.uint64], degree: int = CLOSE) -> Hits:
         """As `find`, of texts whose keys are known: a row of `text_keys`."""
-        dictionary = self._dictionaries[degree]
-        places = np.searchsorted(dictionary.keys, keys)
-        found = np.zeros(len(keys), np.bool_)
-        inside = places < len(dictionary.keys)
-        found[inside] = dictionary.keys[places[inside]] == keys[inside]
-        return _names(dictionary, np.where(found, places, -1))
+        table = self._dictionaries[degree].table
+        return Hits(*table.gather(table.find(keys)))
 
     def spans(self, documents: Sequence[Document], longest: int = 8, degree: int = CLOSE) -> Spans:
         """All runs of tokens within a sentence that fold like names.
@@ -142,57 +136,44 @@ class FoldedNames:
         Raises:
             DataError: a document without tokens or sentences.
         """
-        dictionary = self._dictionaries[degree]
-        values, bounds = _values(documents, degree), _sentences(documents)
+        table, bits = self._dictionaries[degree]
+        values, bounds = _values(documents, degree), sentence_bounds(documents)
         room = len(values) + 16
         while True:
             first, end, key = (np.empty(room, np.int64) for _ in range(3))
-            size = kernels.runs(values, bounds, longest, dictionary.keys, dictionary.bits, first, end, key)
+            size = kernels.runs(values, bounds, longest, table.keys, bits, first, end, key)
             if size <= room:
                 break
             room = size
-        return Spans(first[:size], end[:size], *_names(dictionary, key[:size]))
-
-
-def _dictionary(keys: NDArray[np.uint64]) -> Dictionary:
-    """Names by their keys; those with key 0 are left out."""
-    names = np.argsort(keys, kind="stable").astype(np.int32)
-    names = names[np.searchsorted(keys[names], np.uint64(0), side="right") :]
-    distinct, first = np.unique(keys[names], return_index=True)
-    return _with_bits(distinct, np.append(first, len(names)).astype(np.int64), names)
+        return Spans(first[:size], end[:size], *table.gather(key[:size]))
 
 
 def _read(arrays: Mapping[str, NDArray[Any]], degree: str, size: int) -> Dictionary:
     keys, names = take_ascending(arrays, f"{degree}.keys"), take_numbers(arrays, f"{degree}.names", np.int32, size)
-    return _with_bits(keys, take_ptr(arrays, f"{degree}.ptr", len(keys), len(names)), names)
+    ptr = take_ptr(arrays, f"{degree}.ptr", len(keys), len(names))
+    return _with_bits(KeyTable(keys, ptr, names, np.ones(len(names), np.int32)))
 
 
-def _with_bits(keys: NDArray[np.uint64], ptr: NDArray[np.int64], names: NDArray[np.int32]) -> Dictionary:
+def _with_bits(table: KeyTable) -> Dictionary:
     # 32 places a key: one sum in 32 that is no key goes on to the search
-    size = min(max(_LEAST_BITS, (32 * len(keys)).bit_length()), _MOST_BITS)
+    size = min(max(_LEAST_BITS, (32 * len(table.keys)).bit_length()), _MOST_BITS)
     bits = np.zeros(1 << size, np.uint8)
-    bits[keys >> np.uint64(64 - size)] = 1
-    return Dictionary(keys, ptr, names, bits)
-
-
-def _names(dictionary: Dictionary, places: NDArray[np.int64]) -> Hits:
-    """The names at some places of the keys; -1 is none."""
-    sizes = np.where(places >= 0, np.diff(dictionary.ptr, append=dictionary.ptr[-1:])[places], 0)
-    ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-    starts = np.repeat(dictionary.ptr[places] - ptr[:-1], sizes)
-    return Hits(ptr, dictionary.names[starts + np.arange(ptr[-1])])
+    bits[table.keys >> np.uint64(64 - size)] = 1
+    return Dictionary(table, bits)
 
 
 def _values(documents: Sequence[Document], degree: int) -> NDArray[np.uint64]:
     """The key of each token."""
-    words = list(chain.from_iterable(document.words for document in documents))
-    numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
-    values = np.array([word_keys(word)[degree] for word in numbers], np.uint64)
-    return values[np.fromiter(map(numbers.__getitem__, words), np.int64, len(words))]
+    distinct, ids = numbered(list(chain.from_iterable(document.words for document in documents)))
+    return np.array([word_keys(word)[degree] for word in distinct], np.uint64)[ids]
 
 
-def _sentences(documents: Sequence[Document]) -> NDArray[np.int64]:
-    """(N + 1,) where sentences begin in the tokens of all documents."""
+def sentence_bounds(documents: Sequence[Document]) -> NDArray[np.int64]:
+    """(N + 1,) where sentences begin in the tokens of all documents, one after the other.
+
+    Raises:
+        DataError: a document without tokens or sentences.
+    """
     parts, tokens = [np.zeros(1, np.int64)], 0
     for document in documents:
         if document.tokens is None or document.sentences is None:

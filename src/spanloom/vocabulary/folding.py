@@ -192,16 +192,37 @@ def pieces(texts: Sequence[str]) -> Pieces:
     lists = [text.split() for text in texts]
     ptr = np.zeros(len(lists) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, lists), np.int64, len(lists)), out=ptr[1:])
-    numbers = {word: number for number, word in enumerate(dict.fromkeys(chain.from_iterable(lists)))}
-    ids = np.fromiter(map(numbers.__getitem__, chain.from_iterable(lists)), np.int64, int(ptr[-1]))
-    return Pieces(list(numbers), ids, ptr)
+    return Pieces(*numbered(list(chain.from_iterable(lists))), ptr)
+
+
+def numbered(words: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
+    """The distinct ones of W words in the order of their first occurrence, and (W,) the number of each word.
+
+    >>> distinct, ids = numbered(["no", "fever", "no"])
+    >>> distinct, ids.tolist()
+    (['no', 'fever'], [0, 1, 0])
+    """
+    numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
+    return list(numbers), np.fromiter(map(numbers.__getitem__, words), np.int64, len(words))
+
+
+def prefix_sums(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Sums of the first 0, 1, ... of W values, modulo 2^64; (W,) to (W + 1,), or (W, C) to (W + 1, C).
+
+    A run of words from ``a`` to ``b`` has the key ``sums[b] - sums[a]``.
+
+    >>> prefix_sums(np.array([2, 3], np.uint64)).tolist()
+    [0, 2, 5]
+    """
+    sums = np.zeros((len(values) + 1, *values.shape[1:]), np.uint64)
+    np.cumsum(values, axis=0, out=sums[1:])
+    return sums
 
 
 def text_keys(words: Pieces) -> NDArray[np.uint64]:
     """The keys of texts: close ones in the first row, loose ones in the second; (2, Q)."""
     values = np.array([word_keys(word) for word in words.distinct], np.uint64).reshape(-1, 2)[words.ids]
-    sums = np.zeros((len(values) + 1, 2), np.uint64)
-    np.cumsum(values, axis=0, out=sums[1:])  # modulo 2^64
+    sums = prefix_sums(values)
     return (sums[words.ptr[1:]] - sums[words.ptr[:-1]]).T.copy()
 
 

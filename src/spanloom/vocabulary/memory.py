@@ -78,7 +78,7 @@ class Memory:
         for forms, concepts in _mentions(documents, types):
             numbers = [vocabulary.find(concept) for concept in concepts]
             unknown.update(concept for concept, number in zip(concepts, numbers, strict=True) if number < 0)
-            reading = tuple(sorted({number for number in numbers if number >= 0}))
+            reading = tuple(sorted(known(numbers)))
             for form in forms if reading else ():
                 counts.setdefault(form, Counter())[reading] += 1
         return cls(counts, unknown)
@@ -172,6 +172,18 @@ class Memory:
             raise damaged("counts", "has texts without concepts, or without mentions")
         seen = same_length(arrays, "unknown.counts", np.int64, len(unknown)).tolist()
         return cls(counts, dict(zip(unknown, seen, strict=True)))
+
+
+def known(numbers: Iterable[int]) -> tuple[int, ...]:
+    """The concepts of a mention that its vocabulary has, each once.
+
+    Args:
+        numbers: of its identifiers, as `Finds.find` gives them.
+
+    >>> known([4, -1, 2, 4])
+    (4, 2)
+    """
+    return tuple(dict.fromkeys(number for number in numbers if number >= 0))
 
 
 def _mentions(
