@@ -46,17 +46,8 @@ MODELFILE = {"errors", "formats", "modelfile"}  # writes as formats do, so it st
 NARROW = {"view": {"document", "hypergraph", "evaluate"}}
 # Where names stand in a dictionary and are imported when first used, so that nothing is loaded before it is needed.
 IMPORTS_BY_NAME = {"__init__.py", "cli/execute.py"}
-OPTIONAL: set[str] = {
-    "cassis",
-    "datasets",
-    "fastapi",
-    "matplotlib",
-    "pyarrow",
-    "sklearn",
-    "spacy",
-    "starlette",
-    "uvicorn",
-}  # libraries of extras, which may be imported inside functions
+# libraries of extras, which may be imported inside functions
+OPTIONAL = {"cassis", "datasets", "fastapi", "matplotlib", "pyarrow", "sklearn", "spacy", "uvicorn"}
 
 
 def tree(module: Path) -> ast.Module:
