@@ -41,11 +41,11 @@ ORDER = (
     "integrations",
     "cli",
 )
-FREE = {"errors", "data", "kernels"}  # may be imported by all
+FREE = {"errors", "extras", "data", "kernels"}  # may be imported by all
 MODELFILE = {"errors", "formats", "modelfile"}  # writes as formats do, so it stands between them and the rest
 NARROW = {"view": {"document", "hypergraph", "evaluate"}}
 # Where names stand in a dictionary and are imported when first used, so that nothing is loaded before it is needed.
-IMPORTS_BY_NAME = {"__init__.py", "cli/execute.py"}
+IMPORTS_BY_NAME = {"__init__.py", "cli/execute.py", "integrations/spacy.py"}
 # libraries of extras, which may be imported inside functions
 OPTIONAL = {"cassis", "datasets", "fastapi", "matplotlib", "pyarrow", "sklearn", "spacy", "uvicorn"}
 
@@ -73,7 +73,7 @@ def folder(module: Path) -> str:
 def allowed(name: str) -> set[str]:
     """The folders that a folder may import from, its own among them."""
     if name in FREE:
-        return {name}
+        return {name, "errors"}
     if name == "modelfile":
         return MODELFILE
     above = set(ORDER[: ORDER.index(name)])
