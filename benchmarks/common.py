@@ -70,16 +70,23 @@ def say(*parts: object) -> None:
     print(*parts, file=sys.stderr, flush=True)
 
 
-def options(name: str, description: str | None, add: Callable[[argparse.ArgumentParser], None] = lambda _: None) -> Any:
+def options(
+    name: str, description: str | None, add: Callable[[argparse.ArgumentParser], None] = lambda _: None, *,
+    corpora: bool = True,
+) -> Any:  # fmt: skip
     """The command line that all scripts have.
 
     Args:
         name: of the script; the results go to ``results/NAME.json`` and ``results/NAME.md`` unless told otherwise.
         description: its docstring.
         add: adds the script's own options.
+        corpora: whether it reads any.
     """
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", required=True, type=Path, help="the folder that holds the corpora, such as genia/")
+    if corpora:
+        parser.add_argument(
+            "--data", required=True, type=Path, help="the folder that holds the corpora, such as genia/"
+        )
     parser.add_argument("--out", type=Path, default=RESULTS / f"{name}.json", help="the results; a table beside it")
     parser.add_argument("--seed", type=int, default=0, help="of every random choice [0]")
     add(parser)

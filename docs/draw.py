@@ -1,4 +1,6 @@
-"""Draws the figures of docs/figures from tests/cases/discontiguous.toml: ``python docs/draw.py``.
+"""Draws the figures of docs/figures: ``python docs/draw.py``.
+
+Those of mentions with gaps are drawn from tests/cases/discontiguous.toml, one of each other model from `EXAMPLES`.
 
 A test draws them again and compares, so that no drawing can be older than the code.
 """
@@ -6,13 +8,18 @@ A test draws them again and compares, so that no drawing can be older than the c
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from spanloom.document import Document, Mention
-from spanloom.structures import STRUCTURES, MentionTable
+from spanloom.hypergraph import Child, Hyperedge, Template
+from spanloom.segment.tags import Words
+from spanloom.structures import STRUCTURES, MentionTable, Structure
+from spanloom.structures.chain import Chain
 from spanloom.view import to_svg
 from spanloom.view.hypergraph import draw_hypergraph
 from spanloom.view.mentions import draw_mentions
@@ -23,6 +30,48 @@ NAMES = {
     "blood in his mouth": "figure-4-1",
     "Infarctions": "figure-4-2",
     "blood or dark": "figure-4-3",
+}
+
+
+class Example(NamedTuple):
+    """What is drawn for a model.
+
+    Args:
+        structure: which.
+        words: of the sentence.
+        types: of mentions.
+        mentions: the number of the type, first and end of the words, and of the head where the structure has heads.
+    """
+
+    structure: Structure
+    words: tuple[str, ...]
+    types: tuple[str, ...]
+    mentions: tuple[tuple[int, ...], ...]
+
+
+_PROTEIN = ("the", "human", "TCF", "-", "1", "protein", "binds")
+_NESTED = ((0, 1, 6), (0, 2, 5))  # human TCF-1 protein; TCF-1
+_VISIT = ("the", "new", "head", "of", "Acme", "spoke")
+_NAMES = ((0, 0, 3), (1, 4, 5))  # the new head; Acme
+# roles that say that a mention ends, in templates whose papers draw a leaf for that
+_ENDS = {"mention_hypergraph": ("E",), "heads": ("EW", "EA")}
+_LIVER = ("予", "谷", "胱", "甘", "肽", "保", "肝")
+# The name of a figure, and what is drawn.
+EXAMPLES = {
+    "separators": Example(STRUCTURES["separators"], _PROTEIN, ("protein",), _NESTED),
+    "separator_states": Example(STRUCTURES["separator_states"], _PROTEIN, ("protein",), _NESTED),
+    "mention_hypergraph": Example(STRUCTURES["mention_hypergraph"], _PROTEIN, ("protein",), _NESTED),
+    "heads": Example(
+        STRUCTURES["heads"],
+        ("the", "old", "house", "of", "the", "mayor"),
+        ("place",),
+        ((0, 0, 6, 2, 3), (0, 0, 3, 2, 3)),  # the old house of the mayor; the old house; both with house as their head
+    ),
+    "bio": Example(STRUCTURES["bio"], _VISIT, ("PER", "ORG"), _NAMES),
+    "bilou": Example(STRUCTURES["bilou"], _VISIT, ("PER", "ORG"), _NAMES),
+    "semi_markov": Example(STRUCTURES["semi_markov"], _VISIT, ("PER", "ORG"), _NAMES),
+    "segmenter-words": Example(Words(), _LIVER, ("word",), ((0, 0, 1), (0, 1, 5), (0, 5, 7))),
+    "segmenter-mentions": Example(STRUCTURES["bilou"], _LIVER, ("medication", "treatment"), ((0, 1, 5), (1, 5, 7))),
 }
 ROOT = Path(__file__).resolve().parents[1]
 CASES = ROOT / "tests" / "cases" / "discontiguous.toml"
@@ -41,7 +90,40 @@ def figures() -> dict[str, str]:
         )
         for structure in ("shared", "split"):
             drawn[f"{name}-{structure}.svg"] = _hypergraph(structure, case, mentions)
+    drawn |= {f"{name}.svg": _example(name, example) for name, example in EXAMPLES.items()}
     return drawn | {"viewing.svg": _viewing()}
+
+
+def _example(name: str, example: Example) -> str:
+    """The sub-hypergraph of an example's mentions."""
+    structure, words, types, mentions = example
+    table = MentionTable.build(
+        [(0, kind, ((first, end),)) for kind, first, end, *_ in mentions],
+        heads=[(head[0], head[1]) for _, _, _, *head in mentions] if name == "heads" else None,
+    )
+    template = structure.template(types)
+    edges = structure.encode(table, np.array([0, len(words)]), types).edges
+    if isinstance(structure, Chain):
+        template, picked = _lattice(structure.tags(types), structure.read_tags(edges, types).tolist())
+    else:
+        picked = edges[:, 0]
+    return draw_hypergraph(
+        template,
+        words,
+        picked,
+        leaf_roles={role for role in template.roles if role in _ENDS.get(name, ())},
+        labels=name.startswith("separator"),
+        title=f"{name.replace('_', ' ').replace('-', ', ')}: {' '.join(words)}",
+    )
+
+
+def _lattice(names: Sequence[str], tags: list[int]) -> tuple[Template, Any]:
+    """A chain as books draw it: a node for each tag. The engine has two, which say no more."""
+    pairs = list(pairwise([*tags, tags[-1]]))
+    distinct = sorted(set(pairs))
+    edges = (Hyperedge(f"{names[a]}, {names[b]}", names[a], (Child(names[b], 1),)) for a, b in distinct)
+    template = Template(tuple(names), names[tags[0]], frozenset(names), tuple(edges))
+    return template, np.array([[distinct.index(pair)] for pair in pairs])
 
 
 def _viewing() -> str:

@@ -37,14 +37,17 @@ ORDER = (
     "segment",
     "models",
     "view",
+    "serve",
+    "integrations",
     "cli",
 )
-FREE = {"errors", "data", "kernels"}  # may be imported by all
+FREE = {"errors", "extras", "data", "kernels"}  # may be imported by all
 MODELFILE = {"errors", "formats", "modelfile"}  # writes as formats do, so it stands between them and the rest
 NARROW = {"view": {"document", "hypergraph", "evaluate"}}
 # Where names stand in a dictionary and are imported when first used, so that nothing is loaded before it is needed.
-IMPORTS_BY_NAME = {"__init__.py", "cli/execute.py"}
-OPTIONAL: set[str] = {"matplotlib", "spacy"}  # libraries of extras, which may be imported inside functions
+IMPORTS_BY_NAME = {"__init__.py", "cli/execute.py", "integrations/spacy.py"}
+# libraries of extras, which may be imported inside functions
+OPTIONAL = {"cassis", "datasets", "fastapi", "matplotlib", "pyarrow", "sklearn", "spacy", "uvicorn"}
 
 
 def tree(module: Path) -> ast.Module:
@@ -70,7 +73,7 @@ def folder(module: Path) -> str:
 def allowed(name: str) -> set[str]:
     """The folders that a folder may import from, its own among them."""
     if name in FREE:
-        return {name}
+        return {name, "errors"}
     if name == "modelfile":
         return MODELFILE
     above = set(ORDER[: ORDER.index(name)])

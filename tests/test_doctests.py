@@ -28,6 +28,9 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 MODULES = ["spanloom", *(module.name for module in pkgutil.walk_packages(spanloom.__path__, "spanloom."))]
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+# What a block of ``sh`` may hold, which is not run here: installation and the demo, which `.ci/run` runs, and a server,
+# which tests/serve starts and asks.
+ELSEWHERE = ("pip install ", "python3 -m venv ", ". ", "cd ", "mkdir ", "spanloom demo", "spanloom serve ", "curl ")
 _BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -64,6 +67,14 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         else:
             for command, expected in commands(step.source):
                 check(command, expected)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_what_is_not_run_is_run_elsewhere(page: Path) -> None:
+    blocks = _BLOCK.findall(page.read_text(encoding="utf-8"))
+    assert not {"bash", "py", "python", "shell"} & {language for language, _ in blocks}, "write console or pycon"
+    lines = [line for language, source in blocks if language == "sh" for line in source.splitlines()]
+    assert [line for line in lines if not line.startswith(ELSEWHERE)] == []
 
 
 def commands(block: str) -> Iterator[tuple[str, str]]:

@@ -21,6 +21,7 @@ PUBLIC = {
         "concept_test evaluate evaluate_concepts evaluate_tags exact findings heads join_spans overlaps "
         "paired_test precision_recall score"
     ),
+    "spanloom.extras": "extra",
     "spanloom.features": (
         "Built FeatureIndex FeatureSet Keys PRESETS Resources Sparse Template available_columns build_index "
         "category_phrases name_rows parse parse_all"
@@ -30,11 +31,12 @@ PUBLIC = {
         "Best Child DerivationEngine ENGINES Edges Engine Expectations Floats Hyperedge Ints Paths Potentials "
         "Ranking Role Singles SubgraphEngine Template"
     ),
+    "spanloom.integrations": "",
     "spanloom.kernels": "inner",
     "spanloom.learn": "Epoch Iteration Objective TrainingSet adagrad minimize search_step",
     "spanloom.link": "LinkReport Linker PAPER_FEATURES Pipeline load",
     "spanloom.modelfile": "damaged load_arrays read_description read_kind save_model",
-    "spanloom.models": "KINDS Model load",
+    "spanloom.models": "KINDS Model explain load",
     "spanloom.recognize": (
         "Cascade CascadeReport HEAD_RULES HeadChain KINDS Lost Progress ReadBack Recognizer Report give_heads load "
         "read_back"
@@ -44,6 +46,7 @@ PUBLIC = {
         "Answer ChainReport Constraint METHODS Oracle Probabilities SETS Segmenter SegmenterReport Solution "
         "WHOLE_WORDS load_segmenter solve"
     ),
+    "spanloom.serve": "Limits Served bind is_loopback open_models serve url",
     "spanloom.structures": (
         "Crowd Encoded MOST_MENTIONS MentionTable READINGS STRUCTURES Structure TokenMention chain_template configured"
     ),

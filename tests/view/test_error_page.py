@@ -16,10 +16,13 @@ from test_terminal import documents
 from view_documents import find, hostile
 
 from spanloom.document import Document, Mention
-from spanloom.evaluate import calibration, evaluate, precision_recall
-from spanloom.formats import write
+from spanloom.evaluate import Point, calibration, evaluate, precision_recall
+from spanloom.formats import read, write
+from spanloom.models import load
+from spanloom.recognize.sweep import sweep
 from spanloom.view import error_page as module
 from spanloom.view.error_page import error_page
+from spanloom.view.plots import Learning
 
 
 def page(gold: list[Document], predicted: list[Document]) -> str:
@@ -123,6 +126,35 @@ def test_plots() -> None:
     assert "#000000" not in html and "var(--ink)" in html
 
 
+def test_penalties_and_learning() -> None:
+    gold, found = [gold_errors()], [predicted_errors()]
+    points = [Point(-0.5, 0.6, 0.3, 0.4), Point(0.0, 0.5, 0.4, 0.44), Point(0.5, 0.3, 0.6, 0.4)]
+    learning = Learning({"F1": [0.2, 0.5, 0.4]}, [30.0, 20.0, 15.0], kept=2)
+    html = error_page(
+        gold, found, evaluate(gold, found, bootstrap=0), curve=precision_recall(gold, found), penalties=points,
+        learning=learning,
+    )  # fmt: skip
+    drawings = list(parse(html).iter("svg"))
+    assert [drawing.get("aria-label") for drawing in drawings] == [
+        "precision and recall over the threshold",
+        "learning curve",
+    ]
+    texts = [[text.text for text in drawing.iter("text")] for drawing in drawings]
+    assert "mention penalty -0.50 to 0.50" in texts[0]
+    assert {"F1", "objective", "kept", "development F1"} <= set(texts[1])
+    names = [element.get("id") for element in parse(html).iter() if element.get("id")]
+    assert len(names) == len(set(names))
+
+
+def test_learning_of_several_chains() -> None:
+    gold = [gold_errors()]
+    learning = Learning({"problem": [0.2, 0.5], "part": [0.1], r"$\x_1^2$": [0.3], "_a\0": [0.1], "$": []})
+    html = error_page(gold, [predicted_errors()], evaluate(gold, gold, bootstrap=0), learning=learning)
+    (drawing,) = parse(html).iter("svg")
+    assert {"problem", "part", r"$\x_1^2$"} <= {text.text for text in drawing.iter("text")}
+    assert "objective" not in {text.text for text in drawing.iter("text")}
+
+
 def test_one_script_and_nothing_else_is_loaded() -> None:
     for html in (scored([gold_errors()], [predicted_errors()]), page([hostile()], [hostile().copy(mentions=[])])):
         references = [value for value in external_references(html) if not value.startswith("#")]
@@ -188,6 +220,25 @@ def test_command(command, files, tmp_path) -> None:
     again = command("evaluate", *files, "--html", tmp_path / "r.html")
     assert (again.returncode, again.stdout) == (2, "")
     assert command("evaluate", *files, "--html", tmp_path / "r.html", "--force").returncode == 0
+
+
+def test_curves_of_a_model(command, model, corpus, tmp_path) -> None:
+    result = command("evaluate", "--model", model, corpus / "train.jsonl", "--html", tmp_path / "r.html", "--quiet")
+    assert result.returncode == 0, result.stderr
+    html = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert html.count("<svg") == 3
+    assert "as predicted, with the tuned mention penalty" in html
+    assert "learning curve" in html
+
+
+def test_sweep_at_the_tuned_penalty_is_the_prediction(model, corpus) -> None:
+    recognizer = load(model)
+    documents = list(read(corpus / "train.jsonl"))
+    tuned = recognizer.fitted.penalty
+    none, own = sweep(recognizer, documents, [tuned - 100, tuned])
+    assert not any(document.mentions for document in none)
+    predicted = list(recognizer.predict(documents))
+    assert [[m.key for m in d.mentions] for d in own] == [[m.key for m in d.mentions] for d in predicted]
 
 
 def test_other_names(command, files, tmp_path) -> None:

@@ -259,6 +259,24 @@ def _inspect(
     """Show what a model is: structure, types, features, training, and the strongest features of each role."""
 
 
+@verb("explain")
+def _explain(
+    model: Model,
+    source: options.Explained = None,
+    text: Annotated[str | None, typer.Option("--text", metavar="TEXT", help="Explain this text, instead.")] = None,
+    mention: options.Asked = None,
+    document: Annotated[
+        str | None, typer.Option("--document", metavar="ID", help="Of INPUT, this document only.")
+    ] = None,
+    limit: options.Limit = None,
+    top: options.Strongest = 5,
+    input_format: InputFormat = None,
+    as_json: Json = False,
+    jobs: Jobs = None,
+) -> None:
+    """Say why a model finds a mention, or does not: roles, features, and what it would say instead."""
+
+
 @verb("view")
 def _view(
     data: Data,
@@ -266,13 +284,37 @@ def _view(
         str | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write a page (.html) or a drawing (.svg) instead."),
     ] = None,
-    limit: Annotated[
-        int | None, typer.Option("--limit", "-n", min=1, metavar="N", help="Show the first N documents only.")
-    ] = None,
+    hypergraph: options.Hypergraph = None,
+    limit: options.Limit = None,
     input_format: InputFormat = None,
     force: Force = False,
 ) -> None:
     """Show documents and their mentions: in the terminal, as one HTML page, or as SVG."""
+
+
+@verb("serve")
+def _serve(
+    models: options.Models,
+    host: Annotated[
+        str, typer.Option("--host", metavar="ADDRESS", help="Where to listen; 0.0.0.0 for all networks.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, metavar="N", help="0 for any that is free.")] = 8000,
+    max_body: Annotated[
+        int, typer.Option("--max-body", min=1024, metavar="BYTES", help="The largest body of a request.")
+    ] = 4 * 2**20,
+    max_text: Annotated[
+        int, typer.Option("--max-text", min=1, metavar="N", help="Characters of a request's documents together.")
+    ] = 1_000_000,
+    timeout: Annotated[
+        float, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="When a request is given up.")
+    ] = 30.0,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", min=1, metavar="N", help="Requests worked on at once; as cores if not given."),
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Serve models as a web page and an HTTP API, on this machine only unless told otherwise."""
 
 
 @verb("ambiguity")

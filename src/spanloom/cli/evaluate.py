@@ -31,7 +31,6 @@ from spanloom.evaluate.words import WordReport, evaluate_words
 from spanloom.formats import read
 from spanloom.formats.base import STDIO
 from spanloom.link import Linker
-from spanloom.recognize import Recognizer
 from spanloom.recognize.pos_tagger import PosTagger
 from spanloom.text import prepare
 from spanloom.vocabulary import read_vocabulary
@@ -115,8 +114,7 @@ def run(
     segmented = _words(documents, found, known, input_format, seed) if words else None
     if html is not None:
         title = f"Errors of {Path(model or predicted or gold).name} on {Path(gold).name}"
-        penalty = predictor.fitted.penalty if isinstance(predictor, Recognizer) else None
-        evaluate_html.write(html, documents, found, report, scores, penalty=penalty, title=title, force=force)
+        evaluate_html.write(html, documents, found, report, scores, model=predictor, title=title, force=force)
     results = _Results(report, segmented, linked, scores, test, linked_test)
     print(json.dumps(results.to_dict(), indent=2) + "\n" if as_json else results.to_text(), end="")
 

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from spanloom.cli.predictors import Predictor
 from spanloom.document import Document
 from spanloom.errors import UsageError
-from spanloom.evaluate import KEYS, Calibration, Report, precision_recall
+from spanloom.evaluate import KEYS, Calibration, Point, precision_recall
+from spanloom.evaluate import Report as Evaluation
+from spanloom.evaluate.compare import Key
 from spanloom.formats.output import check_free, output_file
+from spanloom.link import Linker
+from spanloom.recognize import Cascade, Recognizer, Report
+from spanloom.recognize.sweep import sweep
+from spanloom.segment import Segmenter
+from spanloom.segment.report import ChainReport
 from spanloom.view.error_page import error_page
-from spanloom.view.plots import require
+from spanloom.view.plots import Learning, require
+
+_SHIFTS = (-2.0, -1.5, -1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)  # from the tuned penalty
 
 
 def check(output: str, force: bool) -> None:
@@ -29,10 +39,10 @@ def write(
     output: str,
     gold: Sequence[Document],
     predicted: Sequence[Document],
-    report: Report,
+    report: Evaluation,
     scores: Calibration | None,
     *,
-    penalty: float | None,
+    model: Predictor | None,
     title: str,
     force: bool,
 ) -> None:
@@ -44,12 +54,47 @@ def write(
         predicted: predictions for the same texts.
         report: of the same.
         scores: calibration, if all predicted mentions have scores.
-        penalty: the model's mention penalty, if it is known.
+        model: that predicted, if it is known: for its learning curve and its mention penalty.
         title: of the page.
         force: replace a file that is there.
     """
     curve = () if scores is None else precision_recall(gold, predicted, key=KEYS[report.match])
-    note = "as predicted" if penalty is None else f"as predicted, with mention penalty {penalty:.2f}"
-    page = error_page(gold, predicted, report, calibration=scores, curve=curve, note=note, title=title)
+    note, penalties = "as predicted", list[Point]()
+    if isinstance(model, Recognizer):
+        note = f"as predicted, with the tuned mention penalty {model.fitted.penalty:.2f}"
+        penalties = _penalties(model, gold, predicted, KEYS[report.match])
+    page = error_page(
+        gold, predicted, report, calibration=scores, curve=curve, note=note, penalties=penalties,
+        learning=_learning(model), title=title,
+    )  # fmt: skip
     with output_file(output, force=force) as file:
         file.write(page)
+
+
+def _penalties(
+    recognizer: Recognizer, gold: Sequence[Document], predicted: Sequence[Document], key: Key
+) -> list[Point]:
+    """Precision and recall with the tuned mention penalty and others around it, which stand as thresholds."""
+    penalties = [recognizer.fitted.penalty + shift for shift in _SHIFTS]
+    types = {mention.type for document in (*gold, *predicted) for mention in document.mentions}
+    points = []
+    for penalty, found in zip(penalties, sweep(recognizer, gold, penalties), strict=True):
+        kept = [document.copy(mentions=[m for m in document.mentions if m.type in types]) for document in found]
+        points += [point._replace(threshold=penalty) for point in precision_recall(gold, kept, key=key)]
+    return points
+
+
+def _learning(model: Predictor | None) -> Learning | None:
+    """The learning curve of a model, if its file tells."""
+    found: Learning | None = None
+    if isinstance(model, Recognizer):
+        history = model.report_.history
+        kept = model.report_.steps if model.runs == 1 and model.optimizer == "adagrad" else None
+        found = Learning({"F1": [f1 for _, f1 in history]}, [objective for objective, _ in history], kept)
+    elif isinstance(model, Cascade | Segmenter):
+        chains: Mapping[str, Report | ChainReport] = model.report_.chains
+        found = Learning({name: [f1 for _, f1 in chain.history] for name, chain in chains.items()})
+    elif isinstance(model, Linker):
+        steps = model.report_.history
+        found = Learning({"F1 of mentions": [row[1] for row in steps], "F1 of concepts": [row[2] for row in steps]})
+    return found if found is not None and any(found.f1.values()) else None

@@ -16,6 +16,14 @@ Data = Annotated[
     str, typer.Argument(metavar="DATA", help="A file, a folder, or - for standard input.", show_default=False)
 ]
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model directory.", show_default=False)]
+Models = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="MODEL...",
+        help="Model directories, whose names become those of the models; or NAME=DIRECTORY.",
+        show_default=False,
+    ),
+]
 Format = Annotated[
     str | None,
     typer.Option(
@@ -42,6 +50,9 @@ InputFormat = Annotated[
         help="The input's format, where its name does not say: jsonl, brat, pubtator, conll, conllu, characters, "
         "spaced, bioc, bioc-json, text.",
     ),
+]
+Limit = Annotated[
+    int | None, typer.Option("--limit", "-n", min=1, metavar="N", help="Show the first N documents only.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Threads; all cores if not given.")]
@@ -197,6 +208,28 @@ EvaluatedMentions = Annotated[
     str | None,
     typer.Option(
         "--mentions", metavar="NAME", help="With --model, of a linker: find, or given, to link those of GOLD. [find]"
+    ),
+]
+
+# of `explain` and `view`
+Explained = Annotated[
+    str | None, typer.Argument(metavar="INPUT", help="A file, a folder, or - for standard input.", show_default=False)
+]
+Asked = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--mention",
+        metavar="PLACE",
+        help="START-END:TYPE, or START-END,START-END:TYPE with a gap; several times for more. [all that are found]",
+    ),
+]
+Strongest = Annotated[
+    int, typer.Option("--top", min=0, metavar="N", help="Roles, candidates and features to show; 0 for all.")
+]
+Hypergraph = Annotated[
+    str | None,
+    typer.Option(
+        "--hypergraph", metavar="MODEL", help="With --output: draw this model's best sub-hypergraphs instead."
     ),
 ]
 

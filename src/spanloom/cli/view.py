@@ -8,6 +8,8 @@ import sys
 from itertools import islice
 from pathlib import Path
 
+from spanloom.cli.view_hypergraph import draw as draw_hypergraphs
+from spanloom.cli.view_hypergraph import load_recognizer
 from spanloom.errors import UsageError
 from spanloom.formats import read
 from spanloom.formats.base import STDIO
@@ -18,11 +20,15 @@ from spanloom.view import render, to_html, to_svg
 _DRAWINGS = {".html": to_html, ".htm": to_html, ".svg": to_svg}
 
 
-def run(data: str, output: str | None, limit: int | None, input_format: str | None, force: bool) -> None:
-    """Show each document as soon as it is read; or write all of them to one file."""
+def run(
+    data: str, output: str | None, hypergraph: str | None, limit: int | None, input_format: str | None, force: bool
+) -> None:
+    """Show each document as soon as it is read; or write all of them, or a model's sub-hypergraphs, to one file."""
     if output is not None:
-        _write(data, output, limit, input_format, force)
+        _write(data, output, hypergraph, limit, input_format, force)
         return
+    if hypergraph is not None:
+        raise UsageError("--hypergraph draws; give it an --output that ends in .html or .svg")
     width, color = terminal()
     for i, document in enumerate(islice(read(data, format=input_format), limit)):
         if i:
@@ -30,16 +36,23 @@ def run(data: str, output: str | None, limit: int | None, input_format: str | No
         print(render(document, width=width, color=color), end="")
 
 
-def _write(data: str, output: str, limit: int | None, input_format: str | None, force: bool) -> None:
+def _write(
+    data: str, output: str, hypergraph: str | None, limit: int | None, input_format: str | None, force: bool
+) -> None:
     draw = _DRAWINGS.get(Path(output).suffix.lower())
     if draw is None:
         raise UsageError(f"found the output {output}, expected a name that ends in .html or .svg")
     check_free(output, force=force)
+    recognizer = None if hypergraph is None else load_recognizer(hypergraph)
     documents = list(islice(read(data, format=input_format), limit))
-    title = "Mentions" if data == STDIO else f"Mentions of {Path(data).name}"
+    place = "" if data == STDIO else f" of {Path(data).name}"
+    if recognizer is None:
+        drawing = draw(documents, title=f"Mentions{place}")
+    else:
+        drawing = draw_hypergraphs(recognizer, documents, output, f"Sub-hypergraphs{place}")
     with output_file(output, force=force) as file:
         # half of a surrogate pair, which a text may hold, has no UTF-8 form; drawings show it as a picture already
-        file.write(draw(documents, title=title))
+        file.write(drawing)
 
 
 def terminal() -> tuple[int, bool]:

@@ -1,4 +1,4 @@
-"""Reading and writing documents: native JSONL and its cousins, brat, PubTator, BioC, column files, CoNLL-U, plain text.
+"""Reading and writing documents: native JSONL and its cousins, brat, PubTator, BioC, column files, Parquet, and more.
 
 `FORMATS` is the one list of formats; a new one is a new module and a line in it.
 """
@@ -14,6 +14,7 @@ from spanloom.document import Document
 from spanloom.document.validate import Problem
 from spanloom.document.validate import validate as validate_document
 from spanloom.errors import DataError, UsageError
+from spanloom.formats.arrow import ARROW, PARQUET
 from spanloom.formats.base import STDIO, Format, Losses, Scanned
 from spanloom.formats.bioc_json import BIOC_JSON
 from spanloom.formats.bioc_xml import BIOC
@@ -22,15 +23,32 @@ from spanloom.formats.characters import CHARACTERS
 from spanloom.formats.columns import COLUMNS
 from spanloom.formats.conllu import CONLLU
 from spanloom.formats.jsonl import JSONL
+from spanloom.formats.label_studio_writer import LABEL_STUDIO
 from spanloom.formats.pubtator import PUBTATOR
 from spanloom.formats.record import from_record, to_record
 from spanloom.formats.spaced import SPACED
 from spanloom.formats.text import TEXT
+from spanloom.formats.xmi import XMI
 
 __all__ = ["FORMATS", "Format", "Losses", "from_record", "read", "to_record", "validate", "write"]
 
 # The first that knows a path reads it: brat stands before text, because a .txt with an .ann beside it is brat's.
-_ALL = (JSONL, BRAT, PUBTATOR, COLUMNS, CONLLU, CHARACTERS, SPACED, BIOC, BIOC_JSON, TEXT)
+_ALL = (
+    JSONL,
+    BRAT,
+    PUBTATOR,
+    COLUMNS,
+    CONLLU,
+    CHARACTERS,
+    SPACED,
+    BIOC,
+    BIOC_JSON,
+    LABEL_STUDIO,
+    PARQUET,
+    ARROW,
+    XMI,
+    TEXT,
+)
 FORMATS: dict[str, Format] = {kind.name: kind for kind in _ALL}
 
 

@@ -9,7 +9,6 @@ the text, unless the mentions' texts show that the offsets count it; it is writt
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -20,6 +19,7 @@ from spanloom.document import Document, Mention
 from spanloom.document.validate import Problem, find_errors, place_of
 from spanloom.errors import DataError, UsageError
 from spanloom.formats.base import STDIO, Format, Losses, Scanned, count_meta, count_unwritten
+from spanloom.formats.file_names import escaped, unescaped
 from spanloom.formats.output import output_file, output_folder, writing
 from spanloom.formats.record import surface_problem
 from spanloom.formats.source import decode, read_bytes
@@ -27,8 +27,6 @@ from spanloom.formats.standoff import Annotations, Line, collect, parse
 from spanloom.formats.standoff_writer import render
 
 _BOM = "\ufeff"
-_ESCAPED = re.compile(r'[\x00-\x1f/\\:*?"<>|]|^\.|%(?=[01][0-9A-F]|2[2AEF5]|3[ACEF]|5C|7C)')
-_ESCAPE = re.compile(r"%([01][0-9A-F]|2[2AEF5]|3[ACEF]|5C|7C)")
 
 
 def claims(path: Path) -> bool:
@@ -52,9 +50,7 @@ def scan(path: str | Path) -> Iterator[Scanned]:
     for file in files:
         if file.suffix == ".txt" or file.with_suffix(".txt") not in there:
             txt = file.with_suffix(".txt")
-            yield _scan_pair(
-                txt, file.with_suffix(".ann"), _unescaped(txt.relative_to(root).with_suffix("").as_posix())
-            )
+            yield _scan_pair(txt, file.with_suffix(".ann"), unescaped(txt.relative_to(root).with_suffix("").as_posix()))
 
 
 def _scan_pair(txt: Path, ann: Path, name: str) -> Scanned:
@@ -147,7 +143,7 @@ def _write_folder(documents: Iterable[Document], path: Path, force: bool, losses
         for old in sorted(path.rglob("*.conf")) if path.is_dir() else ():  # brat's own configuration stays
             _put(folder / old.relative_to(path), read_bytes(old), path)
         for number, document in enumerate(documents, start=1):
-            name = _escaped(document.id) if document.id else f"document-{number:06d}"
+            name = escaped(document.id) if document.id else f"document-{number:06d}"
             if (folder / f"{name}.txt").exists():
                 message = f"two documents are called {document.id!r}; give each an identifier of its own"
                 raise DataError(message, path=path)
@@ -180,17 +176,6 @@ def _contents(document: Document, losses: Losses, path: Path) -> tuple[str, str]
     count_meta(losses, document, held=("brat",))
     removed = kept.get("bom") == "removed" or (document.text.startswith(_BOM) and kept.get("bom") != "counted")
     return (_BOM + document.text if removed else document.text), lines
-
-
-def _escaped(name: str) -> str:
-    parts = name.split("/")
-    if "" in parts:
-        parts = [name]
-    return "/".join(_ESCAPED.sub(lambda found: f"%{ord(found[0]):02X}", part) for part in parts)
-
-
-def _unescaped(name: str) -> str:
-    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), name)
 
 
 BRAT = Format("brat", (".ann",), scan, write, claims=claims, gaps=True, folders=True)

@@ -44,7 +44,7 @@ def to_native(record: dict[str, Any], problems: list[Problem]) -> tuple[dict[str
         names = _names(field, items)
         native["mentions"] = [_item(item) for item in items] if isinstance(items, list) else items
     if "passages" in record and "text" not in record:
-        native["text"] = _text_of_passages(record["passages"], problems)
+        native["text"] = text_of_passages(record["passages"], problems)
         native["passages"] = _without_texts(record["passages"])
     if "document_id" in record:
         native["id"] = native.pop("document_id")
@@ -100,8 +100,13 @@ def _item(item: object) -> object:
 def _concepts(normalized: object) -> object:
     if not isinstance(normalized, list) or not all(isinstance(entry, dict) for entry in normalized):
         return normalized
-    pairs = [(entry.get("db_name"), entry.get("db_id")) for entry in normalized]
-    return [f"{name}:{key}" if name and key is not None else None for name, key in pairs]
+    return [_concept(entry.get("db_name"), entry.get("db_id")) for entry in normalized]
+
+
+def _concept(name: object, key: object) -> object:
+    if name == "":  # an identifier of no named vocabulary
+        return key
+    return f"{name}:{key}" if name and key is not None else None
 
 
 def _token(token: object) -> object:
@@ -110,7 +115,7 @@ def _token(token: object) -> object:
     return token
 
 
-def _text_of_passages(passages: object, problems: list[Problem]) -> str | None:
+def text_of_passages(passages: object, problems: list[Problem]) -> str | None:
     """The passages at their offsets, with spaces between them."""
     pieces: list[tuple[int, int, str, str]] = []
     for i, passage in enumerate(passages if isinstance(passages, list) else [None]):

@@ -45,13 +45,14 @@ def to_record(document: Document) -> dict[str, Any]:
         record["columns"] = {name: list(values) for name, values in document.columns.items()}
     if document.sentences is not None:
         record["sentences"] = document.sentences.tolist()
-    record["mentions"] = [_mention_record(mention) for mention in document.mentions]
+    record["mentions"] = [mention_record(mention) for mention in document.mentions]
     if document.meta:
         record["meta"] = document.meta
     return record
 
 
-def _mention_record(mention: Mention) -> dict[str, Any]:
+def mention_record(mention: Mention) -> dict[str, Any]:
+    """A mention of a native record."""
     record: dict[str, Any] = {} if mention.id is None else {"id": mention.id}
     record["type"] = mention.type
     record["spans"] = [[int(start), int(end)] for start, end in mention.spans]

@@ -9,19 +9,25 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Self
 
-from spanloom.document import Document
+from spanloom.document import Document, Mention
 from spanloom.errors import ModelError, UsageError
+from spanloom.evaluate import exact
+from spanloom.evaluate import score as compare_mentions
+from spanloom.evaluate.compare import Item
 from spanloom.features import PRESETS
 from spanloom.hypergraph.threads import worker_count
 from spanloom.link import kernels_features as groups
+from spanloom.link.explain import explain
 from spanloom.link.fitting import Fitter, Plan
 from spanloom.link.language_model import LanguageModel
 from spanloom.link.report import LinkReport, make_report
+from spanloom.link.scores import known
 from spanloom.link.store import StoredLinker, read_linker, write_linker
 from spanloom.link.system import System
 from spanloom.recognize.corpus import Lost, batches, hold_out, training_types
+from spanloom.recognize.explanation import Explanation
 from spanloom.recognize.filling import Filler, Source, check_source, check_use, fill, open_tagger
-from spanloom.recognize.parameters import Parameters
+from spanloom.recognize.parameters import MentionEstimator
 from spanloom.recognize.resources import Sources
 from spanloom.recognize.training import Listener, Progress
 from spanloom.text import prepare
@@ -40,7 +46,7 @@ PAPER_FEATURES = (
 """Templates 1 and 3 to 5 of Lou et al. (2017), Table 2, as far as they speak of words; labels are roles."""
 
 
-class Linker(Parameters):
+class Linker(MentionEstimator):
     """Recognizes mentions and links them to a vocabulary together: the transition system of Lou et al. (2017).
 
     Args:
@@ -221,10 +227,37 @@ class Linker(Parameters):
             raise UsageError(f"mentions is {mentions!r}, expected one of {', '.join(MENTIONS)}")
         return self._predict(self.fitted, documents, wanted == "given")
 
+    def score(self, documents: Iterable[Document], y: None = None) -> float:
+        """F1 from 0 to 1, of mentions that are right in type, spans and concepts; arguments as of `Recognizer.score`.
+
+        Raises:
+            UsageError: the linker is not trained.
+        """
+        concepts = self.fitted.concepts
+
+        def linked(document: Document) -> Iterator[Item]:
+            for key, mention in exact(document):
+                yield (key, frozenset(known(identifier, concepts) for identifier in mention.concepts)), mention
+
+        gold = list(documents)
+        return compare_mentions(gold, list(self.predict(gold)), key=linked).f1
+
     def _predict(self, system: System, documents: Iterable[Document], given: bool) -> Iterator[Document]:
         jobs = worker_count(self.n_jobs)
         for batch in batches(documents, BATCH_TOKENS, prepare):
             yield from system.link(batch, given, jobs)
+
+    def explain(self, document: Document, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
+        """What mentions were linked to, or would be, and why: see `spanloom.link.explain`.
+
+        Args:
+            document: tokens and sentences are made where they are missing; its own mentions are not looked at.
+            mentions: those to explain; what the linker finds when ``None``.
+
+        Raises:
+            UsageError: a mention that the linker cannot hold, or of a type that it does not know.
+        """
+        return explain(self.fitted, prepare(document), mentions)
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the model as a folder of two files; the vocabulary is in it. The same training gives the same bytes.

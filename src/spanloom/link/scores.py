@@ -44,7 +44,7 @@ def measure(
         wanted = [mention for mention in document.mentions if mention.type in number]
         total += len(wanted)
         for mention, ranges, _ in align(document, wanted):
-            own = frozenset(_known(identifier, concepts) for identifier in mention.concepts)
+            own = frozenset(known(identifier, concepts) for identifier in mention.concepts)
             sets |= {(at, identifier) for identifier in own}
             if ranges is not None and len(ranges) == 1:
                 gold[base + ranges[0].first, base + ranges[0].end, number[mention.type]] = own
@@ -68,6 +68,7 @@ def measure(
     )
 
 
-def _known(identifier: str, concepts: Concepts) -> str:
+def known(identifier: str, concepts: Concepts) -> str:
+    """The vocabulary's own identifier for one that it knows under another; what it lacks stays."""
     number = concepts.vocabulary.find(identifier)
     return identifier if number < 0 else concepts.vocabulary[number].id

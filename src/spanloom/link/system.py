@@ -95,11 +95,7 @@ class System:
         if prescribed is not None:
             forced = prescribed.labels
             search = replace(search, longest=max(search.longest, prescribed.longest))
-        with threads(n_jobs) as run:
-            roles = RoleWeights(self.weights.roles[:, :, None], np.zeros((0, 1), np.float32))
-            local: Singles = role_scores(matrix, roles, run=run).roles[:, :, 0]
-        local[:, [label_of(kind, True) for kind in range(len(self.types))]] += np.float32(self.bias)
-        local = np.ascontiguousarray(local)
+        local = self.local_scores(matrix, n_jobs)
         labels, choices = np.zeros(len(data.words), np.int32), np.full(len(data.words), -1, np.int32)
         scores = np.zeros(len(data.offsets) - 1)
 
@@ -111,6 +107,14 @@ class System:
 
         parallel_map(part, _pieces(data.document, n_jobs, wanted), n_jobs)
         return Decoded(labels, choices)
+
+    def local_scores(self, matrix: Sparse, n_jobs: int = 1) -> Singles:
+        """(T, R) what the words around each token say, the bias added."""
+        with threads(n_jobs) as run:
+            roles = RoleWeights(self.weights.roles[:, :, None], np.zeros((0, 1), np.float32))
+            local: Singles = role_scores(matrix, roles, run=run).roles[:, :, 0]
+        local[:, [label_of(kind, True) for kind in range(len(self.types))]] += np.float32(self.bias)
+        return np.ascontiguousarray(local)
 
     def segments(self, instance: Instance, labels: Int32, choices: Int32) -> list[tuple[int, int, int, int]]:
         """First token, end, type and concept of each entity, counted over all documents."""

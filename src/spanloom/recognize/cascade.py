@@ -13,6 +13,7 @@ from spanloom.errors import ModelError, UsageError
 from spanloom.features import FeatureSet
 from spanloom.recognize.cascade_store import CascadeReport, StoredCascade, read_cascade, write_cascade
 from spanloom.recognize.corpus import Lost, batches, check_development, hold_out, training_types
+from spanloom.recognize.explanation import Explanation
 from spanloom.recognize.filling import Filler, Source, check_use, fill, open_tagger
 from spanloom.recognize.links import (
     STRUCTURE,
@@ -24,7 +25,7 @@ from spanloom.recognize.links import (
     search_order,
     tag_column,
 )
-from spanloom.recognize.parameters import Parameters
+from spanloom.recognize.parameters import MentionEstimator
 from spanloom.recognize.recognizer import BATCH_TOKENS, HELD_OUT, Recognizer
 from spanloom.recognize.resources import Sources
 from spanloom.recognize.strongest import Strongest
@@ -34,7 +35,7 @@ from spanloom.text import prepare
 ORDERS = ("frequency", "search")
 
 
-class Cascade(Parameters):
+class Cascade(MentionEstimator):
     """A BILOU chain for each type, each of which sees the outputs of the earlier ones (Alex et al. 2007).
 
     A baseline of Lu and Roth (2015), section 4.1. Mentions of different types may overlap; of two mentions of one type
@@ -174,6 +175,34 @@ class Cascade(Parameters):
             for document, mentions in zip(batch, found, strict=True):
                 kept = [mention for mention in mentions if mention.score is None or mention.score >= threshold]
                 yield document.copy(mentions=sorted(kept, key=lambda m: (m.start, -m.end, m.type)))
+
+    def explain(self, document: Document, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
+        """Why mentions are found in a document, or not: each in the chain of its type, given the earlier chains.
+
+        Args:
+            document: tokens and sentences are made where they are missing; its own mentions are not looked at.
+            mentions: those to explain; what the model predicts when ``None``.
+
+        Raises:
+            UsageError: a mention that the model cannot hold, or of a type that it does not know.
+        """
+        chains = self.fitted
+        unknown = next((mention.type for mention in mentions or () if mention.type not in self.types_), None)
+        if unknown is not None:
+            raise UsageError(f"no type {unknown!r}; the model knows {', '.join(self.types_)}")
+        names = column_names(self.types_)
+        [seen] = chains[0].fitted.features.enrich(fill([prepare(document)], self.pos_, self.n_jobs))
+        found: list[Explanation] = []
+        for chain in chains:
+            own = None if mentions is None else [mention for mention in mentions if mention.type in chain.types_]
+            found += chain.explain(seen, own)
+            [marked] = chain.predict([seen])
+            seen = marked.copy(columns={**marked.columns, names[chain.types_[0]]: tag_column(marked)})
+        if mentions is None:
+            return sorted(found, key=lambda item: (item.mention.start, -item.mention.end, item.mention.type))
+        order = {name: i for i, name in enumerate(chain.types_[0] for chain in chains)}
+        ranked = sorted(range(len(mentions)), key=lambda i: order[mentions[i].type])
+        return [explanation for _, explanation in sorted(zip(ranked, found, strict=True), key=lambda pair: pair[0])]
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the model as a folder of two files. The same data and seed give the same bytes.

@@ -1,4 +1,4 @@
-"""The parameters of an estimator, as scikit-learn asks for them."""
+"""What estimators share: parameters and a score, as scikit-learn asks for them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,17 @@ from typing import Any, Self
 
 import numpy as np
 
+from spanloom.document import Document
 from spanloom.errors import UsageError
+from spanloom.evaluate import score as compare_mentions
 
 
 class Parameters:
-    """A class whose constructor keeps each argument under its own name."""
+    """A class whose constructor keeps each argument under its own name.
+
+    `sklearn.base.clone`, and with it searches and cross-validation, make an untrained copy with the same parameters.
+    They need nothing of scikit-learn to be imported here, but for the tags, for which only scikit-learn asks.
+    """
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters of the constructor."""
@@ -34,6 +40,18 @@ class Parameters:
                 raise UsageError(f"no parameter {name!r}; there are {', '.join(known)}")
             setattr(self, name, value)
         return self
+
+    def __sklearn_clone__(self) -> Self:
+        # the values themselves, not copies: a trained tagger that is a parameter stays trained
+        return type(self)(**self.get_params())
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        documents = InputTags(two_d_array=False)
+        return Tags(
+            estimator_type=None, target_tags=TargetTags(required=False), input_tags=documents, no_validation=True
+        )
 
     def plain_params(self) -> dict[str, Any]:
         """The parameters as a model file keeps them: numbers of numpy are those of Python, and there is one thread.
@@ -83,6 +101,24 @@ class Parameters:
         jobs = self.get_params()["n_jobs"]
         if jobs is not None and not isinstance(jobs, Integral):
             raise UsageError(f"n_jobs is {jobs!r}, expected a whole number, or None")
+
+
+class MentionEstimator(Parameters):
+    """An estimator that finds mentions."""
+
+    def predict(self, documents: Iterable[Document]) -> Iterable[Document]:
+        """Documents with the mentions that are found."""
+        raise NotImplementedError
+
+    def score(self, documents: Iterable[Document], y: None = None) -> float:
+        """How well the mentions of documents are found: F1 from 0 to 1, of mentions that are right in type and spans.
+
+        Args:
+            documents: with their own mentions, which are gold.
+            y: nothing; scikit-learn passes it, for which documents are both input and target.
+        """
+        gold = list(documents)
+        return compare_mentions(gold, list(self.predict(gold))).f1
 
 
 def lambdas(l2: float | Sequence[float]) -> tuple[float, ...]:

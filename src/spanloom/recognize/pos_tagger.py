@@ -202,6 +202,10 @@ class PosTagger(Parameters):
                     own = [next(found) for _ in range(0 if document.tokens is None else len(document.tokens))]
                     yield document.copy(columns={**document.columns, self.column: own})
 
+    def score(self, documents: Iterable[Document], y: None = None) -> float:
+        """The accuracy, under the name and with the arguments that scikit-learn uses; ``y`` is nothing."""
+        return self.accuracy(list(documents))
+
     def accuracy(self, documents: Sequence[Document]) -> float:
         """The share of tokens whose tag in the column is the one that the tagger gives.
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Self
 
-from spanloom.document import Document
+from spanloom.document import Document, Mention
 from spanloom.errors import DataError, ModelError, UsageError
 from spanloom.features import PRESETS, Built, FeatureSet, build_index
 from spanloom.hypergraph import ENGINES, Floats
@@ -27,8 +27,10 @@ from spanloom.recognize.corpus import (
     place,
     training_types,
 )
+from spanloom.recognize.explain import explain
+from spanloom.recognize.explanation import Explanation
 from spanloom.recognize.filling import Filler, Source, check_source, check_use, fill, open_tagger
-from spanloom.recognize.parameters import Parameters, lambdas
+from spanloom.recognize.parameters import MentionEstimator, lambdas
 from spanloom.recognize.report import Report, make_report
 from spanloom.recognize.resources import Sources
 from spanloom.recognize.store import Stored, read_recognizer, write_recognizer
@@ -44,7 +46,7 @@ HELD_OUT = 0.1  # of the training data, where no development data are given
 BATCH_TOKENS = 20_000  # predicted at once
 
 
-class Recognizer(Parameters):
+class Recognizer(MentionEstimator):
     """A trainable recognizer of mentions.
 
     Args:
@@ -248,6 +250,23 @@ class Recognizer(Parameters):
                     notice(crowd_notice(crowd, batch, tagger.types))
             scores = tagger.probabilities(potentials, offsets, found, jobs)
             yield from place(batch, found, tagger.types, scores, threshold)
+
+    def explain(self, document: Document, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
+        """Why mentions are found in a document, or not: see `spanloom.recognize.explain`.
+
+        Args:
+            document: tokens and sentences are made where they are missing; its own mentions are not looked at.
+            mentions: those to explain; what the model predicts when ``None``.
+
+        Raises:
+            UsageError: a mention that the model cannot hold, or of a type that it does not know.
+        """
+        [ready] = self.ready([document])
+        return explain(self.fitted, ready, mentions, self.reading)
+
+    def ready(self, documents: Iterable[Document]) -> list[Document]:
+        """Documents with what `fitted` needs: tokens, sentences and the column that a tagger fills."""
+        return fill(map(prepare, documents), self.pos_, self.n_jobs)
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the model as a folder of two files. The same data and seed give the same bytes.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from spanloom.document import Document
 from spanloom.segment.corpus import Corpus, segment_f1
@@ -24,6 +24,7 @@ class ChainReport:
         penalty: the mention penalty.
         steps: passes or iterations.
         dev_f1: of what it tags, with the penalty, 0 to 1; for pairs the mean of words and mentions.
+        history: objective and development F1 at each step.
     """
 
     rows: int
@@ -31,6 +32,7 @@ class ChainReport:
     penalty: float
     steps: int
     dev_f1: float
+    history: tuple[tuple[float, float], ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def make_report(
         for outside, (found, own) in enumerate(zip(decoded.labels, dev.labels, strict=True))
     )
     chains = {
-        name: ChainReport(part.rows, fit.l2, fit.penalty, fit.steps, fit.dev_f1)
+        name: ChainReport(part.rows, fit.l2, fit.penalty, fit.steps, fit.dev_f1, fit.history)
         for part, names in zip(trained, chain_names(trained), strict=True)
         for name, fit in zip(names, part.fits.values(), strict=True)
     }

@@ -14,7 +14,7 @@ from spanloom.document import Document
 from spanloom.errors import DataError, ModelError, UsageError
 from spanloom.hypergraph.threads import worker_count
 from spanloom.recognize.corpus import Lost, batches, check_development, training_types
-from spanloom.recognize.parameters import Parameters, lambdas
+from spanloom.recognize.parameters import MentionEstimator, lambdas
 from spanloom.recognize.recognizer import BATCH_TOKENS, HELD_OUT, OPTIMIZERS
 from spanloom.recognize.strongest import Strongest
 from spanloom.recognize.training import Listener, Progress
@@ -46,7 +46,7 @@ class Probabilities(NamedTuple):
     mentions: list[float]
 
 
-class Segmenter(Parameters):
+class Segmenter(MentionEstimator):
     """A trainable segmenter and recognizer for text without spaces (Xu et al. 2014).
 
     One chain tags characters with words, another with mentions; the methods differ in how the two come together.

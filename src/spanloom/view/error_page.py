@@ -29,7 +29,7 @@ from spanloom.evaluate.units import pair
 from spanloom.view.cells import shorten
 from spanloom.view.layout import blocks
 from spanloom.view.page import legend
-from spanloom.view.plots import precision_recall_plot, reliability_plot
+from spanloom.view.plots import Learning, learning_plot, precision_recall_plot, reliability_plot
 from spanloom.view.sentence import draw, listed
 from spanloom.view.style import page
 from spanloom.view.svg import clean
@@ -110,6 +110,8 @@ def error_page(
     calibration: Calibration | None = None,
     curve: Sequence[Point] = (),
     note: str = "as predicted",
+    penalties: Sequence[Point] = (),
+    learning: Learning | None = None,
     title: str = "Errors",
 ) -> str:
     """The errors of a prediction as one HTML page.
@@ -125,6 +127,8 @@ def error_page(
         calibration: for the reliability diagram; no diagram without it.
         curve: precision and recall over the threshold; no plot without it.
         note: what the plot says of the prediction as it is.
+        penalties: precision and recall over the mention penalty, for the same plot.
+        learning: how the model was trained; no plot without it.
         title: of the page.
 
     Returns:
@@ -149,7 +153,8 @@ def error_page(
     found = findings(gold, predicted)
     counts = Counter(finding.kind for finding in found)
     parts = [f"<header>\n<h1>{_plain(title)}</h1>\n{_scores(report)}"]
-    parts += [_counts(counts, compared_kinds(gold, predicted)), _plots(calibration, curve, note), "</header>\n"]
+    drawn = _plots(calibration, curve, note, penalties, learning)
+    parts += [_counts(counts, compared_kinds(gold, predicted)), drawn, "</header>\n"]
     parts += ["<h2>Errors</h2>\n", legend([*gold, *predicted], names), _choices(counts, names), '<div id="errors">\n']
     parts += _errors(found, counts, sides)
     parts.append("</div>\n")
@@ -192,16 +197,25 @@ def _anchor(kind: str) -> str:
     return f"kind-{kind.replace(' ', '-')}"
 
 
-def _plots(calibration: Calibration | None, curve: Sequence[Point], note: str) -> str:
+def _plots(
+    calibration: Calibration | None,
+    curve: Sequence[Point],
+    note: str,
+    penalties: Sequence[Point],
+    learning: Learning | None,
+) -> str:
     drawn = []
     if curve:
-        drawn.append(("Precision and recall over the threshold", precision_recall_plot(curve, note)))
+        over = "threshold and penalty" if penalties else "the threshold"
+        drawn.append((f"Precision and recall over {over}", precision_recall_plot(curve, note, penalties)))
     if calibration is not None:
         drawn.append(
             (f"Reliability (calibration error {100 * calibration.error:.1f} %)", reliability_plot(calibration))
         )
+    if learning is not None:
+        drawn.append(("Learning curve", learning_plot(learning)))
     figures = "".join(f"<figure><figcaption>{name}</figcaption>\n{drawing}</figure>\n" for name, drawing in drawn)
-    return f'<h2>Scores</h2>\n<div class="plots">\n{figures}</div>\n' if drawn else ""
+    return f'<h2>Curves</h2>\n<div class="plots">\n{figures}</div>\n' if drawn else ""
 
 
 def _choices(counts: Counter[str], names: Sequence[str]) -> str:

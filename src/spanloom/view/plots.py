@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from itertools import cycle
+from typing import TYPE_CHECKING, Any, NamedTuple
+from warnings import catch_warnings, simplefilter
 
 from spanloom.errors import UsageError
 from spanloom.evaluate import Calibration, Point
+from spanloom.view.svg import clean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,12 +46,27 @@ def require() -> None:
         ) from error
 
 
-def precision_recall_plot(points: Sequence[Point], note: str) -> str:
+class Learning(NamedTuple):
+    """How training went, step by step.
+
+    Args:
+        f1: what was measured -> development F1 after each step, 0 to 1.
+        objective: after each step; none where there are several.
+        kept: the step whose weights are the model's, from 1; ``None`` where it is not one of them.
+    """
+
+    f1: Mapping[str, Sequence[float]]
+    objective: Sequence[float] = ()
+    kept: int | None = None
+
+
+def precision_recall_plot(points: Sequence[Point], note: str, penalties: Sequence[Point] = ()) -> str:
     """The precision-recall curve over the threshold, with lines of equal F1, and two of its points marked.
 
     Args:
         points: from the highest threshold to the lowest, at least one; the last is the prediction as it is.
         note: what is said of the last.
+        penalties: what other mention penalties give, in the order of the penalties, which stand as their thresholds.
     """
 
     def draw(axes: Axes) -> None:
@@ -60,6 +78,10 @@ def precision_recall_plot(points: Sequence[Point], note: str) -> str:
         step = max(1, len(points) // _MOST_POINTS)
         shown = [*points[:-1:step], points[-1]]
         axes.plot([p.recall for p in shown], [p.precision for p in shown], color=_LINE, linewidth=1.8)
+        if penalties:
+            ends = f"mention penalty {penalties[0].threshold:.2f} to {penalties[-1].threshold:.2f}"
+            rates = [p.recall for p in penalties], [p.precision for p in penalties]
+            axes.plot(*rates, ".--", color=_SECOND, linewidth=1.2, markersize=5, label=ends)
         best, last = max(points, key=lambda point: point.f1), points[-1]
         text = f"best F1 {100 * best.f1:.1f}, threshold {best.threshold:.2f}"
         axes.plot([best.recall], [best.precision], "D", color=_SECOND, markersize=7, label=text)
@@ -93,11 +115,46 @@ def reliability_plot(found: Calibration) -> str:
     return _plot("reliability diagram", draw)
 
 
+def learning_plot(found: Learning) -> str:
+    """The learning curve: development F1 after each step, and the objective on an axis of its own."""
+
+    def draw(axes: Axes) -> None:
+        styles = zip(found.f1.items(), cycle(("o-", "s--", "^-.", "D:")), strict=False)
+        for number, ((name, values), style) in enumerate(styles):
+            color = _LINE if number % 2 == 0 else _SECOND
+            label = _literal(name)
+            axes.plot(range(1, len(values) + 1), values, style, color=color, linewidth=1.6, markersize=4, label=label)
+        if found.kept is not None:
+            axes.axvline(found.kept, color=_INK, linewidth=0.8, linestyle="--", label="kept")
+        axes.set(xlabel="pass or iteration", ylabel="development F1", ylim=(0, 1.01))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        if found.objective:
+            other = axes.twinx()
+            steps = range(1, len(found.objective) + 1)
+            [line] = other.plot(steps, found.objective, ":", color=_SECOND, linewidth=1.8)
+            other.set(ylabel="objective (smaller is better)")
+            other.grid(visible=False)
+            other.spines.right.set_visible(True)
+            axes.plot([], [], line.get_linestyle(), color=_SECOND, linewidth=1.8, label="objective")
+        axes.legend(loc="best", fontsize=8)
+
+    from matplotlib.ticker import MaxNLocator
+
+    return _plot("learning curve", draw)
+
+
+def _literal(name: str) -> str:
+    """A name that Matplotlib shows as it is: neither as a formula, nor as one that is to be left out."""
+    name = clean(name).replace("$", r"\$")
+    return f" {name}" if name.startswith("_") else name
+
+
 def _plot(name: str, draw: Callable[[Axes], None]) -> str:
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    with rc_context({**_SETTINGS, "svg.hashsalt": name}):
+    with rc_context({**_SETTINGS, "svg.hashsalt": name}), catch_warnings():
+        simplefilter("ignore", UserWarning)  # of glyphs that a font lacks: text stays text, and the browser has others
         figure: Figure = Figure(figsize=_SIZE, layout="constrained")
         draw(figure.subplots())
         buffer = io.StringIO()

@@ -84,7 +84,7 @@ _PRINT = """\
 """
 
 
-def page(title: str, body: str, *, kinds: int, style: str = "", script: str = "") -> str:
+def page(title: str, body: str, *, kinds: int, style: str = "", script: str = "", fetches: bool = False) -> str:
     """A page in one file.
 
     Args:
@@ -93,12 +93,15 @@ def page(title: str, body: str, *, kinds: int, style: str = "", script: str = ""
         kinds: how many types there are.
         style: CSS of its own.
         script: what runs in the page; the body must be complete without it.
+        fetches: whether the script may ask the server that the page came from; it may load nothing else.
     """
     css = f"{_colors()}{_BASE}{_TEXT}{style}{_kinds(kinds)}{_PRINT}"
     policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
     if script:
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         policy += f"; script-src 'sha256-{digest}'"
+    if fetches:
+        policy += "; connect-src 'self'"
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'

@@ -1,0 +1,126 @@
+"""Builds the documentation as a site: ``sphinx-build -W -n -b html -c docs . build/site``.
+
+The repository is the source, so that the links between ``docs``, ``benchmarks/results`` and the files beside them are
+the same here and where the files are read as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from sphinx.application import Sphinx
+from sphinx.errors import SphinxError
+
+from spanloom import __version__
+
+# What the side bar lists: captions, and pages in their order. Sphinx complains of a page that is not in it.
+CONTENTS = {
+    "Tutorials": [
+        "docs/tutorials/recognize",
+        "docs/tutorials/own-brat-files",
+        "docs/tutorials/link",
+        "docs/tutorials/segment",
+    ],
+    "How to": [
+        "docs/how-to/own-data",
+        "docs/how-to/tuning",
+        "docs/how-to/calibration",
+        "docs/how-to/big-corpora",
+        "docs/how-to/from-spacy",
+        "docs/how-to/from-brat",
+        "docs/viewing",
+        "docs/explaining",
+        "docs/serving",
+        "docs/integrations",
+    ],
+    "Models": [
+        "docs/models/index",
+        "docs/models/separators",
+        "docs/models/separator_states",
+        "docs/models/mention_hypergraph",
+        "docs/models/heads",
+        "docs/models/shared",
+        "docs/models/split",
+        "docs/models/seven_tag",
+        "docs/models/bio-bilou",
+        "docs/models/semi_markov",
+        "docs/models/cascaded",
+        "docs/linking",
+        "docs/segmentation",
+        "docs/tagger",
+        "docs/language-model",
+        "docs/models/counting",
+        "docs/models/examples",
+        "docs/ambiguity",
+    ],
+    "Reference": [
+        "docs/command-line",
+        "docs/api",
+        "docs/formats",
+        "docs/features",
+        "docs/vocabularies",
+        "docs/candidates",
+        "docs/evaluation",
+        "docs/compare",
+        "docs/conventions",
+        "docs/errors",
+        "docs/glossary",
+    ],
+    "Background": [
+        "docs/papers",
+        "benchmarks/README",
+        "docs/chinese_corpus",
+        "docs/decisions",
+        "CONTRIBUTING",
+        "CHANGELOG",
+    ],
+}
+ROOT = Path(__file__).resolve().parents[1]
+RECORDS = sorted(f"benchmarks/results/{page.stem}" for page in (ROOT / "benchmarks" / "results").glob("*.md"))
+# what a browser would fetch by itself: links that somebody follows are not meant
+REMOTE = re.compile(
+    r"""<(?!a\b)\w[^>]*\b(?:src|href)=["']?(?:https?:)?//[^"'\s>]+"""
+    r"""|(?:url\(|@import)\s*["']?(?:https?:)?//[^)]+"""
+)
+
+project = "Spanloom"
+version = release = __version__
+root_doc = "docs/index"
+include_patterns = ["docs/**.md", "benchmarks/README.md", "benchmarks/results/*.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+exclude_patterns = [".*", "build", "dist", "src", "tests"]  # not walked through
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+myst_heading_anchors = 3
+html_theme = "furo"
+html_title = f"Spanloom {__version__}"
+html_extra_path = ["site"]  # a page at the top that leads to the first one
+html_copy_source = False
+html_show_copyright = False
+default_role = "code"  # of docstrings, which write names between single backticks
+# types of Python, of NumPy and of the package's inside have no page here; the public names have, and are checked
+nitpick_ignore_regex = [("py:.*", r"(?!spanloom\.[A-Za-z]+$).*")]
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"
+napoleon_numpy_docstring = False
+
+
+def add_contents(app: Sphinx, page: str, source: list[str]) -> None:
+    """Appends the side bar to the first page, and the list of records to that of the benchmarks."""
+    lists = CONTENTS if page == root_doc else {"Records": RECORDS} if page == "benchmarks/README" else {}
+    for caption, pages in lists.items():
+        there = "\n".join(f"/{name}" for name in pages)
+        source[0] += f"\n\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{there}\n```\n"
+
+
+def refuse_remote(app: Sphinx, exception: Exception | None) -> None:
+    """Fails where a page or a style would fetch something from elsewhere."""
+    files = [file for file in Path(app.outdir).rglob("*") if file.suffix in {".html", ".css"}]
+    found = [f"{file.name}: {hit}" for file in files for hit in REMOTE.findall(file.read_text(encoding="utf-8"))]
+    if found and exception is None:
+        raise SphinxError(f"the site fetches from elsewhere: {'; '.join(found[:5])}")
+
+
+def setup(app: Sphinx) -> None:
+    """Connects the two."""
+    app.connect("source-read", add_contents)
+    app.connect("build-finished", refuse_remote)

@@ -1,0 +1,300 @@
+"""Label Studio: the JSON that it exports and imports, a list of tasks.
+
+A region (``"type": "labels"``) is a mention. Regions that a relation labelled ``fragment`` joins are the spans of one
+mention, because a region has no gaps; the text area ``concept`` of a region holds its concepts. Of several annotations
+of a task, the one that is marked as ground truth is read, else the first that was not skipped; predictions are read if
+there is no annotation. The task is kept in ``Document.meta["label_studio"]``.
+
+Label Studio counts characters since 2021, and counted UTF-16 units before: the texts of the regions decide.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from spanloom.document import Document, Mention, Span
+from spanloom.document.validate import Problem, find_errors, place_of
+from spanloom.errors import DataError
+from spanloom.formats.base import Scanned
+from spanloom.formats.json_text import loads
+from spanloom.formats.record import surface_problem
+from spanloom.formats.source import BOM, read_bytes, unreadable
+
+FRAGMENT, CONCEPT = "fragment", "concept"  # the label of the relation, and the name of the text area
+
+_HEAD = 65_536  # bytes in which a file's kind must show
+_MARK = re.compile(rb'"(?:data|annotations|predictions)"\s*:\s*[\[{]')
+_LARGEST = 2**31
+
+
+@dataclass(slots=True)
+class Understood:
+    """A task as a document, and what of its results was not needed for that.
+
+    Args:
+        document: without ``meta``.
+        surfaces: the text that the file gives for each span of each mention; ``None`` where it gives none.
+        others: results that are no part of a mention.
+        problems: in the order in which they were found.
+    """
+
+    document: Document
+    surfaces: list[list[str | None]] = field(default_factory=list)
+    others: list[Any] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Region:
+    labels: list[str]
+    span: tuple[int, int]
+    surface: str | None
+    score: float | None
+    concepts: list[str] = field(default_factory=list)
+
+
+def claims(path: Path) -> bool:
+    """A ``.json`` file with a task near its begin."""
+    if path.suffix.lower() != ".json" or not path.is_file():
+        return False
+    try:
+        with path.open("rb") as file:
+            return _MARK.search(file.read(_HEAD)) is not None
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def scan(path: str | Path) -> Iterator[Scanned]:
+    """The documents of a file of tasks."""
+    name = str(path)
+    try:
+        value = loads(read_bytes(path).removeprefix(BOM), path)
+        tasks = value if isinstance(value, list) else [value]
+        if not tasks:
+            raise DataError("the file holds no task; expected a list of Label Studio's tasks")
+    except DataError as error:
+        yield Scanned(None, [Problem("error", "unreadable", error.message, path=name, line=error.line)], name)
+        return
+    for number, task in enumerate(tasks):
+        yield _scanned(task, f"tasks[{number}]", name)
+
+
+def _scanned(task: object, place: str, path: str) -> Scanned:
+    try:
+        found = understand(task)
+    except DataError as error:
+        return Scanned(None, [Problem("error", "wrong field", error.message, place, path=path)], path)
+    document = found.document
+    problems = found.problems + (_surface_problems(found) or find_errors(document))
+    assert isinstance(task, dict)  # else it would not have been understood
+    kept = task | {"data": {name: value for name, value in task["data"].items() if name != "text"}}
+    if kept != {"data": {}}:
+        document.meta["label_studio"] = kept
+    places = ((f"{place}: {problem.place}".removesuffix(": "), problem) for problem in problems)
+    return Scanned(document, [replace(problem, path=path, place=where) for where, problem in places], path)
+
+
+def understand(task: object) -> Understood:
+    """A task as a document.
+
+    Raises:
+        DataError: a field that is missing, or of another type than Label Studio gives it.
+    """
+    data = _field(task, "data", dict, "the task")
+    text = _field(data, "text", str, "data")
+    names = (data.get("id"), task.get("id"))  # type: ignore[attr-defined]
+    known = (str(name) for name in names if isinstance(name, str | int) and not isinstance(name, bool))
+    found = Understood(Document(text, id=next(known, "")))
+    slot = chosen(task)  # type: ignore[arg-type]
+    if slot is None:
+        return found
+    if slot.others:
+        message = f"the task has {slot.others + 1} {slot.kind}; read is that of {slot.author}, the others are kept"
+        found.problems.append(Problem("warning", "several annotations", message))
+    _add_mentions(found, _field(slot.value, "result", list, slot.kind))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """The annotation or prediction that is read: ``task[kind][index]``, and how many others could be."""
+
+    kind: str
+    index: int
+    value: dict[str, Any]
+    others: int
+
+    @property
+    def author(self) -> str:
+        """Who made it, as far as the file says."""
+        author = self.value.get("completed_by", self.value.get("model_version"))
+        if isinstance(author, dict):
+            author = author.get("email", author.get("id"))
+        return "the first" if author is None else repr(author)
+
+
+def chosen(task: dict[str, Any]) -> Slot | None:
+    """The annotation to read, else the prediction; ``None`` if there is neither.
+
+    Raises:
+        DataError: they are no lists of objects.
+    """
+    slots: list[Slot] = []
+    for kind in ("annotations", "predictions"):
+        values = task.get(kind) or []
+        if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
+            raise DataError(f"{kind} is no list of objects; export the tasks as JSON")
+        done = [(i, value) for i, value in enumerate(values) if not value.get("was_cancelled")]
+        if done:
+            index, value = next(((i, value) for i, value in done if value.get("ground_truth")), done[0])
+            slots.append(Slot(kind, index, value, len(done) - 1))
+    return slots[0] if slots else None
+
+
+def _field(value: object, name: str, kind: type, where: str) -> Any:
+    if not isinstance(value, dict):
+        raise DataError(f"{where} is no object, expected an object with {name!r}")
+    found = value.get(name)
+    if not isinstance(found, kind):
+        expected = {"dict": "an object", "list": "a list", "str": "a text"}[kind.__name__]
+        is_there = "missing" if found is None else f"of type {type(found).__name__}"
+        raise DataError(f"{where}: {name!r} is {is_there}, expected {expected}")
+    return found
+
+
+def _add_mentions(found: Understood, results: list[Any]) -> None:
+    regions: dict[str, _Region] = {}
+    joins: list[dict[str, Any]] = []
+    for number, result in enumerate(results):
+        if not isinstance(result, dict):
+            raise DataError(f"result[{number}] is no object, expected a region")
+        if result.get("type") == "labels" and _is_region(result, number):
+            name = result.get("id")
+            name = name if isinstance(name, str) and name else f"result[{number}]"
+            if name in regions:
+                raise DataError(f"two regions have the id {name[:40]!r}; regions of a task have ids of their own")
+            regions[name] = _region(result)
+        elif result.get("type") == "relation" and _are(result.get("labels"), str) and FRAGMENT in result["labels"]:
+            joins.append(result)
+        elif not _is_concept(result):
+            found.others.append(result)
+    for result in results:
+        if _is_concept(result):
+            _add_concepts(found, regions, result)
+    groups = {name: [name] for name in regions}
+    for join in joins:
+        if not _join(groups, regions, join.get("from_id"), join.get("to_id")):
+            found.others.append(join)
+            message = "a relation 'fragment' that joins no two regions of one label; it is kept as a relation"
+            found.problems.append(Problem("warning", "relation", message))
+    if _counts_utf16(found.document.text, regions.values()):
+        message = "offsets count UTF-16 units, as old versions of Label Studio do; they are read as characters"
+        found.problems.append(Problem("warning", "unit of offsets", message))
+        places = _characters(found.document.text)
+        for region in regions.values():
+            region.span = (places.get(region.span[0], -1), places.get(region.span[1], -1))
+    for names in {id(group): group for group in groups.values()}.values():
+        _add_group(found, names, [regions[name] for name in names])
+    unread = sum(isinstance(other, dict) and other.get("type") != "relation" for other in found.others)
+    if unread:
+        message = f"results that are no mentions: {unread}; they are kept"
+        found.problems.append(Problem("warning", "results not read", message))
+
+
+def _is_region(result: dict[str, Any], number: int) -> bool:
+    value = result.get("value")
+    if not isinstance(value, dict) or not _are(value.get("labels"), str):
+        raise DataError(f"result[{number}]: value is no object with a list of 'labels'; export the tasks as JSON")
+    start, end = value.get("start"), value.get("end")
+    if not all(type(offset) is int and -_LARGEST < offset < _LARGEST for offset in (start, end)):
+        raise DataError(
+            f"result[{number}]: start and end are {str(start)[:20]!r} and {str(end)[:20]!r}, expected integers"
+        )
+    return bool(value["labels"])
+
+
+def _are(values: object, kind: type) -> bool:
+    return isinstance(values, list) and all(isinstance(value, kind) for value in values)
+
+
+def _region(result: dict[str, Any]) -> _Region:
+    value, score = result["value"], result.get("score")
+    surface = value.get("text") if isinstance(value.get("text"), str) else None
+    number = float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None
+    return _Region(value["labels"], (value["start"], value["end"]), surface, number)
+
+
+def _is_concept(result: dict[str, Any]) -> bool:
+    return (result.get("type"), result.get("from_name")) == ("textarea", CONCEPT)
+
+
+def _add_concepts(found: Understood, regions: dict[str, _Region], result: dict[str, Any]) -> None:
+    texts = result["value"].get("text") if isinstance(result.get("value"), dict) else None
+    texts = [texts] if isinstance(texts, str) else texts
+    name = result.get("id")
+    if isinstance(name, str) and name in regions and _are(texts, str):
+        regions[name].concepts += texts  # type: ignore[arg-type]
+    else:
+        found.others.append(result)
+
+
+def _join(groups: dict[str, list[str]], regions: dict[str, _Region], one: object, other: object) -> bool:
+    if not isinstance(one, str) or not isinstance(other, str) or not {one, other} <= regions.keys():
+        return False
+    if regions[one].labels != regions[other].labels:
+        return False
+    if groups[one] is not groups[other]:
+        groups[one].extend(groups[other])
+        for name in groups[other]:
+            groups[name] = groups[one]
+    return True
+
+
+def _add_group(found: Understood, names: list[str], parts: list[_Region]) -> None:
+    """The mention of regions that belong together; one for each label, as Label Studio allows several."""
+    ordered = sorted(parts, key=lambda region: region.span)
+    concepts = tuple(dict.fromkeys(concept for part in parts for concept in part.concepts))
+    for number, label in enumerate(parts[0].labels, start=1):
+        name = names[0] if number == 1 else f"{names[0]}#{number}"
+        spans = tuple(Span(*part.span) for part in ordered)
+        found.document.mentions.append(Mention(label, spans, name, None, concepts, parts[0].score))
+        found.surfaces.append([part.surface for part in ordered])
+
+
+def _same(surface: str | None, text: str) -> bool:
+    # line ends within a region are exported as a backslash and an n
+    return surface is None or surface == text or surface.replace("\\n", "\n") == text.replace("\r\n", "\n")
+
+
+def _counts_utf16(text: str, regions: Any) -> bool:
+    if text.isascii() or all(_same(region.surface, text[slice(*region.span)]) for region in regions):
+        return False
+    units = text.encode("utf-16-le", "surrogatepass")
+
+    def read(start: int, end: int) -> str:
+        return units[2 * max(start, 0) : 2 * max(end, 0)].decode("utf-16-le", "replace")
+
+    return all(region.surface is not None and _same(region.surface, read(*region.span)) for region in regions)
+
+
+def _characters(text: str) -> dict[int, int]:
+    """From UTF-16 units to characters."""
+    ends = accumulate((1 + (character > "\uffff") for character in text), initial=0)
+    return {unit: place for place, unit in enumerate(ends)}
+
+
+def _surface_problems(found: Understood) -> list[Problem]:
+    problems = []
+    text = found.document.text
+    for number, (mention, surfaces) in enumerate(zip(found.document.mentions, found.surfaces, strict=True)):
+        for span, surface in zip(mention.spans, surfaces, strict=True):
+            if surface is not None and span.end <= len(text) and not _same(surface, text[slice(*span)]):
+                part = mention.replace(spans=[span], head=None)
+                problem = surface_problem(surface, part, text, place_of(mention, number))
+                problems += [replace(problem, mention=number)] if problem is not None else []
+    return problems

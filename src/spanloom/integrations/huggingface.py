@@ -1,0 +1,76 @@
+"""Documents as a Hugging Face dataset, and back: the columns of Parquet and Arrow files, in memory; extra ``datasets``.
+
+The columns are those of BigBIO, and beside them what BigBIO has no place for: see `spanloom.formats.arrow_rows`.
+Nothing is fetched, and nothing is written to a cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from spanloom.document import Document
+from spanloom.errors import UsageError
+from spanloom.extras import extra
+from spanloom.formats.arrow import to_batches
+from spanloom.formats.arrow_rows import arrow_schema, from_row
+from spanloom.formats.record import parse_record
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+__all__ = ["from_dataset", "to_dataset"]
+
+
+def to_dataset(documents: Iterable[Document]) -> Dataset:
+    """A `datasets.Dataset` with a row for each document; it holds all that the documents hold.
+
+    Args:
+        documents: read once; the rows stay in memory.
+
+    Raises:
+        DataError: a document that a table cannot hold: ``meta`` without a JSON form, half of a surrogate pair.
+        UsageError: `datasets` is missing.
+
+    >>> from spanloom.document import Mention
+    >>> dataset = to_dataset([Document("mild pain", id="a", mentions=[Mention("problem", [(5, 9)])])])
+    >>> dataset[0]["entities"][0]["offsets"], dataset[0]["passages"][0]["text"]
+    ([[5, 9]], ['mild pain'])
+    """
+    with extra("datasets", "a Hugging Face dataset"):
+        import datasets
+        import pyarrow as pa
+    schema = arrow_schema()
+    return datasets.Dataset(pa.Table.from_batches(to_batches(documents, schema), schema))
+
+
+def from_dataset(dataset: Iterable[Mapping[str, Any]]) -> Iterator[Document]:
+    """The documents of a dataset, one at a time.
+
+    Args:
+        dataset: a `datasets.Dataset` or `datasets.IterableDataset`, in the columns of `to_dataset`, of BigBIO, or of
+            any record that `from_record` reads. Rows are taken as plain Python values, whatever format is set.
+
+    Raises:
+        UsageError: at once: several datasets under their names.
+        DataError: when it is reached: the first problem of a row, with its number from 1.
+
+    >>> from spanloom.document import Mention
+    >>> documents = [Document("mild pain", id="a", mentions=[Mention("problem", [(5, 9)])])]
+    >>> [document.mentions[0].spans for document in from_dataset(to_dataset(documents))]
+    [(Span(start=5, end=9),)]
+    """
+    if isinstance(dataset, Mapping):
+        raise UsageError(f"found several datasets: {', '.join(map(str, dataset))}; choose one, as dataset['train']")
+    plain = getattr(dataset, "with_format", None)
+    return _documents(dataset if plain is None else plain(None))
+
+
+def _documents(rows: Iterable[Mapping[str, Any]]) -> Iterator[Document]:
+    for number, row in enumerate(rows, start=1):
+        document, problems = parse_record(from_row(row))
+        for problem in problems:
+            raise replace(problem, path="dataset", line=number).to_error()
+        if document is not None:
+            yield document

@@ -1,0 +1,204 @@
+"""A spaCy component that runs a Spanloom model on spaCy's own tokens; extra ``spacy``.
+
+spaCy finds it under the name ``spanloom`` without an import, by the entry point of the package::
+
+    nlp.add_pipe("spanloom", config={"model": "my-model"})
+
+``doc.spans["spanloom"]`` holds a `Span` for each part of each mention: ``label_`` is the type, ``kb_id_`` the first
+concept, and the parts of one mention have one ``id_``. ``doc._.spanloom`` gives the mentions themselves.
+
+spaCy imports this module for each pipeline, whether or not it has the component, so models and their compiled kernels
+are imported when the first model is loaded.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from spanloom.document import Document, Mention
+from spanloom.errors import UsageError
+from spanloom.extras import extra
+from spanloom.formats.record import mention_record
+from spanloom.modelfile import read_description
+
+with extra("spacy", "the spaCy component"):
+    import srsly
+    from spacy.language import Language
+    from spacy.tokens import Doc, SpanGroup
+    from spacy.util import minibatch
+
+if TYPE_CHECKING:
+    from spanloom.link import Linker
+    from spanloom.recognize import Cascade, Recognizer
+    from spanloom.segment import Segmenter
+
+    _Model = Recognizer | Cascade | Linker | Segmenter
+
+__all__ = ["SpanloomComponent", "to_document"]
+
+_FOLDER = "model"  # in the folder of a saved pipeline's component
+# kind of model -> the largest threshold: a linker gives no probabilities to compare with one
+_KINDS = {"recognizer": 1.0, "cascade": 1.0, "segmenter": 1.0, "linker": 0.0}
+
+
+class SpanloomComponent:
+    """Marks up documents of spaCy; made by ``nlp.add_pipe("spanloom", config={...})``.
+
+    Args:
+        model: the folder of a trained model. A folder that is not there is asked for when the first text comes, because
+            a pipeline that was saved has its model within it.
+        spans_key: where in ``doc.spans`` the mentions go.
+        threshold: leave out mentions with a lower score; a linker has none.
+
+    Raises:
+        ModelError: a damaged model.
+        UsageError: something else than a model that marks up text, or a threshold that cannot be meant.
+    """
+
+    def __init__(self, model: str, spans_key: str = "spanloom", threshold: float = 0.0) -> None:
+        self.path, self.spans_key, self.threshold = model, spans_key, threshold
+        self._model = _load(model, threshold) if Path(model).exists() else None
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Mark up one document."""
+        return next(self.pipe([doc]))
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """Mark up a stream of documents, some at a time."""
+        for docs in minibatch(stream, size=batch_size):  # type: ignore[no-untyped-call]
+            for doc, document in zip(docs, self._predict(docs), strict=True):
+                _mark(doc, document.mentions, self.spans_key)
+                yield doc
+
+    def _predict(self, docs: list[Doc]) -> Iterator[Document]:
+        if self._model is None:
+            self._model = _load(self.path, self.threshold)  # says what is missing
+        with_tags = getattr(self._model, "pos_", None) is None  # a tagger in the model knows its own tags
+        documents = [to_document(doc, with_tags) for doc in docs]
+        options: dict[str, Any] = {"threshold": self.threshold} if self.threshold else {}  # which no linker has
+        return self._model.predict(documents, **options)
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """The model's files."""
+        with TemporaryDirectory() as folder:
+            self.to_disk(folder)
+            files = {file.name: file.read_bytes() for file in sorted(Path(folder, _FOLDER).iterdir())}
+        return bytes(srsly.msgpack_dumps(files))
+
+    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> SpanloomComponent:
+        """Take the model that `to_bytes` gave.
+
+        Raises:
+            ModelError: a damaged model.
+        """
+        files = srsly.msgpack_loads(data)
+        with TemporaryDirectory() as folder:
+            Path(folder, _FOLDER).mkdir()
+            for name, content in files.items():
+                Path(folder, _FOLDER, Path(name).name).write_bytes(content)
+            return self.from_disk(folder)
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Save the model within the folder of a pipeline."""
+        if self._model is None:
+            self._model = _load(self.path, self.threshold)
+        Path(path).mkdir(parents=True, exist_ok=True)
+        self._model.save(Path(path, _FOLDER), force=True)
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> SpanloomComponent:
+        """Take the model that `to_disk` saved.
+
+        Raises:
+            ModelError: no model, or a damaged one.
+        """
+        self._model = _load(Path(path, _FOLDER), self.threshold)
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # a worker that does not share our memory gets the model's files, which are read as carefully as any
+        return _restored, (self.path, self.spans_key, self.threshold, self.to_bytes())
+
+
+def _restored(path: str, spans_key: str, threshold: float, data: bytes) -> SpanloomComponent:
+    component = SpanloomComponent.__new__(SpanloomComponent)
+    component.path, component.spans_key, component.threshold = path, spans_key, threshold
+    return component.from_bytes(data)
+
+
+@Language.factory(
+    "spanloom",
+    assigns=["doc.spans", "doc._.spanloom"],
+    default_config={"spans_key": "spanloom", "threshold": 0.0},
+)
+def _make(nlp: Language, name: str, model: str, spans_key: str, threshold: float) -> SpanloomComponent:
+    return SpanloomComponent(model, spans_key, threshold)
+
+
+def _load(path: str | Path, threshold: float) -> _Model:
+    kind = read_description(path)["kind"]
+    if kind not in _KINDS:
+        raise UsageError(f"{path}: a model of kind {kind!r}, expected one that marks up text: {', '.join(_KINDS)}")
+    if not 0 <= threshold <= _KINDS[kind]:
+        expected = "a probability between 0 and 1" if _KINDS[kind] else f"0, as a {kind} has none"
+        raise UsageError(f"threshold is {threshold}, expected {expected}")
+    model: _Model = import_module("spanloom.models").load(path)
+    return model
+
+
+def to_document(doc: Doc, tags: bool = True) -> Document:
+    """A document of spaCy as one of ours: its text, tokens and sentences; white space is no token.
+
+    Args:
+        doc: sentences are taken over if something set them.
+        tags: whether its tags (``token.tag_``), if something set them, become the column ``pos``.
+
+    >>> import spacy
+    >>> to_document(spacy.blank("en")("No pain.")).words
+    ['No', 'pain', '.']
+    """
+    words = [token for token in doc if not token.is_space]
+    document = Document(doc.text, tokens=[(token.idx, token.idx + len(token)) for token in words])  # type: ignore[arg-type]
+    if words and doc.has_annotation("SENT_START"):
+        number = {token.i: i for i, token in enumerate(words)}
+        inside = ([number[token.i] for token in sentence if token.i in number] for sentence in doc.sents)
+        document = document.copy(sentences=[(tokens[0], tokens[-1] + 1) for tokens in inside if tokens])
+    if tags and words and doc.has_annotation("TAG"):
+        document.columns["pos"] = [token.tag_ for token in words]
+    return document
+
+
+def _mark(doc: Doc, mentions: list[Mention], key: str) -> None:
+    """Put mentions into ``doc.spans``, part by part."""
+    spans: list[Any] = []
+    scores: list[float | None] = []
+    lost = 0
+    for number, mention in enumerate(mentions):
+        concept = mention.concepts[0] if mention.concepts else ""
+        parts = [
+            doc.char_span(start, end, label=mention.type, kb_id=concept, span_id=str(number))
+            for start, end in mention.spans
+        ]
+        if None in parts:
+            lost += 1
+        else:
+            spans += parts
+            scores += [mention.score] * len(parts)
+    if lost:
+        message = f"{lost} of {len(mentions)} mentions begin or end inside a token of spaCy: they are in doc._.spanloom"
+        warnings.warn(f"{message}, not in doc.spans[{key!r}]", stacklevel=2)
+    attributes = {"scores": scores, "mentions": [mention_record(mention) for mention in mentions]}
+    doc.spans[key] = SpanGroup(doc, name=key, spans=spans, attrs=attributes)
+
+
+def _mentions(doc: Doc) -> list[Mention]:
+    """What all components of this kind found; the getter of ``doc._.spanloom``."""
+    records = (record for group in doc.spans.values() for record in group.attrs.get("mentions", ()))
+    return [Mention(**record) for record in records]
+
+
+Doc.set_extension("spanloom", getter=_mentions, force=True)

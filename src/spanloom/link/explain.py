@@ -1,0 +1,244 @@
+"""Why a linker links a mention as it does: its candidates, their scores, and what separates the first from the others.
+
+A candidate's score is that of the sentence's whole derivation with the mention linked to it, all other labels and
+choices being the same. What differs are the features of the action that closes the mention, and those of later actions,
+which see the concept. Keys of 64 bits do not tell their values, so features have the names of their templates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from spanloom.document import Document, Mention, align, to_spans
+from spanloom.errors import UsageError
+from spanloom.link import kernels_beam as beam
+from spanloom.link import kernels_features as groups
+from spanloom.link.instances import Instance
+from spanloom.link.kernels_table import weight
+from spanloom.link.learning import Int32, Search, Singles
+from spanloom.link.names import NIL
+from spanloom.link.system import Prescribed, System
+from spanloom.recognize.explanation import Candidate, Explanation, Part
+
+# of each column of `spanloom.link.span_features.candidate_keys`
+CANDIDATE = (
+    "way found, share in training", "all ways found", "rank, way found", "similarity, way found",
+    "similarity below the best, rank", "frequency in training, way found", "the concept", "the concept, the words",
+    "the preferred name, way found", "the first candidate, rank", "first and last word of the name",
+    "abbreviation written out", "the concept, the last word", "all ways found, frequency in training, rank",
+    "similarity, similarity below the best, last word", "other spans of the document name it",
+    "probability of the span, way found", "probability of the span, similarity, rank",
+)  # fmt: skip
+NOTHING = (
+    "nothing: the first candidate", "nothing: the first candidate, similarity",
+    "nothing: share in training, the first candidate", "nothing: the words",
+    "nothing: number of candidates, the first candidate", "nothing: length, the first candidate",
+    "nothing: the last word", "nothing: probability of the span, the first candidate",
+    "nothing: probability of the span, similarity",
+)  # fmt: skip
+# of `spanloom.link.kernels_features.close_keys`, by group
+NORMALIZATION = (
+    "the concept, the next word", "first word of the name, the next word", "the concept, size of the segment before",
+    "the concept, last word of the segment before", "last words of the name and of the segment before",
+    "the concept as a segment", "the concept, the segment before", "last word and size of the name",
+    "size of the name, the segment before", "size of the name, last word of the segment before",
+    "first and last word of the name as a segment",
+)  # fmt: skip
+LANGUAGE = ("bigram at the next word", "trigram at the next word")
+HISTORY = (
+    "linked in the document before", "as the entity before, words between", "as the entity before, distance, way found",
+    "the concept, the concept of the entity before",
+)  # fmt: skip
+NEXT = "the next label"
+LATER = "later in the sentence"
+WAYS = (
+    "linked to nothing", "a training mention with the same words", "a training mention with words as good as the same",
+    "a name of the concept", "a training mention with similar words", "a similar name by its words", "a similar name",
+)  # fmt: skip
+
+
+def explain(system: System, document: Document, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
+    """What mentions are linked to, and why.
+
+    Args:
+        system: trained.
+        document: prepared.
+        mentions: those to explain, others staying as they are found; what is found when ``None``.
+
+    Raises:
+        UsageError: a mention of a type that is not known, with a gap, or whose ends are not those of tokens.
+    """
+    [ready] = system.columns([document.copy(mentions=[])])
+    free = _derive(system, ready, ())
+    found = {segment[:3]: None for segment in system.segments(free.instance, free.labels, free.choices)}
+    if mentions is None:
+        return [_explained(system, ready, free, place, True) for place in found]
+    explanations = []
+    for mention in mentions:
+        place = _placed(system, ready, mention)
+        if place in found:
+            explanations.append(_explained(system, ready, free, place, True))
+            continue
+        others = [other for other in found if other[1] <= place[0] or place[1] <= other[0]]
+        forced = _derive(system, ready, [*others, place])
+        explanations.append(_explained(system, ready, forced, place, False))
+    return explanations
+
+
+Place = tuple[int, int, int]  # first token, end, type
+
+
+class _Derived(NamedTuple):
+    """The derivations of a document's sentences.
+
+    Args:
+        instance: of the document.
+        local: (T, R) scores of roles.
+        labels: (T,).
+        choices: (T,) at the last tokens of entities.
+        search: that found them.
+    """
+
+    instance: Instance
+    local: Singles
+    labels: Int32
+    choices: Int32
+    search: Search
+
+
+def _derive(system: System, document: Document, places: Sequence[Place]) -> _Derived:
+    """The best derivations; those with entities at these places and nowhere else, if any are given."""
+    given = [Mention(system.types[kind], to_spans(document, [(first, end)])) for first, end, kind in places]
+    prescribed = Prescribed([document.copy(mentions=given)], system.types) if places else None
+    instance, matrix = system.read([document], prescribed, 1)
+    labels, choices = system.decode(instance, matrix, prescribed)
+    longest = max(system.search.longest, prescribed.longest if prescribed else 0)
+    return _Derived(instance, system.local_scores(matrix), labels, choices, replace(system.search, longest=longest))
+
+
+def _placed(system: System, document: Document, mention: Mention) -> Place:
+    if mention.type not in system.types:
+        raise UsageError(f"no type {mention.type!r}; the model knows {', '.join(system.types)}")
+    [(_, ranges, sentence)] = align(document, [mention])
+    if ranges is None or sentence < 0 or len(ranges) > 1:
+        spans = ", ".join(f"{start}-{end}" for start, end in mention.spans)
+        raise UsageError(
+            f"the model cannot hold the mention at characters {spans}: expected one span, of whole tokens of a sentence"
+        )
+    return ranges[0].first, ranges[0].end, system.types.index(mention.type)
+
+
+def _explained(system: System, document: Document, derived: _Derived, place: Place, predicted: bool) -> Explanation:
+    first, end, kind = place
+    closing = _Closing(system, derived, first, end)
+    choices = list(closing.choices())
+    scores = [closing.score(choice) for choice in choices]
+    order = sorted(range(len(choices)), key=lambda i: -scores[i])
+    candidates = []
+    for rank, i in enumerate(order):
+        other = order[0] if rank else order[1] if len(order) > 1 else i
+        concept, way = closing.concept(choices[i])
+        parts = tuple(closing.difference(choices[i], choices[other], scores[i] - scores[other]))
+        identifiers = system.concepts.identifiers(concept)
+        vocabulary = system.concepts.vocabulary
+        name = " + ".join(vocabulary[part].name for part in system.concepts.parts(identifiers))
+        candidates.append(Candidate(identifiers, name, WAYS[way], scores[i], parts))
+    number, _ = closing.concept(closing.chosen)
+    spans = to_spans(document, [(first, end)])
+    mention = Mention(system.types[kind], spans, concepts=system.concepts.identifiers(number))
+    return Explanation(mention, predicted, None, (), (), (), tuple(candidates))
+
+
+class _Closing:
+    """The action that closes an entity, in the derivation of its sentence."""
+
+    def __init__(self, system: System, derived: _Derived, first: int, end: int) -> None:
+        self._data, self._local = derived.instance.data, derived.local
+        self._model = derived.search.model(system.weights.table)
+        self._work = derived.search.workspace(self._data)
+        self._sentence = int(np.searchsorted(self._data.offsets, first, side="right")) - 1
+        self._base, stop = self._data.offsets[self._sentence : self._sentence + 2].tolist()
+        self._steps = stop - self._base + 1
+        self._first, self._at = first - self._base, end - self._base
+        for sentence in range(self._sentence + 1):  # what earlier sentences are linked to is seen
+            start, limit = self._data.offsets[sentence : sentence + 2].tolist()
+            labels = np.append(derived.labels[start:limit], 0).astype(np.int32)
+            choices = np.append(-1, derived.choices[start:limit]).astype(np.int32)
+            beam.prepare(self._model, self._data, self._work, sentence)
+            if sentence < self._sentence:
+                beam.link(self._model, self._data, self._work, sentence, labels, choices, 0)
+        self._labels, self._choices = labels, choices
+        self.chosen = int(choices[self._at])
+        self._span = int(self._work.span_at[self._first, end - first - 1])
+        data, span = self._data, self._span
+        self._count = 0 if span < 0 else int(data.cand_ptr[span + 1] - data.cand_ptr[span])
+
+    def choices(self) -> Iterator[int]:
+        """The candidates, and linking the entity to nothing, where that is allowed."""
+        nothing = not self._count or self._model.groups & groups.NIL
+        yield from range(self._count + 1 if nothing else self._count)
+
+    def concept(self, choice: int) -> tuple[int, int]:
+        """The concept of a choice, and the way in which it was found."""
+        if choice >= self._count:
+            return NIL, 0
+        row = int(self._data.cand_ptr[self._span]) + choice
+        return int(self._data.cand_concept[row]), int(self._data.cand_class[row])
+
+    def _walk(self, choice: int, begin: int, steps: int) -> tuple[list[tuple[int, int]], list[float]]:
+        """Roles and the weights of keys of the steps from ``begin`` on, with another choice."""
+        choices = self._choices.copy()
+        choices[self._at] = choice
+        roles = np.empty((2 * self._steps, 2), np.int64)
+        keys = np.empty(self._steps * 3 * groups.MOST, np.uint64)
+        counts = beam.walk(
+            self._model, self._data, self._work, self._sentence, self._labels, choices, begin, steps, roles, keys
+        )
+        weights = [float(weight(self._model.table, key)) for key in keys[: counts[1]]]
+        return [(int(token), int(role)) for token, role in roles[: counts[0]]], weights
+
+    def score(self, choice: int) -> float:
+        """Of the sentence's derivation with a choice."""
+        roles, weights = self._walk(choice, 0, self._steps)
+        return sum(float(self._local[self._base + token, role]) for token, role in roles) + sum(weights)
+
+    def difference(self, choice: int, other: int, whole: float) -> list[Part]:
+        """What one choice has over another, from the strongest to the weakest; it adds up to ``whole``."""
+        own, others = self._parts(choice), self._parts(other)
+        parts = {name: own.get(name, 0.0) - others.get(name, 0.0) for name in {**own, **others}}
+        parts[LATER] = whole - sum(parts.values())
+        found = [Part(name, value) for name, value in parts.items() if abs(value) > 1e-6]
+        return sorted(found, key=lambda part: (-abs(part.score), part.name))
+
+    def _parts(self, choice: int) -> dict[str, float]:
+        """What the closing action says that depends on the choice."""
+        _, weights = self._walk(choice, self._at, self._at + 1)
+        names = self.names(choice)
+        shared = len(weights) - len(names)  # the entity's own features come first
+        parts: dict[str, float] = {}
+        for name, value in zip(names, weights[shared:], strict=True):
+            parts[name] = parts.get(name, 0.0) + value
+        return parts
+
+    def names(self, choice: int) -> list[str]:
+        """The names of the closing action's keys that depend on the choice, in the order of the keys."""
+        wanted, data = self._model.groups, self._data
+        concept, _ = self.concept(choice)
+        names: list[str] = []
+        if wanted & groups.CANDIDATES:
+            given = CANDIDATE[: data.cand_keys.shape[1]] if concept != NIL else NOTHING[: data.nil_keys.shape[1]]
+            names += given if self._span >= 0 else ("nothing: no candidates",)
+        if wanted & groups.NORMALIZATION:
+            size = int(self._model.forms.size[concept]) if concept != NIL else self._at - self._first
+            names += NORMALIZATION if size > 1 else NORMALIZATION[:-1]
+        if wanted & groups.LANGUAGE:
+            names += LANGUAGE
+        if wanted & groups.HISTORY:
+            names += HISTORY if (self._labels[: self._first] > 0).any() else HISTORY[:1]
+        if self._at < self._steps - 1:
+            names += [NEXT] * (2 * bool(wanted & groups.RECOGNITION) + 9 * bool(wanted & groups.JOINT))
+        return names

@@ -1,0 +1,133 @@
+"""What an explanation of a mention is: why a model says it, or does not, and what it would say instead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from spanloom.document import Mention, Span
+from spanloom.formats.record import mention_record
+
+
+class Part(NamedTuple):
+    """A feature and what it adds to the score.
+
+    Args:
+        name: readable, such as ``low[0]=pain``.
+        score: what it adds; below 0 it speaks against.
+    """
+
+    name: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What one role at one token adds.
+
+    Args:
+        role: such as ``S``, a mention starts here; or the name of a score that is the same at every token, such as
+            that of a tag before another.
+        times: how often the structure with the mention has it, less how often the one without has it.
+        score: all that it adds, in the log domain: ``times`` x the sum of the scores of ``features``.
+        token: counted in the document; ``None`` for what belongs to no token.
+        span: of the token.
+        text: of the token.
+        features: of the token, the mention penalty among them, from the strongest to the weakest; their scores are
+            those of one time.
+    """
+
+    role: str
+    times: int
+    score: float
+    token: int | None = None
+    span: Span | None = None
+    text: str = ""
+    features: tuple[Part, ...] = ()
+
+    def record(self, features: int | None = None) -> dict[str, Any]:
+        """As JSON holds it, with at most so many features."""
+        place = {"token": self.token, "span": self.span and list(self.span), "text": self.text}
+        return {
+            **(place if self.token is not None else {}),
+            "role": self.role,
+            "times": self.times,
+            "score": self.score,
+            "features": [part._asdict() for part in self.features[:features]],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A concept that a linker compared a mention with.
+
+    Args:
+        concepts: its identifiers, none for a mention that is linked to nothing.
+        name: of the concept; of several, their names with ``+`` between.
+        way: how it was found, in words.
+        score: of the sentence's derivation with the mention linked to it, all else being the same.
+        features: what it has over the best candidate, or the best over the second, from the strongest to the weakest;
+            they add up to the difference of the scores.
+    """
+
+    concepts: tuple[str, ...]
+    name: str
+    way: str
+    score: float
+    features: tuple[Part, ...] = ()
+
+    def record(self, features: int | None = None) -> dict[str, Any]:
+        """As JSON holds it, with at most so many features."""
+        return {
+            "concepts": list(self.concepts),
+            "name": self.name,
+            "way": self.way,
+            "score": self.score,
+            "features": [part._asdict() for part in self.features[:features]],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a model finds a mention, or does not.
+
+    Args:
+        mention: with its probability as its score, where the model gives one.
+        predicted: whether it is among what the model predicts.
+        log_odds: the score of the best structure with the mention less that of the best one without it, and the sum of
+            the scores of ``contributions``; ``None`` for a linker.
+        contributions: what differs between the two, from the strongest to the weakest.
+        winner: the mentions of the best structure with the mention, in its sentence.
+        runner_up: those of the best structure without it.
+        candidates: of a linker, best first.
+    """
+
+    mention: Mention
+    predicted: bool
+    log_odds: float | None
+    contributions: tuple[Contribution, ...]
+    winner: tuple[Mention, ...]
+    runner_up: tuple[Mention, ...]
+    candidates: tuple[Candidate, ...] = ()
+
+    @property
+    def probability(self) -> float | None:
+        """Of the mention; ``None`` where the model gives none."""
+        return self.mention.score
+
+    def record(self, features: int | None = None) -> dict[str, Any]:
+        """As JSON holds it.
+
+        Args:
+            features: of each contribution and candidate, at most; all when ``None``.
+        """
+        return {
+            "mention": mention_record(self.mention),
+            "predicted": self.predicted,
+            "probability": self.probability,
+            "log_odds": self.log_odds,
+            "contributions": [contribution.record(features) for contribution in self.contributions],
+            "winner": [mention_record(mention) for mention in self.winner],
+            "runner_up": [mention_record(mention) for mention in self.runner_up],
+            "candidates": [candidate.record(features) for candidate in self.candidates],
+        }

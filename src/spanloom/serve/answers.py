@@ -1,0 +1,138 @@
+"""From the bytes of a body to the bytes of an answer: what a thread does for a request."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from spanloom.document import Document
+from spanloom.errors import DataError, UsageError
+from spanloom.formats import from_record, to_record
+from spanloom.formats.json_text import loads
+from spanloom.formats.record import mention_record
+from spanloom.serve.limits import Limits, Refused
+from spanloom.serve.served import Served
+from spanloom.serve.work import Ticket
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+FEATURES = 12  # of each role and candidate in an explanation
+
+
+def predict(
+    served: Served, raw: bytes, limits: Limits, ticket: Ticket, *, threshold: float = 0.0, others: bool = False
+) -> bytes:
+    """The record with the mentions that a model finds; a list of them for a list.
+
+    Args:
+        served: the model.
+        raw: a record, or a list of records, as JSON.
+        limits: of the request.
+        ticket: of the work.
+        threshold: leave out mentions with a lower score.
+        others: whether ``meta["others"]`` lists mentions that are considered, but not found.
+
+    Raises:
+        Refused: the body is not JSON, or holds no records, or too many, or too long ones.
+    """
+    value = parse(raw)
+    records = value if isinstance(value, list) else [value]
+    if len(records) > limits.documents:
+        raise Refused(413, f"the batch has {len(records):,} records, at most {limits.documents:,} are taken; split it")
+    documents = list(_documents(records, isinstance(value, list)))
+    check_length(documents, limits)
+    marked = served.predict(ticket.watch(documents), threshold)
+    if others:
+        considered = [
+            list(map(mention_record, document.mentions)) for document in served.others(ticket.watch(documents))
+        ]
+        marked = (
+            document.copy(meta={**document.meta, "others": mentions})
+            for document, mentions in zip(marked, considered, strict=True)
+        )
+    found = list(map(to_record, marked))
+    return encode(found if isinstance(value, list) else found[0])
+
+
+def explain(served: Served, raw: bytes, limits: Limits, ticket: Ticket) -> bytes:
+    """Why a model finds a mention, or does not.
+
+    Args:
+        served: the model.
+        raw: a record as ``document`` and a mention of it as ``mention``, as JSON.
+        limits: of the request.
+        ticket: of the work.
+
+    Raises:
+        Refused: the body is not that, or the model has no answer for it.
+    """
+    value = parse(raw)
+    if not isinstance(value, dict) or not isinstance(value.get("document"), dict) or "mention" not in value:
+        raise Refused(422, "expected an object with a record as 'document' and a mention of it as 'mention'")
+    asked = document_of({**value["document"], "mentions": [value["mention"]]}, "the record")
+    check_length([asked], limits)
+    [document] = ticket.watch([asked])
+    try:
+        found = served.explain(document.copy(mentions=[]), document.mentions[0])
+    except UsageError as error:
+        raise Refused(422, str(error)) from None
+    return encode(_finite(found.record(FEATURES)))
+
+
+def parse(raw: bytes) -> object:
+    """A body as JSON.
+
+    Raises:
+        Refused: it is none.
+    """
+    try:
+        return loads(raw, "body")
+    except DataError as error:
+        raise Refused(400, str(error)) from None
+
+
+def document_of(record: object, place: str) -> Document:
+    """The document of a record.
+
+    Raises:
+        Refused: it is none; the message names the place and the first problem.
+    """
+    try:
+        return from_record(record)
+    except DataError as error:
+        kind = error.message.removeprefix("the line is ")
+        said = f"{place}: {kind}" if kind == error.message else f"{place} is {kind}"
+        raise Refused(422, said) from None
+
+
+def check_length(documents: list[Document], limits: Limits) -> None:
+    """Whether documents are short enough together.
+
+    Raises:
+        Refused: they are not.
+    """
+    size = sum(len(document.text) for document in documents)
+    if size > limits.text:
+        raise Refused(413, f"the text has {size:,} characters, at most {limits.text:,} are taken at once; split it")
+
+
+def encode(value: Any) -> bytes:
+    """JSON as bytes."""
+    return _ENCODER.encode(value).encode()
+
+
+def _finite(value: Any) -> Any:
+    """A value with null in place of the infinities, which JSON does not know."""
+    if isinstance(value, dict):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return list(map(_finite, value))
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _documents(records: list[object], batch: bool) -> Iterator[Document]:
+    for number, record in enumerate(records):
+        yield document_of(record, f"record {number}" if batch else "the record")

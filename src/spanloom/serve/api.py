@@ -1,0 +1,231 @@
+"""The HTTP API."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, FastAPI, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse, JSONResponse
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from spanloom import __version__
+from spanloom.serve import answers, schema
+from spanloom.serve.limits import Limits, Refused
+from spanloom.serve.others import LEAST
+from spanloom.serve.page import index_page, reference_page
+from spanloom.serve.served import Served
+from spanloom.serve.work import Gone, Ticket, Workers
+
+_ABOUT = """Finds mentions that nest, overlap, cross or skip words, and says how sure it is. Records are those of \
+Spanloom's native format. Nothing that is sent is kept."""
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    "4XX": {"model": schema.Error, "description": "The request cannot be served as it is."},
+    "503": {"model": schema.Error, "description": "No capacity, or no answer in time; try again."},
+}
+_HUNG_UP = 499  # of a client that does not see it; as other servers log it
+
+ModelName = Annotated[str | None, Query(max_length=256, description="A name in `/models`; the first if not given.")]
+Threshold = Annotated[float, Query(ge=0, le=1, description="Leave out mentions less probable than this.")]
+Others = Annotated[
+    bool,
+    Query(
+        description="List in `meta.others` also mentions outside of the most probable structure, those with at least "
+        f"{LEAST:.0%}, each with its exact probability."
+    ),
+]
+
+
+class Api:
+    """The end points.
+
+    Args:
+        models: by name.
+        limits: of requests.
+        workers: what requests are worked on by.
+    """
+
+    def __init__(self, models: Mapping[str, Served], limits: Limits, workers: Workers) -> None:
+        self._models = models
+        self._limits = limits
+        self._workers = workers
+
+    async def predict(
+        self, request: Request, model: ModelName = None, threshold: Threshold = 0.0, others: Others = False
+    ) -> Response:
+        """Mark up a record, or a list of records: each comes back with the mentions that the model finds.
+
+        Tokens, sentences and columns of a record are used where it has them, its mentions never.
+        """
+        served = self._named(model)
+        if threshold and not served.scores:
+            raise Refused(422, f"{served.name} is a {served.kind}, which gives no probabilities; leave out threshold")
+        if others and not served.considers:
+            raise Refused(422, f"{served.name} is a {served.kind}, which gives no other mentions; leave out others")
+        return await self._answer(
+            request,
+            lambda raw, ticket: answers.predict(served, raw, self._limits, ticket, threshold=threshold, others=others),
+        )
+
+    async def explain(self, request: Request, model: ModelName = None) -> Response:
+        """Why a model finds a mention, or does not: what each role of each token adds, and which features it has.
+
+        For a linker also the candidate concepts.
+        """
+        served = self._named(model)
+        return await self._answer(request, lambda raw, ticket: answers.explain(served, raw, self._limits, ticket))
+
+    async def models(self) -> schema.ModelList:
+        """The models that are served, and what a request may take."""
+        limits = self._limits
+        return schema.ModelList(
+            models=[
+                schema.ModelRecord(
+                    name=served.name, kind=served.kind, types=list(served.model.types_), scores=served.scores,
+                    others=served.considers, explains=served.explains,
+                )
+                for served in self._models.values()
+            ],
+            limits=schema.LimitRecord(
+                body=limits.body, text=limits.text, documents=limits.documents, seconds=limits.seconds
+            ),
+        )  # fmt: skip
+
+    async def health(self) -> schema.Health:
+        """Whether the server answers."""
+        return schema.Health(status="ok", version=__version__)
+
+    def _named(self, name: str | None) -> Served:
+        """A model by its name, which is looked up and never taken for a path."""
+        found = next(iter(self._models.values())) if name is None else self._models.get(name)
+        if found is None:
+            raise Refused(404, f"no model is called {name!r}; there are: {', '.join(self._models)}")
+        return found
+
+    async def _answer(self, request: Request, work: Callable[[bytes, Ticket], bytes]) -> Response:
+        ticket = self._workers.ticket()
+        raw = await self._body(request, ticket)
+        answer = await self._workers.run(lambda: work(raw, ticket), ticket, len(raw), lambda: _hung_up(request))
+        return Response(answer, media_type="application/json")
+
+    async def _body(self, request: Request, ticket: Ticket) -> bytes:
+        """The body, which is refused as soon as it is seen to be too large, and counted while it is held."""
+        most, body = self._limits.body, bytearray()
+        declared = request.headers.get("content-length", "0")
+        if declared.isdecimal() and int(declared) > most:
+            raise _too_large(most)
+        try:
+            async with asyncio.timeout(ticket.left):
+                async for chunk in request.stream():
+                    if len(body) + len(chunk) > most:
+                        raise _too_large(most)
+                    self._workers.hold(len(chunk))
+                    body += chunk
+        except BaseException as error:
+            self._workers.release(len(body))
+            if isinstance(error, TimeoutError):
+                raise Refused(408, f"the body did not come within {self._limits.seconds:g} s") from None
+            raise
+        return bytes(body)
+
+
+def make_api(models: Mapping[str, Served], limits: Limits, workers: Workers) -> FastAPI:
+    """The application: end points, the page, and the reference."""
+    api = Api(models, limits, workers)
+    app = FastAPI(title="Spanloom", version=__version__, description=_ABOUT, docs_url=None, redoc_url=None)
+    routes = APIRouter(responses=_REFUSALS)
+    routes.add_api_route(
+        "/predict", api.predict, methods=["POST"], responses=_answers(schema.Record | list[schema.Record]),
+        openapi_extra=_body(_either("Record")),
+    )  # fmt: skip
+    routes.add_api_route(
+        "/explain", api.explain, methods=["POST"], responses=_answers(schema.ExplanationRecord),
+        openapi_extra=_body(_inline(schema.Question)),
+    )  # fmt: skip
+    routes.add_api_route("/models", api.models)
+    routes.add_api_route("/health", api.health)
+    app.include_router(routes)
+    page, reference = index_page(), reference_page(app.openapi())
+    app.add_api_route("/", _page(page), include_in_schema=False)
+    app.add_api_route("/docs", _page(reference), include_in_schema=False)
+    _add_handlers(app)
+    return app
+
+
+def _page(html: str) -> Callable[[], Awaitable[Response]]:
+    async def page() -> Response:
+        return HTMLResponse(html)
+
+    return page
+
+
+def _answers(model: Any) -> dict[int | str, dict[str, Any]]:
+    return {200: {"model": model}}
+
+
+def _body(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The description of a body that the end point reads itself."""
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": content}}}}
+
+
+def _either(name: str) -> dict[str, Any]:
+    """One, or a list."""
+    one = {"$ref": f"#/components/schemas/{name}"}
+    return {"anyOf": [one, {"type": "array", "items": one}]}
+
+
+def _inline(model: type[BaseModel]) -> dict[str, Any]:
+    """What stands in no answer, and so not among the components, though its parts do."""
+    found = model.model_json_schema(ref_template="#/components/schemas/{model}")
+    return {name: value for name, value in found.items() if name != "$defs"}
+
+
+def _too_large(most: int) -> Refused:
+    return Refused(413, f"the body is larger than {most:,} bytes, which is the most that is taken; split it")
+
+
+async def _hung_up(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _add_handlers(app: FastAPI) -> None:
+    """One shape for all errors."""
+
+    def refused(_: Request, error: Refused) -> Response:
+        headers = (
+            {"Retry-After": "1"} if error.status == 503 else {"Connection": "close"} if error.status == 408 else {}
+        )
+        return _error(error.status, error.message, headers)
+
+    def by_framework(_: Request, error: HTTPException) -> Response:
+        return _error(error.status_code, _FRAMEWORK.get(error.status_code, error.detail), error.headers)
+
+    def parameter(_: Request, error: RequestValidationError) -> Response:
+        first = error.errors()[0]
+        return _error(422, f"{first['loc'][-1]} is {str(first['input'])[:60]!r}: {first['msg'].lower()}")
+
+    handlers: dict[type[Exception], Callable[[Request, Any], Response | Awaitable[Response]]] = {
+        Refused: refused,
+        HTTPException: by_framework,
+        RequestValidationError: parameter,
+        Gone: lambda *_: Response(status_code=_HUNG_UP),
+        ClientDisconnect: lambda *_: Response(status_code=_HUNG_UP),
+        Exception: lambda *_: _error(500, "the server failed at this request; its log says why"),
+    }
+    for kind, handler in handlers.items():
+        app.add_exception_handler(kind, handler)
+
+
+_FRAMEWORK = {
+    404: "there is no such page; see /docs",
+    405: "this method is not served here; see /docs",
+}
+
+
+def _error(status: int, message: str, headers: Mapping[str, str] | None = None) -> Response:
+    return JSONResponse({"error": message}, status, headers=headers)

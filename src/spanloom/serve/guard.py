@@ -1,0 +1,89 @@
+"""What stands before the API: names by which it may be called, and headers that keep a browser from mischief.
+
+A page of another site must not reach a server that listens on a person's own machine. A browser tells two things that
+such a page cannot choose: `Host`, the name that was called, which is not ours where a foreign name was bound to our
+address (DNS rebinding); and `Origin`, the page that calls.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address is of this machine only.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class Guard:
+    """Refuses what a foreign page sends, and adds headers to every answer.
+
+    Args:
+        app: what is guarded.
+        hosts: names by which it may be called; any when ``None``.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Iterable[str] | None) -> None:
+        self._app = app
+        self._hosts = None if hosts is None else frozenset(hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request."""
+        if scope["type"] != "http":
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(_HEADERS)
+            await send(message)
+
+        reason = self._reason(Headers(scope=scope))
+        if reason is None:
+            await self._app(scope, receive, with_headers)
+        else:
+            await JSONResponse({"error": reason}, 403)(scope, receive, with_headers)
+
+    def _reason(self, headers: Headers) -> str | None:
+        """Why a request is refused."""
+        host, origin = headers.get("host", ""), headers.get("origin")
+        if self._hosts is not None and _name(host) not in self._hosts:
+            return f"the Host header is {host!r}, expected localhost or 127.0.0.1; serve other names with --host"
+        if origin is not None and urlsplit(origin).netloc != host:
+            return f"the Origin header is {origin!r}; pages of other sites may not use this server"
+        return None
+
+
+def _name(host: str) -> str:
+    """The name in a Host header, without the port.
+
+    >>> _name("localhost:8000"), _name("[::1]:8000"), _name("[")
+    ('localhost', '::1', '')
+    """
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""

@@ -1,0 +1,43 @@
+"""How much a request may ask for, and how a refusal is said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+HELD = 16  # bodies of the largest size that all requests together may hold in memory
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one request may take.
+
+    Args:
+        body: bytes.
+        text: characters of all its documents together.
+        seconds: from the first byte of the body to the answer.
+        documents: in one batch.
+    """
+
+    body: int = 4 * 2**20
+    text: int = 1_000_000
+    seconds: float = 30.0
+    documents: int = 1000
+
+    @property
+    def held(self) -> int:
+        """Bytes of bodies that all requests together may hold."""
+        return HELD * self.body
+
+
+class Refused(Exception):  # noqa: N818 - the answer to a request and no error of ours
+    """A request that is not served.
+
+    Args:
+        status: of HTTP.
+        message: one line: what was found, what was expected, what to do.
+    """
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message

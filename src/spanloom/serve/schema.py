@@ -1,0 +1,133 @@
+"""What goes over the wire, as pydantic models: the OpenAPI page is made of them, and tests hold answers to them.
+
+A record that comes in is read by `spanloom.formats.from_record`, as a line of a file is: one place says what a document
+is, and its messages are better than those of a schema.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Pair = Annotated[list[int], Field(min_length=2, max_length=2, description="start and end, half-open")]
+Probability = Annotated[float, Field(ge=0, le=1)]
+
+
+class MentionRecord(BaseModel):
+    """A mention; offsets count Unicode characters from 0, the end is excluded."""
+
+    id: str | None = None
+    type: str
+    spans: list[Pair] = Field(min_length=1, description="one for each component, in text order")
+    head: Pair | None = None
+    concepts: list[str] = Field(default=[], description="identifiers in a vocabulary")
+    score: Probability | None = Field(default=None, description="the probability of the mention")
+
+
+class Record(BaseModel):
+    """A document; only `text` is required. Fields that are not known are kept in `meta`."""
+
+    model_config = ConfigDict(
+        extra="allow", json_schema_extra={"examples": [{"text": "Infarctions, either watershed or embolic."}]}
+    )
+
+    id: str | None = None
+    text: str
+    tokens: list[Pair] | None = Field(default=None, description="in characters; made where they are missing")
+    columns: dict[str, list[str]] = Field(default={}, description="name -> one value for each token")
+    sentences: list[Pair] | None = Field(default=None, description="in tokens; made where they are missing")
+    mentions: list[MentionRecord] = []
+    meta: dict[str, Any] = {}
+
+
+class Question(BaseModel):
+    """A mention of a document, to be explained."""
+
+    document: Record
+    mention: MentionRecord
+
+
+class FeaturePart(BaseModel):
+    """A feature and what it adds to the score; below 0 it speaks against."""
+
+    name: str
+    score: float
+
+
+class ContributionRecord(BaseModel):
+    """What one role at one token adds."""
+
+    token: int | None = Field(default=None, description="counted in the document; absent for what has no token")
+    span: Pair | None = None
+    text: str = ""
+    role: str = Field(description="such as S, a mention starts")
+    times: int = Field(description="how much more often the structure with the mention has it")
+    score: float
+    features: list[FeaturePart] = Field(description="the strongest first")
+
+
+class CandidateRecord(BaseModel):
+    """A concept that a linker compared a mention with."""
+
+    concepts: list[str] = Field(description="identifiers; none for a mention that is linked to nothing")
+    name: str = Field(description="the first of the concept")
+    way: str = Field(description="how it came to be a candidate")
+    score: float | None = Field(description="of the best derivation with it")
+    features: list[FeaturePart]
+
+
+class ExplanationRecord(BaseModel):
+    """Why a model finds a mention, or does not."""
+
+    mention: MentionRecord
+    predicted: bool = Field(description="whether it is among what the model predicts")
+    probability: Probability | None
+    log_odds: float | None = Field(
+        description="score of the best structure with the mention less that of the best one without it; null if there "
+        "is no such structure"
+    )
+    contributions: list[ContributionRecord] = Field(description="what differs between the two, the strongest first")
+    winner: list[MentionRecord] = Field(description="of the best structure with the mention, in its sentence")
+    runner_up: list[MentionRecord] = Field(description="of the best structure without it")
+    candidates: list[CandidateRecord] = Field(description="of a linker, the best first")
+
+
+class ModelRecord(BaseModel):
+    """A model that is served."""
+
+    name: str
+    kind: str = Field(description="recognizer, cascade, linker or segmenter")
+    types: list[str] = Field(description="of the mentions that it finds")
+    scores: bool = Field(description="whether mentions have probabilities")
+    others: bool = Field(description="whether it can be asked for mentions outside of the most probable structure")
+    explains: bool = Field(description="whether it can be asked why it finds a mention")
+
+
+class LimitRecord(BaseModel):
+    """What one request may take."""
+
+    body: int = Field(description="bytes")
+    text: int = Field(description="characters of all documents together")
+    documents: int = Field(description="in one batch")
+    seconds: float = Field(description="from the first byte of the body to the answer")
+
+
+class ModelList(BaseModel):
+    """All models; the first is used where a request names none."""
+
+    models: list[ModelRecord]
+    limits: LimitRecord
+
+
+class Health(BaseModel):
+    """The server answers."""
+
+    status: str
+    version: str
+
+
+class Error(BaseModel):
+    """A request that was refused."""
+
+    error: str = Field(description="one line: what was found, what was expected, what to do")

@@ -1,0 +1,125 @@
+"""The models that are served: loaded once, found by name alone, the same for all requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from spanloom.document import Document, Mention, Span
+from spanloom.errors import UsageError
+from spanloom.link import Linker
+from spanloom.models import explain, load
+from spanloom.recognize import Cascade, Recognizer
+from spanloom.recognize.explanation import Explanation
+from spanloom.segment import Segmenter
+from spanloom.serve.others import others
+
+Marker = Recognizer | Cascade | Linker | Segmenter
+"""A model that marks up text with mentions."""
+
+_KINDS: dict[type, str] = {Recognizer: "recognizer", Cascade: "cascade", Linker: "linker", Segmenter: "segmenter"}
+_SAMPLE = "No chest pain, but dyspnea. 无关节疼痛。"  # what kernels are compiled on
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A model with its name.
+
+    Args:
+        name: what requests call it.
+        kind: ``recognizer``, ``cascade``, ``linker`` or ``segmenter``.
+        model: trained. Using it changes nothing, so threads share it.
+    """
+
+    name: str
+    kind: str
+    model: Marker
+
+    @property
+    def scores(self) -> bool:
+        """Whether its mentions have probabilities."""
+        return not isinstance(self.model, Linker)
+
+    @property
+    def considers(self) -> bool:
+        """Whether `others` can be asked for."""
+        return isinstance(self.model, Recognizer)
+
+    @property
+    def explains(self) -> bool:
+        """Whether `explain` can be asked for."""
+        return not isinstance(self.model, Segmenter)
+
+    def predict(self, documents: Iterable[Document], threshold: float = 0.0) -> Iterator[Document]:
+        """Documents with the mentions that the model finds, in place of their own; lazily, in batches.
+
+        Args:
+            documents: of any number; where reading them raises, so does this.
+            threshold: leave out mentions with a lower score; 0 for a model that gives no scores.
+        """
+        if isinstance(self.model, Linker):
+            return self.model.predict(documents)
+        return self.model.predict(documents, threshold=threshold)
+
+    def others(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """Documents with mentions that are considered, but not found; none for a model that cannot say."""
+        if isinstance(self.model, Recognizer):
+            return others(self.model, documents)
+        return (document.copy(mentions=[]) for document in documents)
+
+    def explain(self, document: Document, mention: Mention) -> Explanation:
+        """Why the model finds a mention of a document, or does not.
+
+        Raises:
+            UsageError: the model explains nothing, or cannot hold the mention.
+        """
+        [found] = explain(self.model, document, [mention])
+        return found
+
+    def warm_up(self) -> None:
+        """Load whatever the first request would have to wait for, compiled kernels above all."""
+        document = Document(_SAMPLE, mentions=[Mention(self.model.types_[0], (Span(0, 2),))])
+        for _ in self.predict([document]):
+            pass
+        chain = self.model.chains_[0] if isinstance(self.model, Cascade) else self.model
+        if isinstance(chain, Recognizer):
+            chain.marginals([document])  # what probabilities need, even if nothing was found above
+
+
+def open_models(arguments: Iterable[str]) -> dict[str, Served]:
+    """Models by name, in their order, ready for requests.
+
+    Args:
+        arguments: folders, whose names become those of the models; or ``NAME=FOLDER``.
+
+    Raises:
+        ModelError: no model, or a damaged one.
+        UsageError: two models of one name, or one that finds no mentions.
+    """
+    found: dict[str, Served] = {}
+    for argument in arguments:
+        name, folder = _named(argument)
+        if name in found:
+            raise UsageError(f"two models are called {name!r}; give one another name: NAME={folder}")
+        model = load(folder)
+        kind = _KINDS.get(type(model))
+        if kind is None or not isinstance(model, Marker):
+            raise UsageError(f"{folder} is a {type(model).__name__}, which finds no mentions; name a model that does")
+        # a request is one piece of work: threads are for different requests
+        found[name] = Served(name, kind, model.set_params(n_jobs=1))
+    for served in found.values():
+        served.warm_up()
+    return found
+
+
+def _named(argument: str) -> tuple[str, str]:
+    """Name and folder of a model.
+
+    >>> _named("models/clinical"), _named("notes=models/clinical")
+    (('clinical', 'models/clinical'), ('notes', 'models/clinical'))
+    """
+    name, sign, folder = argument.partition("=")
+    if sign and name and folder and not Path(argument).exists():
+        return name, folder
+    return Path(argument).resolve().name or argument, argument

@@ -1,0 +1,326 @@
+"""XMI: what INCEpTION, DKPro and cTAKES write is read, what is written comes back, and XML can do no harm."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import cassis
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spanloom.data import clinical
+from spanloom.document import Document, Mention
+from spanloom.errors import DataError, UsageError
+from spanloom.formats import read, to_record, validate, write
+from spanloom.text import prepare
+
+ENTITY = "de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity"
+TEXTS = st.text(st.characters(categories=["L", "Zs", "So"], include_characters="\n\r\t<&\"'𝒳"), min_size=1, max_size=12)
+EMOJI = "💩 Mild or severe 𝒳 pain.\r\nNo\tfever <38 & “cough”."
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> Document:
+    text = draw(TEXTS)
+    mentions = []
+    for i in range(draw(st.integers(0, 3)) if len(text) > 1 else 0):
+        bounds = sorted(draw(st.sets(st.integers(0, len(text)), min_size=2, max_size=6)))
+        spans = list(zip(bounds[::2], bounds[1::2], strict=False))
+        head, score = draw(st.sampled_from([None, *spans])), draw(st.none() | st.floats(0, 1))
+        mentions.append(
+            Mention(
+                draw(TEXTS),
+                spans,
+                draw(st.sampled_from([None, f"T{i}"])),
+                head,
+                draw(st.lists(TEXTS, max_size=2)),
+                score,
+            )
+        )
+    cuts = sorted(draw(st.sets(st.integers(0, len(text)), min_size=2, max_size=4))) if len(text) > 1 else []
+    tokens = np.array(list(pairwise(cuts))) if cuts else None
+    count = max(len(cuts) - 1, 0)
+    columns = draw(st.sampled_from([{}, {"pos": ["NN"] * count}, {"lemma": ["a b"] * count}])) if count else {}
+    sentences = draw(st.sampled_from([None, np.array([[0, count]])])) if count else None
+    return Document(text, draw(TEXTS), tokens, sentences, columns, mentions)
+
+
+@settings(deadline=None, max_examples=40)
+@given(documents())
+def test_everything_but_meta_comes_back(tmp_path_factory: pytest.TempPathFactory, document: Document) -> None:
+    path = tmp_path_factory.getbasetemp() / "round.xmi"
+    assert write([document], path, force=True).counts == {}
+    [found] = read(path)
+    assert to_record(found) == to_record(document)
+
+
+def test_the_bundled_corpus_comes_back_from_a_folder(tmp_path: Path) -> None:
+    gold = [prepare(document) for document in read(clinical() / "dev")]
+    losses = write(gold, tmp_path / "out", format="xmi")
+    assert losses.counts == {"meta fields": len(gold)}  # what brat's files said beside
+    assert (tmp_path / "out" / "TypeSystem.xml").exists()
+    assert [to_record(document) for document in read(tmp_path / "out")] == [
+        to_record(document.copy(meta={})) for document in gold
+    ]
+
+
+def test_offsets_count_utf16_units_in_the_file_and_characters_here(tmp_path: Path) -> None:
+    mention = Mention("problem", [(2, 6), (19, 23)], "T1", (19, 23), ["MESH:D010146", "X:1"], 0.25)
+    assert mention.text(EMOJI) == "Mild pain"
+    write([Document(EMOJI, id="n", mentions=[mention])], tmp_path / "a.xmi")
+    spelled = (tmp_path / "a.xmi").read_text(encoding="utf-8")
+    assert 'begin="3" end="7"' in spelled
+    assert 'begin="21" end="25"' in spelled
+    [document] = read(tmp_path / "a.xmi")
+    assert (document.text, document.mentions) == (EMOJI, [mention])
+
+
+def test_dkpro_reads_what_is_written(tmp_path: Path) -> None:
+    """What INCEpTION shows: an annotation of its own type for each part, with tokens and sentences."""
+    document = prepare(Document(EMOJI, id="n", mentions=[Mention("problem", [(2, 6), (19, 23)], concepts=["X:1"])]))
+    document.columns["pos"] = [f"P{i}" for i in range(len(document.words))]
+    write([document], tmp_path / "a.xmi")
+    types = cassis.load_typesystem(tmp_path / "a.TypeSystem.xml")
+    cas = cassis.load_cas_from_xmi(tmp_path / "a.xmi", typesystem=types)
+    assert [(fs.get_covered_text(), fs.value, fs.identifier) for fs in cas.select(ENTITY)] == [
+        ("Mild", "problem", "X:1"),
+        ("pain", "problem", "X:1"),
+    ]
+    tokens = cas.select("de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Token")
+    assert [token.get_covered_text() for token in tokens] == document.words
+    assert [token.pos.PosValue for token in tokens] == document.columns["pos"]
+    assert len(cas.select("de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Sentence")) == 2
+    [mention] = cas.select("spanloom.Mention")
+    assert [part.get_covered_text() for part in mention.parts.elements] == ["Mild", "pain"]
+
+
+HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
+XMI = (
+    HEAD + '<xmi:XMI xmlns:xmi="http://www.omg.org/XMI" xmlns:cas="http:///uima/cas.ecore" xmi:version="2.0" '
+    'xmlns:tcas="http:///uima/tcas.ecore" xmlns:custom="http:///webanno/custom.ecore" '
+    'xmlns:ct="http:///org/apache/ctakes/typesystem/type/textsem.ecore" '
+    'xmlns:ref="http:///org/apache/ctakes/typesystem/type/refsem.ecore" '
+    'xmlns:type="http:///de/tudarmstadt/ukp/dkpro/core/api/ner/type.ecore">'
+    '<cas:NULL xmi:id="0"/>%s'
+    '<cas:Sofa xmi:id="1" sofaNum="1" sofaID="_InitialView" mimeType="text" sofaString="💩 chest pain"/>'
+    '<cas:View sofa="1" members="%s"/></xmi:XMI>'
+)
+CTAKES = (
+    '<ct:SignSymptomMention xmi:id="5" sofa="1" begin="3" end="13" id="0" ontologyConceptArr="7 8 9" polarity="1"/>'
+    '<ref:UmlsConcept xmi:id="7" codingScheme="SNOMEDCT_US" code="29857009" cui="C0008031" tui="T184"/>'
+    '<ref:UmlsConcept xmi:id="8" codingScheme="SNOMEDCT_US" code="1" cui="C0008031" tui="T184"/>'
+    '<ref:UmlsConcept xmi:id="9" codingScheme="X" code="1"/>'
+    '<ct:Predicate xmi:id="6" sofa="1" begin="3" end="13"/>'
+)
+FOREIGN = {
+    "DKPro": (
+        '<type:NamedEntity xmi:id="5" sofa="1" begin="9" end="13" value="problem" identifier="http://x/1"/>',
+        [Mention("problem", [(8, 12)], concepts=["http://x/1"])],
+    ),
+    "DKPro without value": (
+        '<type:NamedEntity xmi:id="5" sofa="1" begin="9" end="13"/>',
+        [Mention("NamedEntity", [(8, 12)])],
+    ),
+    "INCEpTION": (
+        '<custom:Span xmi:id="5" sofa="1" begin="3" end="8" label="anatomy"/>',
+        [Mention("anatomy", [(2, 7)])],
+    ),
+    "a layer": ('<custom:Finding xmi:id="5" sofa="1" begin="3" end="8" sure="true"/>', [Mention("Finding", [(2, 7)])]),
+    "a relation": ('<custom:Relation xmi:id="5" sofa="1" begin="3" end="8" Governor="9" Dependent="9"/>', []),
+    "cTAKES": (CTAKES, [Mention("SignSymptomMention", [(2, 12)], concepts=["UMLS:C0008031"])]),
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_files_of_other_tools_without_their_types(tmp_path: Path, name: str) -> None:
+    body, mentions = FOREIGN[name]
+    (tmp_path / "a.xmi").write_text(
+        XMI % (body, "5 6" if "6" in body.split('xmi:id="')[-1][:1] else "5"), encoding="utf-8"
+    )
+    [document] = read(tmp_path / "a.xmi")
+    assert (document.id, document.text, document.mentions) == ("a", "💩 chest pain", mentions)
+
+
+def test_what_is_not_read_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.xmi").write_text(XMI % (CTAKES, "5 6"), encoding="utf-8")
+    [problem] = validate(tmp_path / "a.xmi")
+    assert problem.severity == "warning"
+    assert problem.message == (
+        "annotations that are no mentions: 1 org.apache.ctakes.typesystem.type.textsem.Predicate"
+    )
+    [document] = read(tmp_path / "a.xmi")
+    assert document.meta["xmi"] == {"not_read": {"org.apache.ctakes.typesystem.type.textsem.Predicate": 1}}
+    [document] = read(tmp_path / "a.xmi", types=["org.apache.ctakes.typesystem.type.textsem.Predicate"])
+    assert [mention.type for mention in document.mentions] == ["Predicate"]
+
+
+def test_types_beside_the_file_say_what_is_a_subtype(tmp_path: Path) -> None:
+    types = cassis.TypeSystem()
+    types.create_type("my.Base")
+    types.create_type("my.Drug", "my.Base")
+    cas = cassis.Cas(typesystem=types)
+    cas.sofa_string = "𝒳 aspirin"
+    cas.add(types.get_type("my.Drug")(begin=2, end=9))
+    cas.to_xmi(tmp_path / "a.xmi")
+    types.to_xml(tmp_path / "TypeSystem.xml")
+    [document] = read(tmp_path / "a.xmi", types=["my.Base"])
+    assert document.mentions == [Mention("Drug", [(2, 9)])]
+    (tmp_path / "TypeSystem.xml").unlink()
+    [document] = read(tmp_path / "a.xmi", types=["my.Base"])
+    assert document.mentions == []
+    assert document.meta["xmi"] == {"not_read": {"my.Drug": 1}}
+
+
+def test_types_of_another_tool_beside_a_file_of_ours(tmp_path: Path) -> None:
+    """As when a project's types lie in the folder, which know nothing of ours."""
+    mention = Mention("problem", [(0, 4), (9, 13)], "T1", (9, 13), ["X:1", "X:2"], 0.5)
+    write([Document("mild 💩 or pain", id="n", mentions=[mention])], tmp_path / "a.xmi")
+    (tmp_path / "a.TypeSystem.xml").unlink()
+    types = cassis.TypeSystem()
+    types.create_type("my.Base")
+    types.to_xml(tmp_path / "TypeSystem.xml")
+    assert next(read(tmp_path / "a.xmi")).mentions == [mention]
+
+
+def test_tokens_that_overlap_are_not_read_and_that_is_told(tmp_path: Path) -> None:
+    token = "xmlns:s='http:///de/tudarmstadt/ukp/dkpro/core/api/segmentation/type.ecore' sofa='1'"
+    body = f"<s:Token {token} xmi:id='5' begin='0' end='8'/><s:Token {token} xmi:id='6' begin='3' end='13'/>"
+    (tmp_path / "a.xmi").write_text(XMI % (body, "5 6"), encoding="utf-8")
+    [problem] = validate(tmp_path / "a.xmi")
+    assert "tokens that cannot be used (tokens[1] starts at 2, before" in problem.message
+    assert next(read(tmp_path / "a.xmi")).tokens is None
+
+
+SPAN = '<custom:Span xmi:id="5" sofa="1" begin="%s" end="%s"/>'
+BOMB = '<!DOCTYPE lol [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>'
+HOSTILE = {
+    "empty": (b"", "found no well-formed XML in column 1"),
+    "no XML": (b"hello", "found no well-formed XML"),
+    "cut": ((XMI % (SPAN % (3, 8), "5")).encode()[:-30], "found no well-formed XML"),
+    "other XML": (b"<collection/>", "found the element <collection>, expected <xmi:XMI>"),
+    "entities": ((XMI % ("", "")).replace(HEAD, HEAD + BOMB).encode(), ":2: found a document type"),
+    "outside": (
+        (XMI % ("", "")).replace(HEAD, HEAD + '<!DOCTYPE x SYSTEM "file:///etc/passwd">').encode(),
+        ":2: found a document type",
+    ),
+    "deep": ((XMI % ("<a>" * 50 + "</a>" * 50, "")).encode(), "found more than 20 elements within each other"),
+    "half a pair": ((XMI % (SPAN % (1, 8), "5")).encode(), "Not mapping external offset [1]"),
+    "beyond": ((XMI % (SPAN % (3, 99), "5")).encode(), "Not mapping external offset [99]"),
+    "backwards": ((XMI % (SPAN % (8, 3), "5")).encode(), "mentions[0]: span 7-2 is empty"),
+    "no number": ((XMI % (SPAN % ("x", 3), "5")).encode(), "found XMI that cannot be understood (ValueError"),
+    "no member": ((XMI % ("", "77")).encode(), "found XMI that cannot be understood (KeyError: 77)"),
+    "no reference": ((XMI % (CTAKES.replace("7 8 9", "77"), "5 6")).encode(), "cannot be understood (KeyError"),
+    "no text": ((XMI % ("", "")).replace(' sofaString="💩 chest pain"', "").encode(), "views with a text: none"),
+    "arrays": (
+        (XMI % ('<cas:FSArray xmi:id="5" elements="5"/>' + (SPAN % (3, 8)).replace("5", "6", 1), "5 6")).encode(),
+        None,
+    ),
+    "encoding": ((XMI % ("", "")).replace("UTF-8", "klingon").encode(), "found an encoding that cannot be read"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_files_are_one_line(tmp_path: Path, name: str) -> None:
+    data, message = HOSTILE[name]
+    path = tmp_path / "a.xmi"
+    path.write_bytes(data)
+    problems = [str(problem) for problem in validate(path)]
+    assert all("\n" not in problem for problem in problems)
+    if message is None:
+        return
+    with pytest.raises(DataError) as error:
+        list(read(path))
+    assert str(error.value).startswith(str(path))
+    assert message in str(error.value)
+    assert any(message.rpartition(": found")[2] in problem for problem in problems)
+
+
+def test_hostile_types_are_one_line(tmp_path: Path) -> None:
+    (tmp_path / "a.xmi").write_text(XMI % ("", ""), encoding="utf-8")
+    for data in (
+        BOMB + "<a/>",
+        "<typeSystemDescription><types><typeDescription/></types></typeSystemDescription>",
+        "x",
+    ):
+        (tmp_path / "TypeSystem.xml").write_text(data)
+        with pytest.raises(DataError, match=r"TypeSystem\.xml(:1)?: found ") as error:
+            list(read(tmp_path / "a.xmi"))
+        assert "\n" not in str(error.value)
+
+
+def test_any_damage_is_told(tmp_path: Path) -> None:
+    write([next(read(clinical() / "test"))], tmp_path / "a.xmi")
+    whole = (tmp_path / "a.xmi").read_bytes()
+    generator = np.random.default_rng(7)
+    for position in generator.integers(0, len(whole), 30).tolist():
+        (tmp_path / "a.xmi").write_bytes(whole[:position] + b"7" + whole[position + 1 :])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert all("\n" not in str(problem) for problem in validate(tmp_path / "a.xmi"))
+
+
+def test_output_is_whole_or_absent(tmp_path: Path) -> None:
+    two = [Document("a", id="1"), Document("b", id="1")]
+    with pytest.raises(UsageError, match="names one document, but there are several"):
+        write(two, tmp_path / "a.xmi")
+    with pytest.raises(DataError, match="two documents are called '1'"):
+        write(two, tmp_path / "out", format="xmi")
+    with pytest.raises(DataError, match="document '1' cannot be written as XML"):
+        write([Document("a\x0c", id="1")], tmp_path / "a.xmi")
+    with pytest.raises(DataError, match="there is no document to write"):
+        write([], tmp_path / "a.xmi")
+    with pytest.raises(UsageError, match="not to standard output"):
+        write(two, "-", format="xmi")
+    assert list(tmp_path.iterdir()) == []
+    write(two[:1], tmp_path / "a.xmi")
+    with pytest.raises(UsageError, match="--force"):
+        write(two[1:], tmp_path / "a.xmi")
+    write(two[1:], tmp_path / "a.xmi", force=True)
+    assert next(read(tmp_path / "a.xmi")).text == "b"
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.doc").write_text("")
+    with pytest.raises(UsageError, match=r"thesis\.doc"):
+        write(two[:1], tmp_path / "out", format="xmi", force=True)
+
+
+def test_losses_are_counted(tmp_path: Path) -> None:
+    document = Document("mild pain", tokens=np.array([[0, 4]]), columns={"shape": ["x"]}, meta={"a": 1})
+    assert write([document], tmp_path / "a.xmi").counts == {"token columns": 1, "meta fields": 1}
+
+
+def test_the_command_line(command: Any, model: Path, tmp_path: Path) -> None:
+    (tmp_path / "note.txt").write_text("No chest pain today. 💩 The left atrium is dilated.", encoding="utf-8")
+    done = command("predict", model, tmp_path / "note.txt", "--output", tmp_path / "out", "--format", "xmi")
+    assert done.returncode == 0, done.stderr
+    shown = command("convert", tmp_path / "out", "-", "--format", "jsonl")
+    assert '"type":"problem","spans":[[3,13]]' in shown.stdout
+    assert command("validate", tmp_path / "out").returncode == 0
+
+
+BLOCKED = """
+import sys
+sys.modules["cassis"] = None
+from spanloom import Document, SpanloomError, read, write
+for attempt in (lambda: write([Document("a")], "a.xmi"), lambda: list(read(sys.argv[1]))):
+    try:
+        attempt()
+    except SpanloomError as error:
+        print(type(error).__name__, error)
+"""
+
+
+def test_without_cassis_the_message_says_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "b.xmi").write_bytes(b"")
+    line = [sys.executable, "-c", BLOCKED, str(tmp_path / "b.xmi")]
+    done = subprocess.run(line, capture_output=True, encoding="utf-8", check=True, cwd=tmp_path)
+    assert (
+        done.stdout.splitlines()
+        == ['UsageError an XMI file needs cassis; install it with: pip install "spanloom[xmi]"'] * 2
+    )

@@ -1,0 +1,109 @@
+"""The best structure with a path and the best one without it, against all structures."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spanloom.hypergraph import ENGINES, Child, Hyperedge, Potentials, Template, reference
+from spanloom.hypergraph.constrain import meeting_kinds, rivals
+from spanloom.structures import STRUCTURES, MentionTable, configured
+
+TYPES = ("x", "y")
+# how long sentences are whose structures can all be listed
+LENGTHS = {"split": 3, "shared": 4, "heads": 3, "seven_tag": 3}
+COMPONENTS = 2
+
+
+def structure_of(name):
+    return configured(name, components=COMPONENTS)
+
+
+@cache
+def every_structure(name, length):
+    return list(reference.subgraphs(structure_of(name).template(TYPES), length))
+
+
+@cache
+def every_mention(name, length):
+    """All mentions that the structure holds, of up to two components, with every head where there are heads."""
+    ranges = list(combinations(range(length + 1), 2))
+    found = [(r,) for r in ranges] + [(r, s) for r in ranges for s in ranges if r[1] < s[0]]
+    kinds = range(len(TYPES) if STRUCTURES[name].joint else 1)
+    rows = [(0, kind, pieces) for kind in kinds for pieces in found]
+    heads = None
+    if STRUCTURES[name].heads:
+        pairs = [(row, head) for row in rows for head in ranges if row[2][0][0] <= head[0] and head[1] <= row[2][-1][1]]
+        rows, heads = [row for row, _ in pairs], [head for _, head in pairs]
+    table = MentionTable.build(rows, heads)
+    return table.take(structure_of(name).holds(table))
+
+
+def scores_of(template, potentials, counting, length, choices):
+    names = template.roles
+    roles = [dict(zip(names, row, strict=True)) for row in potentials.roles[:, :, 0].tolist()]
+    constants = dict(zip(template.constants, potentials.constants[:, 0].tolist(), strict=True))
+    table = reference.edge_scores(template, roles, constants)
+    times = (
+        reference.multiplicity(template, choices, length) if counting == "derivations" else dict.fromkeys(choices, 1)
+    )
+    return math.fsum(times[choice] * table[choice[0]][choice[1]] for choice in choices)
+
+
+@pytest.mark.parametrize("counting", ENGINES)
+@pytest.mark.parametrize("name", STRUCTURES)
+@given(seed=st.integers(0, 2**32 - 1), data=st.data())
+@settings(max_examples=6, deadline=None)
+def test_against_all_structures(name, counting, seed, data):
+    structure, length = structure_of(name), data.draw(st.integers(1, LENGTHS.get(name, 4)))
+    template = structure.template(TYPES)
+    rng = np.random.default_rng(seed)
+    potentials = Potentials(
+        rng.normal(0, 2, (length, len(template.roles), 1)).astype(np.float32),
+        rng.normal(0, 1, (len(template.constants), 1)).astype(np.float32),
+    )
+    mentions = every_mention(name, length)
+    number = data.draw(st.integers(0, len(mentions) - 1))
+    paths = structure.paths(mentions, TYPES)
+    rows = paths.allowed[paths.steps[paths.step_ptr[number] : paths.step_ptr[number + 1]]]
+    first = int(paths.first[number])
+    found = rivals(ENGINES[counting](template), potentials, rows, first)
+    best = [-math.inf, -math.inf]
+    for choices in every_structure(name, length):
+        has = all(rows[t - first, e] for t, e in choices if first <= t < first + len(rows))
+        best[not has] = max(best[not has], scores_of(template, potentials, counting, length, choices))
+    np.testing.assert_allclose(found.score, best, rtol=1e-5, atol=1e-5)
+    for edges, score, wanted in zip(found.edges, found.score, (True, False), strict=True):
+        choices = sorted((t, e) for t, (row,) in enumerate(edges.tolist()) for e in row if e >= 0)
+        assert tuple(choices) in every_structure(name, length)
+        assert all(rows[t - first, e] for t, e in choices if first <= t < first + len(rows)) == wanted
+        assert scores_of(template, potentials, counting, length, choices) == pytest.approx(score, abs=1e-4)
+
+
+def test_where_every_structure_has_the_path():
+    only = Template(("A",), "A", frozenset({"A"}), (Hyperedge("on", "A", (Child("A", 1),)),))
+    nothing = Potentials(np.zeros((2, 0, 1), np.float32), np.zeros((0, 1), np.float32))
+    found = rivals(ENGINES["subgraphs"](only), nothing, np.ones((1, 1), np.uint8), 0)
+    assert found.score.tolist() == [0.0, -math.inf]
+
+
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_kinds_that_meet(name):
+    """Which kinds stand at one token of some structure, against all structures."""
+    template, length = structure_of(name).template(TYPES), LENGTHS.get(name, 4)
+    seen = np.zeros((2, len(template.kinds), len(template.kinds)), bool)
+    for choices in every_structure(name, length):
+        for token in range(length):
+            heads = {template.kinds.index(template.edges[e].head) for t, e in choices if t == token}
+            for a in heads:
+                seen[min(token, 1), a, list(heads)] = True
+    met = meeting_kinds(template)
+    assert not (seen & ~met).any()
+    if length == 4:  # near the end of a text less is reached
+        assert (seen == met).mean() > 0.9

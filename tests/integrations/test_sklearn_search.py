@@ -1,0 +1,163 @@
+"""scikit-learn: searches, cross-validation and clones work on documents, and so do those of its checks that apply."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, train_test_split
+from sklearn.utils import estimator_checks, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from spanloom import Cascade, Linker, Recognizer, Segmenter, evaluate
+from spanloom.data import chinese_clinical, clinical
+from spanloom.document import Document
+from spanloom.errors import UsageError
+from spanloom.formats import read, to_record
+from spanloom.link import load as load_linker
+from spanloom.recognize import load
+from spanloom.recognize.pos_tagger import PosTagger
+from spanloom.text import prepare
+
+ESTIMATORS: list[Callable[[], Any]] = [Recognizer, Cascade, Linker, Segmenter, PosTagger]
+# scikit-learn's own runner leaves out every check of an estimator that takes no arrays; these need no data
+CHECKS = [
+    estimator_checks.check_estimator_cloneable,
+    estimator_checks.check_estimator_tags_renamed,
+    estimator_checks.check_valid_tag_types,
+    estimator_checks.check_estimator_repr,
+    estimator_checks.check_no_attributes_set_in_init,
+    estimator_checks.check_do_not_raise_errors_in_init_or_set_params,
+    estimator_checks.check_mixin_order,
+    estimator_checks.check_parameters_default_constructible,
+    estimator_checks.check_get_params_invariance,
+    estimator_checks.check_set_params,
+]
+
+
+@pytest.fixture(scope="module")
+def notes() -> list[Document]:
+    return list(read(clinical() / "dev"))
+
+
+def small(**params: Any) -> Recognizer:
+    return Recognizer(features="small", epochs=5, tune_penalty=False, **params)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_checks_that_need_no_data(estimator: Callable[[], Any], check: Callable[[str, Any], None]) -> None:
+    check(estimator.__name__, estimator())
+
+
+@pytest.mark.filterwarnings("ignore:Can't test estimator")
+def test_the_runner_of_scikit_learn_finds_nothing_wrong() -> None:
+    found = estimator_checks.check_estimator(Recognizer(), on_fail=None)
+    assert [result["status"] for result in found] == ["passed"] * len(found)
+    tags = get_tags(Recognizer())
+    assert (tags.input_tags.two_d_array, tags.target_tags.required, tags.requires_fit) == (False, False, True)
+
+
+def test_a_grid_search_over_lambda(notes: list[Document]) -> None:
+    search = GridSearchCV(small(), {"l2": [0.01, 1000.0]}, cv=3).fit(notes)
+    assert search.best_params_ == {"l2": 0.01}
+    assert search.cv_results_["mean_test_score"][0] > search.cv_results_["mean_test_score"][1]
+    assert isinstance(search.best_estimator_, Recognizer)
+    assert search.best_estimator_.report_.l2 == 0.01
+    again = small(l2=0.01).fit(notes)
+    assert [to_record(document) for document in search.predict(notes)] == [
+        to_record(document) for document in again.predict(notes)
+    ]
+    assert search.score(notes) == again.score(notes)
+
+
+def test_a_search_by_a_measure_of_ones_own(notes: list[Document]) -> None:
+    def recall(model: Recognizer, documents: list[Document]) -> float:
+        return evaluate.score(documents, list(model.predict(documents))).recall
+
+    search = GridSearchCV(small(), {"structure": ["separators", "bio"]}, scoring=recall, cv=2, refit=False).fit(notes)
+    assert len(search.cv_results_["mean_test_score"]) == 2
+    assert all(0 < value < 1 for value in search.cv_results_["mean_test_score"])
+
+
+def test_cross_validation_by_groups(notes: list[Document]) -> None:
+    groups = ["a", "b", "a", "b", "a", "b"][: len(notes)]
+    scores = cross_val_score(small(), notes, groups=groups, cv=GroupKFold(2))
+    assert len(scores) == 2
+    train, test = train_test_split(notes, random_state=0)
+    assert len(train) + len(test) == len(notes)
+
+
+def test_the_score_is_the_f1_of_evaluation(corpus: Path, model: Path) -> None:
+    recognizer = load(model)
+    notes = list(read(corpus / "train.jsonl"))
+    assert 0 < recognizer.score(iter(notes)) < 1
+    assert recognizer.score(notes) == evaluate.score(notes, list(recognizer.predict(notes))).f1
+    assert recognizer.score([document for found in [recognizer.predict(notes)] for document in found]) == 1.0
+
+
+def test_the_score_of_a_linker_compares_concepts(linker: Path) -> None:
+    model = load_linker(linker)
+    notes = list(read(clinical() / "train"))[:2]
+    found = list(model.predict(notes))
+    assert 0 < model.score(notes) <= evaluate.score(notes, found).f1
+    assert model.score(found) == 1.0
+    assert any(mention.concepts for document in found for mention in document.mentions)
+    without = [one.copy(mentions=[m.replace(concepts=()) for m in one.mentions]) for one in found]
+    assert model.score(without) < 1.0
+
+
+def test_the_score_of_a_segmenter_and_of_a_tagger() -> None:
+    notes = list(read(chinese_clinical() / "dev.jsonl"))
+    segmenter = Segmenter(epochs=1).fit(notes)
+    assert segmenter.score(notes) == evaluate.score(notes, list(segmenter.predict(notes))).f1 > 0
+    tagged = [prepare(Document(f"no {word} pain")) for word in ("chest", "back", "neck") for _ in range(9)]
+    for document in tagged:
+        document.columns["pos"] = ["DT", "NN", "NN"]
+    assert GridSearchCV(PosTagger(min_count=1), {"l2": [0.1, 1.0]}, cv=2).fit(tagged).score(tagged) == 1.0
+
+
+def test_clones_have_the_parameters_and_nothing_else(model: Path) -> None:
+    fitted = load(model)
+    copy = clone(fitted.set_params(l2=[0.1, 1.0]))
+    assert type(copy) is Recognizer
+    assert copy.get_params() == fitted.get_params()
+    check_is_fitted(fitted)
+    with pytest.raises(NotFittedError):
+        check_is_fitted(copy)
+    with pytest.raises(UsageError, match="not trained; call fit"):
+        copy.score([Document("a")])
+
+
+def test_a_trained_tagger_stays_trained_in_clones_of_what_uses_it() -> None:
+    words = prepare(Document("no chest pain"))
+    words.columns["pos"] = ["DT", "NN", "NN"]
+    tagger = PosTagger(min_count=1).fit([words] * 20)
+    copy = clone(Recognizer(pos=tagger))
+    assert copy.pos is tagger
+    assert not hasattr(clone(tagger), "model_")
+
+
+def test_fitting_and_predicting_change_no_parameter(notes: list[Document]) -> None:
+    recognizer = small(l2=[0.1, 1.0])
+    before = {name: repr(value) for name, value in recognizer.get_params().items()}
+    assert recognizer.fit(notes[:3]) is recognizer
+    fitted = {name: id(value) for name, value in vars(recognizer).items()}
+    first = [to_record(document) for document in recognizer.predict(notes)]
+    assert {name: id(value) for name, value in vars(recognizer).items()} == fitted
+    assert {name: repr(value) for name, value in recognizer.get_params().items()} == before
+    one_by_one = [to_record(found) for document in notes for found in recognizer.predict([document])]
+    assert one_by_one == first
+    assert [to_record(document) for document in recognizer.fit(notes[:3]).predict(notes)] == first
+
+
+def test_searches_may_run_in_processes(notes: list[Document]) -> None:
+    """What joblib sends to its workers goes there and comes back."""
+    recognizer, documents = pickle.loads(pickle.dumps((small(l2=0.5), notes)))
+    assert recognizer.get_params() == small(l2=0.5).get_params()
+    assert [to_record(document) for document in documents] == [to_record(document) for document in notes]

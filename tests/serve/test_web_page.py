@@ -1,0 +1,263 @@
+"""The page, driven in Chromium against the real server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, sync_playwright
+from serve_helpers import Server
+
+TEXT = "The left ventricle is mildly dilated. No chest pain."
+_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+_SLIDE = """value => {
+    const slider = document.getElementById("threshold");
+    slider.value = value;
+    slider.dispatchEvent(new Event("input"));
+}"""
+_PASTE = """text => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text/plain", text);
+    const paste = new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true });
+    document.getElementById("text").dispatchEvent(paste);
+}"""
+_DROP = """([name, text]) => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([text], name));
+    document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+}"""
+
+_COLOURS = """() => ["body", "#text", "#marked .b"].map((place) => {
+    const style = getComputedStyle(document.querySelector(place));
+    return [style.color, style.backgroundColor].join();
+})"""
+_COPIED = """() => {
+    getSelection().selectAllChildren(document.querySelector("#marked p.t"));
+    return getSelection().toString();
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser(browser_path: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=browser_path, args=_FLAGS)
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def page(browser: Browser, server: Server) -> Iterator[Page]:
+    """The page; no test may leave an error in its console, nor ask anybody but the server."""
+    context = browser.new_context(viewport={"width": 1200, "height": 900})
+    found, wrong = context.new_page(), list[str]()
+
+    def only_ours(route: Route) -> None:
+        if route.request.url.startswith(server.url):
+            route.continue_()
+        else:
+            wrong.append(route.request.url)
+            route.abort()
+
+    found.route("**/*", only_ours)
+    found.on("pageerror", lambda error: wrong.append(str(error)))
+    found.on("console", lambda said: wrong.append(said.text) if "Content Security" in said.text else None)
+    found.on("dialog", lambda dialog: wrong.append(dialog.message))
+    found.goto(server.url)
+    found.wait_for_selector("#model option", state="attached")
+    yield found
+    context.close()
+    assert wrong == []
+
+
+def mark_up(page: Page, text: str) -> None:
+    page.fill("#text", text)
+    page.wait_for_selector("#status:text-matches('[0-9]+ mention')")
+    page.wait_for_selector("#marked[aria-busy=false]")
+
+
+def names(page: Page) -> list[str]:
+    """What stands beside the bars."""
+    return [one.get_attribute("data-l") or "" for one in page.query_selector_all("#marked [data-m] button")]
+
+
+def test_mentions_are_drawn_below_the_text(page: Page) -> None:
+    mark_up(page, TEXT)
+    assert any(name.startswith("problem ") for name in names(page))
+    assert page.locator("#marked p.t").all_text_contents() == [
+        "The left ventricle is mildly dilated.",
+        "No chest pain.",
+    ]
+    assert page.locator("#marked .b.g").count() > 0  # the gap of "left ventricle ... dilated"
+    assert page.locator("#kinds li").count() == 5
+
+
+def test_what_is_copied_is_the_text(page: Page) -> None:
+    mark_up(page, TEXT)
+    page.wait_for_selector("#marked [data-m] button")
+    assert page.evaluate(_COPIED) == "The left ventricle is mildly dilated."
+
+
+def test_the_threshold_makes_them_come_and_go(page: Page) -> None:
+    mark_up(page, TEXT)
+    before = names(page)
+    page.evaluate(_SLIDE, 1)
+    page.wait_for_selector("#least:text-is('100 %')")
+    assert names(page) == []
+    assert f"0 of {len(before)} mentions" in page.inner_text("#status")
+    scores = sorted(int(name.split()[1].rstrip("%")) for name in before)
+    page.evaluate(_SLIDE, (scores[0] + 1) / 100)
+    page.wait_for_selector(f"#status:text-matches('^[1-9][0-9]* of {len(scores)} mentions')")
+    assert 0 < len(names(page)) < len(before)
+    page.evaluate(_SLIDE, 0)
+    page.wait_for_selector(f"#status:text-matches('^{len(before)} mentions')")
+    assert names(page) == before
+
+
+def test_others_can_be_shown(page: Page) -> None:
+    mark_up(page, TEXT)
+    before = len(names(page))
+    page.check("#others")
+    page.wait_for_selector("#marked .b.o button")
+    assert len(names(page)) > before
+    page.uncheck("#others")
+    page.wait_for_selector("#marked .b.o button", state="detached")
+    assert len(names(page)) == before
+
+
+def test_a_mention_shows_its_probability_and_its_features(page: Page) -> None:
+    mark_up(page, TEXT)
+    page.click("#marked [data-m] button >> nth=0")
+    detail = page.locator("#detail")
+    detail.locator("details").first.wait_for()
+    said = detail.inner_text()
+    assert "Probability" in said
+    assert "%" in said
+    assert "low" in detail.locator("table").first.inner_text() or "w[" in said
+    assert page.locator("#marked .on").count() > 0
+
+
+def test_the_keyboard_is_enough(page: Page) -> None:
+    page.focus("#text")
+    page.keyboard.insert_text(TEXT)
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector("#marked [data-m] button")
+    page.focus("#threshold")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector("#least:text-is('1 %')")
+    for _ in range(5):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.matches('[data-m] button')"):
+            break
+    assert "problem" in page.evaluate("document.activeElement.getAttribute('aria-label')")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#detail h2")
+
+
+def test_a_linker_shows_its_candidates(page: Page) -> None:
+    page.select_option("#model", "linker")
+    assert page.is_disabled("#threshold")
+    mark_up(page, "Worsening chest pain and dyspnea on exertion. Mitral regurgitation.")
+    page.click("#marked [data-m] button >> nth=0")
+    page.wait_for_selector("#detail h3:text-is('Candidate concepts')")
+    assert "SPL:" in page.inner_text("#detail table >> nth=0")
+
+
+def test_models_can_be_switched(page: Page) -> None:
+    mark_up(page, "患者无关节疼痛。")
+    page.select_option("#model", "segmenter")
+    page.wait_for_selector("#about:text-is('segmenter')")
+    page.wait_for_selector("#marked .word")
+    assert page.is_enabled("#threshold")
+    assert page.is_hidden("#with-others")
+    assert page.locator("#marked p.t").first.text_content() == "患者无关节疼痛。"
+
+
+def test_html_in_a_text_is_text(page: Page) -> None:
+    hostile = (
+        "<img src=x onerror=alert(1)><script>alert(2)</script> chest pain </p></section><b>bold</b> &amp; "
+        "<svg onload=alert(3)> \u202eleft\u202c <style>*{display:none}</style>"
+    )
+    mark_up(page, hostile)
+    assert page.locator("#marked").evaluate("e => e.textContent") == hostile
+    assert page.locator("#marked").locator("img, script, svg, style").count() == 0
+    button = page.locator("#marked [data-m] button").first
+    button.wait_for()
+    button.click()
+    page.wait_for_selector("#detail h2")
+    assert page.locator("#detail").locator("img, script, svg, style").count() == 0
+
+
+def test_offsets_are_characters_and_not_utf_16_units(page: Page, server: Server) -> None:
+    mark_up(page, "😀😀 No chest pain 😀.")
+    button = page.locator("#marked button[aria-label*='chest pain']").first
+    assert button.get_attribute("aria-label", timeout=5000)
+
+
+@pytest.mark.parametrize("text", ["a\ud800b", "a\0b"])
+def test_what_the_server_refuses_is_said(page: Page, text: str) -> None:
+    escaped = json.dumps(text)
+    page.evaluate(f"() => {{ document.getElementById('text').value = {escaped}; }}")
+    page.click("text=Mark up")
+    page.wait_for_selector("#problem:text-matches('surrogate|NUL')")
+    mark_up(page, TEXT)
+    assert page.inner_text("#problem") == ""
+
+
+def test_files_can_be_dropped(page: Page, tmp_path: Path) -> None:
+    page.evaluate(_DROP, ["note.txt", TEXT])
+    page.wait_for_selector("#marked [data-m] button")
+    assert page.input_value("#text") == TEXT
+    assert page.is_hidden("#picker")
+    records = [{"id": "one", "text": "No chest pain."}, {"id": "two", "text": "Mitral stenosis.", "tokens": [[0, 16]]}]
+    page.evaluate(_DROP, ["notes.jsonl", "\n".join(map(json.dumps, records))])
+    page.wait_for_selector("#picker")
+    assert page.locator("#document-of option").all_inner_texts() == ["one", "two"]
+    page.select_option("#document-of", "two")
+    page.wait_for_selector("#marked p.t:text-is('Mitral stenosis.')")
+    path = tmp_path / "latin.txt"
+    path.write_bytes("Ménière".encode("latin-1"))
+    page.set_input_files("#file", path)
+    page.wait_for_selector("#problem:text-matches('not UTF-8')")
+    page.evaluate(_DROP, ["notes.jsonl", '{"text": "a"}\n{'])
+    page.wait_for_selector("#problem:text-matches('line 2: not JSON')")
+    page.evaluate(_DROP, ["huge.txt", "a" * 5_000_000])
+    page.wait_for_selector("#problem:text-matches('at most')")
+
+
+def test_dark_and_light(page: Page) -> None:
+    mark_up(page, TEXT)
+    colours = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        colours.append(page.evaluate(_COLOURS))
+    assert colours[0][0] != colours[1][0]
+    assert colours[0][1] != colours[1][1]
+    assert colours[0][2] != colours[1][2]
+
+
+def test_a_narrow_window_needs_no_scrolling_aside(page: Page, sample: str) -> None:
+    page.set_viewport_size({"width": 360, "height": 700})
+    mark_up(page, sample)
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_a_hundred_pages(page: Page, sample: str) -> None:
+    long = "\n\n".join([sample] * (300_000 // len(sample)))
+    page.evaluate(_PASTE, long)
+    page.wait_for_selector("#marked section >> nth=1000", state="attached", timeout=120_000)
+    sentences = page.locator("#marked section").count()
+    assert sentences > 4000
+    assert page.evaluate("document.getElementById('marked').textContent.length") > 250_000
+    nodes = "document.querySelectorAll('*').length - 2 * document.querySelectorAll('#marked section').length"
+    assert page.evaluate(nodes) < 3000  # bars near the window only
+    page.evaluate(_SLIDE, 0.9)
+    page.wait_for_selector("#least:text-is('90 %')")
+    page.wait_for_selector("#status:text-matches(' of ')")
+    page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
+    last = page.locator("#marked section").last
+    page.evaluate(_SLIDE, 0)
+    page.wait_for_selector("#least:text-is('0 %')")
+    last.locator("[data-m]").first.wait_for(timeout=30_000)
+    assert page.evaluate(nodes) < 3000

@@ -1,0 +1,156 @@
+"""Every message that docs/errors.md quotes is really given: each is provoked here, and compared with the page."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from spanloom import Document, Linker, Mention, Recognizer, SpanloomError, load, read, write
+from spanloom.evaluate import evaluate
+
+PAGE = Path(__file__).parents[1] / "docs" / "errors.md"
+QUOTED = re.findall(r"^\| `(.+)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+MESSAGES = [message for message in QUOTED if " " in message]  # the other table is of names
+
+MARKED = [Document("a b", mentions=[Mention("x", [(0, 1)])])] * 12
+
+
+def file(name: str, content: str | bytes) -> Path:
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def reading(name: str, content: str | bytes) -> Callable[[], object]:
+    return lambda: list(read(file(name, content)))
+
+
+def record(**fields: object) -> Callable[[], object]:
+    return reading("a.jsonl", json.dumps({"text": "abc def", **fields}))
+
+
+def mention(**fields: object) -> Callable[[], object]:
+    return record(mentions=[{"type": "x", "spans": [[0, 3]], **fields}])
+
+
+def brat(annotations: str) -> Callable[[], object]:
+    def run() -> None:
+        file("b/n.txt", "chest pain\n")
+        file("b/n.ann", annotations)
+        list(read("b"))
+
+    return run
+
+
+def training(documents: list[Document] = MARKED, **parameters: object) -> Callable[[], object]:
+    return lambda: Recognizer(**parameters).fit(documents)
+
+
+def linking(vocabulary: str) -> Callable[[], object]:
+    return lambda: Linker().fit(MARKED, vocabulary=file("v.tsv", vocabulary))
+
+
+def comparing(gold: list[str], predicted: list[str], text: str = "a") -> Callable[[], object]:
+    return lambda: evaluate([Document("a", id=name) for name in gold], [Document(text, id=name) for name in predicted])
+
+
+def damaged(damage: Callable[[Path], object]) -> Callable[[], object]:
+    def run() -> None:
+        Recognizer(features=["w[0]"], epochs=1).fit(MARKED).save("model")
+        damage(Path("model"))
+        load("model")
+
+    return run
+
+
+def flip(folder: Path) -> None:
+    weights = bytearray((folder / "weights.safetensors").read_bytes())
+    weights[-1] ^= 1
+    (folder / "weights.safetensors").write_bytes(weights)
+
+
+def age(folder: Path) -> None:
+    description = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+    file("model/model.json", json.dumps({**description, "format": 99}))
+
+
+def empty_folder() -> None:
+    Path("empty").mkdir()
+    list(read("empty"))
+
+
+# in the order of the page
+PROVOKED: list[Callable[[], object]] = [
+    lambda: list(read("nothing.jsonl")),
+    reading("a.xyz", "x"),
+    lambda: list(read(file("a.jsonl", "{}"), format="nope")),
+    empty_folder,
+    reading("a.jsonl", b'{"text":"\xff"}'),
+    reading("a.jsonl", r'{"text":"a\u0000b"}'),
+    reading("a.jsonl", r'{"text":"a\ud800b"}'),
+    reading("a.jsonl", '{"text": '),
+    reading("a.jsonl", '{"id":"1"}'),
+    reading("a.conll", "a B-x\nb\n"),
+    reading("a.conll", "# global.columns = word tag\na B-x\nb Q-x\n"),
+    reading("a.xml", "<html></html>"),
+    reading("a.xml", "<collection><document>"),
+    lambda: list(read("-", format="brat")),
+    reading("c/n.ann", "T1\tproblem 0 5\tchest\n"),
+    mention(text="def"),
+    record(text="😀 abc", mentions=[{"type": "x", "spans": [[3, 6]], "text": "abc"}]),
+    mention(spans=[[1, 9]]),
+    mention(spans=[[1, 1]]),
+    mention(spans=[[0, 3], [2, 5]]),
+    mention(type=""),
+    mention(head=[4, 7]),
+    mention(score=2),
+    record(tokens=[[0, 3], [2, 7]]),
+    record(tokens=[[0, 3], [4, 7]], sentences=[[0, 1]]),
+    record(tokens=[[0, 3], [4, 7]], columns={"pos": ["N"]}),
+    brat("T1 problem 0 5 chest\n"),
+    brat("T1\tproblem 0 5\tchest\nT1\tproblem 6 10\tpain\n"),
+    brat("T1\tproblem 0 5\tchest\nN1\tReference T7 X:1\tx\n"),
+    training([]),
+    training([Document("a b")]),
+    training(structure="nope"),
+    training(features="nope"),
+    training(features=["pos[0]"]),
+    training(features=["w[0"]),
+    training(structure="heads"),
+    training(epochs=0),
+    lambda: Recognizer().set_params(nope=1),
+    training(structure="shared", components=9),
+    lambda: list(Recognizer().predict(MARKED)),
+    linking(""),
+    linking("hello\n"),
+    lambda: write(MARKED, file("a.jsonl", "")),
+    lambda: write(MARKED, "no/folder/a.jsonl"),
+    lambda: write(MARKED, "a.ann"),
+    comparing(["1"], ["1"], text="b"),
+    comparing(["1"], []),
+    comparing(["1"], ["1", "2"]),
+    lambda: load("nothing"),
+    lambda: load(file("m/model.json", "{}").parent),
+    lambda: load(file("m/model.json", "{").parent),
+    damaged(lambda folder: (folder / "weights.safetensors").unlink()),
+    damaged(flip),
+    damaged(age),
+]
+
+
+def test_each_message_is_provoked_once() -> None:
+    assert len(MESSAGES) == len(PROVOKED)
+
+
+@pytest.mark.parametrize(("message", "provoke"), list(zip(MESSAGES, PROVOKED, strict=False)), ids=lambda value: None)
+def test_message(message: str, provoke: Callable[[], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SpanloomError) as found:
+        provoke()
+    pattern = ".*".join(re.escape(part) for part in message.split("..."))
+    assert re.fullmatch(pattern, str(found.value)), f"found {found.value}\nexpected {message}"
