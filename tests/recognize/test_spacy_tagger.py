@@ -108,14 +108,14 @@ def test_a_model_keeps_the_name(kind, folder, tmp_path, command, monkeypatch):
 
 
 def test_without_spacy(folder, tmp_path, no_spacy, monkeypatch):
-    with pytest.raises(UsageError, match="but spaCy is not installed: pip install spacy"):
+    with pytest.raises(UsageError, match=r"needs spacy; install it with: pip install \"spanloom\[spacy\]\""):
         Recognizer(**SETTINGS, pos=f"spacy:{folder}").fit(BARE)
     monkeypatch.undo()
     Recognizer(**SETTINGS, pos=f"spacy:{folder}").fit(BARE).save(tmp_path / "model")
     monkeypatch.setitem(sys.modules, "spacy", None)
     model = load(tmp_path / "model")
     assert sum(map(len, found(model, TAGGED))) == 20
-    with pytest.raises(UsageError, match="pip install spacy"):
+    with pytest.raises(UsageError, match="needs spacy"):
         found(model, BARE)
 
 

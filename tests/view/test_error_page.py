@@ -256,5 +256,5 @@ def test_without_matplotlib(files, tmp_path) -> None:
         [sys.executable, "-c", code], capture_output=True, encoding="utf-8", cwd=tmp_path, check=False
     )
     assert done.returncode == 2
-    assert re.search(r"needs Matplotlib; install it with: pip install 'spanloom\[report\]'", done.stderr)
+    assert re.search(r'needs matplotlib; install it with: pip install "spanloom\[report\]"', done.stderr)
     assert not (tmp_path / "r.html").exists()

@@ -15,10 +15,9 @@ import numpy as np
 
 from spanloom.document import Document, Mention, align, to_spans
 from spanloom.errors import UsageError
-from spanloom.link import kernels_beam as beam
+from spanloom.link import kernels_explain as kernels
 from spanloom.link import kernels_features as groups
 from spanloom.link.instances import Instance
-from spanloom.link.kernels_table import weight
 from spanloom.link.learning import Int32, Search, Singles
 from spanloom.link.names import NIL
 from spanloom.link.system import Prescribed, System
@@ -168,9 +167,8 @@ class _Closing:
             start, limit = self._data.offsets[sentence : sentence + 2].tolist()
             labels = np.append(derived.labels[start:limit], 0).astype(np.int32)
             choices = np.append(-1, derived.choices[start:limit]).astype(np.int32)
-            beam.prepare(self._model, self._data, self._work, sentence)
-            if sentence < self._sentence:
-                beam.link(self._model, self._data, self._work, sentence, labels, choices, 0)
+            earlier = sentence < self._sentence
+            kernels.prepare(self._model, self._data, self._work, sentence, labels, choices, earlier)
         self._labels, self._choices = labels, choices
         self.chosen = int(choices[self._at])
         self._span = int(self._work.span_at[self._first, end - first - 1])
@@ -195,11 +193,12 @@ class _Closing:
         choices[self._at] = choice
         roles = np.empty((2 * self._steps, 2), np.int64)
         keys = np.empty(self._steps * 3 * groups.MOST, np.uint64)
-        counts = beam.walk(
-            self._model, self._data, self._work, self._sentence, self._labels, choices, begin, steps, roles, keys
-        )
-        weights = [float(weight(self._model.table, key)) for key in keys[: counts[1]]]
-        return [(int(token), int(role)) for token, role in roles[: counts[0]]], weights
+        weights = np.empty(len(keys))
+        counts = kernels.walk(
+            self._model, self._data, self._work, self._sentence, self._labels, choices, begin, steps, roles, keys,
+            weights,
+        )  # fmt: skip
+        return [(int(token), int(role)) for token, role in roles[: counts[0]]], weights[: counts[1]].tolist()
 
     def score(self, choice: int) -> float:
         """Of the sentence's derivation with a choice."""

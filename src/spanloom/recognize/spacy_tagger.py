@@ -10,6 +10,7 @@ from typing import Any
 
 from spanloom.document import Document
 from spanloom.errors import DataError, UsageError
+from spanloom.extras import extra
 from spanloom.text import prepare
 
 PREFIX = "spacy:"
@@ -40,10 +41,8 @@ class SpacyTagger:
             UsageError: spaCy or the pipeline is not installed, or it cannot be loaded.
         """
         wanted = f"the column {self.column!r} is filled by the spaCy pipeline {self.name!r}, but"
-        try:
+        with extra("spacy", f"the spaCy pipeline {self.name!r}, which fills the column {self.column!r},"):
             import spacy
-        except ImportError:
-            raise UsageError(f"{wanted} spaCy is not installed: pip install spacy") from None
         # else spaCy would import any package of this name, and a model file, whoever made it, may hold any name
         installed = sorted({entry.name for entry in entry_points(group=_INSTALLED)})
         if self.name not in installed and not Path(self.name, "config.cfg").is_file():

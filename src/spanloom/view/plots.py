@@ -12,8 +12,8 @@ from itertools import cycle
 from typing import TYPE_CHECKING, Any, NamedTuple
 from warnings import catch_warnings, simplefilter
 
-from spanloom.errors import UsageError
 from spanloom.evaluate import Calibration, Point
+from spanloom.extras import extra
 from spanloom.view.svg import clean
 
 if TYPE_CHECKING:
@@ -38,12 +38,8 @@ def require() -> None:
     Raises:
         UsageError: Matplotlib is missing.
     """
-    try:
+    with extra("report", "a page of errors"):
         import matplotlib.figure  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise UsageError(
-            "a page of errors needs Matplotlib; install it with: pip install 'spanloom[report]'"
-        ) from error
 
 
 class Learning(NamedTuple):
