@@ -49,7 +49,8 @@ def test_convert_says_how_many_gaps_it_lost(command, tmp_path, name):
     assert (result.returncode, result.stdout) == (0, "")
     assert result.stderr.count("\n") == 1
     assert result.stderr.startswith("spanloom: not written: 310 discontiguous mentions, 1040 heads, ")
-    assert result.stderr.endswith("; this format has no place for gaps, but jsonl, brat, bioc and bioc-json have\n")
+    others = "jsonl, brat, bioc, bioc-json, label-studio, parquet, arrow and xmi"
+    assert result.stderr.endswith(f"; this format has no place for gaps, but {others} have\n")
 
 
 def test_predict_says_how_many_gaps_it_lost(command, model, corpus, tmp_path):

@@ -31,7 +31,7 @@ Format = Annotated[
         "-f",
         metavar="FORMAT",
         help="The output's format, where its name does not say: jsonl, brat, pubtator, conll, conllu, characters, "
-        "spaced, bioc, bioc-json, text.",
+        "spaced, bioc, bioc-json, label-studio, parquet, arrow, xmi, text.",
     ),
 ]
 Columns = Annotated[
@@ -48,7 +48,7 @@ InputFormat = Annotated[
         "--input-format",
         metavar="FORMAT",
         help="The input's format, where its name does not say: jsonl, brat, pubtator, conll, conllu, characters, "
-        "spaced, bioc, bioc-json, text.",
+        "spaced, bioc, bioc-json, label-studio, parquet, arrow, xmi, text.",
     ),
 ]
 Limit = Annotated[
