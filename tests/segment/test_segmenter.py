@@ -12,6 +12,7 @@ from spanloom.errors import DataError, UsageError
 from spanloom.evaluate import score
 from spanloom.evaluate.words import evaluate_words
 from spanloom.segment import METHODS, Segmenter, load_segmenter
+from spanloom.segment.model import smooth_best
 
 SHARED = ("independent", "incremental", "dual", "exact")
 
@@ -173,6 +174,23 @@ def test_incremental_sees_what_others_say_of_held_out_text(stacked):
     assert not stacked.model_.serves("joint_labels")
     with pytest.raises(UsageError, match="not trained for the method 'joint_labels'"):
         list(of(stacked, "joint_labels").predict([Document("痛")]))
+
+
+def test_weights_whose_sum_is_a_score_share_a_step():
+    document = Document("无疼痛", tokens=[[0, 1], [1, 3]], sentences=[[0, 2]], mentions=[Mention("problem", [(1, 3)])])
+    steps = {}
+    for method in ("independent", "joint_labels"):
+        model = Segmenter(method, ["bias"], epochs=1, rate=0.3).fit([document], dev=[document]).model_
+        constants = [chain.tagger.weights.constants for chain in model.parts[0].chains.values()]
+        steps[method] = max(np.abs(array).max() for array in constants)
+    assert steps == pytest.approx({"independent": 0.3, "joint_labels": 0.1}, rel=1e-4)
+
+
+def test_the_joint_penalty_is_a_broad_peak():
+    places = [-2.0, -1.0, 0.0, 1.0, 2.0, 3.0]
+    assert smooth_best(places, [0, 9, 0, 5, 6, 5]) == 2.0  # and not the higher, lonely one
+    assert smooth_best(places, [0] * 6) == 0.0
+    assert smooth_best(places, [9, 0, 0, 0, 1, 0]) == -1.0  # the ends count as neighbours only
 
 
 def test_dictionaries_are_kept_in_the_model(chinese, tmp_path):

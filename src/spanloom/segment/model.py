@@ -11,7 +11,6 @@ import numpy as np
 
 from spanloom.errors import UsageError
 from spanloom.hypergraph import Floats, Ints, Potentials
-from spanloom.learn import search_step
 from spanloom.segment.characters import Text
 from spanloom.segment.constraints import Constraint, allowed_pairs
 from spanloom.segment.corpus import Corpus, add_columns
@@ -26,7 +25,7 @@ METHODS: Final = ("independent", "incremental", "joint_labels", "dual", "exact")
 SHARING: Final = ("independent", "dual", "exact")
 """The methods that decode with the same two chains."""
 WORD_COLUMN, MENTION_COLUMN = "word_tag", "mention_tag"
-STEP, LIMIT = 0.05, 3.0  # of the joint penalty
+PENALTIES: Final = tuple(step / 4 for step in range(-5, 10))  # that are tried as joint penalty
 WORDS, MENTIONS, PAIRS = "words", "mentions", "pairs"
 
 
@@ -145,7 +144,7 @@ class Model:
             return Decoded(_apart(*own, text, n_jobs), text, lambda: own)
         mentions = mentions.shifted(self.joint_penalty)
         if method == "exact":
-            labels = self._exact(words, mentions, text, weight, n_jobs)
+            labels = self._exact(words, mentions, _apart(words, mentions, text, n_jobs), text, weight, n_jobs)
             return Decoded(labels, text, lambda: (self._join(words, mentions, weight),) * 2)
         solution = solve_chains(words, mentions, text.offsets, self.constraints, weight, iterations, n_jobs)
         labels = Labels(solution.first, solution.second)
@@ -156,21 +155,27 @@ class Model:
     def tuned(self, dev: Corpus, weight: float, n_jobs: int = 1) -> Model:
         """The same with the joint penalty that development F1 prefers: the mean of words and mentions.
 
-        Where there are too many types for a product, it stays 0.
+        Development F1 jumps from one penalty to the next, so the neighbours of a penalty on the grid count, too, by
+        half. Where there are too many types for a product, the penalty stays 0.
         """
         if len(self.types) > MOST_PAIRED:
             return self
         sides = _sides(self.parts[0], dev.text, n_jobs)
-        words, mentions = sides[WORDS], sides[MENTIONS]
+        words = sides[WORDS]
+        found = words.best(dev.text, n_jobs).words  # the same at every penalty
 
         def measure(penalty: float) -> float:
-            return dev.f1(self._exact(words, mentions.shifted(penalty), dev.text, weight, n_jobs))
+            mentions = sides[MENTIONS].shifted(penalty)
+            apart = Labels(found.copy(), mentions.best(dev.text, n_jobs).mentions)
+            return dev.f1(self._exact(words, mentions, apart, dev.text, weight, n_jobs))
 
-        return replace(self, joint_penalty=search_step(measure, step=STEP, limit=LIMIT))
+        return replace(self, joint_penalty=smooth_best(PENALTIES, [measure(penalty) for penalty in PENALTIES]))
 
-    def _exact(self, words: Side, mentions: Side, text: Text, weight: float, n_jobs: int) -> Labels:
-        """The best tags of the product; where the two chains alone keep to the constraints, theirs are the best."""
-        labels = _apart(words, mentions, text, n_jobs)
+    def _exact(self, words: Side, mentions: Side, labels: Labels, text: Text, weight: float, n_jobs: int) -> Labels:
+        """The best tags of the product, written over those of the two chains alone.
+
+        Where the two alone keep to the constraints, theirs are the best.
+        """
         broken = np.append(0, np.cumsum(~self.allowed[labels.words, labels.mentions]))
         wrong = np.flatnonzero(broken[text.offsets[1:]] > broken[text.offsets[:-1]])
         if len(wrong):
@@ -183,6 +188,20 @@ class Model:
 
     def _join(self, words: Side, mentions: Side, weight: float) -> Side:
         return Side(self.product, self.product.potentials(words.potentials, mentions.potentials, weight))
+
+
+def smooth_best(places: Sequence[float], values: Sequence[float]) -> float:
+    """The place of the largest value, each averaged with its neighbours; of equal ones that nearest to 0.
+
+    Args:
+        places: ascending; the first and the last are only neighbours.
+        values: at the places.
+
+    >>> smooth_best([-1, 0, 1, 2, 3, 4], [0, 9, 0, 6, 7, 6])
+    3
+    """
+    inner = np.convolve(values, (0.25, 0.5, 0.25), "valid").round(9).tolist()
+    return max(zip(inner, places[1:-1], strict=True), key=lambda pair: (pair[0], -abs(pair[1])))[1]
 
 
 def output_columns(labels: Labels, types: Sequence[str]) -> dict[str, list[str]]:

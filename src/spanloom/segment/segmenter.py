@@ -68,7 +68,7 @@ class Segmenter(MentionEstimator):
         l2: lambda; of several, development F1 decides, for each chain by itself.
         epochs: passes of AdaGrad at most.
         iterations: of L-BFGS, at most.
-        rate: AdaGrad's first step.
+        rate: AdaGrad's first step; a third of it for ``joint_labels``, where a score is the sum of three weights.
         min_count: features of fewer characters are left out.
         tune_penalty: whether to tune the mention penalty for development F1.
         n_jobs: threads; -1 for all cores. The result does not depend on it.

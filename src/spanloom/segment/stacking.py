@@ -46,7 +46,7 @@ def train_stack(
         tell: told of each step.
         began: when training began.
     """
-    columns = _held_out(alone, model, lattices, train, dev, settings, tell, began)
+    columns = held_out_outputs(alone, model, lattices, train, dev, settings, tell, began)
     seen = train.with_columns(columns)
     seen_dev = dev.with_columns(_outputs(model, dev, settings.n_jobs))
     stacked = []
@@ -56,7 +56,7 @@ def train_stack(
     return stacked[0], stacked[1]
 
 
-def _held_out(
+def held_out_outputs(
     alone: Trained, model: Model, lattices: dict[str, Lattice], train: Corpus, dev: Corpus, settings: Settings,
     tell: Listener, began: float,
 ) -> dict[str, list[str]]:  # fmt: skip

@@ -164,8 +164,10 @@ def train_part(
         edges = lattice.write(train.labels, offsets)
         data = TrainingSet(lattice.engine, built.matrix, offsets, edges, built.index.group_sizes, built.counts)
         development = _Development(lattice, dev, tagger)
+        # All weights whose sum a tag scores take a step at once; together they are to take one.
+        rate = settings.rate / max(len(edge.roles) for edge in lattice.engine.template.edges)
         trainer = Trainer(
-            data, tagger, development, settings.optimizer, settings.epochs, 1, settings.iterations, settings.rate,
+            data, tagger, development, settings.optimizer, settings.epochs, 1, settings.iterations, rate,
             settings.tune_penalty and bool(lattice.structure.start_roles(lattice.types)), settings.seed,
             settings.n_jobs, _named(tell, name), began,
         )  # fmt: skip
