@@ -161,15 +161,17 @@ class Load:
     async def one(self, number: int, sent: bytes, due: float) -> None:
         """One request, over a connection that is free or a new one."""
         loop = asyncio.get_running_loop()
-        if self.idle:
-            connection = self.idle.pop()
-        else:
+        connection = next((kept for kept in iter(self._kept, None) if not kept.transport.is_closing()), None)
+        if connection is None:
             _, connection = await loop.create_connection(Connection, "127.0.0.1", self.server.port)
             self.connections += 1
         self.errors += await connection.ask(sent) != 200
         self.latencies[number] = 1000 * (loop.time() - due)
-        if not connection.transport.is_closing():
-            self.idle.append(connection)
+        self.idle.append(connection)
+
+    def _kept(self) -> Connection | None:
+        """A connection that was free; the server may have closed it since."""
+        return self.idle.pop() if self.idle else None
 
 
 def client(chosen: argparse.Namespace) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,6 +38,15 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for name, model in made.items():
         model.save(folder / name)
     return {name: folder / name for name in made}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def open_files() -> None:
+    """Room for a thousand connections, here and in the servers, which inherit it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 4096 if hard == resource.RLIM_INFINITY else min(4096, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 @pytest.fixture(scope="session")

@@ -29,9 +29,16 @@ class Server(NamedTuple):
 
 
 @contextmanager
-def running(*arguments: str | Path) -> Iterator[Server]:
-    """``spanloom serve`` with these arguments, on a port that is free; it must end without a traceback."""
+def running(*arguments: str | Path | float, files: int | None = None) -> Iterator[Server]:
+    """``spanloom serve`` with these arguments, on a port that is free; it must end without a traceback.
+
+    Args:
+        arguments: of the command.
+        files: how many files and connections it may have open.
+    """
     command = [sys.executable, "-m", "spanloom.cli", "serve", "--port", "0", *map(str, arguments)]
+    if files is not None:
+        command = ["bash", "-c", f'ulimit -n {files} && exec "$@"', "bash", *command]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
     assert process.stderr is not None
     line, said = "", list[str]()

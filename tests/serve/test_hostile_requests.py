@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import selectors
 import socket
 import time
 from collections.abc import Iterator
@@ -192,6 +193,35 @@ def test_a_thousand_connections_at_once(server: Server, client: httpx.Client) ->
     assert client.get("/health").status_code == 200
 
 
+def test_more_requests_than_may_wait(server: Server, client: httpx.Client) -> None:
+    opened = [socket.create_connection(("127.0.0.1", server.port), timeout=60) for _ in range(1100)]
+    try:
+        for one in opened:
+            one.sendall(post("No chest pain.")[:-1])
+        assert comes(opened, b"HTTP/1.1 503") == 1100 - 1024
+    finally:
+        for one in opened:
+            one.close()
+    for _ in range(100):
+        if client.post("/predict", json={"text": "No pain."}).status_code == 200:
+            return
+        time.sleep(0.1)
+    pytest.fail("the places are not given back")
+
+
+def comes(opened: list[socket.socket], answer: bytes) -> int:
+    """How many connections are answered so: all that come within a minute, until none came for two seconds."""
+    found = 0
+    with selectors.DefaultSelector() as waiting:
+        for one in opened:
+            waiting.register(one, selectors.EVENT_READ)
+        while ready := waiting.select(2 if found else 60):
+            for key, _ in ready:
+                waiting.unregister(key.fileobj)
+                found += key.fileobj.recv(len(answer)) == answer  # type: ignore[union-attr]
+    return found
+
+
 def test_clients_that_hang_up(server: Server, client: httpx.Client) -> None:
     long = post("No chest pain. " * 10_000)
     for part in (long, long[:200_00], long[:40], post("pain")):
@@ -206,7 +236,7 @@ def test_clients_that_hang_up(server: Server, client: httpx.Client) -> None:
 @pytest.fixture(scope="module")
 def hurried(models: dict[str, Path]) -> Iterator[Server]:
     """A server with little time and little room."""
-    with running(models["clinical"], "--timeout", "0.5", "--max-body", 1_000_000, "--jobs", 1) as server:
+    with running(models["clinical"], "--timeout", 0.5, "--max-body", 1_000_000, "--jobs", 1, files=100) as server:
         yield server
 
 
@@ -243,4 +273,17 @@ def test_what_waits_is_bounded(hurried: Server) -> None:
             one.close()
     assert answers.count(b"HTTP/1.1 503") + answers.count(b"HTTP/1.1 408") == 40
     assert answers.count(b"HTTP/1.1 503") > 0  # of 36 MB, 16 have a place
+    assert comes_back(hurried)
+
+
+def test_more_connections_than_the_system_allows(hurried: Server) -> None:
+    asked = post("No pain.").replace(b"localhost", b"localhost\r\nConnection: close")
+    opened = [socket.create_connection(("127.0.0.1", hurried.port), timeout=60) for _ in range(300)]
+    try:
+        for one in opened:
+            one.sendall(asked)
+        assert {one.recv(12) for one in opened} <= {b"HTTP/1.1 200", b"HTTP/1.1 503"}
+    finally:
+        for one in opened:
+            one.close()
     assert comes_back(hurried)

@@ -107,9 +107,9 @@ class Api:
         return found
 
     async def _answer(self, request: Request, work: Callable[[bytes, Ticket], bytes]) -> Response:
-        ticket = self._workers.ticket()
-        raw = await self._body(request, ticket)
-        answer = await self._workers.run(lambda: work(raw, ticket), ticket, len(raw), lambda: _hung_up(request))
+        with self._workers.ticket() as ticket:
+            raw = await self._body(request, ticket)
+            answer = await self._workers.run(lambda: work(raw, ticket), ticket, len(raw), lambda: _hung_up(request))
         return Response(answer, media_type="application/json")
 
     async def _body(self, request: Request, ticket: Ticket) -> bytes:

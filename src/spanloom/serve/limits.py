@@ -16,12 +16,14 @@ class Limits:
         text: characters of all its documents together.
         seconds: from the first byte of the body to the answer.
         documents: in one batch.
+        waiting: requests that are read, wait or are worked on, all together; more would only wait longer.
     """
 
     body: int = 4 * 2**20
     text: int = 1_000_000
     seconds: float = 30.0
     documents: int = 1000
+    waiting: int = 1024
 
     @property
     def held(self) -> int:

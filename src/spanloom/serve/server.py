@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import math
 import signal
 import socket
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import uvicorn
 
@@ -92,6 +94,7 @@ class _Server(uvicorn.Server):
 
 
 async def _run(server: _Server, workers: Workers, opened: socket.socket, started: Callable[[], object]) -> int:
+    asyncio.get_running_loop().set_exception_handler(_tell)
     with workers.open():
         serving = asyncio.ensure_future(server.serve(sockets=[opened]))
         while not server.started and not serving.done():
@@ -99,3 +102,14 @@ async def _run(server: _Server, workers: Workers, opened: socket.socket, started
         started()
         await serving
     return signal.Signals(server.signal) if server.signal else 0
+
+
+def _tell(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log what went wrong outside of a request, but for one thing.
+
+    Where the system lets us open no more connections, those that come wait until others are closed. The loop tries
+    again by itself, and says so thousands of times.
+    """
+    error = context.get("exception")
+    if not (isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)):
+        loop.default_exception_handler(context)

@@ -75,10 +75,22 @@ class Workers:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="spanloom")
         self._limits = limits
         self._held = 0
+        self._requests = 0
 
-    def ticket(self) -> Ticket:
-        """For a request that comes now."""
-        return Ticket(self._limits.seconds)
+    @contextmanager
+    def ticket(self) -> Iterator[Ticket]:
+        """For a request, from its beginning to its answer.
+
+        Raises:
+            Refused: too many requests have one.
+        """
+        if self._requests >= self._limits.waiting:
+            raise _busy()
+        self._requests += 1
+        try:
+            yield Ticket(self._limits.seconds)
+        finally:
+            self._requests -= 1
 
     def hold(self, size: int) -> None:
         """Count bytes that a request keeps in memory; `release` them.
@@ -87,7 +99,7 @@ class Workers:
             Refused: all requests together hold too many.
         """
         if self._held + size > self._limits.held:
-            raise Refused(503, "too many requests are waiting; try again in a moment")
+            raise _busy()
         self._held += size
 
     def release(self, size: int) -> None:
@@ -131,3 +143,7 @@ class Workers:
             yield
         finally:
             self._pool.shutdown(cancel_futures=True)
+
+
+def _busy() -> Refused:
+    return Refused(503, "too many requests are waiting; try again in a moment")

@@ -353,7 +353,7 @@ function explanation(found) {
     parts.push(element("p", { class: "faint" }, `What speaks for the mention (+) and against it (−), by token and role, beside the best reading without it${odds}.`));
     for (const one of found.contributions) {
       const times = Math.abs(one.times) > 1 ? ` × ${Math.abs(one.times)}` : "";
-      const role = (one.times < 0 ? "not " : "") + one.role + times;
+      const role = one.role + times + (one.times < 0 ? ", which the other has" : "");
       const where = one.token === undefined ? role : `${one.text} · ${role}`;
       const summary = element("summary", {}, element("bdi", {}, visible(where)), ` ${signed(one.score)}`);
       parts.push(element("details", {}, summary, table(one.features.map((feature) => [feature.name, signed(one.times * feature.score)]))));
