@@ -54,13 +54,14 @@ def explain(model: Model, document: Document, mentions: Sequence[Mention] | None
     """Why a model finds mentions in a document, or does not; see `Recognizer.explain` and `Linker.explain`.
 
     Args:
-        model: a recognizer, a cascade or a linker.
+        model: a recognizer, a cascade, a linker or a segmenter.
         document: tokens and sentences are made where they are missing; its own mentions are not looked at.
         mentions: those to explain; what the model predicts when ``None``.
 
     Raises:
         UsageError: a model of another kind, or a mention that it cannot hold.
     """
-    if not isinstance(model, Recognizer | Cascade | Linker):
-        raise UsageError(f"a {type(model).__name__} explains no mentions; give a recognizer, a cascade or a linker")
+    if not isinstance(model, Recognizer | Cascade | Linker | Segmenter):
+        expected = "a recognizer, a cascade, a linker or a segmenter"
+        raise UsageError(f"a {type(model).__name__} explains no mentions; give {expected}")
     return model.explain(document, mentions)

@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spanloom.document import Document, Mention, Span
 from spanloom.errors import UsageError
-from spanloom.hypergraph import Edges, Floats, Ints, Potentials
+from spanloom.features import FeatureIndex, FeatureSet
+from spanloom.hypergraph import Edges, Engine, Floats, Ints, Potentials
 from spanloom.hypergraph.constrain import rivals
 from spanloom.recognize.corpus import Gold, place
 from spanloom.recognize.explanation import Contribution, Explanation, Part
@@ -130,41 +133,89 @@ class _Scored:
 
     def _contributions(self, edges: Edges, potentials: Potentials, first: int, lane: int) -> list[Contribution]:
         """What differs between the structure with the mention and the one without it."""
-        engine, template = self.tagger.engine, self.tagger.engine.template
-        counted = [engine.role_counts(own, np.array([0, len(own)])) for own in edges]
-        (with_roles, with_constants), (roles, constants) = counted
-        times = (with_roles - roles)[:, :, 0]
-        found = []
-        for token in np.unique(np.nonzero(times)[0]).tolist():
-            named = self._named(first + token)
-            for r in np.flatnonzero(times[token]).tolist():
-                score = float(times[token, r]) * float(potentials.roles[token, r, 0])
-                found.append(self._contribution(first + token, r, lane, int(times[token, r]), score, named))
-        again = np.rint(with_constants - constants)[:, 0]
-        for c in np.flatnonzero(again).tolist():
-            weight = float(potentials.constants[c, 0])
-            found.append(Contribution(template.constants[c], int(again[c]), float(again[c]) * weight))
+        by_token, found = differences(self.tagger.engine, potentials, edges)
+        for token, roles in by_token.items():
+            named = named_features(self.tagger.features, self.tagger.index, self.document, first + token)
+            found += [
+                self._contribution(first + token, role, lane, times, score, named) for role, times, score in roles
+            ]
         return sorted(found, key=lambda item: -abs(item.score))
 
-    def _named(self, token: int) -> tuple[list[str], Ints]:
-        """The names of the features of a token, and their rows; those that the model does not know are left out."""
-        pairs = self.tagger.features.named_keys(self.document, token)
-        rows = self.tagger.index.rows(np.array([key for _, key in pairs], np.uint64))
-        known = rows >= 0
-        return [name for (name, _), keep in zip(pairs, known.tolist(), strict=True) if keep], rows[known].astype(int)
-
-    def _contribution(
-        self, token: int, role: int, lane: int, times: int, score: float, named: tuple[list[str], Ints]
-    ) -> Contribution:
-        tagger, document = self.tagger, self.document
-        names, rows = named
-        weights = tagger.weights.features[rows, role, lane].tolist()
-        parts = [Part(name, weight) for name, weight in zip(names, weights, strict=True) if weight]
+    def _contribution(self, token: int, role: int, lane: int, times: int, score: float, named: Named) -> Contribution:
+        tagger = self.tagger
+        parts = named.weighed(tagger.weights.features[:, role, lane])
         name = tagger.engine.template.roles[role]
         if tagger.penalty and name in tagger.structure.start_roles(tagger.types):
             parts.append(Part(PENALTY, tagger.penalty))
-        assert document.tokens is not None  # it was scored
-        span = Span(*document.tokens[token].tolist())
-        text = document.text[span.start : span.end]
-        parts.sort(key=lambda part: -abs(part.score))
-        return Contribution(name, times, score, token, span, text, tuple(parts))
+        return at_token(self.document, token, name, times, score, parts)
+
+
+class Named(NamedTuple):
+    """The features of a token that a model knows.
+
+    Args:
+        names: readable.
+        rows: of the index.
+    """
+
+    names: list[str]
+    rows: Ints
+
+    def weighed(self, weights: NDArray[np.float32], factor: float = 1.0) -> list[Part]:
+        """Those that have a weight, times a factor.
+
+        Args:
+            weights: (F,) of one role.
+            factor: of all weights.
+        """
+        values = weights[self.rows].tolist()
+        return [Part(name, factor * value) for name, value in zip(self.names, values, strict=True) if value]
+
+
+def named_features(features: FeatureSet, index: FeatureIndex, document: Document, token: int) -> Named:
+    """The names of the features of a token, and their rows; those that the index does not know are left out."""
+    pairs = features.named_keys(document, token)
+    rows = index.rows(np.array([key for _, key in pairs], np.uint64))
+    known = rows >= 0
+    return Named([name for (name, _), keep in zip(pairs, known.tolist(), strict=True) if keep], rows[known].astype(int))
+
+
+def differences(
+    engine: Engine, potentials: Potentials, edges: Edges
+) -> tuple[dict[int, list[tuple[int, int, float]]], list[Contribution]]:
+    """What one structure of a sentence has and another has not.
+
+    Args:
+        engine: of both.
+        potentials: of the sentence, of one type.
+        edges: (2, T, 1, D).
+
+    Returns:
+        For each token where they differ the roles, how often more the first has them, and what that scores; and what
+        the constants score.
+    """
+    template = engine.template
+    (with_roles, with_constants), (roles, constants) = (
+        engine.role_counts(own, np.array([0, len(own)])) for own in edges
+    )
+    times = (with_roles - roles)[:, :, 0]
+    found: dict[int, list[tuple[int, int, float]]] = {}
+    for token, role in zip(*(places.tolist() for places in np.nonzero(times)), strict=True):
+        count = int(times[token, role])
+        found.setdefault(token, []).append((role, count, count * float(potentials.roles[token, role, 0])))
+    again = np.rint(with_constants - constants)[:, 0]
+    weights = potentials.constants[:, 0]
+    named = [
+        Contribution(template.constants[c], int(again[c]), float(again[c] * weights[c])) for c in np.flatnonzero(again)
+    ]
+    return found, named
+
+
+def at_token(
+    document: Document, token: int, role: str, times: int, score: float, parts: Sequence[Part]
+) -> Contribution:
+    """What a role at a token adds; the features are put in order."""
+    assert document.tokens is not None  # it was scored
+    span = Span(*document.tokens[token].tolist())
+    text = document.text[span.start : span.end]
+    return Contribution(role, times, score, token, span, text, tuple(sorted(parts, key=lambda part: -abs(part.score))))

@@ -60,7 +60,7 @@ class Decoded:
 
     Args:
         labels: the best tags.
-        text: that was decoded.
+        text: that was decoded, with all columns that the deciding chains read.
         make_sides: gives what probabilities of words and of mentions are computed with.
         solution: of dual decomposition, if that was the method.
     """
@@ -72,8 +72,12 @@ class Decoded:
 
     def probabilities(self, asked: Segments, *, words: bool, n_jobs: int = 1) -> Floats:
         """The exact probability of each word, or mention, (Q,)."""
-        side = self._sides[0 if words else 1]
+        side = self.side(words=words)
         return side.lattice.probabilities(side.potentials, self.text.offsets, asked, words=words, n_jobs=n_jobs)
+
+    def side(self, *, words: bool) -> Side:
+        """What probabilities of words, or of mentions, are computed with."""
+        return self._sides[0 if words else 1]
 
     @cached_property
     def _sides(self) -> tuple[Side, Side]:
@@ -141,7 +145,7 @@ class Model:
         if method == "incremental":
             seen = add_columns(text, output_columns(_apart(words, mentions, text, n_jobs), self.types))
             own = _sides(self.parts[1], seen, n_jobs)[WORDS], _sides(self.parts[2], seen, n_jobs)[MENTIONS]
-            return Decoded(_apart(*own, text, n_jobs), text, lambda: own)
+            return Decoded(_apart(*own, text, n_jobs), seen, lambda: own)
         mentions = mentions.shifted(self.joint_penalty)
         if method == "exact":
             labels = self._exact(words, mentions, _apart(words, mentions, text, n_jobs), text, weight, n_jobs)

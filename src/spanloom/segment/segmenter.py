@@ -10,10 +10,11 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from spanloom.document import Document
+from spanloom.document import Document, Mention
 from spanloom.errors import DataError, ModelError, UsageError
 from spanloom.hypergraph.threads import worker_count
 from spanloom.recognize.corpus import Lost, batches, check_development, training_types
+from spanloom.recognize.explanation import Explanation
 from spanloom.recognize.parameters import MentionEstimator, lambdas
 from spanloom.recognize.recognizer import BATCH_TOKENS, HELD_OUT, OPTIMIZERS
 from spanloom.recognize.strongest import Strongest
@@ -22,6 +23,7 @@ from spanloom.segment.characters import Characters, Text, split, word_starts
 from spanloom.segment.constraints import allowed_pairs, constraints_of, parse
 from spanloom.segment.corpus import Corpus, hold_out, whole_or_sentences
 from spanloom.segment.dual import ITERATIONS
+from spanloom.segment.explain import Explainer
 from spanloom.segment.feature_sets import SETS, make_features, own_columns, read_dictionaries
 from spanloom.segment.gold import gold_labels
 from spanloom.segment.lattice import mention_lattice, pair_lattice, segments, word_lattice
@@ -253,6 +255,21 @@ class Segmenter(MentionEstimator):
             result.append(Probabilities(*own))
             w, m = w + tokens, m + len(document.mentions)
         return result
+
+    def explain(self, document: Document, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
+        """Why the model finds mentions, or does not: the roles and features that carry each, and what would be instead.
+
+        Args:
+            document: sentences are made where they are missing; its own words and mentions are not looked at.
+            mentions: those to explain; what the model predicts when ``None``.
+
+        Raises:
+            UsageError: a mention that the model cannot hold, or of a type that it does not know.
+        """
+        model = self.fitted
+        batch = split([prepare(document).copy(mentions=[])])
+        decoded = self._decode(model, batch, worker_count(self.n_jobs))
+        return Explainer(model, self.method, self.weight, batch, decoded).explain(mentions)
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the model as a folder of two files. The same data and seed give the same bytes.

@@ -86,7 +86,7 @@ class Api:
             models=[
                 schema.ModelRecord(
                     name=served.name, kind=served.kind, types=list(served.model.types_), scores=served.scores,
-                    others=served.considers, explains=served.explains,
+                    others=served.considers,
                 )
                 for served in self._models.values()
             ],

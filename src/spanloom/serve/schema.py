@@ -101,7 +101,6 @@ class ModelRecord(BaseModel):
     types: list[str] = Field(description="of the mentions that it finds")
     scores: bool = Field(description="whether mentions have probabilities")
     others: bool = Field(description="whether it can be asked for mentions outside of the most probable structure")
-    explains: bool = Field(description="whether it can be asked why it finds a mention")
 
 
 class LimitRecord(BaseModel):

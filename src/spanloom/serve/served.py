@@ -46,11 +46,6 @@ class Served:
         """Whether `others` can be asked for."""
         return isinstance(self.model, Recognizer)
 
-    @property
-    def explains(self) -> bool:
-        """Whether `explain` can be asked for."""
-        return not isinstance(self.model, Segmenter)
-
     def predict(self, documents: Iterable[Document], threshold: float = 0.0) -> Iterator[Document]:
         """Documents with the mentions that the model finds, in place of their own; lazily, in batches.
 
@@ -72,7 +67,7 @@ class Served:
         """Why the model finds a mention of a document, or does not.
 
         Raises:
-            UsageError: the model explains nothing, or cannot hold the mention.
+            UsageError: the model cannot hold the mention.
         """
         [found] = explain(self.model, document, [mention])
         return found

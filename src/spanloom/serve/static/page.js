@@ -319,7 +319,7 @@ function choose(number) {
   }
   detail.replaceChildren(element("h2", {}, element("bdi", {}, surface(mention))), list);
   if (mention.other) detail.append(element("p", { class: "faint" }, "Not in the most probable structure; considered only."));
-  if (model().explains) explain(mention, detail);
+  explain(mention, detail);
 }
 
 async function explain(mention, detail) {
