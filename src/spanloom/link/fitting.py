@@ -67,7 +67,7 @@ class Outcome:
         system: trained.
         derivations: of the training data.
         scores: of development data.
-        passes: of each run, until its best.
+        passes: of each run.
         history: updates and development scores of each pass.
     """
 
@@ -111,7 +111,11 @@ class Fitter:
         return Outcome(system, ground.derivations, scores, tuple(fit.passes for fit in fits), history)
 
     def refit(self, documents: Sequence[Document], chosen: Outcome) -> Outcome:
-        """Train on all documents, with the passes and the bias that some of them, held out, have chosen."""
+        """Train on all documents, with the bias that some of them, held out, have chosen.
+
+        Each run takes as many passes as it took then, to the last and not to the best: averaged weights rarely get
+        worse, and which pass is the best is chance.
+        """
         ground = self._ground(documents)
         runs = [self._rerun(number, ground, passes) for number, passes in enumerate(chosen.passes)]
         system = replace(ground.system, weights=merge(runs), bias=chosen.system.bias)
@@ -184,7 +188,7 @@ class Fitter:
             return done.number - best[0][1] >= plan.patience
 
         self._learn(number, ground, plan.iterations, after)
-        return _Fit(best[0][2], best[0][1], tuple(history))
+        return _Fit(best[0][2], len(history), tuple(history))
 
     def _rerun(self, number: int, ground: _Ground, passes: int) -> Weights:
         last: list[Weights] = []

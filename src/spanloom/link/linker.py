@@ -147,8 +147,8 @@ class Linker(MentionEstimator):
 
         Args:
             documents: with mentions and their concepts; tokens and sentences are made where they are missing.
-            dev: chooses the pass and the bias. When ``None``, a tenth of the training data, drawn by the seed, does,
-                and then the linker is trained again on all of them.
+            dev: chooses the pass and the bias. When ``None``, a tenth of the training data, drawn by the seed, chooses
+                the bias and when to stop, and then the linker is trained again on all of them.
             vocabulary: what mentions are linked to; kept in the model.
             progress: told of each step.
 

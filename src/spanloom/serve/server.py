@@ -108,8 +108,11 @@ def _tell(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     """Log what went wrong outside of a request, but for one thing.
 
     Where the system lets us open no more connections, those that come wait until others are closed. The loop tries
-    again by itself, and says so thousands of times.
+    again by itself a second later, and says so thousands of times; and if the server ends within that second, it tries
+    with a socket that is closed.
     """
     error = context.get("exception")
-    if not (isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)):
+    crowded = isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)
+    late = isinstance(error, ValueError) and "_start_serving" in context["message"]
+    if not (crowded or late):
         loop.default_exception_handler(context)
