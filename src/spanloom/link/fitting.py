@@ -108,7 +108,7 @@ class Fitter:
         system = replace(ground.system, weights=merge([fit.weights for fit in fits]))
         system, scores = self._biased(system, development)
         history = tuple(step for fit in fits for step in fit.history)
-        return Outcome(system, ground.derivations, scores, tuple(fit.passes for fit in fits), history)
+        return Outcome(system, ground.derivations, scores, tuple(len(fit.history) for fit in fits), history)
 
     def refit(self, documents: Sequence[Document], chosen: Outcome) -> Outcome:
         """Train on all documents, with the bias that some of them, held out, have chosen.
@@ -188,7 +188,7 @@ class Fitter:
             return done.number - best[0][1] >= plan.patience
 
         self._learn(number, ground, plan.iterations, after)
-        return _Fit(best[0][2], len(history), tuple(history))
+        return _Fit(best[0][2], tuple(history))
 
     def _rerun(self, number: int, ground: _Ground, passes: int) -> Weights:
         last: list[Weights] = []
@@ -238,7 +238,6 @@ class _Ground:
 @dataclass(frozen=True)
 class _Fit:
     weights: Weights
-    passes: int
     history: tuple[tuple[int, float, float], ...]
 
 
