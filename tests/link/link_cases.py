@@ -11,7 +11,7 @@ from numba import njit
 
 from spanloom.link import kernels_beam as beam
 from spanloom.link import kernels_features as features
-from spanloom.link import kernels_table
+from spanloom.link import kernels_shared, kernels_table, kernels_walk
 from spanloom.link.hashing import mixed
 from spanloom.link.kernels_features import Data, Forms
 from spanloom.link.learning import Search, filled_table, new_table
@@ -27,13 +27,13 @@ def search(model, data, work, sentence, local, width, forced, labels, choices, l
 
 @njit
 def trace(work, steps, labels, choices):
-    beam.trace(work, steps, 0, labels, choices)
+    kernels_walk.trace(work, steps, 0, labels, choices)
 
 
 @njit
 def walk(model, data, work, labels, choices, begin, steps, roles, keys):
-    beam.prepare(model, data, work, np.int64(0))
-    return beam.walk(model, data, work, np.int64(0), labels, choices, begin, steps, roles, keys)
+    kernels_shared.prepare(model, data, work, np.int64(0))
+    return kernels_walk.walk(model, data, work, np.int64(0), labels, choices, begin, steps, roles, keys)
 
 
 @njit

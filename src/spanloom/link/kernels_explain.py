@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from numba import njit
 
-from spanloom.link import kernels_beam as beam
+from spanloom.link import kernels_walk as derivation
+from spanloom.link.kernels_shared import prepare as enter
 from spanloom.link.kernels_table import weight
 
 
 @njit(cache=True, nogil=True)
 def prepare(model, data, work, sentence, labels, choices, earlier):
     """A sentence made ready to be walked; if it is an earlier one, what it is linked to is noted."""
-    beam.prepare(model, data, work, sentence)
+    enter(model, data, work, sentence)
     if earlier:
-        beam.link(data, work, sentence, labels, choices)
+        derivation.link(data, work, sentence, labels, choices)
 
 
 @njit(cache=True, nogil=True)
 def walk(model, data, work, sentence, labels, choices, begin, steps, roles, keys, weights):
     """The roles, keys and the keys' weights of some steps of a derivation; how many roles and keys there are."""
-    counts = beam.walk(model, data, work, sentence, labels, choices, begin, steps, roles, keys)
+    counts = derivation.walk(model, data, work, sentence, labels, choices, begin, steps, roles, keys)
     for i in range(counts[1]):
         weights[i] = weight(model.table, keys[i])
     return counts

@@ -16,16 +16,16 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from spanloom.kernels import inner
+from spanloom.kernels import borrowing
 from spanloom.link.kernels_table import ZERO, mix, weight
 
 # groups of templates, as bits
 RECOGNITION, NORMALIZATION, JOINT, SEGMENTS, CANDIDATES, HISTORY, LANGUAGE = 1, 2, 4, 8, 16, 32, 64
 NIL = 128  # no group of features: whether an entity that has candidates may be linked to none of them
 
-# columns of a state
+# columns of a state: what is near, labels and segments, stands before what is far, entities
 (LABEL1, LABEL2, OPEN, N1, N1_FIRST, N1_LAST, N1_SIZE, N2, N2_LAST, N2_SIZE,
- E1, E1_LAST, E1_END, E1_CONCEPT, E2_LAST, GOLD) = range(16)  # fmt: skip
+ E1, E1_LAST, E2_LAST, E1_END, E1_CONCEPT, GOLD) = range(16)  # fmt: skip
 WIDTH = 16
 NOTHING = np.uint64(0x51ED270B35A5F4C9)  # stands for a segment or an entity that is not there
 BEHIND = np.uint64(0x7F4A7C15F39CC060)  # stands for the word after the last
@@ -109,13 +109,13 @@ def key4(template, a, b, c, d):
     return mix(mix(mix(mix(mix(NOTHING, template), a), b), c), d)
 
 
-@inner
+@borrowing
 def concept_form(concept):
     """n of a concept."""
     return mix(NO_CONCEPT, np.uint64(concept + 1))
 
 
-@inner
+@borrowing
 def text_form(words, first, end):
     """n of words that are linked to nothing, and e of a string."""
     state = NOTHING
@@ -124,7 +124,7 @@ def text_form(words, first, end):
     return state
 
 
-@inner
+@borrowing
 def append_keys(groups, known, label, out):
     """Template 2: whether the entity with the word appended is a name of the vocabulary."""
     n = 0
@@ -134,15 +134,11 @@ def append_keys(groups, known, label, out):
     return n
 
 
-@inner
+@borrowing
 def next_keys(groups, state, word, label, out):
-    """What the next label says with the segments before it: templates 4b, 6, and 11 to 14."""
+    """What the next label says with the segments before it: templates 11 to 14."""
     n = 0
     l1, l2 = state[LABEL1], state[LABEL2]
-    if groups & RECOGNITION:
-        out[n] = key3(401, state[E1], l1, label)
-        out[n + 1] = key3(601, state[E2_LAST], state[E1_LAST], label)
-        n += 2
     if groups & JOINT:
         n1, n2, size = state[N1], state[N2], min(state[N1_SIZE], 9)
         out[n] = key2(1101, n1, label)
@@ -158,16 +154,24 @@ def next_keys(groups, state, word, label, out):
     return n
 
 
-@inner
-def close_keys(groups, state, concept, base, first, kind, word, words, language, more, found, linked, out):
-    """What linking the open entity says with what came before: templates 7 to 10, 15, and ours.
+@borrowing
+def next_far_keys(groups, state, label, out):
+    """What the next label says with the entities before it: templates 4b and 6."""
+    n = 0
+    if groups & RECOGNITION:
+        out[n] = key3(401, state[E1], state[LABEL1], label)
+        out[n + 1] = key3(601, state[E2_LAST], state[E1_LAST], label)
+        n += 2
+    return n
+
+
+@borrowing
+def close_keys(groups, state, concept, word, language, more, found, linked, out):
+    """What linking the open entity says with the segments before it: templates 7 to 10, 15, and ours.
 
     Args:
         state: after the entity has become the last segment.
         concept: its number, -1 for none.
-        base: the sentence's first token, in ``words``.
-        first: the entity's first token, in the sentence.
-        kind: its type's number.
         word: the one that follows.
         language: ranges of bigram and trigram at the word that follows.
         more: whether there is such a word.
@@ -199,18 +203,42 @@ def close_keys(groups, state, concept, base, first, kind, word, words, language,
     if groups & HISTORY:
         out[n] = key3(2001, linked, found, concept >= 0)
         n += 1
-        if state[E1_END] >= 0:
-            same = np.int64(2) if concept < 0 else np.int64(concept == state[E1_CONCEPT])
-            gap = first - state[E1_END]
-            between = text_form(words, base + state[E1_END], base + first) if gap <= 2 else np.uint64(min(gap, 8))
-            out[n] = key3(2002, same, between, kind)
-            out[n + 1] = key3(2003, same, min(gap, 8), found)
-            out[n + 2] = key3(2004, state[E1_CONCEPT], n1, kind)
-            n += 3
     return n
 
 
-@inner
+@borrowing
+def close_far_keys(groups, state, between, concept, form, first, kind, found, out):
+    """What linking the open entity says with the entity before it, if there is one in the sentence.
+
+    Args:
+        state: before or after the entity is closed, which is the same to it.
+        between: what stands between the two, see `between_entities`.
+        concept: the entity's number, -1 for none.
+        form: n of the entity.
+        first: its first token, in the sentence.
+        kind: its type's number.
+        found: how the candidate was found.
+    """
+    n = 0
+    if groups & HISTORY and state[E1_END] >= 0:
+        same = np.int64(2) if concept < 0 else np.int64(concept == state[E1_CONCEPT])
+        gap = first - state[E1_END]
+        out[n] = key3(2002, same, between, kind)
+        out[n + 1] = key3(2003, same, min(gap, 8), found)
+        out[n + 2] = key3(2004, state[E1_CONCEPT], form, kind)
+        n += 3
+    return n
+
+
+@borrowing
+def between_entities(state, words, base, first):
+    """The words between the entity before and a token, if there are at most two, else how many there are."""
+    end = state[E1_END]
+    gap = first - end
+    return text_form(words, base + end, base + first) if end >= 0 and gap <= 2 else np.uint64(min(gap, 8))
+
+
+@borrowing
 def segment_keys(groups, data, base, length, first, end, span, kind, out):
     """What an entity's own words and those beside it say, and what is known of the span.
 
@@ -251,7 +279,7 @@ def segment_keys(groups, data, base, length, first, end, span, kind, out):
     return n
 
 
-@inner
+@borrowing
 def candidate_keys(groups, data, span, choice, out):
     """What is known of a candidate, or of there being none: ``choice`` is its number, counted in the span."""
     n = 0
@@ -268,7 +296,7 @@ def candidate_keys(groups, data, span, choice, out):
     return n
 
 
-@inner
+@borrowing
 def total(table, keys, n):
     """The sum of the weights of n keys."""
     result = np.float32(0)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from spanloom.kernels import inner
+from spanloom.kernels import borrowing
 from spanloom.link.ngrams import START
 
 
-@inner
+@borrowing
 def _find(ptr, words, context, word):
     """The number of the n-gram, -1 if it is not there; binary search among the children of its context."""
     low, high = ptr[context], ptr[context + 1]

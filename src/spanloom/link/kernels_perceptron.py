@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from spanloom.kernels import inner
-from spanloom.link import kernels_beam as beam
+from spanloom.kernels import borrowing
+from spanloom.link import kernels_walk as derivation
+from spanloom.link.kernels_beam import search
 from spanloom.link.kernels_table import change
 
 
-@inner
+@borrowing
 def local_scores(indices, offsets, values, weights, base, length, out):
     """(T, R) scores of roles at the tokens of a sentence."""
     for t in range(length):
@@ -23,7 +24,7 @@ def local_scores(indices, offsets, values, weights, base, length, out):
                 row[r] += value * source[r]
 
 
-@inner
+@borrowing
 def _update(matrix, weights, sums, table, base, roles, keys, sign, step):
     indices, offsets, values = matrix
     for j in range(len(roles)):
@@ -73,13 +74,13 @@ def train(
         for j in range(ptr[document], ptr[document + 1]):
             work.linked[concepts[j]] = document + 1 if sentences[j] < n else 0
         local_scores(matrix[0], matrix[1], matrix[2], weights, base, length, local)
-        taken, right = beam.search(
+        taken, right = search(
             model, data, work, n, local, width, forced, gold_label, gold_choice, np.bool_(True), margin
         )
         if right:
             continue
         updates += 1
-        beam.trace(work, taken, 0, labels, choices)
+        derivation.trace(work, taken, 0, labels, choices)
         for i in range(taken):
             right_labels[i] = gold_label[base + i] if i < length else 0
             closes = i > 0 and gold_choice[base + i - 1] >= 0
@@ -87,9 +88,9 @@ def train(
         same = 0
         while same < taken and labels[same] == right_labels[same] and choices[same] == right_choices[same]:
             same += 1
-        a, b = beam.walk(model, data, work, n, right_labels, right_choices, same, taken, roles, keys)
+        a, b = derivation.walk(model, data, work, n, right_labels, right_choices, same, taken, roles, keys)
         _update(matrix, weights, sums, model.table, base, roles[:a], keys[:b], 1.0, step - 1)
-        a, b = beam.walk(model, data, work, n, labels, choices, same, taken, roles, keys)
+        a, b = derivation.walk(model, data, work, n, labels, choices, same, taken, roles, keys)
         _update(matrix, weights, sums, model.table, base, roles[:a], keys[:b], -1.0, step - 1)
     return len(order), updates
 
@@ -110,7 +111,7 @@ def predict(model, data, first, end, local, base, work, width, forced, out_label
     for n in range(first, end):
         start = data.offsets[n]
         length = data.offsets[n + 1] - start
-        taken, _ = beam.search(
+        taken, _ = search(
             model,
             data,
             work,
@@ -123,9 +124,9 @@ def predict(model, data, first, end, local, base, work, width, forced, out_label
             np.bool_(False),
             0.0,
         )
-        beam.trace(work, taken, 0, labels, choices)
+        derivation.trace(work, taken, 0, labels, choices)
         out_score[n] = work.scores[(length + 1) % 2, 0]
         for i in range(length):
             out_label[start + i] = labels[i]
             out_choice[start + i] = choices[i + 1]
-        beam.link(data, work, n, labels, choices)
+        derivation.link(data, work, n, labels, choices)

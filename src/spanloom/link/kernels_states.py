@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from spanloom.kernels import inner
+from spanloom.kernels import borrowing
 from spanloom.link import kernels_features as features
 
 
-@inner
+@borrowing
 def role(types, previous, label):
     """The role of a pair of labels; see `spanloom.link.transitions.role_names`."""
     labels = 1 + 2 * types
@@ -21,7 +21,7 @@ def role(types, previous, label):
     return base + 2 * types + 2 * kind + (previous == label)
 
 
-@inner
+@borrowing
 def start(state):
     """The state before the first token."""
     state[:] = 0
@@ -33,14 +33,14 @@ def start(state):
         state[column] = np.int64(features.NOTHING)
 
 
-@inner
+@borrowing
 def copy(source, target):
     """A state over another; a loop, as what stands behind a slice takes a second to compile."""
     for column in range(features.WIDTH):
         target[column] = source[column]
 
 
-@inner
+@borrowing
 def push(state, form, first, last, size):
     """A new last segment."""
     state[features.N2], state[features.N2_LAST] = state[features.N1], state[features.N1_LAST]
@@ -49,18 +49,26 @@ def push(state, form, first, last, size):
     state[features.N1_LAST], state[features.N1_SIZE] = np.int64(last), size
 
 
-@inner
+@borrowing
+def form_of(words, base, first, end, concept):
+    """n of an entity."""
+    if concept >= 0:
+        return features.concept_form(concept)
+    return features.text_form(words, base + first, base + end)
+
+
+@borrowing
 def close(forms, words, base, state, end, concept):
     """Close the open entity at token ``end``; its first is kept in the state until `enter` follows."""
     first = state[features.OPEN]
+    form = form_of(words, base, first, end, concept)
     if concept >= 0:
-        push(state, features.concept_form(concept), forms.first[concept], forms.last[concept], forms.size[concept])
+        push(state, form, forms.first[concept], forms.last[concept], forms.size[concept])
     else:
-        form = features.text_form(words, base + first, base + end)
         push(state, form, words[base + first], words[base + end - 1], end - first)
 
 
-@inner
+@borrowing
 def enter(words, base, state, i, label, closed, concept):
     """Take token i with a label; ``closed`` says whether the open entity was closed first."""
     if closed:

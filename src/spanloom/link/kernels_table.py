@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from spanloom.kernels import inner
+from spanloom.kernels import borrowing
 
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 HALF = np.uint64(32)
@@ -43,7 +43,7 @@ def mix(state, value):
     return state ^ (state >> HALF)
 
 
-@inner
+@borrowing
 def find(keys, key):
     """The slot that holds a key, or the empty one where it belongs."""
     mask = np.uint64(len(keys) - 1)
@@ -53,7 +53,7 @@ def find(keys, key):
     return slot
 
 
-@inner
+@borrowing
 def weight(table, key):
     """The weight of a key; 0 if it is unknown, and of key 0, which means that a feature is absent."""
     if key == ZERO:
@@ -62,7 +62,7 @@ def weight(table, key):
     return table.weights[slot] if table.keys[slot] == key else np.float32(0)
 
 
-@inner
+@borrowing
 def change(table, key, delta, step):
     """Add to the weight of a key, which may be new; there must be room."""
     if key == ZERO:

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.features import Sparse
-from spanloom.link import kernels_beam as beam
 from spanloom.link import kernels_perceptron as kernels
+from spanloom.link import kernels_shared as shared
+from spanloom.link.kernels_beam import FREE
 from spanloom.link.kernels_features import MOST, WIDTH, Data, Forms
 from spanloom.link.kernels_table import Table, enter
 
@@ -82,23 +83,27 @@ class Search:
         """R."""
         return 2 + 7 * self.types
 
-    def model(self, table: Table) -> beam.Model:
+    def model(self, table: Table) -> shared.Model:
         """With weights."""
-        return beam.Model(table, self.forms, self.groups, self.types, self.longest)
+        return shared.Model(table, self.forms, self.groups, self.types, self.longest)
 
-    def workspace(self, data: Data) -> beam.Workspace:
+    def workspace(self, data: Data) -> shared.Workspace:
         """Scratch memory for all of the sentences."""
         steps = int(np.diff(data.offsets).max(initial=0)) + 1
-        rows = int((np.diff(data.cand_ptr[data.span_ptr]) + np.diff(data.span_ptr)).max(initial=0)) + 1
+        rows = int((np.diff(data.cand_ptr[data.span_ptr]) + np.diff(data.span_ptr)).max(initial=0)) + steps
         width = self.width + 1
         parent, choice, label = (np.zeros((steps, width), np.int32) for _ in range(3))
-        return beam.Workspace(
+        return shared.Workspace(
             np.zeros((2, width, WIDTH), np.int64), np.zeros((2, width)), parent, choice, label,
             np.zeros((steps, self.longest), np.int32), np.zeros((steps, self.longest, self.types), np.float32),
             np.zeros(rows, np.float32), np.zeros(rows, np.uint64), np.zeros(rows, np.float32),
-            np.zeros((rows, 1 + self.types), np.float32), np.zeros(WIDTH, np.int64),
+            np.zeros((rows, 1 + self.types), np.float32), self._shared(), self._shared(), np.zeros(WIDTH, np.int64),
             np.zeros(len(self.forms.size), np.int64), np.zeros(MOST, np.uint64),
         )  # fmt: skip
+
+    def _shared(self) -> shared.Shared:
+        scores = np.zeros((self.width, 1 + self.types), np.float32)
+        return shared.Shared(np.zeros(self.width, np.uint64), scores, np.zeros(1, np.int64))
 
 
 class Pass(NamedTuple):
@@ -146,7 +151,7 @@ def perceptron(
     table = new_table(1 << 16)
     work = search.workspace(data)
     local = np.zeros((len(work.parent), search.roles), np.float32)
-    prescribed = np.full(len(gold.labels), beam.FREE, np.int32) if forced is None else forced
+    prescribed = np.full(len(gold.labels), FREE, np.int32) if forced is None else forced
     random = np.random.default_rng(seed)
     filled = np.flatnonzero(np.diff(data.offsets))
     steps = 0
