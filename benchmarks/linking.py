@@ -36,7 +36,7 @@ LM = "language model"  # stands for the path of the one that suits the corpus
 CLUSTERS = 500  # Brown clusters, induced from the text of all training data that there are
 PAPER: dict[str, Any] = {
     "features": PAPER_FEATURES, "method": "trigram", "margin": 0.0, "segments": False, "history": False,
-    "evidence": False, "dictionary": False,
+    "evidence": False, "dictionary": False, "word_rate": 1.0, "state_features": True, "nonlocal_features": True,
 }  # fmt: skip
 MODELS: dict[str, tuple[dict[str, Any], ...]] = {  # one linker, or a recognizer and what links its mentions
     "pipeline": ({**PAPER, "task": "recognize"}, {**PAPER, "task": "normalize"}),

@@ -200,7 +200,7 @@ def test_the_help_tells_the_defaults():
     helps = {parameter.name: parameter.help for parameter in train.commands["linker"].params}
     for name, value in Linker().get_params().items():
         if isinstance(value, bool):
-            assert helps[name].endswith(" [with]") and value
+            assert helps[name].endswith(" [with]" if value else " [without]")
         elif isinstance(value, int | float | str) and name not in ("n_jobs", "random_state"):
             assert helps[name].endswith(f" [{value:g}]" if isinstance(value, float) else f" [{value}]"), name
 

@@ -73,8 +73,8 @@ def test_margin_makes_gold_lose_what_it_would_win() -> None:
         assert found == (2, right)
 
 
-@pytest.mark.parametrize("margin", [0.0, 3.0])
-def test_averages_are_those_of_the_plain_definition(margin: float) -> None:
+@pytest.mark.parametrize(("margin", "rate"), [(0.0, 1.0), (3.0, 1.0), (3.0, 0.25)])
+def test_averages_are_those_of_the_plain_definition(margin: float, rate: float) -> None:
     """Every sentence apart, through the kernel, with the weights written down after each."""
     lengths = [3, 4, 2, 5]
     data, gold = make_data(lengths, 1, 4), make_gold(np.concatenate([[0], np.cumsum(lengths)]), 4)
@@ -82,7 +82,7 @@ def test_averages_are_those_of_the_plain_definition(margin: float) -> None:
     search = make_search()
     last: list[Pass] = []
     perceptron(
-        search, data, matrix, sizes, gold, NO_HISTORY, passes=3, seed=5, margin=margin,
+        search, data, matrix, sizes, gold, NO_HISTORY, passes=3, seed=5, margin=margin, word_rate=rate,
         callback=lambda done: bool(last.append(done)),
     )  # fmt: skip
 
@@ -90,7 +90,7 @@ def test_averages_are_those_of_the_plain_definition(margin: float) -> None:
     table, work = new_table(1 << 14), search.workspace(data)
     total, keyed, steps = np.zeros_like(sums), {}, 0
     random = np.random.default_rng(5)
-    values = np.sqrt(sizes)[matrix.indices]
+    values = np.sqrt(np.float32(rate) * sizes)[matrix.indices]
     for _ in last:
         for n in random.permutation(4):
             kernels.train(
@@ -102,7 +102,7 @@ def test_averages_are_those_of_the_plain_definition(margin: float) -> None:
             total += weights
             for key, weight in zip(table.keys.tolist(), table.weights.tolist(), strict=True):
                 keyed[key] = keyed.get(key, 0.0) + weight
-    means = Weights(total / steps / np.sqrt(sizes)[:, None], table)
+    means = Weights(total / steps * np.sqrt(rate / sizes)[:, None], table)
     np.testing.assert_allclose(last[-1].weights.roles, means.roles, atol=1e-4)
     learned = last[-1].weights.table
     found = dict(zip(learned.keys.tolist(), learned.weights.tolist(), strict=True))

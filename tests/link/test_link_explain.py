@@ -28,7 +28,10 @@ def segment_keys(groups_, data, base, length, first, end, span, kind, out):
     return groups.segment_keys(groups_, data, base, length, first, end, span, kind, out)
 
 
-@pytest.fixture(scope="module", params=[{}, {"evidence": False, "history": False, "nil": False}])
+PAPER = {"state_features": True, "nonlocal_features": True, "word_rate": 1}
+
+
+@pytest.fixture(scope="module", params=[{}, {"evidence": False, "history": False, "nil": False}, PAPER])
 def linker(request):
     vocabulary = Vocabulary.build([Concept(concept, names[0], names[1:]) for concept, names in NAMES.items()])
     settings = {"features": "small", "iterations": 2, "folds": 2, **request.param}

@@ -118,7 +118,10 @@ def test_without_development_data_all_training_data_count_in_the_end(
 
 
 def test_what_is_found_between_biases(train: list[Document], dev: list[Document], vocabulary: Vocabulary) -> None:
-    weak = Linker(["low[0]"], iterations=1, folds=2, margin=0, dictionary=False, segments=False, evidence=False)
+    weak = Linker(
+        ["low[0]"], iterations=1, folds=2, margin=0, dictionary=False, segments=False, evidence=False,
+        state_features=True,
+    )  # fmt: skip
     system = weak.fit(train, dev, vocabulary=vocabulary).system_
     instance, matrix = system.read(system.columns(dev := [prepare(document) for document in dev]), None, 1)
     owner = np.repeat(instance.data.document, np.diff(instance.data.offsets))
@@ -225,7 +228,7 @@ def test_parts_of_the_pipeline(
 def test_the_paper_alone(train: list[Document], dev: list[Document], vocabulary: Vocabulary) -> None:
     plain = Linker(
         ["bias", "w[0]", "w[-1]|w[0]"], segments=False, history=False, evidence=False, dictionary=False, margin=0,
-        method="edit", iterations=3, folds=2,
+        word_rate=1, state_features=True, nonlocal_features=True, method="edit", iterations=3, folds=2,
     ).fit(train, dev, vocabulary=vocabulary)  # fmt: skip
     assert plain.report_.dev_f1 > 0.5
 
@@ -279,6 +282,8 @@ def test_batches_do_not_matter(linker: Linker, dev: list[Document]) -> None:
         ({"beam": 0}, "beam is 0"),
         ({"folds": 1}, "folds is 1"),
         ({"margin": -1}, "margin is -1"),
+        ({"word_rate": 0}, "word_rate is 0"),
+        ({"segments": False}, "nothing tells candidates apart"),
         ({"least": 0}, "least is 0"),
         ({"n_jobs": "two"}, "n_jobs is 'two'"),
     ],
@@ -331,7 +336,7 @@ def test_without_nil_what_has_candidates_is_linked(
         document.copy(mentions=[mention.replace(concepts=()) for mention in document.mentions]) for document in train
     ]
     for nil in (True, False):
-        found = Linker("small", iterations=2, folds=3, nil=nil).fit(unlinked, dev, vocabulary=vocabulary)
+        found = Linker("small", iterations=5, folds=3, nil=nil).fit(unlinked, dev, vocabulary=vocabulary)
         mentions = [mention for document in found.predict(bare(dev)) for mention in document.mentions]
         assert mentions
         assert [bool(mention.concepts) for mention in mentions] == [not nil] * len(mentions)

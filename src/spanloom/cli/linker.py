@@ -30,6 +30,8 @@ class LinkerOptions(CommonOptions):
     patience: int | None = Field(default=None, ge=1)
     runs: int | None = Field(default=None, ge=1)
     margin: float | None = None
+    word_rate: float | None = None
+    state_features: bool | None = None
     nonlocal_features: bool | None = None
     segments: bool | None = None
     history: bool | None = None

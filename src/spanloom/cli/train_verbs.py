@@ -137,11 +137,23 @@ def _train_linker(
     least: Annotated[
         float | None, typer.Option("--least", metavar="P", help="Probability of a span to be looked at. [0.01]")
     ] = None,
+    word_rate: Annotated[
+        float | None,
+        typer.Option("--word-rate", metavar="NUMBER", help="The step of words' weights, beside 1 of others. [0.05]"),
+    ] = None,
+    state_features: Annotated[
+        bool | None,
+        typer.Option(
+            "--state-features/--no-state-features",
+            help="The words of earlier entities and of concepts, as in the paper. [without]",
+            show_default=False,
+        ),
+    ] = None,
     nonlocal_features: Annotated[
         bool | None,
         typer.Option(
             "--nonlocal-features/--no-nonlocal-features",
-            help="What recognition and linking see of each other. [with]",
+            help="The last two segments with their labels, as in the paper. [without]",
             show_default=False,
         ),
     ] = None,

@@ -48,6 +48,7 @@ class Plan:
     patience: int
     runs: int
     margin: float
+    word_rate: float
     groups: int
     folds: int
     least: float
@@ -207,7 +208,7 @@ class Fitter:
         perceptron(
             ground.system.search, ground.instance.data, ground.built.matrix, ground.built.index.group_sizes, gold,
             ground.derivations.history, passes=passes, seed=(plan.seed, number), margin=plan.margin,
-            forced=gold.labels if plan.given else None, callback=after,
+            word_rate=plan.word_rate, forced=gold.labels if plan.given else None, callback=after,
         )  # fmt: skip
 
     def _biased(self, system: System, development: Development) -> tuple[System, Scores]:

@@ -123,12 +123,13 @@ class Pass(NamedTuple):
 def perceptron(
     search: Search, data: Data, matrix: Sparse, group_sizes: Singles, gold: Gold, history: History, *,
     passes: int, seed: int | Sequence[int], callback: Callable[[Pass], bool], margin: float = 0.0,
-    forced: Int32 | None = None,
+    word_rate: float = 1.0, forced: Int32 | None = None,
 ) -> None:  # fmt: skip
     """Train; ``callback`` gets the averaged weights after each pass, and stops by a true result.
 
-    g features that always stand together are one row of the matrix. Its value is sqrt(g), and in the end each of the g
-    has the row's weight divided by sqrt(g): so the row learns what the g would learn one by one.
+    A row of the matrix has the value sqrt(g r), for g features that always stand together and the rate r of words. In
+    the end each of the g has the row's weight times sqrt(r / g): so the row learns what the g would learn one by one,
+    in steps of r.
 
     Args:
         search: what to search with.
@@ -142,9 +143,10 @@ def perceptron(
         callback: called after each pass.
         margin: by how much the gold derivation must win, for each label and link that another has wrong; 0 is the
             perceptron of the paper.
+        word_rate: r.
         forced: (T,) labels that are prescribed.
     """
-    values = np.sqrt(group_sizes)[matrix.indices]
+    values = np.sqrt(np.float32(word_rate) * group_sizes)[matrix.indices]
     arrays = (matrix.indices, matrix.offsets, values)
     weights = np.zeros((len(group_sizes), search.roles), np.float32)
     sums = np.zeros(weights.shape)
@@ -169,7 +171,7 @@ def perceptron(
                 break
             table = grown(table)
         means = Weights((weights - sums / steps).astype(np.float32), averaged(table, steps))
-        means.roles[:] /= np.sqrt(group_sizes)[:, None]
+        means.roles[:] *= np.sqrt(np.float32(word_rate) / group_sizes)[:, None]
         if callback(Pass(number, updates, means)) or not updates:
             break
 

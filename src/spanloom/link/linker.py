@@ -60,7 +60,9 @@ class Linker(MentionEstimator):
         patience: passes without a better one before training stops.
         runs: trainings in different orders, whose weights are averaged.
         margin: by how much the gold derivation must win; 0 is the perceptron of the paper.
-        nonlocal_features: templates 11 to 14 of the paper's Table 2.
+        word_rate: how far an update moves the weights of the words around a token, where it moves all others by 1.
+        state_features: templates 2, 4b and 6 to 10 of the paper's Table 2.
+        nonlocal_features: templates 11 to 14.
         segments: features of whole spans and of candidates, beyond the paper.
         history: features of concepts that the document was linked to before.
         nil: whether a mention that has candidates may be linked to none of them; learning is the same.
@@ -93,7 +95,9 @@ class Linker(MentionEstimator):
         patience: int = 5,
         runs: int = 1,
         margin: float = 50.0,
-        nonlocal_features: bool = True,
+        word_rate: float = 0.05,
+        state_features: bool = False,
+        nonlocal_features: bool = False,
         segments: bool = True,
         history: bool = True,
         nil: bool = True,
@@ -119,6 +123,8 @@ class Linker(MentionEstimator):
         self.patience = patience
         self.runs = runs
         self.margin = margin
+        self.word_rate = word_rate
+        self.state_features = state_features
         self.nonlocal_features = nonlocal_features
         self.segments = segments
         self.history = history
@@ -191,17 +197,18 @@ class Linker(MentionEstimator):
         return Plan(
             sources=Sources(self.features, self.clusters, self.ignore, None, None),
             candidates=self.candidates, method=self.method, beam=self.beam, iterations=self.iterations,
-            patience=self.patience, runs=self.runs, margin=float(self.margin), groups=self._groups(), folds=self.folds,
-            least=float(self.least), evidence=self.evidence and self.task != "normalize",
-            composites=self.composites, given=self.task == "normalize", dictionary=self.dictionary,
+            patience=self.patience, runs=self.runs, margin=float(self.margin), word_rate=float(self.word_rate),
+            groups=self._groups(), folds=self.folds, least=float(self.least),
+            evidence=self.evidence and self.task != "normalize", composites=self.composites,
+            given=self.task == "normalize", dictionary=self.dictionary,
             seed=self.random_state, n_jobs=worker_count(self.n_jobs),
         )  # fmt: skip
 
     def _groups(self) -> int:
         recognizes, normalizes = self.task != "normalize", self.task != "recognize"
         chosen = {
-            groups.RECOGNITION: recognizes,
-            groups.NORMALIZATION: normalizes,
+            groups.RECOGNITION: self.state_features and recognizes,
+            groups.NORMALIZATION: self.state_features and normalizes,
             groups.JOINT: self.nonlocal_features and self.task == "joint",
             groups.SEGMENTS: self.segments and recognizes,
             groups.CANDIDATES: self.segments and normalizes,
@@ -296,6 +303,11 @@ class Linker(MentionEstimator):
         margin: Any = self.margin
         if not isinstance(margin, Real) or not 0 <= float(margin) < math.inf:
             raise UsageError(f"margin is {margin!r}, expected a number from 0")
+        rate: Any = self.word_rate
+        if not isinstance(rate, Real) or not 0 < float(rate) < math.inf:
+            raise UsageError(f"word_rate is {rate!r}, expected a number above 0")
+        if self.task != "recognize" and not self.segments and not self.state_features:
+            raise UsageError("without segments and state_features nothing tells candidates apart; give one of them")
         share: Any = self.least
         if not isinstance(share, Real) or not 0 < float(share) < 1:
             raise UsageError(f"least is {share!r}, expected a probability between 0 and 1")
