@@ -139,7 +139,7 @@ def _train_linker(
     ] = None,
     word_rate: Annotated[
         float | None,
-        typer.Option("--word-rate", metavar="NUMBER", help="The step of words' weights, beside 1 of others. [0.05]"),
+        typer.Option("--word-rate", metavar="NUMBER", help="The step of words' weights, beside 1 of others. [0.1]"),
     ] = None,
     state_features: Annotated[
         bool | None,

@@ -95,7 +95,7 @@ class Linker(MentionEstimator):
         patience: int = 5,
         runs: int = 1,
         margin: float = 50.0,
-        word_rate: float = 0.05,
+        word_rate: float = 0.1,
         state_features: bool = False,
         nonlocal_features: bool = False,
         segments: bool = True,
