@@ -177,9 +177,9 @@ def training_seconds(stack: Segmenter, joint: Segmenter) -> dict[str, float]:
     """Processor seconds of training: features and chains."""
     own, pairs = stack.seconds_, joint.seconds_
     return {
-        "dual": sum(own[name] for name in ("features of words and mentions", "words", "mentions", "joint penalty")),
+        "dual": sum(own[name] for name in ("features of words and mentions", "words and mentions", "joint penalty")),
         "joint_labels": pairs["features of pairs"] + pairs["pairs"],
-        "words": own["words"], "mentions": own["mentions"], "pairs": pairs["pairs"],
+        "words and mentions": own["words and mentions"], "pairs": pairs["pairs"],
     }  # fmt: skip
 
 
@@ -322,13 +322,13 @@ def training(result: Result, kept: dict[str, dict[str, list[Kept]]]) -> None:
                 [
                     kind,
                     features,
-                    *(spent[name] for name in ("words", "mentions", "dual", "pairs", "joint_labels", "incremental")),
+                    *(spent[name] for name in ("words and mentions", "dual", "pairs", "joint_labels", "incremental")),
                     shares[-1],
                 ]
             )
     result.table(
         "Training, processor seconds a split",
-        ("splits", "features", "chain of words", "chain of mentions", "dual", "chain of pairs", "joint_labels",
+        ("splits", "features", "chains of words and of mentions", "dual", "chain of pairs", "joint_labels",
          "incremental", "dual over joint_labels"), rows,
         "dual and joint_labels with their features. The paper: 2 h against more than 10 h.",
     )  # fmt: skip

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from learn_helpers import Oracle, corpus, oracle_point
+from learn_helpers import TYPES, Oracle, corpus, oracle_point, random_gold
 from scipy.optimize import minimize as scipy_minimize
 
 from spanloom.hypergraph import ENGINES
 from spanloom.hypergraph.threads import serial, threads
-from spanloom.learn import Objective, TrainingSet, adagrad, minimize
+from spanloom.learn import Objective, TrainingSet, adagrad, adagrad_together, minimize
 from spanloom.learn import kernels_learn as kernels
 from spanloom.scoring import Weights, role_scores
+from spanloom.structures import STRUCTURES
 
 
 def quadratic(condition: float, size: int = 60, seed: int = 0):
@@ -123,13 +124,15 @@ def test_the_kernel_lists_a_batch_and_takes_an_adagrad_step():
     tokens = np.array([3, 4, 5, 12, 13, 0])
     table = plain_batch(training, tokens)
     size, features = int(table.sum()), len(training.group_sizes)
-    listed, ptr, places = np.empty(size, np.int32), np.empty(size + 2, np.int64), np.empty(size, np.int32)
-    mark = np.full(features, -1, np.int32)
-    matrix = training.matrix
-    found = kernels.batch_features(matrix.indices, matrix.offsets, tokens, mark, listed, ptr, places)
-    assert (mark == -1).all()
-    assert sorted(listed[:found].tolist()) == np.flatnonzero(table.any(0)).tolist()
-    for j, feature in enumerate(listed[:found].tolist()):
+    listed, places, counts = np.empty(size, np.int32), np.empty(size, np.int32), np.zeros(features, np.int32)
+    rows = training.matrix.indices, training.matrix.offsets, tokens
+    found = kernels.distinct_features(*rows, counts, listed)
+    assert counts.tolist() == table.sum(0).tolist()
+    listed, ptr = rng.permutation(listed[:found]), np.empty(found + 1, np.int64)
+    assert sorted(listed.tolist()) == np.flatnonzero(table.any(0)).tolist()
+    kernels.feature_places(*rows, listed, counts, ptr, places)
+    assert not counts.any()
+    for j, feature in enumerate(listed.tolist()):
         assert places[ptr[j] : ptr[j + 1]].tolist() == np.flatnonzero(table[:, feature]).tolist()
 
     residual = rng.normal(size=(len(tokens), 8)).astype(np.float32)
@@ -216,6 +219,51 @@ def test_adagrad_starts_where_it_is_told_and_stops_when_told():
         assert one.tobytes() == other.tobytes()
     onward = adagrad(training, epochs=1, start=Weights(*(array.copy() for array in once)), **settings)
     assert not np.array_equal(onward.features, once.features)
+
+
+def same_text(training: TrainingSet, name: str, counting: str) -> TrainingSet:
+    """Another structure of the sentences of a corpus, with other mentions."""
+    gold = random_gold(np.random.default_rng(1), np.diff(training.offsets).tolist())
+    structure = STRUCTURES[name]
+    edges = structure.encode(gold, training.offsets, TYPES).edges
+    engine = ENGINES[counting](structure.template(TYPES))
+    return TrainingSet(engine, training.matrix, training.offsets, edges, training.group_sizes, training.counts)
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+@pytest.mark.parametrize("stops", [(5, 5, 5), (2, 4, 5), (5, 1, 3), (1, 1, 1)])
+def test_trained_together_is_trained_apart(stops, jobs):
+    """Structures of the same text, with and without constants and an axis of types, each with its own last pass."""
+    training, _, _ = corpus("bio", "subgraphs", 5, [4, 0, 3, 6, 2, 5] * 3, vocabulary=9)
+    others = ("separators", "subgraphs"), ("mention_hypergraph", "derivations")
+    corpora = [training, *(same_text(training, *other) for other in others)]
+    settings = {"l2": 0.5, "epochs": 5, "rate": 0.1, "batch": 4, "seed": (9, 0)}
+    together, apart = [[] for _ in corpora], [[] for _ in corpora]
+
+    def until(last, seen):
+        return lambda epoch: seen.append(epoch.objective) or epoch.number == last
+
+    with threads(jobs) as run:
+        ours = adagrad_together(
+            corpora, callbacks=[until(*pair) for pair in zip(stops, together, strict=True)], run=run, **settings
+        )
+    for data, weights, last, seen, expected in zip(corpora, ours, stops, together, apart, strict=True):
+        alone = adagrad(data, callback=until(last, expected), **settings)
+        assert len(seen) == last
+        assert seen == pytest.approx(expected, rel=1e-9)
+        for one, other in zip(weights, alone, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(("name", "counting"), [("bio", "subgraphs"), ("bio", "derivations"), ("bilou", "subgraphs")])
+def test_constants_of_some_sentences_are_counted_as_those_of_all(name, counting):
+    training, _, _ = corpus(name, counting, 8, [4, 0, 3, 6, 2])
+    np.testing.assert_array_equal(training.constant_counts(np.arange(5)), training.gold_constants)
+    some = np.array([3, 0])
+    rows = np.r_[7:13, 0:4]
+    _, expected = training.engine.role_counts(training.edges[rows], np.array([0, 6, 10]))
+    np.testing.assert_array_equal(training.constant_counts(some), expected)
+    assert expected.any()
 
 
 @pytest.mark.parametrize("name", ["separators", "bio"])

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from spanloom.errors import SpanloomError
 from spanloom.hypergraph import kernels_gold
 from spanloom.hypergraph.template import Template
+from spanloom.hypergraph.threads import even_ranges
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -160,8 +161,12 @@ class Engine(ABC):
         return roles, self._count(edges, offsets, np.arange(len(offsets) - 1), roles)
 
     def constant_counts(self, edges: Edges, offsets: Ints, sentences: Ints) -> Floats:
-        """As `role_counts`, (C, K) constants only, of some sentences."""
-        return self._count(edges, offsets, sentences, np.zeros((0, 0, 0), np.float32))
+        """As `role_counts`, (C, K) constants only, of some sentences, whose hyperedges are known to be structures."""
+        if self.counting == "derivations":  # a shared node counts once for each parent: go from node to node
+            return self._count(edges, offsets, sentences, np.zeros((0, 0, 0), np.float32))
+        constants = np.zeros((len(self.template.constants), edges.shape[1]))
+        kernels_gold.count_constants(edges, sentences, offsets, self._constant, constants)
+        return constants
 
     def log_probability(self, potentials: Potentials, offsets: Ints, edges: Edges) -> Floats:
         """The log-probability of given structures, (N, K); counted as this engine counts, it is never above 0."""
@@ -195,7 +200,7 @@ def csr(rows: Iterable[list[int]]) -> tuple[Ints, Ints]:
 
 def pieces(count: int) -> list[Ints]:
     """The numbers below ``count`` in pieces, which depend on nothing else."""
-    return [piece for piece in np.array_split(np.arange(count), _PIECES) if len(piece)]
+    return [np.arange(a, b) for a, b in even_ranges(count, _PIECES)]
 
 
 def query_pieces(sentence: Ints, kind: Ints) -> list[Ints]:

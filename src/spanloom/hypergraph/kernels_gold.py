@@ -1,4 +1,4 @@
-"""The kernel that counts the roles of given sub-hypergraphs, such as the gold ones."""
+"""Kernels that count the roles and constants of given sub-hypergraphs, such as the gold ones."""
 
 import numpy as np
 from numba import njit
@@ -56,3 +56,22 @@ def count_roles(
                 for v in range(kinds):
                     now[v], following[v] = following[v], 0.0
     return -1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def count_constants(edges, sentences, offsets, edge_constant, constants):
+    """Add up how often each constant occurs where a hyperedge counts once, without a look at what reaches what.
+
+    Args:
+        edges: (T, K, D) hyperedges picked at each token, -1 for no more.
+        constants: (C, K), added to.
+    """
+    for n in sentences:
+        for row in range(offsets[n], offsets[n + 1]):
+            for k in range(edges.shape[1]):
+                for d in range(edges.shape[2]):
+                    e = edges[row, k, d]
+                    if e < 0:
+                        break
+                    if edge_constant[e] >= 0:
+                        constants[edge_constant[e], k] += 1.0

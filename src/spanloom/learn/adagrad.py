@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from spanloom.hypergraph import Ints, Singles
+from spanloom.hypergraph import Ints, Potentials, Singles
 from spanloom.hypergraph.threads import Map, even_ranges, serial
 from spanloom.learn import kernels_learn as kernels
 from spanloom.learn.data import TrainingSet
 from spanloom.scoring import Weights, role_scores
 
 _PIECES = 4  # of a batch's features; fixed, so that the work is cut the same way for any number of threads
+_BLOCK = 4096  # rows of a table that are averaged at once, in memory that stays in the cache
 
 
 class Epoch(NamedTuple):
@@ -30,6 +32,9 @@ class Epoch(NamedTuple):
     weights: Weights
 
 
+Callback = Callable[[Epoch], bool]
+
+
 def adagrad(
     data: TrainingSet,
     *,
@@ -39,7 +44,7 @@ def adagrad(
     batch: int,
     seed: int | Sequence[int],
     run: Map = serial,
-    callback: Callable[[Epoch], bool] | None = None,
+    callback: Callback | None = None,
     start: Weights | None = None,
 ) -> Weights:
     """Weights after some passes over the corpus, in an order drawn from the seed: the mean over the ends of all passes.
@@ -60,78 +65,199 @@ def adagrad(
         callback: called after each pass; a true result stops.
         start: where to begin; at zero when ``None``.
     """
-    weights = data.zeros if start is None else start
-    mean = Weights(weights.features, weights.constants)
-    state = _State(data, weights, l2, rate, batch)
+    sides = [_Side(data, callback, data.zeros if start is None else start)]
+    [weights] = _train(sides, l2, epochs, rate, batch, seed, run)
+    return weights
+
+
+def adagrad_together(
+    corpora: Sequence[TrainingSet],
+    *,
+    l2: float,
+    epochs: int,
+    rate: float,
+    batch: int,
+    seed: int | Sequence[int],
+    run: Map = serial,
+    callbacks: Sequence[Callback],
+) -> list[Weights]:
+    """What `adagrad` gives for each of several structures of the same text, trained in the same passes.
+
+    Their weights stand side by side in one table, so that the features of a batch are gathered once for all of them. A
+    step looks at each weight alone, and nobody's weights depend on those of the others.
+
+    Args:
+        corpora: with the same matrix, and all that belongs to it, but engines and gold structures of their own.
+        l2, epochs, rate, batch, seed, run: as for `adagrad`.
+        callbacks: one for each; where its result is true, that structure drops out, and the others go on.
+    """
+    sides = [_Side(data, callback, data.zeros) for data, callback in zip(corpora, callbacks, strict=True)]
+    return _train(sides, l2, epochs, rate, batch, seed, run)
+
+
+def _train(
+    sides: list[_Side], l2: float, epochs: int, rate: float, batch: int, seed: int | Sequence[int], run: Map
+) -> list[Weights]:
+    state = _State(sides, l2, rate, batch)
     random = np.random.default_rng(seed)
-    filled = np.flatnonzero(np.diff(data.offsets))
+    filled = np.flatnonzero(np.diff(state.data.offsets))
     for number in range(1, epochs + 1):
         order = random.permutation(filled)
-        objective = sum(state.step(order[i : i + batch], run) for i in range(0, len(order), batch))
-        if number == 1 and epochs > 1:
-            mean = Weights(*(array.copy() for array in weights))
-        elif number > 1:
-            for average, array in zip(mean, weights, strict=True):
-                average += (array - average) / np.float32(number)
-        if callback is not None and callback(Epoch(number, objective + state.penalty(), mean)):
+        for first in range(0, len(order), batch):
+            state.step(order[first : first + batch], run)
+        if epochs > 1:
+            state.average(number)
+        going = [side for side in state.sides if not state.told(side, number)]
+        if not going:
             break
-    return mean
+        if len(going) < len(state.sides):
+            state.keep(going)
+    return [Weights(np.ascontiguousarray(side.weights.features), side.weights.constants) for side in sides]
+
+
+class _Side:
+    """One of the structures that are trained together: its share of the table, its constants, and the pass' sums.
+
+    Args:
+        data: its corpus.
+        callback: told of each pass.
+        start: where it begins.
+    """
+
+    def __init__(self, data: TrainingSet, callback: Callback | None, start: Weights) -> None:
+        self.data, self.callback = data, callback
+        self.weights = start
+        self.shape = start.features.shape[1:]
+        self.columns = slice(0, 0)
+        self.constants = self.mean = start.constants
+        self.squares = np.zeros_like(self.constants)
+        self.objective = 0.0
+
+    def step(self, batch: _Batch, shrink: np.float32, rate: float) -> None:
+        """Write the residuals of its roles, and step its constants."""
+        data, tokens = self.data, batch.tokens
+        own = np.ascontiguousarray(batch.scores[:, self.columns]).reshape(-1, *self.shape)
+        sums = data.engine.expectations(Potentials(own, self.constants), batch.offsets)
+        gold = data.gold_roles.take(tokens, axis=0)
+        loss = float(sums.log_partition.sum()) - float(np.einsum("trk,trk->", own, gold, dtype=np.float64))
+        batch.residual[:, self.columns] = np.subtract(sums.roles, gold, out=gold).reshape(len(tokens), -1)
+        if len(sums.constants):
+            counted = data.constant_counts(batch.sentences)
+            loss -= float((self.constants * counted).sum())
+            gradient = (sums.constants - counted).astype(np.float32)
+            gradient += shrink * self.constants
+            self.squares += gradient * gradient
+            self.constants -= np.float32(rate) * gradient / (np.sqrt(self.squares) + np.float32(1e-8))
+        self.objective += loss
+
+    def average(self, number: int) -> None:
+        """Take the end of a pass into the mean."""
+        self.mean = _mean(self.mean, self.constants, number)
+
+
+class _Batch(NamedTuple):
+    """B tokens of some sentences, with scores and residuals, (B, columns), of the roles of all sides."""
+
+    sentences: Ints
+    tokens: Ints
+    offsets: Ints
+    scores: Singles
+    residual: Singles
 
 
 class _State:
-    """The squares of past gradients, and scratch memory."""
+    """The table of weights, (F, columns), its mean over passes, the squares of past gradients, and scratch memory."""
 
-    def __init__(self, data: TrainingSet, weights: Weights, l2: float, rate: float, batch: int) -> None:
-        self.data, self.weights, self.l2, self.rate = data, weights, l2, rate
-        self.flat = weights.features.reshape(-1, weights.features.shape[1] * weights.features.shape[2])
+    def __init__(self, sides: list[_Side], l2: float, rate: float, batch: int) -> None:
+        self.data = data = sides[0].data
+        self.l2, self.rate = l2, rate
+        self.flat = _joined([side.weights.features.reshape(-1, math.prod(side.shape)) for side in sides])
+        self.mean = self.flat
         self.squares = np.zeros_like(self.flat)
-        self.constant_squares = np.zeros_like(weights.constants)
+        self._place(sides)
         batches = -(-(len(data.offsets) - 1) // batch)
         self.shrink = (2 * l2 / data.group_sizes / np.minimum(batches, data.counts)).astype(np.float32)
         self.shrink_constants = np.float32(2 * l2 / batches)
         self.stretch = np.sqrt(data.group_sizes)
-        self.mark = np.full(len(self.flat), -1, np.int32)
+        self.counts = np.zeros(len(self.flat), np.int32)
 
-    def penalty(self) -> float:
-        """Lambda times the squared weights."""
-        squares = np.einsum("fr,fr,f->", self.flat, self.flat, 1 / self.data.group_sizes, dtype=np.float64)
-        return self.l2 * float(squares + np.square(self.weights.constants, dtype=np.float64).sum())
+    def _place(self, sides: list[_Side]) -> None:
+        self.sides = sides
+        at = 0
+        for side in sides:
+            side.columns = slice(at, at + math.prod(side.shape))
+            at = side.columns.stop
 
-    def step(self, sentences: Ints, run: Map) -> float:
-        """One step; returns the batch's minus log-likelihood before it."""
+    def keep(self, sides: list[_Side]) -> None:
+        """Go on with some of the sides only."""
+        self.flat, self.squares, self.mean = (
+            _joined([table[:, side.columns] for side in sides]) for table in (self.flat, self.squares, self.mean)
+        )
+        self._place(sides)
+
+    def step(self, sentences: Ints, run: Map) -> None:
+        """One step of all sides."""
         data = self.data
         tokens, offsets = _tokens(data.offsets, sentences)
-        potentials = role_scores(data.matrix, self.weights, tokens, run)
-        sums = data.engine.expectations(potentials, offsets)
-        gold = data.gold_roles[tokens]
-        loss = float(sums.log_partition.sum()) - float(np.einsum("trk,trk->", potentials.roles, gold, dtype=np.float64))
-        residual = np.subtract(sums.roles, gold, out=gold).reshape(len(tokens), -1)
-        self._update(tokens, residual, run)
-        if len(sums.constants):
-            counted = data.constant_counts(sentences)
-            loss -= float((self.weights.constants * counted).sum())
-            self._update_constants((sums.constants - counted).astype(np.float32))
-        return loss
+        table = Weights(self.flat[:, :, None], np.zeros((0, 1), np.float32))
+        scores = role_scores(data.matrix, table, tokens, run).roles[:, :, 0]
+        batch = _Batch(sentences, tokens, offsets, scores, np.empty_like(scores))
+        for side in self.sides:
+            side.step(batch, self.shrink_constants, self.rate)
+        self._update(tokens, batch.residual, run)
+
+    def average(self, number: int) -> None:
+        """Take the end of a pass into the mean."""
+        self.mean = _mean(self.mean, self.flat, number)
+        for side in self.sides:
+            side.average(number)
+
+    def told(self, side: _Side, number: int) -> bool:
+        """Tell a side of the end of a pass; whether it stops."""
+        features = self.mean[:, side.columns].reshape(len(self.mean), *side.shape)
+        side.weights = Weights(features, side.mean)
+        if side.callback is None:
+            return False
+        objective = side.objective + self.l2 * self._squared(side)
+        side.objective = 0.0
+        return side.callback(Epoch(number, objective, side.weights))
+
+    def _squared(self, side: _Side) -> float:
+        """The squared weights of a side, those of a row that g features share over g."""
+        own = self.flat[:, side.columns]
+        squares = np.einsum("fr,fr,f->", own, own, 1 / self.data.group_sizes, dtype=np.float64)
+        return float(squares + np.square(side.constants, dtype=np.float64).sum())
 
     def _update(self, tokens: Ints, residual: Singles, run: Map) -> None:
         matrix = self.data.matrix
         size = int((matrix.offsets[tokens + 1] - matrix.offsets[tokens]).sum())
         features, places = np.empty(size, np.int32), np.empty(size, np.int32)
-        ptr = np.empty(size + 2, np.int64)
-        found = kernels.batch_features(matrix.indices, matrix.offsets, tokens, self.mark, features, ptr, places)
+        rows = matrix.indices, matrix.offsets, tokens
+        features = features[: kernels.distinct_features(*rows, self.counts, features)]
+        features.sort()  # so that the table is walked from top to bottom
+        ptr = np.empty(len(features) + 1, np.int64)
+        kernels.feature_places(*rows, features, self.counts, ptr, places)
         run(
             lambda piece: kernels.adagrad(
                 features, ptr, places, residual, self.shrink, self.stretch, self.rate, *piece, self.flat, self.squares,
                 np.empty(residual.shape[1], np.float32),
             ),
-            even_ranges(found, _PIECES),
+            even_ranges(len(features), _PIECES),
         )  # fmt: skip
 
-    def _update_constants(self, gradient: Singles) -> None:
-        constants = self.weights.constants
-        gradient += self.shrink_constants * constants
-        self.constant_squares += gradient * gradient
-        constants -= np.float32(self.rate) * gradient / (np.sqrt(self.constant_squares) + np.float32(1e-8))
+
+def _mean(mean: Singles, values: Singles, number: int) -> Singles:
+    """The mean of so many values, from that of all before."""
+    if number == 1:
+        return values.copy()
+    for first in range(0, len(mean), _BLOCK):
+        part = slice(first, first + _BLOCK)
+        mean[part] += (values[part] - mean[part]) / np.float32(number)
+    return mean
+
+
+def _joined(tables: list[Singles]) -> Singles:
+    return tables[0] if len(tables) == 1 and tables[0].flags.c_contiguous else np.concatenate(tables, axis=1)
 
 
 def _tokens(offsets: Ints, sentences: Ints) -> tuple[Ints, Ints]:

@@ -7,15 +7,13 @@ BLOCK = 4096
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def batch_features(indices, offsets, tokens, mark, features, ptr, places):
-    """The features of a batch of tokens with, for each, the places of its tokens in the batch.
+def distinct_features(indices, offsets, tokens, counts, features):
+    """The features of a batch of tokens, each once, in order of first occurrence.
 
     Args:
         tokens: (B,) the batch, as rows of the matrix.
-        mark: (F,) -1 everywhere, before and after.
-        features: filled in, in order of first occurrence.
-        ptr: filled in; one more than there are features.
-        places: filled in, ascending in each feature's list.
+        counts: (F,) 0 everywhere; how many of the tokens have each feature, afterwards.
+        features: filled in.
 
     Returns:
         The number of features.
@@ -24,30 +22,36 @@ def batch_features(indices, offsets, tokens, mark, features, ptr, places):
     for t in tokens:
         for i in range(offsets[t], offsets[t + 1]):
             f = indices[i]
-            if mark[f] < 0:
-                mark[f] = found
+            if counts[f] == 0:
                 features[found] = f
-                ptr[found + 1] = 0
                 found += 1
-            ptr[mark[f] + 1] += 1
+            counts[f] += 1
+    return found
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def feature_places(indices, offsets, tokens, features, counts, ptr, places):
+    """For each of the distinct features of a batch the places of its tokens in the batch.
+
+    Args:
+        tokens: (B,) the batch, as rows of the matrix.
+        features: of the batch, in any order.
+        counts: (F,) as `distinct_features` leaves it; 0 everywhere, afterwards.
+        ptr: filled in; one more than there are features.
+        places: filled in, ascending in each feature's list.
+    """
     ptr[0] = 0
-    for j in range(found):
-        ptr[j + 1] += ptr[j]
-    for place in range(len(tokens) - 1, -1, -1):
+    for j in range(len(features)):
+        ptr[j + 1] = ptr[j] + counts[features[j]]
+        counts[features[j]] = ptr[j]  # from now on the next slot to fill
+    for place in range(len(tokens)):
         t = tokens[place]
         for i in range(offsets[t], offsets[t + 1]):
-            j = mark[indices[i]] + 1
-            ptr[j] -= 1
-            places[ptr[j]] = place
-    # ptr[j + 1] now is the beginning of feature j: move it down
-    for j in range(found):
-        ptr[j] = ptr[j + 1]
-        mark[features[j]] = -1
-    total = 0
-    for t in tokens:
-        total += offsets[t + 1] - offsets[t]
-    ptr[found] = total
-    return found
+            f = indices[i]
+            places[counts[f]] = place
+            counts[f] += 1
+    for f in features:
+        counts[f] = 0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -64,18 +68,20 @@ def adagrad(features, ptr, places, residual, penalty, stretch, rate, first, end,
     """
     width = weights.shape[1]
     for j in range(first, end):
-        f = features[j]
-        row[:] = 0.0
-        for i in range(ptr[j], ptr[j + 1]):
+        source = residual[places[ptr[j]]]
+        for r in range(width):
+            row[r] = source[r]
+        for i in range(ptr[j] + 1, ptr[j + 1]):
             source = residual[places[i]]
             for r in range(width):
                 row[r] += source[r]
-        w, g2 = weights[f], squares[f]
+        f = features[j]
         p, step = penalty[f], np.float32(rate * stretch[f])
         for r in range(width):
-            g = row[r] + p * w[r]
-            g2[r] += g * g
-            w[r] -= step * g / (np.sqrt(g2[r]) + np.float32(1e-8))
+            g = row[r] + p * weights[f, r]
+            total = squares[f, r] + g * g
+            squares[f, r] = total
+            weights[f, r] -= step * g / (np.sqrt(total) + np.float32(1e-8))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

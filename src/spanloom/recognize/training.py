@@ -11,7 +11,7 @@ import numpy as np
 from spanloom.document import Document
 from spanloom.hypergraph import Ints, Potentials
 from spanloom.hypergraph.threads import Map, parallel_map, serial, threads
-from spanloom.learn import Epoch, Iteration, Objective, TrainingSet, adagrad, minimize, search_step
+from spanloom.learn import Epoch, Iteration, Objective, TrainingSet, adagrad, adagrad_together, minimize, search_step
 from spanloom.recognize.corpus import Gold
 from spanloom.recognize.tagger import Tagger
 from spanloom.scoring import Weights, role_scores
@@ -141,16 +141,10 @@ class Trainer:
 
     def fit(self, l2: float) -> Fit:
         """Weights for one lambda: AdaGrad's after the pass that development F1 prefers, or those of the optimum."""
-        with threads(self.n_jobs) as run:
-            return (self._adagrad if self.optimizer == "adagrad" else self._lbfgs)(l2, run)
+        return fit_together([self], l2)[0]
 
-    def _adagrad(self, l2: float, run: Map) -> Fit:
-        """The mean over the runs: orders of the sentences differ, and the mean does better than any (Breiman 1996)."""
-        if self.runs == 1:
-            runs = [self._passes(l2, 0, run)]
-        else:  # side by side, each on one thread
-            alone = replace(self, n_jobs=1)
-            runs = parallel_map(lambda number: alone._passes(l2, number, serial), range(self.runs), self.n_jobs)
+    def mean_fit(self, runs: Sequence[Fit], l2: float, run: Map) -> Fit:
+        """The mean over runs of AdaGrad, tuned; with the weights of the first, changed in place."""
         weights = runs[0].weights
         for number, other in enumerate(runs[1:], 2):
             for mean, array in zip(weights, other.weights, strict=True):
@@ -158,31 +152,8 @@ class Trainer:
         steps = sum(fit.steps for fit in runs)
         return self._tuned(weights, l2, steps, [step for fit in runs for step in fit.history], run)
 
-    def _passes(self, l2: float, number: int, run: Map) -> Fit:
-        history: list[tuple[float, float]] = []
-        best: list[Fit] = []
-        began = monotonic()
-        stage = f"training, lambda {l2:g}" + (f", run {number + 1} of {self.runs}" if self.runs > 1 else "")
-
-        def after(epoch: Epoch) -> bool:
-            f1 = self._f1(epoch.weights, run)
-            history.append((epoch.objective, f1))
-            # Where nothing is found yet, a later pass is as good as any.
-            if not best or f1 > best[0].dev_f1 or not best[0].dev_f1:
-                kept = Weights(*(array.copy() for array in epoch.weights))
-                best[:] = [Fit(kept, l2, epoch.number, epoch.objective, (), f1, 0.0)]
-            more = min(best[0].steps + self.PATIENCE, self.epochs) - epoch.number
-            left = (monotonic() - began) / epoch.number * more
-            self._tell(stage, epoch.number, self.epochs, epoch.objective, f1, left)
-            return more == 0
-
-        adagrad(
-            self.data, l2=l2, epochs=self.epochs, rate=self.rate, batch=self.batch, seed=(self.seed, number), run=run,
-            callback=after,
-        )  # fmt: skip
-        return replace(best[0], history=tuple(history))
-
-    def _lbfgs(self, l2: float, run: Map) -> Fit:
+    def optimum(self, l2: float, run: Map) -> Fit:
+        """L-BFGS' weights, tuned."""
         history: list[tuple[float, float]] = []
         objective = Objective(self.data, l2, self.n_jobs, run)
         began = monotonic()
@@ -191,10 +162,10 @@ class Trainer:
         def after(iteration: Iteration) -> bool:
             f1 = history[-1][1] if history else 0.0
             if iteration.number % self.EVERY == 1:
-                f1 = self._f1(objective.weights(iteration.point), run)
+                f1 = self.f1(objective.weights(iteration.point), run)
             history.append((iteration.objective, f1))
             left = (monotonic() - began) / iteration.number * (self.iterations - iteration.number)
-            self._tell(f"training, lambda {l2:g}", iteration.number, self.iterations, iteration.objective, f1, left)
+            self.tell(f"training, lambda {l2:g}", iteration.number, self.iterations, iteration.objective, f1, left)
             return False
 
         point = minimize(
@@ -203,7 +174,8 @@ class Trainer:
         )  # fmt: skip
         return self._tuned(objective.weights(point), l2, len(history), history, run)
 
-    def _f1(self, weights: Weights, run: Map) -> float:
+    def f1(self, weights: Weights, run: Map) -> float:
+        """Development F1 at the best of a few penalties."""
         potentials = self.development.score(single(weights, self.data), run)
         penalties = self.PENALTIES if self.tune_penalty else (0.0,)
         return max(
@@ -218,16 +190,91 @@ class Trainer:
 
         penalty = 0.0
         if self.tune_penalty:
-            self._tell(f"tuning the mention penalty, lambda {l2:g}")
+            self.tell(f"tuning the mention penalty, lambda {l2:g}")
             penalty = search_step(measure)
         objective = history[-1][0] if history else float("nan")
         return Fit(weights, l2, steps, objective, tuple(history), measure(penalty), penalty)
 
-    def _tell(
+    def tell(
         self, stage: str, step: int = 0, steps: int | None = None, objective: float | None = None,
         f1: float | None = None, left: float | None = None,
     ) -> None:  # fmt: skip
+        """Tell the listener of a step."""
         self.listener(Progress(stage, step, steps, objective, f1, monotonic() - self.began, left))
+
+
+class _Passes:
+    """The passes of one run of AdaGrad, as development F1 sees them.
+
+    Args:
+        trainer: whose run it is.
+        l2: lambda.
+        number: of the run.
+        run: how pieces of the work are run.
+    """
+
+    def __init__(self, trainer: Trainer, l2: float, number: int, run: Map) -> None:
+        self._trainer, self._l2, self._run = trainer, l2, run
+        self._stage = f"training, lambda {l2:g}"
+        if trainer.runs > 1:
+            self._stage += f", run {number + 1} of {trainer.runs}"
+        self._began = monotonic()
+        self._history: list[tuple[float, float]] = []
+        self._best: Fit | None = None
+
+    def after(self, epoch: Epoch) -> bool:
+        """Look at the end of a pass; whether training stops."""
+        trainer = self._trainer
+        f1 = trainer.f1(epoch.weights, self._run)
+        self._history.append((epoch.objective, f1))
+        best = self._best
+        # Where nothing is found yet, a later pass is as good as any.
+        if best is None or f1 > best.dev_f1 or not best.dev_f1:
+            kept = Weights(*(array.copy() for array in epoch.weights))
+            best = self._best = Fit(kept, self._l2, epoch.number, epoch.objective, (), f1, 0.0)
+        more = min(best.steps + trainer.PATIENCE, trainer.epochs) - epoch.number
+        left = (monotonic() - self._began) / epoch.number * more
+        trainer.tell(self._stage, epoch.number, trainer.epochs, epoch.objective, f1, left)
+        return more == 0
+
+    @property
+    def fit(self) -> Fit:
+        """The best pass, not tuned, with the history of all."""
+        assert self._best is not None  # epochs is at least 1
+        return replace(self._best, history=tuple(self._history))
+
+
+def fit_together(trainers: Sequence[Trainer], l2: float) -> list[Fit]:
+    """Weights for one lambda of several structures of the same text: to each those that its `Trainer.fit` gives.
+
+    AdaGrad trains them in the same passes, which is faster; each stops by its own development F1. Where a trainer wants
+    several runs, orders of the sentences differ, and the mean does better than any run (Breiman 1996).
+
+    Args:
+        trainers: alike, but for what belongs to the structure: ``data``, ``tagger``, ``development``, ``tune_penalty``.
+        l2: lambda.
+    """
+    first = trainers[0]
+    with threads(first.n_jobs) as run:
+        if first.optimizer != "adagrad":
+            return [trainer.optimum(l2, run) for trainer in trainers]
+        if first.runs == 1:
+            runs = [_passes(trainers, l2, 0, run)]
+        else:  # side by side, each on one thread
+            alone = [replace(trainer, n_jobs=1) for trainer in trainers]
+            runs = parallel_map(lambda number: _passes(alone, l2, number, serial), range(first.runs), first.n_jobs)
+        return [trainer.mean_fit([fits[i] for fits in runs], l2, run) for i, trainer in enumerate(trainers)]
+
+
+def _passes(trainers: Sequence[Trainer], l2: float, number: int, run: Map) -> list[Fit]:
+    """One run of AdaGrad."""
+    first = trainers[0]
+    passes = [_Passes(trainer, l2, number, run) for trainer in trainers]
+    adagrad_together(
+        [trainer.data for trainer in trainers], l2=l2, epochs=first.epochs, rate=first.rate, batch=first.batch,
+        seed=(first.seed, number), run=run, callbacks=[own.after for own in passes],
+    )  # fmt: skip
+    return [own.fit for own in passes]
 
 
 def single(weights: Weights, data: TrainingSet) -> Weights:

@@ -35,9 +35,9 @@ class Side(NamedTuple):
     lattice: Lattice
     potentials: Potentials
 
-    def best(self, text: Text, n_jobs: int) -> Labels:
-        """The best tags."""
-        return self.lattice.best(self.potentials, text.offsets, n_jobs)
+    def best(self, offsets: Ints, n_jobs: int) -> Labels:
+        """The best tags of sentences."""
+        return self.lattice.best(self.potentials, offsets, n_jobs)
 
     def take(self, positions: Ints) -> Side:
         """Of some characters."""
@@ -138,7 +138,7 @@ class Model:
         sides = _sides(self.parts[0], text, n_jobs)
         if method == "joint_labels":
             pairs = sides[PAIRS]
-            return Decoded(pairs.best(text, n_jobs), text, lambda: (pairs, pairs))
+            return Decoded(pairs.best(text.offsets, n_jobs), text, lambda: (pairs, pairs))
         words, mentions = sides[WORDS], sides[MENTIONS]
         if method == "independent":
             return Decoded(_apart(words, mentions, text, n_jobs), text, lambda: (words, mentions))
@@ -148,7 +148,7 @@ class Model:
             return Decoded(_apart(*own, text, n_jobs), seen, lambda: own)
         mentions = mentions.shifted(self.joint_penalty)
         if method == "exact":
-            labels = self._exact(words, mentions, _apart(words, mentions, text, n_jobs), text, weight, n_jobs)
+            labels = self._exact(words, mentions, _apart(words, mentions, text, n_jobs), text.offsets, weight, n_jobs)
             return Decoded(labels, text, lambda: (self._join(words, mentions, weight),) * 2)
         solution = solve_chains(words, mentions, text.offsets, self.constraints, weight, iterations, n_jobs)
         labels = Labels(solution.first, solution.second)
@@ -164,28 +164,52 @@ class Model:
         """
         if len(self.types) > MOST_PAIRED:
             return self
-        sides = _sides(self.parts[0], dev.text, n_jobs)
-        words = sides[WORDS]
-        found = words.best(dev.text, n_jobs).words  # the same at every penalty
+        values = [dev.f1(labels) for labels in self._sweep(dev.text, weight, n_jobs)]
+        return replace(self, joint_penalty=smooth_best(PENALTIES, values))
 
-        def measure(penalty: float) -> float:
-            mentions = sides[MENTIONS].shifted(penalty)
-            apart = Labels(found.copy(), mentions.best(dev.text, n_jobs).mentions)
-            return dev.f1(self._exact(words, mentions, apart, dev.text, weight, n_jobs))
+    def _sweep(self, text: Text, weight: float, n_jobs: int) -> list[Labels]:
+        """The exact tags at each of the joint penalties.
 
-        return replace(self, joint_penalty=smooth_best(PENALTIES, [measure(penalty) for penalty in PENALTIES]))
+        A score is linear in the penalty, so tags that are the best ones at two penalties are the best ones everywhere
+        between. The middle is decoded only in sentences where the two differ, and so on in both halves.
+        """
+        bounds = text.offsets
+        sides = _sides(self.parts[0], text, n_jobs)
+        words, mentions = sides[WORDS], sides[MENTIONS]
+        alone = words.best(bounds, n_jobs).words  # the same at every penalty
 
-    def _exact(self, words: Side, mentions: Side, labels: Labels, text: Text, weight: float, n_jobs: int) -> Labels:
+        def solve(number: int, positions: Ints, offsets: Ints) -> Labels:
+            own, shifted = words.take(positions), mentions.take(positions).shifted(PENALTIES[number])
+            apart = Labels(alone[positions], shifted.best(offsets, n_jobs).mentions)
+            return self._exact(own, shifted, apart, offsets, weight, n_jobs)
+
+        def fill(low: int, high: int) -> None:
+            middle = (low + high) // 2
+            if middle == low:
+                return
+            positions, offsets = gather(bounds, _differing(found[low], found[high], bounds))
+            found[middle] = Labels(*(tags.copy() for tags in found[low]))
+            for tags, own in zip(found[middle], solve(middle, positions, offsets), strict=True):
+                tags[positions] = own
+            fill(low, middle)
+            fill(middle, high)
+
+        last = len(PENALTIES) - 1
+        found = {end: solve(end, np.arange(bounds[-1]), bounds) for end in (0, last)}
+        fill(0, last)
+        return [found[number] for number in range(last + 1)]
+
+    def _exact(self, words: Side, mentions: Side, labels: Labels, offsets: Ints, weight: float, n_jobs: int) -> Labels:
         """The best tags of the product, written over those of the two chains alone.
 
         Where the two alone keep to the constraints, theirs are the best.
         """
         broken = np.append(0, np.cumsum(~self.allowed[labels.words, labels.mentions]))
-        wrong = np.flatnonzero(broken[text.offsets[1:]] > broken[text.offsets[:-1]])
+        wrong = np.flatnonzero(broken[offsets[1:]] > broken[offsets[:-1]])
         if len(wrong):
-            positions, offsets = gather(text.offsets, wrong)
+            positions, bounds = gather(offsets, wrong)
             joint = self._join(words.take(positions), mentions.take(positions), weight)
-            best = joint.lattice.best(joint.potentials, offsets, n_jobs)
+            best = joint.best(bounds, n_jobs)
             for own, found in zip(labels, best, strict=True):
                 own[positions] = found
         return labels
@@ -228,7 +252,13 @@ def _sides(part: Part, text: Text, n_jobs: int) -> dict[str, Side]:
 
 
 def _apart(words: Side, mentions: Side, text: Text, n_jobs: int) -> Labels:
-    return Labels(words.best(text, n_jobs).words, mentions.best(text, n_jobs).mentions)
+    return Labels(words.best(text.offsets, n_jobs).words, mentions.best(text.offsets, n_jobs).mentions)
+
+
+def _differing(one: Labels, other: Labels, offsets: Ints) -> Ints:
+    """The sentences whose tags are not the same."""
+    unlike = (one.words != other.words) | (one.mentions != other.mentions)
+    return np.flatnonzero(np.diff(np.append(0, np.cumsum(unlike))[offsets]))
 
 
 def _masked(lattice: Lattice, potentials: Potentials, text: Text) -> Potentials:

@@ -77,7 +77,7 @@ class Segmenter(MentionEstimator):
         random_state: the seed.
 
     Attributes after fitting: ``types_``, ``model_``, ``report_``, ``strongest_``; and, not saved, ``lost_``, the
-    mentions that the model cannot hold, and ``seconds_``, how long the processor worked on each chain.
+    mentions that the model cannot hold, and ``seconds_``, how long the processor worked on what.
 
     >>> from spanloom.document import Mention
     >>> tokens = [[0, 2], [2, 3], [3, 5], [5, 7]]
@@ -182,11 +182,10 @@ class Segmenter(MentionEstimator):
         self.model_ = model
         self.strongest_ = {role: found for each in trained for role, found in each.strongest.items()}
         self.lost_ = gold.lost
-        self.seconds_ = {
-            name: seconds
-            for each, names in zip(trained, chain_names(trained), strict=True)
-            for name, seconds in zip(["features of " + " and ".join(names), *names], each.seconds.values(), strict=True)
-        } | {"joint penalty": process_time() - start}
+        self.seconds_ = {"joint penalty": process_time() - start}
+        for each, names in zip(trained, chain_names(trained), strict=True):
+            both = " and ".join(names)
+            self.seconds_ |= {f"features of {both}": each.seconds["features"], both: each.seconds["chains"]}
         decoded = self._solve(model, tuning.text, settings.n_jobs)
         self.report_ = make_report(train, gold, tuning, decoded, trained)
         return self

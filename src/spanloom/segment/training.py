@@ -12,13 +12,13 @@ import numpy as np
 
 from spanloom.document import Document
 from spanloom.errors import DataError
-from spanloom.features import FeatureIndex, FeatureSet, build_index
+from spanloom.features import FeatureIndex, FeatureSet, Sparse, build_index
 from spanloom.hypergraph import Ints, Potentials
 from spanloom.hypergraph.threads import parallel_map, threads
 from spanloom.learn import TrainingSet
 from spanloom.recognize.strongest import Strongest, strongest_features
 from spanloom.recognize.tagger import Tagger
-from spanloom.recognize.training import Development, Fit, Listener, Progress, Trainer, single
+from spanloom.recognize.training import Development, Fit, Listener, Progress, Trainer, fit_together, single
 from spanloom.scoring import Weights, role_scores
 from spanloom.segment.corpus import Corpus
 from spanloom.segment.lattice import Lattice
@@ -101,7 +101,7 @@ class Trained(NamedTuple):
         part: trained.
         fits: of each chain.
         strongest: features of each tag of each chain.
-        seconds: of the processor, for the ``features`` and for each chain.
+        seconds: of the processor, for the ``features`` and for the ``chains``.
         rows: of weights.
     """
 
@@ -115,10 +115,8 @@ class Trained(NamedTuple):
 class _Development(Development):
     """Development data as tags of characters; words count as mentions do."""
 
-    def __init__(self, lattice: Lattice, corpus: Corpus, tagger: Tagger) -> None:
-        keys = tagger.features.keys(corpus.text.documents)
-        self._matrix = tagger.index.lookup(keys)
-        self._offsets: Ints = keys.sentences
+    def __init__(self, lattice: Lattice, corpus: Corpus, matrix: Sparse, offsets: Ints) -> None:
+        self._matrix, self._offsets = matrix, offsets
         self._lattice = lattice
         self._corpus = corpus
 
@@ -154,37 +152,56 @@ def train_part(
     built = build_index(keys, min_count=settings.min_count)
     offsets = keys.sentences
     del keys
-    chains, fits, seconds = {}, {}, {"features": process_time() - start}
-    strongest: Strongest = {}
+    seconds = {"features": process_time() - start}
+    start = process_time()
+    unseen = features.keys(dev.text.documents, n_jobs=settings.n_jobs)
+    dev_matrix = built.index.lookup(unseen, n_jobs=settings.n_jobs)
+    trainers: dict[str, Trainer] = {}
     for name, lattice in lattices.items():
-        start = process_time()
         tagger = Tagger(
             lattice.structure, lattice.types, lattice.engine, features, built.index, Weights.zeros(0, 0, 0, 1)
         )
         edges = lattice.write(train.labels, offsets)
         data = TrainingSet(lattice.engine, built.matrix, offsets, edges, built.index.group_sizes, built.counts)
-        development = _Development(lattice, dev, tagger)
         # All weights whose sum a tag scores take a step at once; together they are to take one.
         rate = settings.rate / max(len(edge.roles) for edge in lattice.engine.template.edges)
-        trainer = Trainer(
-            data, tagger, development, settings.optimizer, settings.epochs, 1, settings.iterations, rate,
+        trainers[name] = Trainer(
+            data, tagger, _Development(lattice, dev, dev_matrix, unseen.sentences), settings.optimizer,
+            settings.epochs, 1, settings.iterations, rate,
             settings.tune_penalty and bool(lattice.structure.start_roles(lattice.types)), settings.seed,
             settings.n_jobs, _named(tell, name), began,
         )  # fmt: skip
-        grid = (settings.l2_of[name],) if name in settings.l2_of else settings.l2
-        fit = _best(trainer, grid, settings.n_jobs)
-        tagger = replace(tagger, weights=single(fit.weights, data), penalty=fit.penalty)
-        chains[name], fits[name], seconds[name] = Chain(lattice, tagger), fit, process_time() - start
+    fits = _fits(trainers, settings)
+    seconds["chains"] = process_time() - start
+    chains: dict[str, Chain] = {}
+    strongest: Strongest = {}
+    for name, lattice in lattices.items():
+        trainer, fit = trainers[name], fits[name]
+        tagger = replace(trainer.tagger, weights=single(fit.weights, trainer.data), penalty=fit.penalty)
+        chains[name] = Chain(lattice, tagger)
         strongest |= strongest_features(tagger, features, documents, built)
     return Trained(Part.of(features, built.index, chains), fits, strongest, seconds, len(built.counts))
 
 
-def _best(trainer: Trainer, grid: Sequence[float], n_jobs: int) -> Fit:
-    """The fit of the lambda that development F1 prefers."""
+def _fits(trainers: Mapping[str, Trainer], settings: Settings) -> dict[str, Fit]:
+    """The fit of each chain; chains with the same first step and the same lambdas are trained together."""
+    alike: dict[tuple[float, tuple[float, ...]], list[str]] = {}
+    for name, trainer in trainers.items():
+        grid = (settings.l2_of[name],) if name in settings.l2_of else settings.l2
+        alike.setdefault((trainer.rate, grid), []).append(name)
+    fits: dict[str, Fit] = {}
+    for (_, grid), names in alike.items():
+        fits |= dict(zip(names, _best([trainers[name] for name in names], grid, settings.n_jobs), strict=True))
+    return {name: fits[name] for name in trainers}
+
+
+def _best(trainers: Sequence[Trainer], grid: Sequence[float], n_jobs: int) -> list[Fit]:
+    """For each chain the fit of the lambda that development F1 prefers."""
     if len(grid) == 1:
-        return trainer.fit(grid[0])
-    alone = replace(trainer, n_jobs=1)
-    return max(parallel_map(alone.fit, grid, n_jobs), key=lambda fit: fit.dev_f1)
+        return fit_together(trainers, grid[0])
+    alone = [replace(trainer, n_jobs=1) for trainer in trainers]
+    tried = parallel_map(lambda l2: fit_together(alone, l2), grid, n_jobs)
+    return [max(fits, key=lambda fit: fit.dev_f1) for fits in zip(*tried, strict=True)]
 
 
 def _named(tell: Listener, name: str) -> Listener:

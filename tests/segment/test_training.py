@@ -1,0 +1,67 @@
+"""Chains that are trained together, and what is tuned when they are trained."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from time import monotonic
+
+import numpy as np
+import pytest
+
+from spanloom.segment.corpus import Corpus
+from spanloom.segment.feature_sets import make_features, own_columns
+from spanloom.segment.gold import gold_labels
+from spanloom.segment.lattice import mention_lattice, word_lattice
+from spanloom.segment.model import PENALTIES, smooth_best
+from spanloom.segment.segmenter import with_words
+from spanloom.segment.training import Settings, train_part
+
+SETTINGS = Settings("adagrad", (0.1,), 7, 20, 0.1, 1, True, 0, 1)
+
+
+def corpus_of(documents, features, types, phrases=None):
+    gold = gold_labels(with_words(documents), types, None)
+    return Corpus(gold.batch.with_columns(own_columns(features), phrases), gold.labels, len(gold.lost))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        SETTINGS,
+        SETTINGS._replace(l2=(3.0, 0.1)),
+        SETTINGS._replace(l2_of={"words": 1.0, "mentions": 0.3}),
+        SETTINGS._replace(l2_of={"words": 1.0}, n_jobs=2),
+        SETTINGS._replace(optimizer="lbfgs"),
+    ],
+    ids=["one lambda", "a grid", "a lambda each", "one grid, one lambda", "lbfgs"],
+)
+def test_chains_trained_together_are_those_trained_apart(settings, chinese):
+    types = tuple(sorted({mention.type for document in chinese[0] for mention in document.mentions}))
+    features = make_features("set1", (), False)
+    train, dev = (corpus_of(documents, features, types) for documents in (chinese[0][:15], chinese[1][:8]))
+    lattices = {"words": word_lattice(), "mentions": mention_lattice(types)}
+    told = []
+    both = train_part(lattices, features, train, dev, settings, told.append, monotonic())
+    assert list(both.part.chains) == list(both.fits) == ["words", "mentions"]
+    assert {progress.stage.partition(":")[0] for progress in told} == {"features", "words", "mentions"}
+    for name, lattice in lattices.items():
+        alone = train_part({name: lattice}, features, train, dev, settings, told.append, monotonic())
+        one, other = both.part.chains[name].tagger, alone.part.chains[name].tagger
+        for left, right in zip(one.weights, other.weights, strict=True):
+            np.testing.assert_array_equal(left, right)
+        assert one.penalty == other.penalty
+        mine, theirs = both.fits[name], alone.fits[name]
+        assert (mine.l2, mine.steps, mine.dev_f1) == (theirs.l2, theirs.steps, theirs.dev_f1)
+        np.testing.assert_allclose(mine.history, theirs.history, rtol=1e-9)
+
+
+@pytest.mark.parametrize("weight", [0.3, 1.0, 3.0])
+def test_the_joint_penalty_is_that_of_decoding_at_each(weight, stacked, chinese):
+    model = replace(stacked.model_, joint_penalty=0.0)
+    dev = corpus_of(chinese[1], model.parts[0].features, model.types, model.phrases)
+    values = [
+        dev.f1(replace(model, joint_penalty=penalty).decode(dev.text, "exact", weight=weight).labels)
+        for penalty in PENALTIES
+    ]
+    assert len(set(values)) > 3
+    assert model.tuned(dev, weight).joint_penalty == smooth_best(PENALTIES, values)
