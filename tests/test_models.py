@@ -42,6 +42,7 @@ def test_what_is_saved_is_loaded(kind, tmp_path):
     assert json.loads((tmp_path / "model" / "model.json").read_text())["kind"] == kind
     again = spanloom.load(tmp_path / "model")
     assert type(again) is type(model)
+    assert again.kind == kind
     again.save(tmp_path / "again")
     for name in ("model.json", "weights.safetensors"):
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "model" / name).read_bytes()

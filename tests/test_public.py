@@ -35,6 +35,7 @@ PUBLIC = {
     "spanloom.kernels": "inner",
     "spanloom.learn": "Epoch Iteration Objective TrainingSet adagrad minimize search_step",
     "spanloom.link": "LinkReport Linker PAPER_FEATURES Pipeline load",
+    "spanloom.matching": "Interval Intervals KEYS Key Overlaps Score boundaries exact heads overlaps score",
     "spanloom.modelfile": "damaged load_arrays read_description read_kind save_model",
     "spanloom.models": "KINDS Model explain load",
     "spanloom.recognize": (

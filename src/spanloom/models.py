@@ -1,41 +1,43 @@
-"""Models of every kind, loaded by one function."""
+"""Models of every kind, loaded by one function, which imports what that kind needs and nothing else."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from pkgutil import resolve_name
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from spanloom.document import Document, Mention
 from spanloom.errors import ModelError, UsageError
-from spanloom.link import Linker
-from spanloom.link import load as load_linker
-from spanloom.link.language_model import LanguageModel
 from spanloom.modelfile import read_description
-from spanloom.recognize import KINDS as RECOGNIZERS
-from spanloom.recognize import Cascade, Recognizer
-from spanloom.recognize.explanation import Explanation
-from spanloom.recognize.pos_tagger import PosTagger, load_tagger
-from spanloom.segment import Segmenter, load_segmenter
-from spanloom.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from spanloom.link import Linker
+    from spanloom.link.language_model import LanguageModel
+    from spanloom.recognize import Cascade, Recognizer
+    from spanloom.recognize.explanation import Explanation
+    from spanloom.recognize.pos_tagger import PosTagger
+    from spanloom.segment import Segmenter
+    from spanloom.vocabulary import Vocabulary
 
 __all__ = ["KINDS", "Model", "explain", "load"]
 
-Model = Recognizer | Cascade | Linker | Segmenter | PosTagger | LanguageModel | Vocabulary
-"""Whatever is saved as a folder."""
+Model: TypeAlias = "Recognizer | Cascade | Linker | Segmenter | PosTagger | LanguageModel | Vocabulary"
+"""Whatever is saved as a folder; ``kind`` tells which it is."""
 
-KINDS: Final = MappingProxyType[str, Callable[[str | Path], Model]](
+KINDS: Final = MappingProxyType(
     {
-        **RECOGNIZERS,
-        "linker": load_linker,
-        "segmenter": load_segmenter,
-        "tagger": load_tagger,
-        "language-model": LanguageModel.load,
-        "vocabulary": Vocabulary.open,
+        "recognizer": "spanloom.recognize.recognizer:load",
+        "cascade": "spanloom.recognize.cascade:load_cascade",
+        "linker": "spanloom.link:load",
+        "segmenter": "spanloom.segment:load_segmenter",
+        "tagger": "spanloom.recognize.pos_tagger:load_tagger",
+        "language-model": "spanloom.link.language_model:LanguageModel.load",
+        "vocabulary": "spanloom.vocabulary:Vocabulary.open",
     }
 )
-"""Kind, as ``model.json`` names it -> what loads it."""
+"""Kind, as ``model.json`` and the attribute ``kind`` name it -> what loads it, imported when it is needed."""
 
 
 def load(path: str | Path) -> Model:
@@ -47,7 +49,8 @@ def load(path: str | Path) -> Model:
     kind = read_description(path)["kind"]
     if kind not in KINDS:
         raise ModelError(f"{path}: a model of kind {kind!r}, expected one of {', '.join(KINDS)}")
-    return KINDS[kind](path)
+    loader: Callable[[str | Path], Model] = resolve_name(KINDS[kind])
+    return loader(path)
 
 
 def explain(model: Model, document: Document, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
@@ -61,7 +64,7 @@ def explain(model: Model, document: Document, mentions: Sequence[Mention] | None
     Raises:
         UsageError: a model of another kind, or a mention that it cannot hold.
     """
-    if not isinstance(model, Recognizer | Cascade | Linker | Segmenter):
+    if model.kind == "tagger" or model.kind == "language-model" or model.kind == "vocabulary":
         expected = "a recognizer, a cascade, a linker or a segmenter"
         raise UsageError(f"a {type(model).__name__} explains no mentions; give {expected}")
     return model.explain(document, mentions)

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from spanloom.cli.options import ALL_CORES
 from spanloom.errors import UsageError
 
-ALL_CORES = -1  # results do not depend on the number of threads
 ORDERS = ("frequency", "search")  # of a cascade, where it is not given as names
 GRID = (0.1, 1.0, 5.0)  # lambdas that a comparison chooses from, unless told otherwise
 # our name -> the estimator's, where they differ: a command line has jobs and a seed, scikit-learn has these

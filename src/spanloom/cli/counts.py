@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from spanloom.document import Document, align
-from spanloom.evaluate import join_spans, overlaps
+from spanloom.document.span import join_spans
+from spanloom.matching import overlaps
 from spanloom.text import prepare
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from time import monotonic
 
 from spanloom.cli import linker as linker_verb
-from spanloom.cli.config import ALL_CORES
 from spanloom.cli.messages import Messages, plural
+from spanloom.cli.options import ALL_CORES
 from spanloom.cli.progress import Reporter
 from spanloom.cli.summary import summary
 from spanloom.cli.train import MODEL_FILES

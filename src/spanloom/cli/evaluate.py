@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from spanloom.cli import evaluate_html
 from spanloom.cli.messages import Messages, plural
 from spanloom.cli.predictors import Predictor, load_predictor
-from spanloom.cli.tagger import column_of
+from spanloom.cli.tagged import column_of
 from spanloom.document import Document
 from spanloom.errors import DataError, UsageError
 from spanloom.evaluate import (
@@ -30,8 +30,6 @@ from spanloom.evaluate import (
 from spanloom.evaluate.words import WordReport, evaluate_words
 from spanloom.formats import read
 from spanloom.formats.base import STDIO
-from spanloom.link import Linker
-from spanloom.recognize.pos_tagger import PosTagger
 from spanloom.text import prepare
 from spanloom.vocabulary import read_vocabulary
 
@@ -77,18 +75,18 @@ def run(
     resolver = None if vocabulary is None else read_vocabulary(vocabulary)  # before anything that takes long
     seed = 0 if seed is None else seed
     predictor = None if model is None else load_predictor(model, jobs)
-    if mentions is not None and not isinstance(predictor, Linker):
+    if mentions is not None and (predictor is None or predictor.kind != "linker"):
         raise UsageError("--mentions tells a linker what to link; leave it out, or give a linker with --model")
     if mentions == "given" and not concepts:
         raise UsageError(
             "with --mentions given all mentions are those of GOLD; add --concepts, to compare their concepts"
         )
-    if isinstance(predictor, PosTagger) or column is not None:
+    if (predictor is not None and predictor.kind == "tagger") or column is not None:
         if compare or heads or words or concepts or types:
             beside = "--compare, --heads, --words, --concepts and --types"
             raise UsageError(f"a column is compared by itself; leave out {beside}")
         column = column_of(predictor, column)
-    if isinstance(predictor, Linker) and concepts and resolver is None:
+    if predictor is not None and predictor.kind == "linker" and concepts and resolver is None:
         resolver = predictor.fitted.concepts.vocabulary
     # sentences, our own where gold has none, are what intervals are drawn over
     given = read(gold, format=input_format)
@@ -138,14 +136,14 @@ def _with_words(documents: Iterable[Document], source: str) -> Iterator[Document
 
 
 def _predict(model: Predictor, documents: list[Document], mentions: str | None, say: Messages) -> Iterable[Document]:
-    if isinstance(model, PosTagger):
+    if model.kind == "tagger":
         return model.tag(documents)
     unseen = {mention.type for document in documents for mention in document.mentions} - set(model.types_)
     if unseen:
         done = "linked" if mentions == "given" else "predicted"
         say(f"never {done}, because the model was not trained on them: {', '.join(sorted(unseen))}")
     say(f"predicting {plural(len(documents), 'document')}")
-    if isinstance(model, Linker):
+    if model.kind == "linker":
         # one that links given mentions keeps what it cannot link, and that must not be gold
         return model.predict(map(_without_concepts, documents), mentions=mentions)
     return model.predict(documents, notice=say)

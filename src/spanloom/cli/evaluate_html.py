@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from spanloom.cli.predictors import Predictor
@@ -10,13 +10,10 @@ from spanloom.document import Document
 from spanloom.errors import UsageError
 from spanloom.evaluate import KEYS, Calibration, Point, precision_recall
 from spanloom.evaluate import Report as Evaluation
-from spanloom.evaluate.compare import Key
 from spanloom.formats.output import check_free, output_file
-from spanloom.link import Linker
-from spanloom.recognize import Cascade, Recognizer, Report
+from spanloom.matching.compare import Key
+from spanloom.recognize import Recognizer
 from spanloom.recognize.sweep import sweep
-from spanloom.segment import Segmenter
-from spanloom.segment.report import ChainReport
 from spanloom.view.error_page import error_page
 from spanloom.view.plots import Learning, require
 
@@ -60,7 +57,7 @@ def write(
     """
     curve = () if scores is None else precision_recall(gold, predicted, key=KEYS[report.match])
     note, penalties = "as predicted", list[Point]()
-    if isinstance(model, Recognizer):
+    if model is not None and model.kind == "recognizer":
         note = f"as predicted, with the tuned mention penalty {model.fitted.penalty:.2f}"
         penalties = _penalties(model, gold, predicted, KEYS[report.match])
     page = error_page(
@@ -86,15 +83,15 @@ def _penalties(
 
 def _learning(model: Predictor | None) -> Learning | None:
     """The learning curve of a model, if its file tells."""
-    found: Learning | None = None
-    if isinstance(model, Recognizer):
+    if model is None or model.kind == "tagger":
+        return None
+    if model.kind == "recognizer":
         history = model.report_.history
         kept = model.report_.steps if model.runs == 1 and model.optimizer == "adagrad" else None
         found = Learning({"F1": [f1 for _, f1 in history]}, [objective for objective, _ in history], kept)
-    elif isinstance(model, Cascade | Segmenter):
-        chains: Mapping[str, Report | ChainReport] = model.report_.chains
-        found = Learning({name: [f1 for _, f1 in chain.history] for name, chain in chains.items()})
-    elif isinstance(model, Linker):
+    elif model.kind == "linker":
         steps = model.report_.history
         found = Learning({"F1 of mentions": [row[1] for row in steps], "F1 of concepts": [row[2] for row in steps]})
-    return found if found is not None and any(found.f1.values()) else None
+    else:
+        found = Learning({name: [f1 for _, f1 in chain.history] for name, chain in model.report_.chains.items()})
+    return found if any(found.f1.values()) else None

@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+ALL_CORES = -1  # results do not depend on the number of threads
+
 Input = Annotated[
     str, typer.Argument(metavar="INPUT", help="A file, a folder, or - for standard input.", show_default=False)
 ]

@@ -6,16 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from spanloom.cli import tagger
+from spanloom.cli import tagged
 from spanloom.cli.messages import Messages, lost, plural
 from spanloom.cli.predictors import load_predictor
 from spanloom.document import Document
 from spanloom.errors import UsageError
 from spanloom.formats import FORMATS, read, write
 from spanloom.formats.base import STDIO
-from spanloom.link import Linker
-from spanloom.recognize.pos_tagger import PosTagger
-from spanloom.segment import Segmenter
 
 
 def run(
@@ -38,15 +35,15 @@ def run(
     output_format = output_format or (None if _tells(output) else "jsonl")
     predictor = load_predictor(model, jobs)
     source_documents = read(source, format=input_format)
-    if isinstance(predictor, PosTagger):
+    if predictor.kind == "tagger":
         _refuse(model, "a tagger", {"--threshold": threshold, "--reading": reading, "--mentions": mentions})
-        tagger.predict(predictor, source_documents, output, output_format, force, say)
+        tagged.predict(predictor, source_documents, output, output_format, force, say)
         return
-    if isinstance(predictor, Linker):
+    if predictor.kind == "linker":
         _refuse(model, "a linker", {"--threshold": threshold, "--reading": reading})
         found = predictor.predict(source_documents, mentions=mentions)
     else:
-        if isinstance(predictor, Segmenter):
+        if predictor.kind == "segmenter":
             _refuse(model, "a segmenter", {"--reading": reading, "--mentions": mentions})
         _refuse(model, "a recognizer", {"--mentions": mentions})
         if reading is not None:
@@ -56,7 +53,7 @@ def run(
     losses = write(_counted(found, tally), output, format=output_format, force=force)
     if losses:
         say(f"spanloom: {lost(losses)}")
-    linked = f", {tally['linked']:,} of them linked" if isinstance(predictor, Linker) else ""
+    linked = f", {tally['linked']:,} of them linked" if predictor.kind == "linker" else ""
     say(f"{plural(tally['mentions'], 'mention')} in {plural(tally['documents'], 'document')}{linked}")
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from spanloom.cli.config import ALL_CORES
-from spanloom.errors import UsageError
-from spanloom.link import Linker
-from spanloom.link.language_model import LanguageModel
-from spanloom.models import load
-from spanloom.recognize import Cascade, Recognizer
-from spanloom.recognize.pos_tagger import PosTagger
-from spanloom.segment import Segmenter
-from spanloom.vocabulary import Vocabulary
+from typing import TYPE_CHECKING, TypeAlias
 
-Predictor = Recognizer | Cascade | Linker | Segmenter | PosTagger
+from spanloom.cli.options import ALL_CORES
+from spanloom.errors import UsageError
+from spanloom.models import load
+
+if TYPE_CHECKING:
+    from spanloom.link import Linker
+    from spanloom.recognize import Cascade, Recognizer
+    from spanloom.recognize.pos_tagger import PosTagger
+    from spanloom.segment import Segmenter
+
+Predictor: TypeAlias = "Recognizer | Cascade | Linker | Segmenter | PosTagger"
 
 
 def load_predictor(path: str, jobs: int | None) -> Predictor:
@@ -23,7 +25,6 @@ def load_predictor(path: str, jobs: int | None) -> Predictor:
         UsageError: a model that marks up nothing.
     """
     model = load(path)
-    if isinstance(model, LanguageModel | Vocabulary):
-        kind = "language model" if isinstance(model, LanguageModel) else "vocabulary"
-        raise UsageError(f"{path} is a {kind}, which marks up nothing; name a model that does")
+    if model.kind == "language-model" or model.kind == "vocabulary":
+        raise UsageError(f"{path} is a {model.kind.replace('-', ' ')}, which marks up nothing; name a model that does")
     return model.set_params(n_jobs=jobs or ALL_CORES)

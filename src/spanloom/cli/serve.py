@@ -5,9 +5,9 @@ from __future__ import annotations
 import gc
 import signal
 
-from spanloom.cli.config import ALL_CORES
 from spanloom.cli.execute import INTERRUPTED
 from spanloom.cli.messages import Messages
+from spanloom.cli.options import ALL_CORES
 from spanloom.serve import Limits, bind, is_loopback, open_models, serve, url
 
 

@@ -4,16 +4,16 @@ Every measure is a comparison of predicted documents with gold ones, on characte
 """
 
 from spanloom.document.span import join_spans
-from spanloom.evaluate.compare import KEYS, Key, boundaries, exact, heads, score
 from spanloom.evaluate.concept_report import ConceptReport, ConceptTest, concept_test, evaluate_concepts
 from spanloom.evaluate.kinds import ERROR_KINDS, Finding, boundary_kind, compared_kinds, findings
-from spanloom.evaluate.measures import Interval, Intervals, Score
-from spanloom.evaluate.overlap import Overlaps, overlaps
 from spanloom.evaluate.paired import PairedTest, paired_test
 from spanloom.evaluate.reliability import Bin, Calibration, calibration
 from spanloom.evaluate.report import Report, evaluate
 from spanloom.evaluate.tags import TagReport, evaluate_tags
 from spanloom.evaluate.threshold import Point, precision_recall
+from spanloom.matching.compare import KEYS, Key, boundaries, exact, heads, score
+from spanloom.matching.measures import Interval, Intervals, Score
+from spanloom.matching.overlap import Overlaps, overlaps
 
 __all__ = [
     "ERROR_KINDS",

@@ -10,11 +10,11 @@ import numpy as np
 
 from spanloom.document import Document
 from spanloom.errors import UsageError
-from spanloom.evaluate.compare import Key, compare, exact
-from spanloom.evaluate.measures import Interval, Score
 from spanloom.evaluate.resample import bootstrap, percentile_interval, randomization
 from spanloom.evaluate.rows import Row, everything, unit_counts
-from spanloom.evaluate.units import Units, pair, units
+from spanloom.matching.compare import Key, compare, exact
+from spanloom.matching.measures import Interval, Score
+from spanloom.matching.units import Units, pair, units
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ import numpy as np
 
 from spanloom.document import Document
 from spanloom.errors import DataError, UsageError
-from spanloom.evaluate.compare import Key, Side, compare, exact
-from spanloom.evaluate.units import pair, units
+from spanloom.matching.compare import Key, Side, compare, exact
+from spanloom.matching.units import pair, units
 
 _BAR = 40  # characters for the range from 0 to 1
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from spanloom.document import Document
 from spanloom.errors import UsageError
-from spanloom.evaluate.compare import KEYS, Key, compare
-from spanloom.evaluate.measures import Score
 from spanloom.evaluate.partial import errors
 from spanloom.evaluate.rows import Row, by_sentence, by_structure, by_type, everything, scores
-from spanloom.evaluate.units import pair, units
+from spanloom.matching.compare import KEYS, Key, compare
+from spanloom.matching.measures import Score
+from spanloom.matching.units import pair, units
 
 
 @dataclass(frozen=True, slots=True)

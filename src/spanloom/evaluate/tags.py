@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from spanloom.document import Document
 from spanloom.errors import DataError
 from spanloom.evaluate.resample import bootstrap, percentile_interval
-from spanloom.evaluate.units import name, pair
+from spanloom.matching.units import name, pair
 
 
 @dataclass(frozen=True)

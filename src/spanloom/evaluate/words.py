@@ -10,10 +10,10 @@ import numpy as np
 
 from spanloom.document import Document, Mention, Span
 from spanloom.errors import DataError
-from spanloom.evaluate.compare import Item, compare
-from spanloom.evaluate.measures import Score
 from spanloom.evaluate.rows import everything, row, scores
-from spanloom.evaluate.units import pair, units
+from spanloom.matching.compare import Item, compare
+from spanloom.matching.measures import Score
+from spanloom.matching.units import pair, units
 
 
 def words(document: Document) -> Iterator[Item]:

@@ -1,13 +1,13 @@
 """Lemmas of English words, by the dictionary and the rules of `simplemma`; nothing is downloaded.
 
-The dictionary is read when the first lemma is asked for.
+Both are loaded when the first lemma is asked for: most models have no use for them, and each start would pay.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
-
-from simplemma import lemmatize
+from collections.abc import Callable
+from functools import cache, lru_cache
+from pkgutil import resolve_name
 
 _LONGEST = 40  # characters; what is longer is no word, and only costs time
 _MEMORY = 1 << 16  # words
@@ -23,4 +23,10 @@ def lemma(word: str) -> str:
     ['atrium', 'deny', 'copd', '84.2']
     """
     plain = 0 < len(word) <= _LONGEST and not any("\ud800" <= character <= "\udfff" for character in word)
-    return (lemmatize(word, "en") if plain else word).lower()
+    return (_lemmatizer()(word, "en") if plain else word).lower()
+
+
+@cache
+def _lemmatizer() -> Callable[[str, str], str]:
+    found: Callable[[str, str], str] = resolve_name("simplemma:lemmatize")
+    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,8 @@ class LanguageModel:
     >>> [f"{p:.2f}" for p in np.exp(model.bigram(notes[:1]))]
     ['0.40', '0.35', '0.60', '0.57']
     """
+
+    kind: ClassVar[Literal["language-model"]] = "language-model"
 
     def __init__(self, words: Sequence[str], levels: Sequence[Level], bounds: Singles | None = None) -> None:
         self.words = list(words)

@@ -7,13 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from numbers import Real
 from pathlib import Path
 from time import monotonic
-from typing import Any, Self
+from typing import Any, ClassVar, Literal, Self
 
 from spanloom.document import Document, Mention
 from spanloom.errors import ModelError, UsageError
-from spanloom.evaluate import exact
-from spanloom.evaluate import score as compare_mentions
-from spanloom.evaluate.compare import Item
 from spanloom.features import PRESETS
 from spanloom.hypergraph.threads import worker_count
 from spanloom.link import kernels_features as groups
@@ -24,6 +21,9 @@ from spanloom.link.report import LinkReport, make_report
 from spanloom.link.scores import known
 from spanloom.link.store import StoredLinker, read_linker, write_linker
 from spanloom.link.system import System
+from spanloom.matching import exact
+from spanloom.matching import score as compare_mentions
+from spanloom.matching.compare import Item
 from spanloom.recognize.corpus import Lost, batches, hold_out, training_types
 from spanloom.recognize.explanation import Explanation
 from spanloom.recognize.filling import Filler, Source, check_source, check_use, fill, open_tagger
@@ -81,6 +81,8 @@ class Linker(MentionEstimator):
     Attributes after fitting: ``types_``, ``system_``, ``report_``, and ``lost_``, the mentions that no derivation
     holds; the last is not saved.
     """
+
+    kind: ClassVar[Literal["linker"]] = "linker"
 
     def __init__(
         self,

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Document
-from spanloom.evaluate import Score, join_spans
+from spanloom.document.span import join_spans
 from spanloom.features.tokens import flatten
 from spanloom.hypergraph import Edges, Ints
+from spanloom.matching import Score
 from spanloom.recognize.corpus import Gold, batches
 from spanloom.structures import READINGS, Structure, TokenMention
 from spanloom.text import prepare

@@ -6,7 +6,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Literal, Self
 
 from spanloom.document import Document, Mention
 from spanloom.errors import ModelError, UsageError
@@ -59,6 +59,8 @@ class Cascade(MentionEstimator):
     >>> [(mention.type, mention.start, mention.end) for mention in found.mentions]
     [('problem', 3, 13), ('body', 3, 8)]
     """
+
+    kind: ClassVar[Literal["cascade"]] = "cascade"
 
     def __init__(
         self,

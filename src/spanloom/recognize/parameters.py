@@ -12,7 +12,7 @@ import numpy as np
 
 from spanloom.document import Document
 from spanloom.errors import UsageError
-from spanloom.evaluate import score as compare_mentions
+from spanloom.matching import score as compare_mentions
 
 
 class Parameters:

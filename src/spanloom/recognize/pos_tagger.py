@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
-from typing import Any, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
@@ -108,6 +108,8 @@ class PosTagger(Parameters):
     >>> tagged.columns["pos"]
     ['DT', 'NN', 'NN', 'NN']
     """
+
+    kind: ClassVar[Literal["tagger"]] = "tagger"
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
 from time import monotonic
-from typing import Any, Self
+from typing import Any, ClassVar, Literal, Self
 
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, ModelError, UsageError
@@ -87,6 +87,8 @@ class Recognizer(MentionEstimator):
     >>> found.mentions[0].spans, found.mentions[0].score > 0.5
     ((Span(start=3, end=13),), True)
     """
+
+    kind: ClassVar[Literal["recognizer"]] = "recognizer"
 
     def __init__(
         self,

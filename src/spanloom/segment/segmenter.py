@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import monotonic, process_time
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -87,6 +87,8 @@ class Segmenter(MentionEstimator):
     >>> found.words, [mention.text(found.text) for mention in found.mentions]
     (['无', '疼痛'], ['疼痛'])
     """
+
+    kind: ClassVar[Literal["segmenter"]] = "segmenter"
 
     def __init__(
         self,

@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from spanloom.document import Document, Mention, Span
 from spanloom.errors import UsageError
-from spanloom.link import Linker
 from spanloom.models import explain, load
-from spanloom.recognize import Cascade, Recognizer
-from spanloom.recognize.explanation import Explanation
-from spanloom.segment import Segmenter
 from spanloom.serve.others import others
 
-Marker = Recognizer | Cascade | Linker | Segmenter
+if TYPE_CHECKING:
+    from spanloom.link import Linker
+    from spanloom.recognize import Cascade, Recognizer
+    from spanloom.recognize.explanation import Explanation
+    from spanloom.segment import Segmenter
+
+Marker: TypeAlias = "Recognizer | Cascade | Linker | Segmenter"
 """A model that marks up text with mentions."""
 
-_KINDS: dict[type, str] = {Recognizer: "recognizer", Cascade: "cascade", Linker: "linker", Segmenter: "segmenter"}
 _SAMPLE = "No chest pain, but dyspnea. 无关节疼痛。"  # what kernels are compiled on
 
 
@@ -39,12 +41,12 @@ class Served:
     @property
     def scores(self) -> bool:
         """Whether its mentions have probabilities."""
-        return not isinstance(self.model, Linker)
+        return self.model.kind != "linker"
 
     @property
     def considers(self) -> bool:
         """Whether `others` can be asked for."""
-        return isinstance(self.model, Recognizer)
+        return self.model.kind == "recognizer"
 
     def predict(self, documents: Iterable[Document], threshold: float = 0.0) -> Iterator[Document]:
         """Documents with the mentions that the model finds, in place of their own; lazily, in batches.
@@ -53,13 +55,13 @@ class Served:
             documents: of any number; where reading them raises, so does this.
             threshold: leave out mentions with a lower score; 0 for a model that gives no scores.
         """
-        if isinstance(self.model, Linker):
+        if self.model.kind == "linker":
             return self.model.predict(documents)
         return self.model.predict(documents, threshold=threshold)
 
     def others(self, documents: Iterable[Document]) -> Iterator[Document]:
         """Documents with mentions that are considered, but not found; none for a model that cannot say."""
-        if isinstance(self.model, Recognizer):
+        if self.model.kind == "recognizer":
             return others(self.model, documents)
         return (document.copy(mentions=[]) for document in documents)
 
@@ -77,8 +79,8 @@ class Served:
         document = Document(_SAMPLE, mentions=[Mention(self.model.types_[0], (Span(0, 2),))])
         for _ in self.predict([document]):
             pass
-        chain = self.model.chains_[0] if isinstance(self.model, Cascade) else self.model
-        if isinstance(chain, Recognizer):
+        chain = self.model.chains_[0] if self.model.kind == "cascade" else self.model
+        if chain.kind == "recognizer":
             chain.marginals([document])  # what probabilities need, even if nothing was found above
 
 
@@ -98,11 +100,10 @@ def open_models(arguments: Iterable[str]) -> dict[str, Served]:
         if name in found:
             raise UsageError(f"two models are called {name!r}; give one another name: NAME={folder}")
         model = load(folder)
-        kind = _KINDS.get(type(model))
-        if kind is None or not isinstance(model, Marker):
+        if model.kind == "tagger" or model.kind == "language-model" or model.kind == "vocabulary":
             raise UsageError(f"{folder} is a {type(model).__name__}, which finds no mentions; name a model that does")
         # a request is one piece of work: threads are for different requests
-        found[name] = Served(name, kind, model.set_params(n_jobs=1))
+        found[name] = Served(name, model.kind, model.set_params(n_jobs=1))
     for served in found.values():
         served.warm_up()
     return found

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from spanloom.document import Document, Mention, Span
-from spanloom.evaluate import join_spans
+from spanloom.document.span import join_spans
 from spanloom.view.cells import shorten, visible, width
 from spanloom.view.svg import clean
 

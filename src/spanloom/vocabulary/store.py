@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,8 @@ class Vocabulary(Sequence[Concept]):
     >>> [vocabulary.find(id) for id in ("mesh:D017202", "OMIM:1", "D000001")]
     [1, 1, -1]
     """
+
+    kind: ClassVar[Literal["vocabulary"]] = "vocabulary"
 
     def __init__(
         self, single: Mapping[str, Strings], several: Mapping[str, tuple[Strings, Int64s]], notes: Iterable[Note] = ()

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from spanloom.document import Document, Mention
 from spanloom.document.span import join_spans
 from spanloom.errors import DataError
-from spanloom.evaluate.measures import Score
-from spanloom.evaluate.overlap import Overlaps, overlaps
-from spanloom.evaluate.units import Units, name, pair
+from spanloom.matching.measures import Score
+from spanloom.matching.overlap import Overlaps, overlaps
+from spanloom.matching.units import Units, name, pair
 
 Item = tuple[Hashable, Mention]
 Key = Callable[[Document], Iterable[Item]]
