@@ -32,8 +32,8 @@ PUBLIC = {
         "Ranking Role Singles SubgraphEngine Template"
     ),
     "spanloom.integrations": "",
-    "spanloom.kernels": "inner",
-    "spanloom.learn": "Epoch Iteration Objective TrainingSet adagrad minimize search_step",
+    "spanloom.kernels": "borrowing inner",
+    "spanloom.learn": "Epoch Iteration Objective TrainingSet adagrad adagrad_together minimize search_step",
     "spanloom.link": "LinkReport Linker PAPER_FEATURES Pipeline load",
     "spanloom.matching": "Interval Intervals KEYS Key Overlaps Score boundaries exact heads overlaps score",
     "spanloom.modelfile": "damaged load_arrays read_description read_kind save_model",

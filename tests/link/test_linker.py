@@ -120,7 +120,7 @@ def test_without_development_data_all_training_data_count_in_the_end(
 def test_what_is_found_between_biases(train: list[Document], dev: list[Document], vocabulary: Vocabulary) -> None:
     weak = Linker(
         ["low[0]"], iterations=1, folds=2, margin=0, dictionary=False, segments=False, evidence=False,
-        state_features=True,
+        state_features=True, word_rate=1,
     )  # fmt: skip
     system = weak.fit(train, dev, vocabulary=vocabulary).system_
     instance, matrix = system.read(system.columns(dev := [prepare(document) for document in dev]), None, 1)
@@ -215,7 +215,7 @@ def test_the_same_bytes_for_any_number_of_threads(
 def test_parts_of_the_pipeline(
     task: str, train: list[Document], dev: list[Document], vocabulary: Vocabulary, linker: Linker
 ) -> None:
-    part = Linker("small", task=task, iterations=3, folds=2).fit(train, dev, vocabulary=vocabulary)
+    part = Linker("small", task=task, iterations=10, folds=2).fit(train, dev, vocabulary=vocabulary)
     if task == "recognize":
         [one] = Pipeline(part, linker).predict([Document("Lithium caused emesis in two patients.")])
         assert [mention.concepts for mention in one.mentions] == [("MESH:D014839",)]
@@ -349,7 +349,7 @@ def test_composites_are_learned_or_not(vocabulary: Vocabulary) -> None:
         for number in range(8)
     ]
     for composites, wanted in ((True, both), (False, both[:1])):
-        linker = Linker("small", iterations=3, folds=2, composites=composites)
+        linker = Linker("small", iterations=10, folds=2, composites=composites)
         linker.fit(documents, documents[:2], vocabulary=vocabulary)
         [found] = linker.predict(bare(documents[:1]))
         assert [mention.concepts for mention in found.mentions] == [wanted]
