@@ -39,7 +39,7 @@ NOTHING = (
     "nothing: the last word", "nothing: probability of the span, the first candidate",
     "nothing: probability of the span, similarity",
 )  # fmt: skip
-# of `spanloom.link.kernels_features.close_keys`, by group
+# of `spanloom.link.kernels_features.close_keys` and `close_far_keys`, by group
 NORMALIZATION = (
     "the concept, the next word", "first word of the name, the next word", "the concept, size of the segment before",
     "the concept, last word of the segment before", "last words of the name and of the segment before",
