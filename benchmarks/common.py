@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import statistics
+import subprocess
 import sys
 import time
 from collections import Counter
@@ -25,6 +26,7 @@ from spanloom.formats import read
 R = TypeVar("R")
 RESULTS = Path(__file__).parent / "results"
 _BEGAN, _LOAD = time.perf_counter(), os.getloadavg()  # when the script was started
+ROOT = RESULTS.parent.parent
 PACKAGES = ("spanloom", "numpy", "numba", "scipy", "python-crfsuite", "matplotlib")
 
 
@@ -149,6 +151,24 @@ def machine() -> dict[str, Any]:
     }
 
 
+def commit() -> str:
+    """The short hash of the program's commit, with a mark if source or scripts were changed since; empty without git."""
+    try:
+        head = _git("rev-parse", "--short", "HEAD")
+        changed = _git("status", "--porcelain", "--", "src", "benchmarks/*.py")
+    except (OSError, subprocess.CalledProcessError):  # an installed copy, or no git
+        return ""
+    return f"{head}, changed" if changed else head
+
+
+def _git(*arguments: str) -> str:
+    line = ["git", "-C", str(ROOT), *arguments]
+    return subprocess.run(line, capture_output=True, text=True, check=True).stdout.strip()
+
+
+_COMMIT = commit()  # of the program that runs, whatever is committed meanwhile
+
+
 def _processor() -> str:
     if Path("/proc/cpuinfo").exists():
         lines = dict(
@@ -249,6 +269,7 @@ class Result:
         about = {
             "command": " ".join(["python", *_relative(sys.argv)]),
             "date": date.today().isoformat(),
+            "commit": _COMMIT,
             "seed": self.seed,
             "seconds": round(time.perf_counter() - _BEGAN, 1),
             "load_average": {"before": _LOAD, "after": os.getloadavg()},
@@ -266,9 +287,10 @@ class Result:
     def _markdown(self, about: dict[str, Any]) -> str:
         host = about["machine"]
         before, after = (values[0] for values in about["load_average"].values())
+        commit = f"commit {about['commit']}, " if about["commit"] else ""
         lines = [
             f"# {self.title}", "",
-            f"`{about['command']}`, {about['date']}, seed {self.seed}, {about['seconds']:.0f} s in all.", "",
+            f"`{about['command']}`, {about['date']}, {commit}seed {self.seed}, {about['seconds']:.0f} s in all.", "",
             f"{host['processor']}, {host['cores']} cores, {host['memory_gb']} GB; {host['system']}; "
             f"Python {host['python']}; {', '.join(f'{k} {v}' for k, v in host['versions'].items())}. "
             f"Load average {before:.1f} before and {after:.1f} after.", "",
@@ -283,7 +305,7 @@ class Result:
 
 def _relative(arguments: Sequence[str]) -> list[str]:
     """The command line as one types it in the project's root: paths within it relative, other folders by a name."""
-    root = str(RESULTS.parent.parent) + os.sep
+    root = str(ROOT) + os.sep
     shown = [argument.removeprefix(root) for argument in arguments]
     for option in ("--data", "--cache", "--work"):
         if option in shown[:-1]:
