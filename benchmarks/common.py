@@ -152,7 +152,7 @@ def machine() -> dict[str, Any]:
 
 
 def commit() -> str:
-    """The short hash of the program's commit, with a mark if source or scripts were changed since; empty without git."""
+    """The short hash of the program's commit, marked where source or scripts were changed since; empty without git."""
     try:
         head = _git("rev-parse", "--short", "HEAD")
         changed = _git("status", "--porcelain", "--", "src", "benchmarks/*.py")
