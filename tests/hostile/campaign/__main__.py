@@ -1,0 +1,11 @@
+"""`python tests/hostile/campaign SECTION`."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from campaign.frame import main  # noqa: E402
+
+if __name__ == "__main__":
+    sys.exit(main())
