@@ -76,6 +76,7 @@ def test_rules_for_sections_are_a_file_or_a_table(config):
         ('train = "t"', "--output is missing"),
         ("train =", "not a TOML file"),
         (b"\xff", "not a TOML file"),
+        ("train = " + "[" * 5000, "nested too deeply"),
     ],
 )
 def test_a_bad_file_gets_one_line(config, text, message):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from spanloom.document import Document, Mention
 from spanloom.document.validate import Problem, counted_as, find_errors, validate
+from spanloom.errors import DataError
 
 TOKENS = [[0, 4], [5, 9], [10, 15], [15, 16]]
 SENTENCES = [[0, 2], [2, 4]]
@@ -105,3 +106,12 @@ def test_a_problem_is_one_line() -> None:
     problem = Problem("error", "k", "message", "mention T1", 0, "a.ann", 3)
     assert str(problem) == "a.ann:3: error: mention T1: message"
     assert str(problem.to_error()) == "a.ann:3: mention T1: message"
+
+
+def test_what_is_no_mention_is_refused_at_once() -> None:
+    with pytest.raises(DataError, match=r"mentions\[1\] is \('problem', 0, 3\), expected a Mention, such as Mention\("):
+        Document("abc", mentions=[Mention("problem", [(0, 3)]), ("problem", 0, 3)])  # type: ignore[list-item]
+    with pytest.raises(DataError, match=r"spans of a mention of type 'problem' are \(0, 3\), expected pairs"):
+        Mention("problem", (0, 3))  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="expected pairs"):
+        Mention("problem", 3)  # type: ignore[arg-type]

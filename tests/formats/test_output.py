@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from spanloom.document import Document
+from spanloom.document import Document, Mention
 from spanloom.errors import DataError, UsageError
 from spanloom.formats import read, write
 from spanloom.formats.output import output_file, output_folder
@@ -27,6 +27,17 @@ def failing(error: BaseException) -> Iterator[Document]:
 def test_nothing_half_written(tmp_path: Path, name: str, format: str | None, error: BaseException) -> None:
     with pytest.raises(type(error)):
         write(failing(error), tmp_path / name, format=format)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.ann", "a.conll", "a.xml", "a.json", "a.pubtator", "a.txt"])
+def test_what_read_would_refuse_is_not_written(tmp_path: Path, name: str) -> None:
+    document = Document("abc def", "n1", tokens=[[0, 3], [4, 7]], mentions=[Mention("x", [(0, 9)])])  # type: ignore[arg-type]
+    with pytest.raises(DataError, match=r"document 'n1': mentions\[0\]: span 0-9 is outside the text of 7 characters"):
+        write([document], tmp_path / name, format="bioc-json" if name == "a.json" else None)
+    document.mentions = [("x", 0, 3)]  # type: ignore[list-item]
+    with pytest.raises(DataError, match=r"mentions\[0\] is \('x', 0, 3\), expected a Mention"):
+        write([document], tmp_path / name, format="bioc-json" if name == "a.json" else None)
     assert list(tmp_path.iterdir()) == []
 
 

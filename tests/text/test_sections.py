@@ -159,6 +159,7 @@ def test_rules_that_come_with_spanloom_are_rules() -> None:
         ("[sections]\nx = 3", "sections: found 'x' = 3, expected a name and a regular expression"),
         ("[sections]\n'' = 'x'", "sections: found '' = 'x'"),
         ("[sections", "not a TOML file"),
+        ("sections = " + "[" * 5000, "nested too deeply"),
         (b"\xff", "found bytes that are not UTF-8"),
     ],
 )

@@ -151,6 +151,8 @@ def _read(config: str) -> dict[str, Any]:
         raise UsageError(f"--config {config}: cannot be read: {error.strerror}") from None
     except ValueError as error:  # not TOML, or not UTF-8
         raise UsageError(f"--config {config}: not a TOML file: {error}") from None
+    except RecursionError:
+        raise UsageError(f"--config {config}: nested too deeply; expected lines such as l2 = 0.1") from None
     return {name.replace("-", "_"): value for name, value in values.items()}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document.span import Mention
+from spanloom.errors import DataError
 
 Offsets = NDArray[np.int64]
+_SHOWN = 60  # characters of a wrong value in a message
 
 
 @dataclass(slots=True)
@@ -27,6 +30,9 @@ class Document:
         columns: name -> one value for each token, such as ``"pos"``.
         mentions: in no particular order.
         meta: whatever else the file said.
+
+    Raises:
+        DataError: a mention that is no `Mention`.
 
     >>> document = Document("No acute distress.", tokens=[[0, 2], [3, 8], [9, 17], [17, 18]])
     >>> document.words
@@ -46,6 +52,7 @@ class Document:
             self.tokens = np.asarray(self.tokens, dtype=np.int64).reshape(-1, 2)
         if self.sentences is not None:
             self.sentences = np.asarray(self.sentences, dtype=np.int64).reshape(-1, 2)
+        check_mentions(self.mentions)
 
     @property
     def words(self) -> list[str]:
@@ -66,3 +73,16 @@ class Document:
             "meta": dict(self.meta),
         }
         return Document(**{**fields, **changes})
+
+
+def check_mentions(mentions: Sequence[object]) -> None:
+    """Whether everything in a list of mentions is one; what lies in them, `spanloom.document.validate` says.
+
+    Raises:
+        DataError: something else stands among them, such as a tuple.
+    """
+    for number, mention in enumerate(mentions):
+        if not isinstance(mention, Mention):
+            shown = repr(mention) if len(repr(mention)) <= _SHOWN else f"{repr(mention)[: _SHOWN - 1]}…"
+            message = f"mentions[{number}] is {shown}, expected a Mention, such as Mention('problem', [(0, 3)])"
+            raise DataError(message)

@@ -36,6 +36,9 @@ class Mention:
         concepts: identifiers in a vocabulary, such as ``"MESH:D007674"``.
         score: a probability between 0 and 1, if a model gave one.
 
+    Raises:
+        DataError: no span at all, or spans that are no pairs.
+
     >>> mention = Mention("problem", [(0, 11), (22, 29)])
     >>> mention.spans[1].end, mention.text("infarctions watershed embolic")
     (29, 'infarctions embolic')
@@ -49,7 +52,11 @@ class Mention:
     score: float | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "spans", tuple(Span(*span) for span in self.spans))
+        try:
+            object.__setattr__(self, "spans", tuple(Span(*span) for span in self.spans))
+        except TypeError:
+            message = f"the spans of a mention of type {self.type!r} are {self.spans!r}, expected pairs: [(0, 3)]"
+            raise DataError(message) from None
         object.__setattr__(self, "concepts", tuple(self.concepts))
         if self.head is not None:
             object.__setattr__(self, "head", Span(*self.head))

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from spanloom.document import Document
-from spanloom.document.validate import Problem
+from spanloom.document.document import check_mentions
+from spanloom.document.validate import Problem, find_errors
 from spanloom.document.validate import validate as validate_document
 from spanloom.errors import DataError, UsageError
 from spanloom.formats.arrow import ARROW, PARQUET
@@ -145,11 +146,24 @@ def write(
 
     Raises:
         UsageError: the format cannot be told, or the output is there already.
-        DataError: a document that the format cannot hold, or the system refused to write.
+        DataError: a document that `read` would refuse, such as one with a mention outside its text, or that the
+            format cannot hold; or the system refused to write.
     """
     kind = _named(format) if format is not None else _by_suffix(Path(path))
     _check_options(kind, options, kind.write_options)
-    return kind.write(documents, path, force, **options)
+    return kind.write(_checked(documents, path, kind), path, force, **options)
+
+
+def _checked(documents: Iterable[Document], path: str | Path, kind: Format) -> Iterator[Document]:
+    """Documents as they come, up to one that `read` would refuse."""
+    for document in documents:
+        check_mentions(document.mentions)
+        for problem in find_errors(document):
+            if problem.kind == "duplicate identifier" and not kind.keeps_ids:
+                continue  # such a writer finds another one, and counts it
+            named = f"document {document.id!r}: " if document.id else ""
+            raise DataError(named + problem.to_error().message, path=path)
+        yield document
 
 
 def _named(name: str) -> Format:

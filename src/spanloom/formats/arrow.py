@@ -164,5 +164,5 @@ class _Stream(io.RawIOBase):
         return len(view)
 
 
-PARQUET = Format("parquet", (".parquet",), scan_parquet, write_parquet, gaps=True)
-ARROW = Format("arrow", (".arrow", ".feather"), scan_arrow, write_arrow, gaps=True)
+PARQUET = Format("parquet", (".parquet",), scan_parquet, write_parquet, gaps=True, keeps_ids=True)
+ARROW = Format("arrow", (".arrow", ".feather"), scan_arrow, write_arrow, gaps=True, keeps_ids=True)

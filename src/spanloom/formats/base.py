@@ -78,6 +78,7 @@ class Format(NamedTuple):
         claims: whether a path that exists is of this format, where the suffix alone does not say.
         gaps: whether it holds discontiguous mentions.
         folders: whether a folder as a whole is one input, as in brat, and not each file for itself.
+        keeps_ids: whether identifiers of mentions are written as they are, so that none may stand twice.
         scan_options: names of the options of ``scan``.
         write_options: names of the options of ``write``.
     """
@@ -89,6 +90,7 @@ class Format(NamedTuple):
     claims: Callable[[Path], bool] | None = None
     gaps: bool = False
     folders: bool = False
+    keeps_ids: bool = False
     scan_options: tuple[str, ...] = ()
     write_options: tuple[str, ...] = ()
 

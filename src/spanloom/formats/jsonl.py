@@ -55,4 +55,4 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     return Losses()
 
 
-JSONL = Format("jsonl", (".jsonl", ".ndjson"), scan, write, gaps=True)
+JSONL = Format("jsonl", (".jsonl", ".ndjson"), scan, write, gaps=True, keeps_ids=True)

@@ -126,4 +126,4 @@ class _Names:
         return name
 
 
-LABEL_STUDIO = Format("label-studio", (".json",), scan, write, claims=claims, gaps=True)
+LABEL_STUDIO = Format("label-studio", (".json",), scan, write, claims=claims, gaps=True, keeps_ids=True)

@@ -186,4 +186,4 @@ def _add_sentences(document: Document, annotations: list[Any], problems: list[Pr
         document.sentences = with_sentences.sentences
 
 
-XMI = Format("xmi", (".xmi",), scan, write, gaps=True, scan_options=("types",))
+XMI = Format("xmi", (".xmi",), scan, write, gaps=True, keeps_ids=True, scan_options=("types",))
