@@ -106,10 +106,10 @@ def parameters_of(key: Key, task: Task, chosen: argparse.Namespace) -> dict[str,
     }  # fmt: skip
 
 
-def train(key: Key, data: Data, store: Store, parameters: dict[str, Any]) -> None:
+def train(key: Key, data: Data, store: Store, parameters: dict[str, Any], clusters: str | None = None) -> None:
     """Fit a model, and keep what it predicts with each reading."""
     own = {name: value for name, value in parameters.items() if name not in ("types", "limit", "clusters")}
-    recognizer = Recognizer(**own, clusters=_clusters(data, store), n_jobs=-1)
+    recognizer = Recognizer(**own, clusters=clusters, n_jobs=-1)
     documents, held = data.training(key.training, parameters["random_state"])
     say(f"{key}: {len(documents):,} documents")
     seconds, _ = timed(lambda: recognizer.fit(documents, dev=held, progress=_tell))
@@ -178,13 +178,13 @@ def cells(row: Row, table: int) -> list[Any]:
     whole, gaps = row.report.overall, row.report.structures["discontiguous"]
     paper = TABLE_2[key.training, MODELS[key.model]["structure"], row.reading] if table == 2 else ""
     return [
-        key.model, row.reading, *_rates(whole), *_rates(gaps), paper, int(whole.predicted), int(gaps.predicted),
+        key.model, row.reading, *rates(whole), *rates(gaps), paper, int(whole.predicted), int(gaps.predicted),
         f"{100 * facts['held_out_f1']:.1f}", f"{facts['lambda']:g}", f"{facts['penalty']:g}", facts["steps"],
         sum(facts["lost"].values()), f"{facts['seconds']['wall']:.0f}",
     ]  # fmt: skip
 
 
-def _rates(score: Score) -> list[str]:
+def rates(score: Score) -> list[str]:
     """Precision, recall and F1 in percent, each with its interval."""
     if score.intervals is None:
         return [f"{100 * value:.1f}" for value in (score.precision, score.recall, score.f1)]
@@ -225,7 +225,7 @@ def report(result: Result, table: int, data: Data, keys: Sequence[Key], store: S
         if table == 4:
             by_type(result, rows, gold, data)
         tested = list(compare(rows, gold, result.seed))
-        _tests(result, task, training, tested)
+        tests(result, task, training, tested)
         if table == 2:
             judge(result, f"{task.name}, {training}", tested)
 
@@ -241,7 +241,7 @@ def _record(result: Result, rows: Sequence[Row]) -> None:
     )  # fmt: skip
 
 
-def _tests(result: Result, task: Task, training: str, tested: Sequence[tuple[Row, Row, str, PairedTest]]) -> None:
+def tests(result: Result, task: Task, training: str, tested: Sequence[tuple[Row, Row, str, PairedTest]]) -> None:
     if not tested:
         return
     result.table(
@@ -348,7 +348,7 @@ def main() -> None:
                 found = store.has(key, parameters)
                 if wanted(task, table, key, chosen) and (chosen.again or not found):
                     data = data or Data(task, chosen.data, chosen.limit)
-                    train(key, data, store, parameters)
+                    train(key, data, store, parameters, _clusters(data, store))
                     found = True
                 if found:
                     there.append(key)

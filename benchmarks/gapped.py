@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,16 +44,18 @@ class Data:
         task: whose.
         folder: that holds the corpora.
         limit: documents of each part, at most.
+        tested: the part that models are measured on.
     """
 
-    def __init__(self, task: Task, folder: Path, limit: int | None) -> None:
+    def __init__(self, task: Task, folder: Path, limit: int | None, tested: str = "dev") -> None:
         self.task, self.folder, self.limit = task, folder, limit
-        self.dev = self._read("dev")
+        self.dev = self.read(tested)
         self.gold = [part for document in self.dev for part in by_sentence(document)]
         self.gaps = [has_gap(part) for part in self.gold]
         self._train: list[Document] | None = None
 
-    def _read(self, part: str) -> list[Document]:
+    def read(self, part: str) -> list[Document]:
+        """The documents of a part, with the mentions that count."""
         documents = map(prepare, corpus(self.folder, self.task.corpus, part, self.limit))
         types = self.task.types
         return [
@@ -65,27 +67,35 @@ class Data:
     def train(self) -> list[Document]:
         """The training documents."""
         if self._train is None:
-            self._train = self._read("train")
+            self._train = self.read("train")
         return self._train
 
     def training(self, name: str, seed: int) -> tuple[list[Document], list[Document]]:
         """What a model is trained on, and what it is tuned on: the sentences of a tenth of the articles."""
-        articles = list(dict.fromkeys(article_of(document) for document in self.train))
-        held = set(
-            np.random.default_rng(seed).permutation(articles)[: max(1, round(HELD_OUT * len(articles)))].tolist()
-        )
-        chosen = self.train
-        if name == "disc":
-            chosen = [part for document in self.train for part in by_sentence(document) if has_gap(part)]
-        return (
-            [document for document in chosen if article_of(document) not in held],
-            [document for document in chosen if article_of(document) in held],
-        )
+        rest, held = hold_out(self.train, HELD_OUT, seed)
+        return chosen(rest, name), chosen(held, name)
 
     def discontiguous(self, documents: Iterable[Document]) -> list[Document]:
         """Of development documents the sentences with a discontiguous gold mention, each as a document."""
         parts = (part for document in documents for part in by_sentence(document))
         return [part for part, chosen in zip(parts, self.gaps, strict=True) if chosen]
+
+
+def hold_out(documents: Sequence[Document], share: float, seed: int) -> tuple[list[Document], list[Document]]:
+    """The documents without a share of the articles, drawn by the seed, and those of that share."""
+    articles = list(dict.fromkeys(map(article_of, documents)))
+    held = set(np.random.default_rng(seed).permutation(articles)[: max(1, round(share * len(articles)))].tolist())
+    return (
+        [document for document in documents if article_of(document) not in held],
+        [document for document in documents if article_of(document) in held],
+    )
+
+
+def chosen(documents: list[Document], training: str) -> list[Document]:
+    """The documents themselves, or for ``disc`` their sentences with a discontiguous mention."""
+    if training == "all":
+        return documents
+    return [part for document in documents for part in by_sentence(document) if has_gap(part)]
 
 
 def article_of(document: Document) -> str:
