@@ -1,0 +1,78 @@
+"""Lu and Roth (2015): mention hypergraphs, heads, and the models beside them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paper_tables import TUNED, Sentence, Table, ours
+
+NOT = "-"  # no penalty
+HYPERGRAPH = "mention_hypergraph-derivations"
+SPEED = "Words a second on"
+
+
+def gum(label: str, name: str, penalty: Any = NOT, paper: str = "", paper_2005: str = "") -> list[str]:
+    """A row of Table 2."""
+    return [label, paper, paper_2005, ours("baselines", "GUM", [name, penalty])]
+
+
+def heads(label: str, name: str, penalty: Any, paper: str = "", paper_2005: str = "") -> list[str]:
+    """A row of Table 4."""
+    return [label, paper, paper_2005, ours("baselines", "GUM, heads must match", [name, penalty])]
+
+
+def speed(label: str, name: str) -> list[str]:
+    """A row of Table 3."""
+    return [label, *(ours("type_split", SPEED, [name, types], "words/s") for types in ("7", "14", "28"))]
+
+
+TABLES = {
+    "lu-2015-2": Table(
+        ("model", "paper, ACE 2004", "paper, ACE 2005", "ours, GUM"),
+        [
+            gum("BIO chain", "bio"),
+            gum("BILOU chain", "bilou", NOT, "70.3 / 42.0 / 52.6", "67.0 / 45.6 / 54.3"),
+            gum("semi-Markov, at most 6 words", "semi_markov-6"),
+            gum("semi-Markov, any length", "semi_markov"),
+            gum("cascaded chains", "cascade"),
+            gum("mention hypergraph (MH)", HYPERGRAPH, NOT, "80.7 / 46.1 / 58.7", "77.6 / 47.3 / 58.8"),
+            gum("the same, tuned (MH F)", HYPERGRAPH, TUNED, "71.0 / 55.4 / 62.2", "67.0 / 57.3 / 61.7"),
+            gum("the same, tuned, with `subgraphs`", "mention_hypergraph-subgraphs", TUNED),
+        ],
+    ),
+    "lu-2015-3": Table(
+        ("model", "ours: words a second with 7 types", "ours, 14 types", "ours, 28 types"),
+        [speed("BILOU chain", "bilou"), speed("mention hypergraph", "mention_hypergraph")],
+    ),
+    "lu-2015-4": Table(
+        ("model", "paper, ACE 2004", "paper, ACE 2005", "ours, GUM"),
+        [
+            heads("cascade, head is the whole mention (CC-S)", "cascade, head: whole", NOT,
+                  "52.7 / 31.2 / 39.2", "54.2 / 35.5 / 42.9"),
+            heads("cascade, first word (CC-F)", "cascade, head: first", NOT,
+                  "47.4 / 28.0 / 35.2", "51.3 / 33.6 / 40.6"),
+            heads("cascade, last word (CC-L)", "cascade, head: last", NOT, "61.6 / 36.4 / 45.8", "65.3 / 42.8 / 51.7"),
+            heads("cascade, chain for heads (CC-CC)", "cascade, head: chain", NOT,
+                  "60.8 / 36.1 / 45.3", "64.2 / 42.0 / 50.7"),
+            heads("mention hypergraph, last word (MH L)", f"{HYPERGRAPH}, head: last", NOT,
+                  "64.7 / 38.2 / 48.1", "69.2 / 43.0 / 53.0"),
+            heads("joint heads", "heads-derivations", NOT, "79.0 / 44.1 / 56.6", "70.1 / 45.1 / 54.8"),
+            heads("joint heads, tuned", "heads-derivations", TUNED, "74.4 / 50.0 / 59.8", "63.4 / 53.8 / 58.3"),
+            heads("joint heads, tuned, with `subgraphs`", "heads-subgraphs", TUNED),
+        ],
+    ),
+}  # fmt: skip
+ORDER = "gum, tuned: neighbours"
+SENTENCES = [
+    Sentence(
+        "not behind BILOU (+{:.1f}, p = {:.2f}; tuned)",
+        [-float(ours("baselines", ORDER, ["bilou", "bio"], "difference of F1")),
+         float(ours("baselines", ORDER, ["bilou", "bio"], "p"))],
+    ),
+    Sentence(
+        "chain for heads behind tuned cascades ({}) or behind the tuned hypergraph ({})",
+        [ours("baselines", "GUM, heads must match", [f"{name}, head: chain", TUNED], "F1")
+         for name in ("cascade", HYPERGRAPH)],
+    ),
+]  # fmt: skip
+CITED: set[str] = set()
