@@ -10,11 +10,14 @@ import pytest
 import spanloom
 
 PUBLIC = {
-    "spanloom": "Cascade Document Linker Mention Recognizer Segmenter Span SpanloomError __version__ load read write",
+    "spanloom": (
+        "Cascade DataWarning Document Linker Mention Recognizer Segmenter Span SpanloomError __version__ load read "
+        "write"
+    ),
     "spanloom.cli": "main",
     "spanloom.data": "chinese_clinical clinical",
     "spanloom.document": "Alignment Document Mention Offsets Span TokenRange align from_tags to_bilou to_bio to_spans",
-    "spanloom.errors": "DataError ModelError SpanloomError UsageError",
+    "spanloom.errors": "DataError DataWarning ModelError SpanloomError UsageError",
     "spanloom.evaluate": (
         "Bin Calibration ConceptReport ConceptTest ERROR_KINDS Finding Interval Intervals KEYS Key Overlaps "
         "PairedTest Point Report Score TagReport boundaries boundary_kind calibration compared_kinds "

@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 # name -> module; imported when first used, so that `import spanloom` loads no compiled kernel
 _EXPORTS = {
     "Cascade": "spanloom.recognize",
+    "DataWarning": "spanloom.errors",
     "Document": "spanloom.document",
     "Linker": "spanloom.link",
     "Mention": "spanloom.document",

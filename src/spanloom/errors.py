@@ -7,6 +7,8 @@
     ├── ModelError                a model directory: damaged, hostile, of another version
     └── UsageError                an argument, an option or a configuration that cannot be meant
 
+    DataWarning                   data that were read other than they stand: sorted, trimmed, left out
+
 Every message says what was found, what was expected and what to do, in one line.
 """
 
@@ -48,3 +50,7 @@ class ModelError(SpanloomError):
 
 class UsageError(SpanloomError):
     """An argument, an option or a configuration that cannot be meant."""
+
+
+class DataWarning(UserWarning):
+    """Data that were read other than they stand: repaired, or left out. Each kind is told once, with its count."""

@@ -65,6 +65,18 @@ def test_predict_says_how_many_gaps_it_lost(command, model, corpus, tmp_path):
     assert sum(len(document.mentions) for document in written) == len(mentions) - gaps
 
 
+def test_what_was_read_other_than_it_stands_is_told(command, tmp_path):
+    (tmp_path / "a.txt").write_text("No chest pain.\n")
+    (tmp_path / "a.ann").write_text("T1\tproblem 9 13;3 8\tpain chest\n")
+    result = command("convert", tmp_path / "a.txt", "-", "--format", "jsonl")
+    line = f"{tmp_path}/a.ann:1: mention T1: the fragments 9-13;3-8 stand out of text order; they were sorted\n"
+    assert (result.returncode, result.stderr) == (0, f"spanloom: {line}")
+    assert command("convert", tmp_path / "a.txt", "-", "--format", "jsonl", "--quiet").stderr == ""
+    result = command("validate", tmp_path / "a.txt")
+    assert result.stdout.startswith(line.replace("1: mention", "1: warning: mention"))
+    assert result.stderr == "0 errors and 1 warning\n"
+
+
 def test_a_pubtator_file_of_another_name(command, tmp_path):
     (tmp_path / "corpus.txt").write_text("1|t|Pain.\n1|a|\n1\t0\t4\tPain\tDisease\tD010146\n")
     result = command("convert", tmp_path / "corpus.txt", "-", "--input-format", "pubtator", "--format", "jsonl")

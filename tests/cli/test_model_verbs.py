@@ -35,6 +35,15 @@ def test_predict_never_uses_the_mentions_of_its_input(command, model, prediction
     assert records(result.stdout) == records(predictions.read_text())
 
 
+def test_predict_never_looks_at_the_mentions_of_its_input(command, model, tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.txt").write_text("No chest pain.\n")
+    (tmp_path / "in" / "a.ann").write_text("T1\tproblem 9 13;3 8\tfever\nT1 is no line\n")
+    result = command("predict", model, tmp_path / "in")
+    assert (result.returncode, [record["text"] for record in records(result.stdout)]) == (0, ["No chest pain.\n"])
+    assert command("evaluate", tmp_path / "in", "--model", model).returncode == 1
+
+
 def test_predict_text_from_standard_input(command, model):
     result = command("predict", model, "-", "--quiet", input="No chest pain.\n")
     assert result.stderr == ""

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spanloom.document import Document, Mention, Span
-from spanloom.errors import DataError, UsageError
+from spanloom.errors import DataError, DataWarning, UsageError
 from spanloom.formats import read, validate, write
 
 TEXT = "Mild pain.\r\nNo fever 𝒳 today\n"
@@ -58,6 +58,70 @@ def test_what_the_lines_say(tmp_path: Path) -> None:
     mention = document.mentions[1]
     assert mention.spans == (Span(0, 4), Span(5, 9))
     assert (mention.concepts, mention.head) == (("SPL:0001", "SPL:0002"), Span(5, 9))
+
+
+REPAIRED = (
+    "T1\tproblem 5 9;0 4\tpain Mild\r\n"  # as brat writes what was marked in this order
+    "T2\tproblem 5 9;0 4\tMild pain\r\n"
+    "T3\tproblem 0 4\tMild \r\n"
+    "T4\tproblem 0 5\tMild\r\n"
+    "T5\tproblem 4 10; 0 4\tpain. Mild\r\n"
+    "T6\tproblem 9 20\t. No fever\r\n"
+    "T7\tproblem 0 9\tMild  pain\r\n"
+)
+
+
+def test_fragments_in_any_order_and_other_white_space_are_read_and_told(tmp_path: Path) -> None:
+    source = pair(tmp_path / "in", TEXT, REPAIRED)
+    pair(source, TEXT, "T1\tproblem 5 9;0 4\tpain Mild\n", "b")
+    told: list[str] = []
+    document, other = read(source, notice=told.append)
+    spans = [mention.spans for mention in document.mentions]
+    assert spans == [
+        (Span(0, 4), Span(5, 9)), (Span(0, 4), Span(5, 9)), (Span(0, 4),), (Span(0, 4),), (Span(0, 4), Span(5, 10)),
+        (Span(9, 20),), (Span(0, 9),),
+    ]  # fmt: skip
+    assert other.mentions[0].spans == (Span(0, 4), Span(5, 9))
+    assert told == [
+        f"{source}/a.ann:1: mention T1: the fragments 5-9;0-4 stand out of text order; they were sorted "
+        "(4 such in 2 files; spanloom validate lists them)",
+        f"{source}/a.ann:3: mention T3: the text 'Mild ' and 'Mild', which stands at 0-4, differ in white space; read "
+        "as 'Mild' (5 such; spanloom validate lists them)",
+    ]
+    problems = [(problem.severity, problem.line) for problem in validate(source / "a.txt") if problem.altered]
+    assert problems == [("warning", line) for line in (1, 2, 3, 4, 5, 5, 6, 7)]
+    with pytest.warns(DataWarning) as warned:
+        list(read(source))
+    assert [str(warning.message) for warning in warned] == told
+    assert [warning.filename for warning in warned] == [__file__, __file__]
+    write([document, other], tmp_path / "out", format="brat")
+    assert (tmp_path / "out/a.ann").read_bytes().decode() == REPAIRED
+
+
+def test_a_repaired_mention_that_changes_is_written_as_it_is_now(tmp_path: Path) -> None:
+    [document] = read(pair(tmp_path / "in", TEXT, REPAIRED), notice=lambda _: None)
+    document.mentions = [document.mentions[0].replace(type="finding"), document.mentions[3].replace(type="finding")]
+    write([document], tmp_path / "out", format="brat")
+    lines = (tmp_path / "out/a.ann").read_bytes().decode()
+    assert lines == "T1\tfinding 0 4;5 9\tMild pain\r\nT4\tfinding 0 4\tMild\r\n"
+
+
+def test_offsets_that_do_count_the_last_character_are_said_to(tmp_path: Path) -> None:
+    source = pair(tmp_path, TEXT, "T1\tproblem 0 3\tMild\n")
+    with pytest.raises(DataError, match="offsets 0-3 of 'Mild' are counted with the last character included"):
+        list(read(source))
+
+
+@pytest.mark.parametrize("ann", [b"T1\tproblem 0 999\tMild\n", b"\xff\xfe", b"T1 is no line\n", b"T1\tx 0 4\tfever\n"])
+def test_wrong_annotations_do_not_matter_where_they_are_not_asked_for(tmp_path: Path, ann: bytes) -> None:
+    (tmp_path / "a.txt").write_bytes(TEXT.encode())
+    (tmp_path / "a.ann").write_bytes(ann)
+    with pytest.raises(DataError):
+        list(read(tmp_path))
+    assert list(read(tmp_path, mentions=False)) == [Document(TEXT, "a")]
+    (tmp_path / "a.txt").write_bytes(b"\xff")
+    with pytest.raises(DataError, match="not UTF-8"):
+        list(read(tmp_path, mentions=False))
 
 
 def test_lines_of_mentions_that_are_gone_go(tmp_path: Path) -> None:

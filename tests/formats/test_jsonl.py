@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError
-from spanloom.formats import from_record, read, to_record, write
+from spanloom.formats import from_record, read, to_record, validate, write
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=30)
 
@@ -118,3 +118,32 @@ def test_what_json_cannot_hold(tmp_path: Path) -> None:
         with pytest.raises(DataError, match=r"out\.jsonl"):
             write([Document("a", meta=meta)], tmp_path / "out.jsonl")
     assert list(tmp_path.iterdir()) == []
+
+
+PRODIGY = (
+    b'{"text":"Rejected chest pain.","spans":[{"start":9,"end":19,"label":"problem"}],"answer":"reject"}\n'
+    b'{"text":"mild pain","spans":[{"start":5,"end":9,"label":"problem"}],"answer":"accept"}\n'
+    b'{"text":"who knows","spans":[{"start":5,"end":99,"label":"problem"}],"answer":"ignore"}\n'
+)
+
+
+def test_rejected_and_ignored_answers_are_no_gold(tmp_path: Path) -> None:
+    file = tmp_path / "p.jsonl"
+    file.write_bytes(PRODIGY)
+    told: list[str] = []
+    [document] = read(file, notice=told.append)
+    assert (document.text, document.meta) == ("mild pain", {"answer": "accept"})
+    assert told == [
+        f"{file}:1: the answer is 'reject', so the record is no gold; it is left out "
+        "(2 such; spanloom validate lists them)"
+    ]
+    assert [(problem.line, problem.altered) for problem in validate(file)] == [(1, True), (3, True)]
+    assert [document.text for document in read(file, mentions=False)] == [
+        "Rejected chest pain.", "mild pain", "who knows",
+    ]  # fmt: skip
+    with pytest.raises(DataError, match="the answer is 'reject', so the record is no gold"):
+        from_record({"text": "a", "answer": "reject"})
+
+
+def test_an_answer_of_a_native_record_is_only_a_field() -> None:
+    assert from_record({"text": "a", "mentions": [], "answer": "reject"}).meta == {"answer": "reject"}

@@ -80,6 +80,10 @@ JSONL = {
         b'{"text": "a", "spans": [{"start": 0, "end": 1}]}',
         "spans[0]: label is missing, expected a str",
     ),
+    "white space": (
+        b'{"text": "a b", "mentions": [{"type": "x", "spans": [[0, 1]], "text": "a "}]}',
+        "mentions[0]: the text 'a ' has other white space than 'a' at 0-1; correct one of them",
+    ),
     "Prodigy offset": (
         b'{"text": "a", "spans": [{"start": 0, "end": 2, "label": "x"}]}',
         "spans[0]: span 0-2 is outside",
@@ -118,7 +122,11 @@ ANN = {
     "CR LF as one": ("T2\tx 15 19\tdays", "offsets 15-19 of 'days' are counted with CR LF as one character"),
     "from 1": ("T2\tx 3 6\tpain", "offsets 3-6 of 'pain' are counted from 1, with the last character included"),
     "other text": ("T2\tx 2 6\tfever", "the text is 'fever', but 'pain' stands at 2-6"),
-    "order": ("T2\tx 8 12;2 6\tüber pain", "mention T2: span 2-6 starts before 12"),
+    "order and other text": (
+        "T2\tx 8 12;2 6\tüber fever",
+        "the text is 'über fever', but 'pain über' stands at 2-6;8-12",
+    ),
+    "fragment twice": ("T2\tx 8 12;8 12\tüber über", "mention T2: span 8-12 starts before 12"),
     "overlap": ("T2\tx 2 6;4 6\tpain in", "mention T2: span 4-6 starts before 6"),
     "empty": ("T2\tx 2 2\t", "mention T2: span 2-2 is empty"),
     "identifier twice": ("T1\tx 2 6\tpain", "the identifier T1 stands on line 1 too"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
 
-def column_options(columns: str | None) -> dict[str, list[str]]:
+
+def column_options(columns: str | None) -> dict[str, Any]:
     """What `read` and `validate` of `spanloom.formats` take for ``--columns``.
 
     >>> column_options("word,pos,tag"), column_options(None)

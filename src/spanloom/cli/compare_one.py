@@ -55,7 +55,10 @@ class Job(NamedTuple):
 
 def parts(train: str, dev: str | None, test: str | None, input_format: str | None, seed: int) -> Parts:
     """The data, read and divided."""
-    trained, tuned, tested = (None if path is None else read(path, format=input_format) for path in (train, dev, test))
+    trained, tuned, tested = (
+        None if path is None else read(path, format=input_format, notice=lambda _: None)  # the run tells it once
+        for path in (train, dev, test)
+    )
     return divide(trained or (), tuned, tested, seed)
 
 

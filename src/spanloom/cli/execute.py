@@ -8,11 +8,14 @@ from __future__ import annotations
 import _thread
 import os
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from io import TextIOWrapper
 from typing import Any
 
-from spanloom.errors import SpanloomError, UsageError
+from spanloom.errors import DataWarning, SpanloomError, UsageError
 
 DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -48,7 +51,8 @@ def execute(verb: str, options: dict[str, Any]) -> int:
     """
     sys.unraisablehook = _keep_interrupt
     try:
-        code = import_module(VERBS[verb]).run(**options)
+        with _telling(quiet=bool(options.get("quiet"))):
+            code = import_module(VERBS[verb]).run(**options)
         sys.stdout.flush()
     except BrokenPipeError:  # whoever reads our output has had enough, as `head` does
         _close_stdout()
@@ -67,6 +71,23 @@ def execute(verb: str, options: dict[str, Any]) -> int:
     return DONE if code is None else int(code)
 
 
+@contextmanager
+def _telling(quiet: bool) -> Iterator[None]:
+    """Within it, what data were not read as they stand is a line on standard error, or nothing if ``quiet``."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore" if quiet else "always", DataWarning)
+        shown = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+            if issubclass(category, DataWarning):
+                print(f"spanloom: {_one_line(str(message))}", file=sys.stderr, flush=True)
+            else:
+                shown(message, category, *place, **more)
+
+        warnings.showwarning = show
+        yield
+
+
 def os_error(error: OSError) -> str:
     """The place and the system's reason, in one line.
 
@@ -79,9 +100,12 @@ def os_error(error: OSError) -> str:
 
 
 def _fail(message: str, code: int, prefix: str = "error: ") -> int:
-    line = message.replace("\r", "\\r").replace("\n", "\\n")
-    print(f"spanloom: {prefix}{line}", file=sys.stderr)
+    print(f"spanloom: {prefix}{_one_line(message)}", file=sys.stderr)
     return code
+
+
+def _one_line(message: str) -> str:
+    return message.replace("\r", "\\r").replace("\n", "\\n")
 
 
 def open_streams() -> None:

@@ -23,6 +23,10 @@ class Messages:
         if not self._quiet:
             print(message, file=sys.stderr, flush=True)
 
+    def notice(self, message: str) -> None:
+        """Print what was read other than it stands."""
+        self(f"spanloom: {message}")
+
 
 def plural(number: int, noun: str) -> str:
     """A number and its noun.

@@ -34,7 +34,9 @@ def run(
     input_format = input_format or ("text" if source == STDIO else None)
     output_format = output_format or (None if _tells(output) else "jsonl")
     predictor = load_predictor(model, jobs)
-    source_documents = read(source, format=input_format)
+    # a tagger keeps the mentions of its input, and a linker may be told to; nothing else looks at them
+    needed = predictor.kind == "tagger" or mentions is not None
+    source_documents = read(source, format=input_format, mentions=needed)
     if predictor.kind == "tagger":
         _refuse(model, "a tagger", {"--threshold": threshold, "--reading": reading, "--mentions": mentions})
         tagged.predict(predictor, source_documents, output, output_format, force, say)

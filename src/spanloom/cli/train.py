@@ -55,8 +55,8 @@ def train_model(model: Trainable, options: CommonOptions, told: Callable[[float]
     with output_folder(
         options.output, force=options.force, may_replace=lambda file: file.name in MODEL_FILES
     ) as folder:
-        train = read(options.train, format=options.input_format)
-        dev = None if options.dev is None else read(options.dev, format=options.input_format)
+        train = read(options.train, format=options.input_format, notice=say.notice)
+        dev = None if options.dev is None else read(options.dev, format=options.input_format, notice=say.notice)
         with Reporter(options.quiet) as reporter:
             model.fit(train, dev=dev, progress=reporter, **more)
         model.save(folder)

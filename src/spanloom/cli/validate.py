@@ -53,7 +53,7 @@ def _problems(path: str, options: dict[str, Any], counts: Counts, severities: di
     yield from validate(path, **options)
     if severities["error"]:
         return
-    for document in read(path, **options):
+    for document in read(path, notice=lambda _: None, **options):  # all of it was listed already
         counts.add(document)
         if document.tokens is None:
             for problem in validate_document(prepare(document)):

@@ -31,6 +31,7 @@ class Problem:
         mention: the index of the mention in the document, if it is about one.
         path: the file, if there is one.
         line: the line in the file, counted from 1.
+        altered: whether the document is other than the file says, because something was repaired or left out.
 
     >>> str(Problem("error", "empty span", "span 5-5 is empty", "mention T3", path="a.ann", line=2))
     'a.ann:2: error: mention T3: span 5-5 is empty'
@@ -43,6 +44,7 @@ class Problem:
     mention: int | None = None
     path: str | None = None
     line: int | None = None
+    altered: bool = False
 
     def to_error(self) -> DataError:
         """The problem as an exception."""

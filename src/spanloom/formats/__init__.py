@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from spanloom.formats.columns import COLUMNS
 from spanloom.formats.conllu import CONLLU
 from spanloom.formats.jsonl import JSONL
 from spanloom.formats.label_studio_writer import LABEL_STUDIO
+from spanloom.formats.notices import Notices
 from spanloom.formats.pubtator import PUBTATOR
 from spanloom.formats.record import from_record, to_record
 from spanloom.formats.spaced import SPACED
@@ -53,12 +54,22 @@ _ALL = (
 FORMATS: dict[str, Format] = {kind.name: kind for kind in _ALL}
 
 
-def read(path: str | Path, format: str | None = None, **options: Any) -> Iterator[Document]:
+def read(
+    path: str | Path,
+    format: str | None = None,
+    *,
+    mentions: bool = True,
+    notice: Callable[[str], None] | None = None,
+    **options: Any,
+) -> Iterator[Document]:
     """The documents of a file, of a folder, or of standard input (``-``), one at a time.
 
     Args:
         path: a file or folder. Of a folder that is not brat, every file of a known format is read, by name.
         format: a name in `FORMATS`; told by the file's name if not given.
+        mentions: if false, mentions are left out, and what is wrong with them does not matter.
+        notice: called, when all is read, with a line for each kind of thing that was read other than it stands, such
+            as fragments that were sorted. Without it, each is a `DataWarning`.
         options: of the format: ``columns`` for column files.
 
     Raises:
@@ -72,15 +83,22 @@ def read(path: str | Path, format: str | None = None, **options: Any) -> Iterato
     ...     [document.mentions[0].spans for document in read(path)]
     [(Span(start=0, end=9),)]
     """
-    return (document for scanned in _scan(path, format, options) for document in _sound(scanned))
+    return _documents(_scan(path, format, options, mentions), mentions, notice)
 
 
-def _sound(scanned: Scanned) -> Iterator[Document]:
-    for problem in scanned.problems:
-        if problem.severity == "error":
-            raise problem.to_error()
-    if scanned.document is not None:
-        yield scanned.document
+def _documents(scans: Iterable[Scanned], mentions: bool, notice: Callable[[str], None] | None) -> Iterator[Document]:
+    notices = Notices()
+    try:
+        for scanned in scans:
+            problems = [problem for problem in scanned.problems if mentions or problem.mention is None]
+            for problem in problems:
+                if problem.severity == "error":
+                    raise problem.to_error()
+            notices.add(problems)
+            if scanned.document is not None:
+                yield scanned.document if mentions else scanned.document.copy(mentions=[])
+    finally:
+        notices.tell(notice)
 
 
 def validate(path: str | Path, format: str | None = None, **options: Any) -> Iterator[Problem]:
@@ -101,7 +119,7 @@ def validate(path: str | Path, format: str | None = None, **options: Any) -> Ite
     ...     [(problem.line, problem.message) for problem in validate(path)]
     [(1, "text is 1, expected the document's text"), (2, 'span 0-2 is outside the text of 1 characters')]
     """
-    return _problems(_scan(path, format, options), path)
+    return _problems(_scan(path, format, options, mentions=True), path)
 
 
 def _problems(scans: Iterator[Scanned], path: str | Path) -> Iterator[Problem]:
@@ -191,7 +209,7 @@ def _check_options(kind: Format, options: dict[str, Any], known: tuple[str, ...]
         raise UsageError(f"the format {kind.name} has no option {unknown!r}; it has: {', '.join(known) or 'none'}")
 
 
-def _scan(path: str | Path, name: str | None, options: dict[str, Any]) -> Iterator[Scanned]:
+def _scan(path: str | Path, name: str | None, options: dict[str, Any], mentions: bool) -> Iterator[Scanned]:
     """Choose the format now; open the file when the first document is asked for."""
     root = Path(path)
     kind = None if name is None else _named(name)
@@ -209,7 +227,12 @@ def _scan(path: str | Path, name: str | None, options: dict[str, Any]) -> Iterat
         inputs = [(found, path)]
     for one, _ in inputs:
         _check_options(one, options, one.scan_options)
-    return (scanned for one, file in inputs for scanned in one.scan(file, **options))
+    bare = {} if mentions else {"mentions": False}
+    return (
+        scanned
+        for one, file in inputs
+        for scanned in one.scan(file, **options, **(bare if one.reads_without_mentions else {}))
+    )
 
 
 def _of_folder(root: Path, kind: Format | None) -> list[tuple[Format, str | Path]]:

@@ -28,16 +28,16 @@ _ROWS = 256  # in a batch
 _MAGIC = b"ARROW1"  # at the start of a file, and not of a stream
 
 
-def scan_parquet(path: str | Path) -> Iterator[Scanned]:
-    """The documents of a Parquet file."""
+def scan_parquet(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
+    """The documents of a Parquet file; ``mentions`` as in `parse_record`."""
     with extra("arrow", "a Parquet file"):
         import pyarrow.parquet
 
-    return _scan(path, lambda file: pyarrow.parquet.ParquetFile(file).iter_batches(batch_size=_ROWS))
+    return _scan(path, mentions, lambda file: pyarrow.parquet.ParquetFile(file).iter_batches(batch_size=_ROWS))
 
 
-def scan_arrow(path: str | Path) -> Iterator[Scanned]:
-    """The documents of an Arrow file."""
+def scan_arrow(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
+    """The documents of an Arrow file; ``mentions`` as in `parse_record`."""
     with extra("arrow", "an Arrow file"):
         import pyarrow.ipc
 
@@ -50,10 +50,10 @@ def scan_arrow(path: str | Path) -> Iterator[Scanned]:
         reader = pyarrow.ipc.open_file(file)
         yield from (reader.get_batch(number) for number in range(reader.num_record_batches))
 
-    return _scan(path, batches)
+    return _scan(path, mentions, batches)
 
 
-def _scan(path: str | Path, batches: Callable[[BinaryIO], Iterable[Any]]) -> Iterator[Scanned]:
+def _scan(path: str | Path, mentions: bool, batches: Callable[[BinaryIO], Iterable[Any]]) -> Iterator[Scanned]:
     import pyarrow as pa
 
     name, number = str(path), 0
@@ -62,7 +62,7 @@ def _scan(path: str | Path, batches: Callable[[BinaryIO], Iterable[Any]]) -> Ite
             try:
                 for row in _rows(batches(file)):
                     number += 1
-                    yield _scanned(row, name, number)
+                    yield _scanned(row, mentions, name, number)
             except (pa.ArrowException, OSError, ValueError) as error:
                 reason = " ".join(str(error).split())[:200].rstrip(".")
                 message = f"found a damaged file, or one of another kind ({reason}); get it again"
@@ -82,9 +82,9 @@ def _rows(batches: Iterable[Any]) -> Iterator[dict[str, Any]]:
             yield from batch.slice(start, _ROWS).to_pylist()
 
 
-def _scanned(row: dict[str, Any], path: str, number: int) -> Scanned:
+def _scanned(row: dict[str, Any], mentions: bool, path: str, number: int) -> Scanned:
     try:
-        document, problems = parse_record(from_row(row))
+        document, problems = parse_record(from_row(row), mentions)
     except DataError as error:
         document, problems = None, [Problem("error", "not JSON", error.message, "meta")]
     return Scanned(document, [replace(problem, path=path, line=number) for problem in problems], path, number)
@@ -164,5 +164,9 @@ class _Stream(io.RawIOBase):
         return len(view)
 
 
-PARQUET = Format("parquet", (".parquet",), scan_parquet, write_parquet, gaps=True, keeps_ids=True)
-ARROW = Format("arrow", (".arrow", ".feather"), scan_arrow, write_arrow, gaps=True, keeps_ids=True)
+PARQUET = Format(
+    "parquet", (".parquet",), scan_parquet, write_parquet, gaps=True, keeps_ids=True, reads_without_mentions=True
+)
+ARROW = Format(
+    "arrow", (".arrow", ".feather"), scan_arrow, write_arrow, gaps=True, keeps_ids=True, reads_without_mentions=True
+)

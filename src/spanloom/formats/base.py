@@ -79,6 +79,7 @@ class Format(NamedTuple):
         gaps: whether it holds discontiguous mentions.
         folders: whether a folder as a whole is one input, as in brat, and not each file for itself.
         keeps_ids: whether identifiers of mentions are written as they are, so that none may stand twice.
+        reads_without_mentions: whether ``scan`` takes ``mentions=False`` and then looks at no mention.
         scan_options: names of the options of ``scan``.
         write_options: names of the options of ``write``.
     """
@@ -91,6 +92,7 @@ class Format(NamedTuple):
     gaps: bool = False
     folders: bool = False
     keeps_ids: bool = False
+    reads_without_mentions: bool = False
     scan_options: tuple[str, ...] = ()
     write_options: tuple[str, ...] = ()
 

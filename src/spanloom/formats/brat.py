@@ -24,6 +24,7 @@ from spanloom.formats.output import output_file, output_folder, writing
 from spanloom.formats.record import surface_problem
 from spanloom.formats.source import decode, read_bytes
 from spanloom.formats.standoff import Annotations, Line, collect, parse
+from spanloom.formats.standoff_repairs import settled
 from spanloom.formats.standoff_writer import render
 
 _BOM = "\ufeff"
@@ -36,13 +37,18 @@ def claims(path: Path) -> bool:
     return path.suffix == ".ann" or (path.suffix == ".txt" and path.with_suffix(".ann").exists())
 
 
-def scan(path: str | Path) -> Iterator[Scanned]:
-    """The documents of a pair (either file may be named) or of a folder with its subfolders, by name."""
+def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
+    """The documents of a pair (either file may be named) or of a folder with its subfolders, by name.
+
+    Args:
+        path: one of the two files, or the folder.
+        mentions: if false, what the ``.ann`` files say does not matter, nor what is wrong with them.
+    """
     if str(path) == STDIO:
         raise UsageError("brat keeps a document in two files and cannot be read from standard input; name a folder")
     root = Path(path)
     if not root.is_dir():
-        yield _scan_pair(root.with_suffix(".txt"), root.with_suffix(".ann"), root.stem)
+        yield _scan_pair(root.with_suffix(".txt"), root.with_suffix(".ann"), root.stem, mentions)
         return
     files = sorted(file for file in root.rglob("*") if file.suffix in (".txt", ".ann"))
     files = [file for file in files if not any(part.startswith(".") for part in file.relative_to(root).parts)]
@@ -50,31 +56,53 @@ def scan(path: str | Path) -> Iterator[Scanned]:
     for file in files:
         if file.suffix == ".txt" or file.with_suffix(".txt") not in there:
             txt = file.with_suffix(".txt")
-            yield _scan_pair(txt, file.with_suffix(".ann"), unescaped(txt.relative_to(root).with_suffix("").as_posix()))
+            name = unescaped(txt.relative_to(root).with_suffix("").as_posix())
+            yield _scan_pair(txt, file.with_suffix(".ann"), name, mentions)
 
 
-def _scan_pair(txt: Path, ann: Path, name: str) -> Scanned:
+def _scan_pair(txt: Path, ann: Path, name: str, mentions: bool) -> Scanned:
     if not txt.exists():
         message = f"no {txt.name} beside it; brat needs the text to which the offsets belong"
         return Scanned(None, [Problem("error", "no text", message, path=str(ann))], str(ann))
     try:
         text = decode(read_bytes(txt), txt)
-        raw = decode(read_bytes(ann), ann) if ann.exists() else ""
+        raw = _annotations(ann, strict=mentions)
     except DataError as error:
         problem = Problem("error", "unreadable", error.message, path=error.path, line=error.line)
         return Scanned(None, [problem], str(txt))
-    lines = parse(raw)
-    found = collect(lines, str(ann))
-    kept: dict[str, Any] = {"ann": raw} if raw else {}
+    found = collect(parse(raw), str(ann))
+    kept: dict[str, Any] = {"ann": raw} if raw and mentions else {}
     if text.startswith(_BOM):
         counted = _counts_mark(text, found)
         kept["bom"] = "counted" if counted else "removed"
         text = text if counted else text.removeprefix(_BOM)
+    if not mentions:
+        found = Annotations()
+    problems = found.problems + _settle(found, text, str(ann))
     document = Document(text, id=name, mentions=found.mentions, meta={"brat": kept} if kept else {})
-    problems = found.problems + _mention_problems(document, found, str(ann))
+    problems += _mention_problems(document, found, str(ann))
     problems += [replace(p, path=str(txt)) for p in find_errors(document.copy(mentions=[]))]
     problems.sort(key=lambda problem: problem.line or 0)
     return Scanned(document, problems, str(txt), None, [(str(ann), line.number) for line in found.lines])
+
+
+def _annotations(ann: Path, *, strict: bool) -> str:
+    """The ``.ann`` file, empty if there is none; bytes that are not UTF-8 do not matter unless ``strict``."""
+    raw = read_bytes(ann) if ann.exists() else b""
+    return decode(raw, ann) if strict else raw.decode("utf-8", "replace")
+
+
+def _settle(found: Annotations, text: str, path: str) -> list[Problem]:
+    """Read each mention as it is meant; what had to be repaired."""
+    problems = []
+    for i, (mention, line) in enumerate(zip(found.mentions, found.lines, strict=True)):
+        found.mentions[i], surface, repairs = settled(mention, line.surface, text)
+        found.lines[i] = line._replace(surface=surface)
+        problems += [
+            Problem("warning", kind, message, place_of(mention, i), i, path, line.number, altered=True)
+            for kind, message in repairs
+        ]
+    return problems
 
 
 def _counts_mark(text: str, found: Annotations) -> bool:
@@ -178,4 +206,4 @@ def _contents(document: Document, losses: Losses, path: Path) -> tuple[str, str]
     return (_BOM + document.text if removed else document.text), lines
 
 
-BRAT = Format("brat", (".ann",), scan, write, claims=claims, gaps=True, folders=True)
+BRAT = Format("brat", (".ann",), scan, write, claims=claims, gaps=True, folders=True, reads_without_mentions=True)

@@ -14,6 +14,7 @@ from spanloom.document.validate import Problem
 NATIVE_FIELDS = frozenset(("id", "text", "tokens", "columns", "sentences", "mentions", "meta"))
 _LISTS = ("spans", "entities", "labels", "label")
 _TOKEN_FIELDS = frozenset(("text", "start", "end", "id", "ws", "disabled"))
+_REJECTED = ("reject", "ignore")  # answers of Prodigy; "accept" is the third
 _DERIVED = frozenset(("token_start", "token_end"))  # Prodigy writes them from the tokens
 
 
@@ -53,6 +54,18 @@ def to_native(record: dict[str, Any], problems: list[Problem]) -> tuple[dict[str
     if field == "spans" and isinstance(record.get("tokens"), list):
         native["tokens"] = [_token(token) for token in record["tokens"]]
     return native, names
+
+
+def rejected(record: object) -> str | None:
+    """The answer that keeps a record of Prodigy from being gold, "reject" or "ignore"; ``None`` if there is none.
+
+    >>> rejected({"text": "mild pain", "spans": [], "answer": "reject"})
+    'reject'
+    """
+    if not isinstance(record, dict) or "mentions" in record:
+        return None
+    answer = record.get("answer")
+    return answer if answer in _REJECTED else None
 
 
 def _list_field(record: dict[str, Any]) -> str | None:

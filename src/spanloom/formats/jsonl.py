@@ -17,8 +17,8 @@ from spanloom.formats.record import parse_record, to_record
 from spanloom.formats.source import raw_lines
 
 
-def scan(path: str | Path) -> Iterator[Scanned]:
-    """The documents of a JSONL file, one line at a time; blank lines are skipped."""
+def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
+    """The documents of a JSONL file, one line at a time; blank lines are skipped; ``mentions`` as in `parse_record`."""
     name, found = str(path), False
     for number, raw in raw_lines(path):
         if not raw.strip():
@@ -30,7 +30,7 @@ def scan(path: str | Path) -> Iterator[Scanned]:
             problem = Problem("error", "not JSON", error.message, path=name, line=number)
             yield Scanned(None, [problem], name, number)
             continue
-        document, problems = parse_record(record)
+        document, problems = parse_record(record, mentions)
         if problems:
             problems = [replace(problem, path=name, line=number) for problem in problems]
         yield Scanned(document, problems, name, number)
@@ -55,4 +55,4 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     return Losses()
 
 
-JSONL = Format("jsonl", (".jsonl", ".ndjson"), scan, write, gaps=True, keeps_ids=True)
+JSONL = Format("jsonl", (".jsonl", ".ndjson"), scan, write, gaps=True, keeps_ids=True, reads_without_mentions=True)

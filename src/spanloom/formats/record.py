@@ -24,7 +24,7 @@ import numpy as np
 
 from spanloom.document import Document, Mention, Offsets, Span
 from spanloom.document.validate import Problem, counted_as, find_errors, flat
-from spanloom.formats.dialects import NATIVE_FIELDS, Names, to_native
+from spanloom.formats.dialects import NATIVE_FIELDS, Names, rejected, to_native
 
 _MENTION_FIELDS = frozenset(("id", "type", "spans", "head", "concepts", "score", "text"))
 _LARGEST = 2**62  # what an int64 holds with room to add
@@ -83,20 +83,30 @@ def from_record(record: object, path: str | Path | None = None, line: int | None
     spanloom.errors.DataError: a.jsonl:1: mentions[0]: spans is [[5, "9"]], expected [start, end] pairs of integers
     """
     document, problems = parse_record(record)
-    for problem in problems:
+    for problem in problems:  # also that the record is no gold: whoever hands one over wants a document
         raise replace(problem, path=None if path is None else str(path), line=line).to_error()
     if document is None:
         raise AssertionError("a record without problems has a document")
     return document
 
 
-def parse_record(record: object) -> tuple[Document | None, list[Problem]]:
-    """The document of a record and every error in it; the document is of use only if there is none."""
+def parse_record(record: object, mentions: bool = True) -> tuple[Document | None, list[Problem]]:
+    """The document of a record and every problem in it; the document is of use only if none is an error.
+
+    Args:
+        record: as `json.loads` gives it.
+        mentions: if false, its mentions are not looked at, nor whether a person rejected them.
+    """
     problems: list[Problem] = []
     if not isinstance(record, dict):
         _wrong(problems, "", "the line", record, "a JSON object with a field 'text'")
         return None, problems
+    if mentions and (answer := rejected(record)) is not None:
+        message = f"the answer is {answer!r}, so the record is no gold; it is left out"
+        return None, [Problem("warning", "records left out", message, altered=True)]
     native, names = to_native(record, problems)
+    if not mentions:
+        native = {name: value for name, value in native.items() if name != "mentions"}
     document = _document(native, names, problems)
     if document is not None:
         problems += _renamed(find_errors(document), names)
@@ -270,6 +280,9 @@ def surface_problem(surface: str, mention: Mention, text: str, place: str) -> Pr
     if surface == found or flat(surface) == flat(found):
         return None
     spans = ";".join(f"{start}-{end}" for start, end in mention.spans)
+    if found.split() and surface.split() == found.split():
+        message = f"the text {_clip(surface)} has other white space than {_clip(found)} at {spans}; correct one of them"
+        return Problem("error", "other text", message, place)
     unit = counted_as(text, mention.spans, surface) if all(0 <= s < e for s, e in mention.spans) else None
     if unit is not None:
         message = (

@@ -10,6 +10,7 @@ from spanloom.document.validate import flat
 from spanloom.errors import DataError
 from spanloom.formats.base import Losses
 from spanloom.formats.standoff import Line, parse
+from spanloom.formats.standoff_repairs import settled
 
 GONE = "lines of mentions that are gone"
 _BRAT_ID = re.compile(r"T[0-9]{1,15}")
@@ -86,7 +87,7 @@ def _current(line: Line, mention: Mention | None, text: str) -> str | None:
     if mention is None:
         return line.raw
     if isinstance(line.value, Mention):
-        if line.value.key == mention.key:
+        if settled(line.value, line.surface, text).mention.key == mention.key:
             return line.raw
         end = line.raw[len(line.raw.rstrip("\r\n")) :]
         return _mention_line(line.id, mention, text) + end

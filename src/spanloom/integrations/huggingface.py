@@ -15,6 +15,7 @@ from spanloom.errors import UsageError
 from spanloom.extras import extra
 from spanloom.formats.arrow import to_batches
 from spanloom.formats.arrow_rows import arrow_schema, from_row
+from spanloom.formats.notices import Notices
 from spanloom.formats.record import parse_record
 
 if TYPE_CHECKING:
@@ -68,9 +69,16 @@ def from_dataset(dataset: Iterable[Mapping[str, Any]]) -> Iterator[Document]:
 
 
 def _documents(rows: Iterable[Mapping[str, Any]]) -> Iterator[Document]:
-    for number, row in enumerate(rows, start=1):
-        document, problems = parse_record(from_row(row))
-        for problem in problems:
-            raise replace(problem, path="dataset", line=number).to_error()
-        if document is not None:
-            yield document
+    notices = Notices()
+    try:
+        for number, row in enumerate(rows, start=1):
+            document, found = parse_record(from_row(row))
+            problems = [replace(problem, path="dataset", line=number) for problem in found]
+            for problem in problems:
+                if problem.severity == "error":
+                    raise problem.to_error()
+            notices.add(problems)
+            if document is not None:
+                yield document
+    finally:
+        notices.tell(None)

@@ -1,0 +1,66 @@
+"""What a reader read other than it stands: counted by kind, and told once, at the end.
+
+A reader says it of each place, as a `Problem` whose ``altered`` is true: fragments that were sorted, a word that the
+text does not show, a file of no known format. `spanloom.formats.validate` lists them all; whoever only reads is told
+the first of each kind and how many there are.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from spanloom.document.validate import Problem
+from spanloom.errors import DataWarning
+
+Notice = Callable[[str], None]
+
+
+@dataclass(slots=True)
+class _Kind:
+    """Problems of one kind: the first, how many there are, and in how many files."""
+
+    first: Problem
+    count: int = 0
+    files: set[str | None] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class Notices:
+    """Problems by kind; those that are not ``altered`` do not count.
+
+    >>> notices = Notices()
+    >>> repaired = Problem("warning", "order", "the fragments were sorted", "mention T1", path="a.ann", altered=True)
+    >>> notices.add([repaired, repaired, Problem("warning", "odd", "is odd", path="a.ann")])
+    >>> list(notices.lines())
+    ['a.ann: mention T1: the fragments were sorted (2 such; spanloom validate lists them)']
+    """
+
+    kinds: dict[str, _Kind] = field(default_factory=dict)
+
+    def add(self, problems: Iterable[Problem]) -> None:
+        """Count what was read other than it stands."""
+        for problem in problems:
+            if problem.altered:
+                kind = self.kinds.setdefault(problem.kind, _Kind(problem))
+                kind.count += 1
+                kind.files.add(problem.path)
+
+    def lines(self) -> Iterator[str]:
+        """One line for each kind."""
+        for kind in self.kinds.values():
+            line = str(kind.first.to_error())
+            if kind.count > 1:
+                files = f" in {len(kind.files):,} files" if len(kind.files) > 1 else ""
+                line += f" ({kind.count:,} such{files}; spanloom validate lists them)"
+            yield line
+
+    def tell(self, notice: Notice | None) -> None:
+        """Hand each line to ``notice``; without one, warn of it."""
+        for line in self.lines():
+            if notice is not None:
+                notice(line)
+            elif not sys.is_finalizing():  # a reader that nobody finished may end with the interpreter
+                warnings.warn(line, DataWarning, stacklevel=3)
