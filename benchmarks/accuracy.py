@@ -51,7 +51,7 @@ def fit(name: str, parts: Parts, paper: tuple[str, str] = ("", ""), **parameters
     """Train with these parameters; lambda, the pass and the penalty are chosen by development F1."""
     recognizer = Recognizer(**parameters)
     say(f"{name}: {parameters}")
-    seconds, _ = timed(lambda: recognizer.fit(parts.train, parts.dev, progress=_tell))
+    seconds, _ = timed(lambda: recognizer.fit(parts.train, dev=parts.dev, progress=_tell))
     report = recognizer.report_
     say(
         f"{name}: dev F1 {100 * report.dev_f1:.2f}, lambda {report.l2:g}, penalty {report.penalty:g}, "

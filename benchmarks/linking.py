@@ -117,7 +117,7 @@ class Setting:
         for document in read(self.data / file, format="pubtator" if name == "ncbi" else None):
             own = [m for m in document.mentions if name == "ncbi" or m.type == DISEASE]
             found.append(prepare(document.copy(mentions=[mention.replace(type=DISEASE) for mention in own])))
-        return list(self.tagger.tag(unique(found), keep=True))
+        return list(self.tagger.predict(unique(found), keep=True))
 
     def clusters(self) -> str:
         """The path of Brown clusters of all text that is there to train on."""
@@ -169,7 +169,7 @@ def train(key: Key, setting: Setting) -> None:
             chosen["language_model"] = setting.language_model(key.corpus)
         steps.append(Linker(iterations=setting.iterations, n_jobs=-1, random_state=setting.seed, **chosen))
     seconds = [
-        timed(lambda step=step: step.fit(documents, dev, vocabulary=setting.vocabulary, progress=tell))[0]
+        timed(lambda step=step: step.fit(documents, dev=dev, vocabulary=setting.vocabulary, progress=tell))[0]
         for step in steps
     ]
     predict(steps, data.dev[:50])  # compiled and read before the clock runs

@@ -33,7 +33,7 @@ def history(setting: Setting, data: Corpus, folder: Path, **changed: int) -> lis
     if not place.exists():
         say(place.stem)
         linker = Linker(n_jobs=-1, random_state=setting.seed, **params)
-        linker.fit(data.train, data.dev, vocabulary=setting.vocabulary, progress=tell)
+        linker.fit(data.train, dev=data.dev, vocabulary=setting.vocabulary, progress=tell)
         place.write_text(json.dumps(linker.report_.history), encoding="utf-8")
     found: list[tuple[int, float, float]] = json.loads(place.read_text(encoding="utf-8"))
     return found

@@ -39,7 +39,7 @@ def train(chosen: argparse.Namespace) -> None:
         chosen.structure, "genia", clusters=chosen.paths, iterations=chosen.iterations, n_jobs=-1,
         random_state=chosen.seed, **CASES[chosen.case],
     )  # fmt: skip
-    recognizer.fit(documents, dev, progress=note)
+    recognizer.fit(documents, dev=dev, progress=note)
     weights = recognizer.tagger_.weights
     print(json.dumps({"peak_gb": peak_memory(), "rows": recognizer.report_.rows, "steps": steps,
                       "weights": weights.features.size + weights.constants.size}))  # fmt: skip

@@ -72,7 +72,7 @@ def measure(chosen: argparse.Namespace, result: Result) -> None:
         taggers = {
             name: Recognizer(
                 structure, "ace", counting="derivations", epochs=chosen.epochs, tune_penalty=False, n_jobs=1
-            ).fit(data, data).fitted
+            ).fit(data, dev=data).fitted
             for name, structure in MODELS.items()
         }  # fmt: skip
         times: dict[str, list[Seconds]] = {name: [] for name in MODELS}

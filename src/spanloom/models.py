@@ -8,7 +8,8 @@ from pkgutil import resolve_name
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from spanloom.document import Document, Mention
+from spanloom.document import Mention
+from spanloom.document.inputs import One
 from spanloom.errors import ModelError, UsageError
 from spanloom.modelfile import read_description
 
@@ -53,12 +54,12 @@ def load(path: str | Path) -> Model:
     return loader(path)
 
 
-def explain(model: Model, document: Document, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
-    """Why a model finds mentions in a document, or does not; see `Recognizer.explain` and `Linker.explain`.
+def explain(model: Model, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
+    """Why a model finds mentions in a text, or does not; see `Recognizer.explain` and `Linker.explain`.
 
     Args:
         model: a recognizer, a cascade, a linker or a segmenter.
-        document: tokens and sentences are made where they are missing; its own mentions are not looked at.
+        X: a text or a document, whose own mentions are not looked at.
         mentions: those to explain; what the model predicts when ``None``.
 
     Raises:
@@ -67,4 +68,4 @@ def explain(model: Model, document: Document, mentions: Sequence[Mention] | None
     if model.kind == "tagger" or model.kind == "language-model" or model.kind == "vocabulary":
         expected = "a recognizer, a cascade, a linker or a segmenter"
         raise UsageError(f"a {type(model).__name__} explains no mentions; give {expected}")
-    return model.explain(document, mentions)
+    return model.explain(X, mentions)

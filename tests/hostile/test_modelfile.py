@@ -71,7 +71,7 @@ def arrays_of(path):
 
 
 def test_the_untouched_model_loads(model):
-    assert next(load(model).predict(DOCUMENTS[:1])).text == "No chest pain today"
+    assert load(model).predict(DOCUMENTS[0]).text == "No chest pain today"
 
 
 @pytest.mark.parametrize("keep", [0, 1, 7, 8, 100, -1, -1000])

@@ -19,5 +19,5 @@ def linker(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("linker") / "linker"
     notes = list(islice(read(clinical() / "train"), 4))
     vocabulary = read_vocabulary(clinical() / "vocabulary.tsv")
-    Linker("small", iterations=2, evidence=False).fit(notes[:3], notes[3:], vocabulary=vocabulary).save(path)
+    Linker("small", iterations=2, evidence=False).fit(notes[:3], dev=notes[3:], vocabulary=vocabulary).save(path)
     return path

@@ -182,7 +182,7 @@ class Cutting:
 
     pos_ = None
 
-    def predict(self, documents: list[Document]) -> list[Document]:
+    def stream(self, documents: list[Document]) -> list[Document]:
         return [one.copy(mentions=[Mention("x", [(0, 2)]), Mention("y", [(0, 4), (8, 9)])]) for one in documents]
 
 

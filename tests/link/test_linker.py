@@ -68,7 +68,7 @@ def dev() -> list[Document]:
 
 @pytest.fixture(scope="module")
 def linker(train: list[Document], dev: list[Document], vocabulary: Vocabulary) -> Linker:
-    return Linker("small", iterations=4, folds=3).fit(train, dev, vocabulary=vocabulary)
+    return Linker("small", iterations=4, folds=3).fit(train, dev=dev, vocabulary=vocabulary)
 
 
 def bare(documents: list[Document]) -> list[Document]:
@@ -96,7 +96,7 @@ def test_report(linker: Linker) -> None:
 
 def test_progress_tells_both_measures(train: list[Document], dev: list[Document], vocabulary: Vocabulary) -> None:
     steps: list[Progress] = []
-    linker = Linker("small", iterations=2, folds=2).fit(train, dev, vocabulary=vocabulary, progress=steps.append)
+    linker = Linker("small", iterations=2, folds=2).fit(train, dev=dev, vocabulary=vocabulary, progress=steps.append)
     passes = [step for step in steps if step.stage == "training"]
     assert [(step.dev_f1, step.dev_concepts) for step in passes] == [
         (recognition, concepts) for _, recognition, concepts in linker.report_.history
@@ -122,7 +122,7 @@ def test_what_is_found_between_biases(train: list[Document], dev: list[Document]
         ["low[0]"], iterations=1, folds=2, margin=0, dictionary=False, segments=False, evidence=False,
         state_features=True, word_rate=1,
     )  # fmt: skip
-    system = weak.fit(train, dev, vocabulary=vocabulary).system_
+    system = weak.fit(train, dev=dev, vocabulary=vocabulary).system_
     instance, matrix = system.read(system.columns(dev := [prepare(document) for document in dev]), None, 1)
     owner = np.repeat(instance.data.document, np.diff(instance.data.offsets))
     searched: list[int] = []
@@ -152,7 +152,7 @@ def test_what_is_lost_is_told_as_what_linkers_cannot_hold(
         Mention("Disease", [(30, 33)]),
     ]
     linker = Linker("small", iterations=1, folds=2).fit(
-        [*train, Document(text, mentions=odd)], dev, vocabulary=vocabulary
+        [*train, Document(text, mentions=odd)], dev=dev, vocabulary=vocabulary
     )
     assert linker.report_.lost == {
         "it begins or ends inside a token": 1,
@@ -204,7 +204,7 @@ def test_the_same_bytes_for_any_number_of_threads(
     train: list[Document], dev: list[Document], vocabulary: Vocabulary, linker: Linker, tmp_path: Path
 ) -> None:
     linker.save(tmp_path / "one")
-    other = Linker("small", iterations=4, folds=3, n_jobs=2).fit(train, dev, vocabulary=vocabulary)
+    other = Linker("small", iterations=4, folds=3, n_jobs=2).fit(train, dev=dev, vocabulary=vocabulary)
     other.save(tmp_path / "two")
     one, two = ((tmp_path / name / "weights.safetensors").read_bytes() for name in ("one", "two"))
     assert one == two
@@ -215,12 +215,12 @@ def test_the_same_bytes_for_any_number_of_threads(
 def test_parts_of_the_pipeline(
     task: str, train: list[Document], dev: list[Document], vocabulary: Vocabulary, linker: Linker
 ) -> None:
-    part = Linker("small", task=task, iterations=10, folds=2).fit(train, dev, vocabulary=vocabulary)
+    part = Linker("small", task=task, iterations=10, folds=2).fit(train, dev=dev, vocabulary=vocabulary)
     if task == "recognize":
-        [one] = Pipeline(part, linker).predict([Document("Lithium caused emesis in two patients.")])
+        one = Pipeline(part, linker).predict("Lithium caused emesis in two patients.")
         assert [mention.concepts for mention in one.mentions] == [("MESH:D014839",)]
     else:
-        recognizer = Recognizer("bilou", "small", epochs=3).fit(train, dev)
+        recognizer = Recognizer("bilou", "small", epochs=3).fit(train, dev=dev)
         [one] = Pipeline(recognizer, part).predict([Document("Lithium caused emesis in two patients.")])
         assert [mention.concepts for mention in one.mentions] == [("MESH:D014839",)]
 
@@ -229,7 +229,7 @@ def test_the_paper_alone(train: list[Document], dev: list[Document], vocabulary:
     plain = Linker(
         ["bias", "w[0]", "w[-1]|w[0]"], segments=False, history=False, evidence=False, dictionary=False, margin=0,
         word_rate=1, state_features=True, nonlocal_features=True, method="edit", iterations=3, folds=2,
-    ).fit(train, dev, vocabulary=vocabulary)  # fmt: skip
+    ).fit(train, dev=dev, vocabulary=vocabulary)  # fmt: skip
     assert plain.report_.dev_f1 > 0.5
 
 
@@ -244,14 +244,14 @@ def test_several_types_and_composite_mentions(vocabulary: Vocabulary) -> None:
             Mention("Disease", [(51, 62)], concepts=["D007022"]),
         ]
         documents.append(Document(text, id=str(number), mentions=mentions))
-    linker = Linker("small", iterations=4, folds=2).fit(documents, documents[:2], vocabulary=vocabulary)
+    linker = Linker("small", iterations=4, folds=2).fit(documents, dev=documents[:2], vocabulary=vocabulary)
     [one] = linker.predict([Document(documents[0].text)])
     assert [(mention.type, mention.concepts) for mention in one.mentions] == [
         ("Chemical", ()), ("Disease", ("MESH:D009325", "MESH:D014839")),
         ("Chemical", ()), ("Disease", ("MESH:D007022",)),
     ]  # fmt: skip
     alone = Linker("small", types=["Disease"], iterations=2, folds=2).fit(
-        documents, documents[:2], vocabulary=vocabulary
+        documents, dev=documents[:2], vocabulary=vocabulary
     )
     assert alone.types_ == ("Disease",)
 
@@ -299,6 +299,8 @@ def test_refused(vocabulary: Vocabulary, linker: Linker, train: list[Document]) 
     with pytest.raises(UsageError, match="mentions is 'all'"):
         linker.predict([], mentions="all")
     with pytest.raises(DataError, match="at least 2"):
+        Linker("small").fit(train[:1], dev=train[:1], vocabulary=vocabulary)
+    with pytest.raises(UsageError, match="development data are given as dev="):
         Linker("small").fit(train[:1], train[:1], vocabulary=vocabulary)
     with pytest.raises(DataError, match="no document"):
         Linker("small").fit([], vocabulary=vocabulary)
@@ -336,7 +338,7 @@ def test_without_nil_what_has_candidates_is_linked(
         document.copy(mentions=[mention.replace(concepts=()) for mention in document.mentions]) for document in train
     ]
     for nil in (True, False):
-        found = Linker("small", iterations=5, folds=3, nil=nil).fit(unlinked, dev, vocabulary=vocabulary)
+        found = Linker("small", iterations=5, folds=3, nil=nil).fit(unlinked, dev=dev, vocabulary=vocabulary)
         mentions = [mention for document in found.predict(bare(dev)) for mention in document.mentions]
         assert mentions
         assert [bool(mention.concepts) for mention in mentions] == [not nil] * len(mentions)
@@ -350,6 +352,6 @@ def test_composites_are_learned_or_not(vocabulary: Vocabulary) -> None:
     ]
     for composites, wanted in ((True, both), (False, both[:1])):
         linker = Linker("small", iterations=10, folds=2, composites=composites)
-        linker.fit(documents, documents[:2], vocabulary=vocabulary)
+        linker.fit(documents, dev=documents[:2], vocabulary=vocabulary)
         [found] = linker.predict(bare(documents[:1]))
         assert [mention.concepts for mention in found.mentions] == [wanted]

@@ -25,7 +25,7 @@ def test_rows_are_those_of_the_recognizer(documents):
     rows = list(compare(models, documents, documents[:4], documents[4:], progress=lambda name, _: told.add(name)))
     assert told == set(models)
     assert [(row.name, row.tuned) for row in rows] == [("first", False), ("first", True), ("second", False)]
-    tuned, recognizer = rows[1], small("separators").fit(documents, documents[:4])
+    tuned, recognizer = rows[1], small("separators").fit(documents, dev=documents[:4])
     predicted = recognizer.predict(documents[4:])
     assert [found.mentions for found in tuned.predicted] == [found.mentions for found in predicted]
     assert tuned.test.overall == evaluate(documents[4:], tuned.predicted).overall
@@ -54,7 +54,7 @@ def test_a_row_is_given_as_soon_as_it_is_there(documents):
 def test_the_tenth_that_is_held_out_is_the_one_of_fit(documents):
     parts = divide(documents, None, None, seed=3)
     by_hand = small("bio", random_state=3).fit(documents)
-    given = small("bio", random_state=3).fit(parts.train, parts.dev)
+    given = small("bio", random_state=3).fit(parts.train, dev=parts.dev)
     assert parts.test is parts.dev
     assert given.report_ == by_hand.report_
 

@@ -92,7 +92,7 @@ def documents():
 
 @pytest.fixture(scope="module")
 def tagger(documents):
-    return PosTagger(epochs=5).fit(documents, documents)
+    return PosTagger(epochs=5).fit(documents, dev=documents)
 
 
 def bare(document):
@@ -101,7 +101,7 @@ def bare(document):
 
 def test_it_learns(tagger, documents):
     assert tagger.tags_ == ("DT", "JJ", "NN", "VBD", "VBZ")
-    found = list(tagger.tag(bare(document) for document in documents))
+    found = list(tagger.predict(bare(document) for document in documents))
     assert [document.columns for document in found] == [document.columns for document in documents]
     assert tagger.accuracy(documents) == tagger.report_.accuracy == 1
     assert (tagger.report_.documents, tagger.report_.tokens) == (30, sum(len(d.tokens) for d in documents))
@@ -110,19 +110,19 @@ def test_it_learns(tagger, documents):
 
 def test_what_a_document_has_is_kept(tagger, documents):
     given = documents[0].copy(columns={"pos": ["X", "Y", "Z"], "lemma": ["a", "b", "c"]})
-    [kept, new] = tagger.tag([given, bare(documents[1])], keep=True)
+    [kept, new] = tagger.predict([given, bare(documents[1])], keep=True)
     assert kept.columns == given.columns
     assert new.columns["pos"] == documents[1].columns["pos"]
-    [again] = tagger.tag([given])
+    [again] = tagger.predict([given])
     assert again.columns == {"pos": documents[0].columns["pos"], "lemma": ["a", "b", "c"]}
     assert given.columns["pos"] == ["X", "Y", "Z"]
 
 
 def test_texts_without_tokens_and_without_words(tagger):
-    plain, empty = tagger.tag([Document("the valve leaks"), Document("")])
+    plain, empty = tagger.predict([Document("the valve leaks"), Document("")])
     assert plain.columns["pos"] == ["DT", "NN", "VBZ"]
     assert empty.columns["pos"] == []
-    assert list(tagger.tag([])) == []
+    assert list(tagger.predict([])) == []
 
 
 def test_the_same_bytes_for_any_number_of_threads(tagger, documents, tmp_path):
@@ -137,7 +137,7 @@ def test_saved_and_loaded(tagger, documents, tmp_path):
     loaded = load_tagger(tmp_path / "model")
     assert loaded.get_params() == {**tagger.get_params(), "features": list(tagger.features)}
     assert loaded.report_ == tagger.report_
-    assert [d.columns for d in loaded.tag(documents)] == [d.columns for d in tagger.tag(documents)]
+    assert [d.columns for d in loaded.predict(documents)] == [d.columns for d in tagger.predict(documents)]
     with pytest.raises(UsageError):
         tagger.save(tmp_path / "model")
 
@@ -152,7 +152,7 @@ def test_inside_another_model(tagger, documents):
 def test_another_column_and_no_development_data(documents):
     renamed = [document.copy(columns={"upos": document.columns["pos"]}) for document in documents]
     tagger = PosTagger(column="upos", features=["bias", "w[0]"], epochs=2, min_count=1).fit(renamed)
-    [found] = tagger.tag([Document("the valve leaks")])
+    [found] = tagger.predict([Document("the valve leaks")])
     assert found.columns == {"upos": ["DT", "NN", "VBZ"]}
     assert tagger.report_.documents + 3 == len(documents)
     one = PosTagger(epochs=1, min_count=1).fit(documents[:1])  # nothing is left to hold out
@@ -180,7 +180,7 @@ def test_what_cannot_be_meant_is_refused(documents, tmp_path):
     with pytest.raises(DataError, match="no tokens"):
         PosTagger().fit([])
     with pytest.raises(UsageError, match="not trained"):
-        PosTagger().tag(documents)
+        PosTagger().predict(documents)
     with pytest.raises(ModelError, match="no model here"):
         load_tagger(tmp_path)
 

@@ -71,12 +71,12 @@ def found(model, documents):
 
 def test_the_documents_tokens_are_tagged(folder):
     tagger = SpacyTagger(str(folder))
-    assert [document.columns for document in tagger.tag(BARE)] == [document.columns for document in TAGGED]
+    assert [document.columns for document in tagger.stream(BARE)] == [document.columns for document in TAGGED]
     # spaCy would cut these otherwise
     glued = Document("the valve:leaks  the\natrium", tokens=[(0, 3), (4, 15), (17, 20), (21, 27)], sentences=[(0, 4)])
-    [own] = tagger.tag([glued])
+    [own] = tagger.stream([glued])
     assert (len(own.columns["pos"]), own.tokens.tolist()) == (4, glued.tokens.tolist())
-    [empty, kept] = tagger.tag([Document(""), BARE[0].copy(columns={"pos": ["X", "Y", "Z"]})], keep=True)
+    [empty, kept] = tagger.stream([Document(""), BARE[0].copy(columns={"pos": ["X", "Y", "Z"]})], keep=True)
     assert (empty.columns, kept.columns) == ({"pos": []}, {"pos": ["X", "Y", "Z"]})
 
 
@@ -131,7 +131,7 @@ def test_an_installed_pipeline(folder, tmp_path, monkeypatch):
     (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: xx_parts\nVersion: 1.0\n")
     (facts / "entry_points.txt").write_text("[spacy_models]\nxx_parts = xx_parts\n")
     monkeypatch.syspath_prepend(tmp_path)
-    [own] = SpacyTagger("xx_parts").tag(BARE[:1])
+    [own] = SpacyTagger("xx_parts").stream(BARE[:1])
     assert own.columns == TAGGED[0].columns
 
 

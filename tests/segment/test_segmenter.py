@@ -103,7 +103,7 @@ def test_figure_1_and_the_examples_of_the_discussion(stacked):
     assert infusion.words == ["患者", "在", "医院", "输液", "治疗", "数天", "。"]
     assert [(mention.type, mention.text(infusion.text)) for mention in infusion.mentions] == [("treatment", "输液治疗")]
     # the chain of words alone cuts the name in two; that a medication is one word corrects it
-    alone = next(of(stacked, "independent").predict([drug]))
+    alone = of(stacked, "independent").predict(drug)
     assert alone.words == ["予", "还原性", "谷胱甘肽", "保肝", "。"]
     assert drug.words == ["予", "还原性谷胱甘肽", "保肝", "。"]
     assert drug.mentions[0].text(drug.text) == "还原性谷胱甘肽"

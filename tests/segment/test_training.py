@@ -8,12 +8,11 @@ from time import monotonic
 import numpy as np
 import pytest
 
-from spanloom.segment.corpus import Corpus
+from spanloom.segment.corpus import Corpus, with_words
 from spanloom.segment.feature_sets import make_features, own_columns
 from spanloom.segment.gold import gold_labels
 from spanloom.segment.lattice import mention_lattice, word_lattice
 from spanloom.segment.model import PENALTIES, smooth_best
-from spanloom.segment.segmenter import with_words
 from spanloom.segment.training import Settings, train_part
 
 SETTINGS = Settings("adagrad", (0.1,), 7, 20, 0.1, 1, True, 0, 1)

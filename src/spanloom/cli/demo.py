@@ -49,7 +49,7 @@ def run(output: str | None, linker: bool, force: bool, seed: int | None, jobs: i
                 random_state=seed or 0, n_jobs=jobs or ALL_CORES,
             )  # fmt: skip
             _train_recognizer(model, say, quiet)
-        sample = next(model.predict(read(clinical() / "sample.txt")))
+        sample = next(model.stream(read(clinical() / "sample.txt")))
         if folder is not None:
             model.save(folder / _MODEL)
             write([sample], folder / _PREDICTIONS)
@@ -73,7 +73,7 @@ def _train_recognizer(recognizer: Recognizer, say: Messages, quiet: bool) -> Non
         recognizer.fit(train, dev=dev, progress=reporter)
     for line in summary(recognizer, monotonic() - start):
         say(f"  {line}")
-    say(_result(evaluate(test, list(recognizer.predict(test)), bootstrap=0), test))
+    say(_result(evaluate(test, recognizer.predict(test), bootstrap=0), test))
 
 
 def _train_linker(linker: Linker, vocabulary: Vocabulary, say: Messages, quiet: bool) -> None:
@@ -88,7 +88,7 @@ def _train_linker(linker: Linker, vocabulary: Vocabulary, say: Messages, quiet: 
         linker.fit(train, dev=dev, vocabulary=vocabulary, progress=reporter)
     for line in linker_verb.summary(linker, monotonic() - start):
         say(f"  {line}")
-    found = list(linker.predict(test))
+    found = linker.predict(test)
     mentions_f1 = 100 * evaluate(test, found, bootstrap=0).overall.f1
     concepts = evaluate_concepts(test, found, vocabulary=vocabulary, bootstrap=0)
     say(

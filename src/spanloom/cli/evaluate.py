@@ -137,7 +137,7 @@ def _with_words(documents: Iterable[Document], source: str) -> Iterator[Document
 
 def _predict(model: Predictor, documents: list[Document], mentions: str | None, say: Messages) -> Iterable[Document]:
     if model.kind == "tagger":
-        return model.tag(documents)
+        return model.stream(documents)
     unseen = {mention.type for document in documents for mention in document.mentions} - set(model.types_)
     if unseen:
         done = "linked" if mentions == "given" else "predicted"
@@ -145,8 +145,8 @@ def _predict(model: Predictor, documents: list[Document], mentions: str | None, 
     say(f"predicting {plural(len(documents), 'document')}")
     if model.kind == "linker":
         # one that links given mentions keeps what it cannot link, and that must not be gold
-        return model.predict(map(_without_concepts, documents), mentions=mentions)
-    return model.predict(documents, notice=say)
+        return model.stream(map(_without_concepts, documents), mentions=mentions)
+    return model.stream(documents, notice=say)
 
 
 def _without_concepts(document: Document) -> Document:

@@ -43,14 +43,14 @@ def run(
         return
     if predictor.kind == "linker":
         _refuse(model, "a linker", {"--threshold": threshold, "--reading": reading})
-        found = predictor.predict(source_documents, mentions=mentions)
+        found = predictor.stream(source_documents, mentions=mentions)
     else:
         if predictor.kind == "segmenter":
             _refuse(model, "a segmenter", {"--reading": reading, "--mentions": mentions})
         _refuse(model, "a recognizer", {"--mentions": mentions})
         if reading is not None:
             predictor.set_params(reading=reading).check()
-        found = predictor.predict(source_documents, threshold=threshold, notice=say)
+        found = predictor.stream(source_documents, threshold=threshold, notice=say)
     tally: Counter[str] = Counter()
     losses = write(_counted(found, tally), output, format=output_format, force=force)
     if losses:

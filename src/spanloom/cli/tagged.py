@@ -23,7 +23,7 @@ def predict(
 
     def counted() -> Iterator[Document]:
         nonlocal count
-        for document in tagger.tag(documents):
+        for document in tagger.stream(documents):
             count += 0 if document.tokens is None else len(document.tokens)
             yield document
 

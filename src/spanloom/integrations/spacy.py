@@ -81,7 +81,7 @@ class SpanloomComponent:
         with_tags = getattr(self._model, "pos_", None) is None  # a tagger in the model knows its own tags
         documents = [to_document(doc, with_tags) for doc in docs]
         options: dict[str, Any] = {"threshold": self.threshold} if self.threshold else {}  # which no linker has
-        return self._model.predict(documents, **options)
+        return self._model.stream(documents, **options)
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """The model's files."""

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from numbers import Real
 from pathlib import Path
 from time import monotonic
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, overload
 
 from spanloom.document import Document, Mention
+from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
 from spanloom.errors import ModelError, UsageError
 from spanloom.features import PRESETS
 from spanloom.hypergraph.threads import worker_count
@@ -145,19 +146,22 @@ class Linker(MentionEstimator):
 
     def fit(
         self,
-        documents: Iterable[Document],
-        dev: Iterable[Document] | None = None,
+        X: Given,
+        y: Iterable[Any] | None = None,
         *,
         vocabulary: Vocabulary | str | Path,
+        dev: Dev | None = None,
         progress: Listener | None = None,
     ) -> Self:
         """Train.
 
         Args:
-            documents: with mentions and their concepts; tokens and sentences are made where they are missing.
-            dev: chooses the pass and the bias. When ``None``, a tenth of the training data, drawn by the seed, chooses
-                the bias and when to stop, and then the linker is trained again on all of them.
+            X: documents with mentions and their concepts, or texts; they are tokenized and split where they were not.
+            y: for texts: the mentions of each, with their concepts, in place of the documents' own.
             vocabulary: what mentions are linked to; kept in the model.
+            dev: chooses the pass and the bias: documents, or a pair of texts and their mentions. When ``None``, a tenth
+                of the training data, drawn by the seed, chooses the bias and when to stop, and then the linker is
+                trained again on all of them.
             progress: told of each step.
 
         Raises:
@@ -171,9 +175,12 @@ class Linker(MentionEstimator):
         if not isinstance(vocabulary, Vocabulary):
             vocabulary = read_vocabulary(vocabulary)
         pos = open_tagger(self.pos)
-        train = fill((self._own(prepare(document)) for document in documents), pos, self.n_jobs)
+        train = fill((self._own(prepare(document)) for document in training_of(X, y)), pos, self.n_jobs)
         types = training_types(train)
-        given = None if dev is None else fill((self._own(prepare(document)) for document in dev), pos, self.n_jobs)
+        given = None
+        if dev is not None:
+            held = (self._own(prepare(document)) for document in training_of(*development_of(dev), "dev"))
+            given = fill(held, pos, self.n_jobs)
         language = self.language_model
         if language is not None and not isinstance(language, LanguageModel):
             language = LanguageModel.load(language)
@@ -220,11 +227,25 @@ class Linker(MentionEstimator):
         }
         return sum(group for group, on in chosen.items() if on)
 
-    def predict(self, documents: Iterable[Document], *, mentions: str | None = None) -> Iterator[Document]:
+    @overload
+    def predict(self, X: One, *, mentions: str | None = ...) -> Document: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def predict(self, X: Several, *, mentions: str | None = ...) -> list[Document]: ...
+
+    def predict(self, X: Given, *, mentions: str | None = None) -> Document | list[Document]:
+        """Link a text or a document, which gives a document, or several, which gives a list.
+
+        The arguments are those of `stream`.
+        """
+        return answer(X, self.stream(X, mentions=mentions))
+
+    def stream(self, X: Given, *, mentions: str | None = None) -> Iterator[Document]:
         """Documents with the mentions that are found and their concepts, in place of their own; lazily, in batches.
 
         Args:
-            documents: tokens and sentences are made where they are missing.
+            X: a text, a document, several of them, or a column of texts; tokens and sentences are made where they are
+                missing.
             mentions: ``find``, or ``given`` to link the documents' own mentions and to look for no others; by the
                 task when ``None``.
 
@@ -234,9 +255,9 @@ class Linker(MentionEstimator):
         wanted = mentions or ("given" if self.task == "normalize" else "find")
         if wanted not in MENTIONS:
             raise UsageError(f"mentions is {mentions!r}, expected one of {', '.join(MENTIONS)}")
-        return self._predict(self.fitted, documents, wanted == "given")
+        return self._stream(self.fitted, documents_of(X), wanted == "given")
 
-    def score(self, documents: Iterable[Document], y: None = None) -> float:
+    def score(self, X: Given, y: Iterable[Any] | None = None) -> float:
         """F1 from 0 to 1, of mentions that are right in type, spans and concepts; arguments as of `Recognizer.score`.
 
         Raises:
@@ -248,25 +269,25 @@ class Linker(MentionEstimator):
             for key, mention in exact(document):
                 yield (key, frozenset(known(identifier, concepts) for identifier in mention.concepts)), mention
 
-        gold = list(documents)
-        return compare_mentions(gold, list(self.predict(gold)), key=linked).f1
+        gold = list(training_of(X, y))
+        return compare_mentions(gold, list(self.stream(gold)), key=linked).f1
 
-    def _predict(self, system: System, documents: Iterable[Document], given: bool) -> Iterator[Document]:
+    def _stream(self, system: System, documents: Iterable[Document], given: bool) -> Iterator[Document]:
         jobs = worker_count(self.n_jobs)
         for batch in batches(documents, BATCH_TOKENS, prepare):
             yield from system.link(batch, given, jobs)
 
-    def explain(self, document: Document, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
+    def explain(self, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
         """What mentions were linked to, or would be, and why: see `spanloom.link.explain`.
 
         Args:
-            document: tokens and sentences are made where they are missing; its own mentions are not looked at.
+            X: a text or a document, whose own mentions are not looked at.
             mentions: those to explain; what the linker finds when ``None``.
 
         Raises:
             UsageError: a mention that the linker cannot hold, or of a type that it does not know.
         """
-        return explain(self.fitted, prepare(document), mentions)
+        return explain(self.fitted, prepare(one_of(X)), mentions)
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the model as a folder of two files; the vocabulary is in it. The same training gives the same bytes.

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Protocol
+from collections.abc import Iterator
+from typing import Protocol, overload
 
 from spanloom.document import Document
+from spanloom.document.inputs import Given, One, Several, answer
 from spanloom.link.linker import Linker
 
 
 class Finds(Protocol):
     """Whatever finds mentions, such as a `Recognizer`, a `Cascade` or a `Linker`."""
 
-    def predict(self, documents: Iterable[Document], /) -> Iterator[Document]:
+    def stream(self, X: Given, /) -> Iterator[Document]:
         """Documents with mentions."""
         ...
 
@@ -29,6 +30,16 @@ class Pipeline:
         self.recognizer = recognizer
         self.linker = linker
 
-    def predict(self, documents: Iterable[Document]) -> Iterator[Document]:
+    @overload
+    def predict(self, X: One) -> Document: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def predict(self, X: Several) -> list[Document]: ...
+
+    def predict(self, X: Given) -> Document | list[Document]:
+        """Recognize and link in a text or a document, which gives a document, or in several, which gives a list."""
+        return answer(X, self.stream(X))
+
+    def stream(self, X: Given) -> Iterator[Document]:
         """Documents with the recognizer's mentions and the linker's concepts; lazily."""
-        return self.linker.predict(self.recognizer.predict(documents), mentions="given")
+        return self.linker.stream(self.recognizer.stream(X), mentions="given")

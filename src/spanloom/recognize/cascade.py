@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, overload
 
 from spanloom.document import Document, Mention
+from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
 from spanloom.errors import ModelError, UsageError
 from spanloom.features import FeatureSet
 from spanloom.recognize.cascade_store import CascadeReport, StoredCascade, read_cascade, write_cascade
@@ -29,7 +30,7 @@ from spanloom.recognize.parameters import MentionEstimator
 from spanloom.recognize.recognizer import BATCH_TOKENS, HELD_OUT, Recognizer
 from spanloom.recognize.resources import Sources
 from spanloom.recognize.strongest import Strongest
-from spanloom.recognize.training import Listener, Progress
+from spanloom.recognize.training import Listener, Notice, Progress
 from spanloom.text import prepare
 
 ORDERS = ("frequency", "search")
@@ -55,7 +56,7 @@ class Cascade(MentionEstimator):
     >>> chest_pain = [Mention("problem", [(3, 13)]), Mention("body", [(3, 8)])]
     >>> documents = [Document("no chest pain today", mentions=chest_pain)] * 50
     >>> cascade = Cascade(features=["bias", "w[0]"]).fit(documents)
-    >>> [found] = cascade.predict([Document("no chest pain today")])
+    >>> found = cascade.predict("no chest pain today")
     >>> [(mention.type, mention.start, mention.end) for mention in found.mentions]
     [('problem', 3, 13), ('body', 3, 8)]
     """
@@ -102,13 +103,15 @@ class Cascade(MentionEstimator):
         self.random_state = random_state
 
     def fit(
-        self, documents: Iterable[Document], dev: Iterable[Document] | None = None, progress: Listener | None = None
+        self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None
     ) -> Self:
         """Train.
 
         Args:
-            documents: with mentions; tokens and sentences are made where they are missing.
-            dev: tunes each chain; a tenth of the training data, drawn by the seed, when ``None``.
+            X: documents with mentions, or texts; tokens and sentences are made where they are missing.
+            y: for texts: the mentions of each, as `Mention` or ``(type, start, end)``, in place of the documents' own.
+            dev: tunes each chain: documents, or a pair of X and y; a tenth of the training data, drawn by the
+                seed, when ``None``.
             progress: told of each step.
 
         Raises:
@@ -119,10 +122,10 @@ class Cascade(MentionEstimator):
         tell = progress or (lambda _: None)
         pos = open_tagger(self.pos)
         tell(Progress("reading"))
-        train = fill(map(prepare, documents), pos, self.n_jobs)
+        train = fill(map(prepare, training_of(X, y)), pos, self.n_jobs)
         types = training_types(train)
         _check_order(self.order, types)
-        given = None if dev is None else fill(map(prepare, dev), pos, self.n_jobs)
+        given = None if dev is None else fill(map(prepare, training_of(*development_of(dev), "dev")), pos, self.n_jobs)
         if given is None:
             train, given = _hold_out(train, types, self.random_state)
         check_development(given, types)
@@ -144,32 +147,43 @@ class Cascade(MentionEstimator):
         self.report_ = _report(train, given, features, fitted)
         return self
 
-    def predict(
-        self, documents: Iterable[Document], *, threshold: float = 0.0, notice: Callable[[str], object] = warnings.warn
-    ) -> Iterator[Document]:
+    @overload
+    def predict(self, X: One, *, threshold: float = ..., notice: Notice = ...) -> Document: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def predict(self, X: Several, *, threshold: float = ..., notice: Notice = ...) -> list[Document]: ...
+
+    def predict(self, X: Given, *, threshold: float = 0.0, notice: Notice = warnings.warn) -> Document | list[Document]:
+        """Find the mentions of a text or a document, which gives a document, or of several, which gives a list.
+
+        The arguments are those of `stream`.
+        """
+        return answer(X, self.stream(X, threshold=threshold, notice=notice))
+
+    def stream(self, X: Given, *, threshold: float = 0.0, notice: Notice = warnings.warn) -> Iterator[Document]:
         """Documents with the mentions that the chains find, in place of their own; lazily, in batches.
 
         Each mention's score is its exact marginal probability in its chain, given the outputs of the earlier ones.
 
         Args:
-            documents: tokens and sentences are made where they are missing.
+            X: a text, a document, several of them, or a column of texts; tokens and sentences are made where they are
+                missing.
             threshold: leave out mentions with a lower score; what a chain sees of the others does not depend on it.
-            notice: as for `Recognizer.predict`; chains have nothing to tell.
+            notice: as for `Recognizer.stream`; chains have nothing to tell.
         """
         if not 0 <= threshold <= 1:
             raise UsageError(f"threshold is {threshold}, expected a probability between 0 and 1")
-        return self._predict(self.fitted, documents, threshold, notice)
+        return self._stream(self.fitted, documents_of(X), threshold, notice)
 
-    def _predict(
-        self, chains: Sequence[Recognizer], documents: Iterable[Document], threshold: float,
-        notice: Callable[[str], object],
-    ) -> Iterator[Document]:  # fmt: skip
+    def _stream(
+        self, chains: Sequence[Recognizer], documents: Iterable[Document], threshold: float, notice: Notice
+    ) -> Iterator[Document]:
         names = column_names(self.types_)
         for batch in batches(documents, BATCH_TOKENS, prepare):
             seen = chains[0].fitted.features.enrich(fill(batch, self.pos_, self.n_jobs))
             found: list[list[Mention]] = [[] for _ in batch]
             for chain in chains:
-                marked = list(chain.set_params(n_jobs=self.n_jobs).predict(seen, notice=notice))
+                marked = chain.set_params(n_jobs=self.n_jobs).predict(seen, notice=notice)
                 for mentions, document in zip(found, marked, strict=True):
                     mentions += document.mentions
                 name = names[chain.types_[0]]
@@ -178,11 +192,11 @@ class Cascade(MentionEstimator):
                 kept = [mention for mention in mentions if mention.score is None or mention.score >= threshold]
                 yield document.copy(mentions=sorted(kept, key=lambda m: (m.start, -m.end, m.type)))
 
-    def explain(self, document: Document, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
-        """Why mentions are found in a document, or not: each in the chain of its type, given the earlier chains.
+    def explain(self, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
+        """Why mentions are found in a text, or not: each in the chain of its type, given the earlier chains.
 
         Args:
-            document: tokens and sentences are made where they are missing; its own mentions are not looked at.
+            X: a text or a document, whose own mentions are not looked at.
             mentions: those to explain; what the model predicts when ``None``.
 
         Raises:
@@ -193,7 +207,7 @@ class Cascade(MentionEstimator):
         if unknown is not None:
             raise UsageError(f"no type {unknown!r}; the model knows {', '.join(self.types_)}")
         names = column_names(self.types_)
-        [seen] = chains[0].fitted.features.enrich(fill([prepare(document)], self.pos_, self.n_jobs))
+        [seen] = chains[0].fitted.features.enrich(fill([prepare(one_of(X))], self.pos_, self.n_jobs))
         found: list[Explanation] = []
         for chain in chains:
             own = None if mentions is None else [mention for mention in mentions if mention.type in chain.types_]

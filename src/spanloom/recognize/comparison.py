@@ -131,7 +131,7 @@ def head_finders(parts: Parts, params: Mapping[str, Any]) -> dict[str, HeadFinde
     """
     chosen = {"features": "ace", **_of_chains(params)}
     chosen.pop("order", None)
-    chain = HeadChain(**chosen).fit(parts.train, parts.dev)
+    chain = HeadChain(**chosen).fit(parts.train, dev=parts.dev)
     return {**{rule: partial(give_heads, rule=rule) for rule in HEAD_RULES}, HEAD_CHAIN: chain.predict}
 
 
@@ -234,9 +234,9 @@ def measure(
     found = []
     for tuned in (False, True) if model.tune_penalty else (False,):
         used = model if tuned else without_penalty(model)
-        on_dev = list(used.predict(dev, notice=notice))
+        on_dev = list(used.stream(dev, notice=notice))
         began = perf_counter()  # kernels are loaded by now
-        on_test = list(used.predict(test, notice=notice))
+        on_test = list(used.stream(test, notice=notice))
         speed = _tokens(test) / (perf_counter() - began)
         for heads, find in _chosen(model, finders).items():
             predicted = list(find(on_test))
@@ -341,7 +341,7 @@ def fit(name: str, model: Model, parts: Parts, progress: Callable[[str, Progress
     """Train one of several; the seconds that it took."""
     began = perf_counter()
     listener = None if progress is None else lambda step: progress(name, step)
-    model.fit(parts.train, parts.dev, progress=listener)
+    model.fit(parts.train, dev=parts.dev, progress=listener)
     return perf_counter() - began
 
 

@@ -70,4 +70,4 @@ def fill(documents: Iterable[Document], tagger: Filler | None, n_jobs: int | Non
         return given
     if isinstance(tagger, PosTagger):
         tagger = copy(tagger).set_params(n_jobs=n_jobs)
-    return list(tagger.tag(given, keep=True))
+    return list(tagger.stream(given, keep=True))

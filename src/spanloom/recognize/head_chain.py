@@ -8,11 +8,12 @@ lie within the mention the most probable one is taken, so every mention gets exa
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
 from spanloom.document import Document, Mention, Offsets, Span, align
+from spanloom.document.inputs import Dev, Given, answer, development_of, documents_of, training_of
 from spanloom.recognize.corpus import batches, head_tokens
 from spanloom.recognize.head_rules import last_word
 from spanloom.recognize.recognizer import Recognizer
@@ -68,32 +69,46 @@ class HeadChain:
         self.recognizer = _Chain("bilou", features, **options)
 
     def fit(
-        self, documents: Iterable[Document], dev: Iterable[Document] | None = None, progress: Listener | None = None
+        self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None
     ) -> HeadChain:
         """Train on the heads of gold mentions.
 
         Args:
-            documents: with mentions that have heads. Mentions with gaps, and those whose ends or whose head's ends are
-                not those of tokens, are left out.
+            X: documents with mentions that have heads. Mentions with gaps, and those whose ends or whose head's ends
+                are not those of tokens, are left out.
+            y: for texts: the mentions of each, with heads.
             dev: as of `Recognizer.fit`.
             progress: told of each step.
 
         Raises:
             DataError: a mention has no head.
         """
-        given = None if dev is None else [part for document in dev for part in _training(prepare(document))]
-        self.recognizer.fit([part for document in documents for part in _training(prepare(document))], given, progress)
+        train = [part for document in training_of(X, y) for part in _training(prepare(document))]
+        held = None
+        if dev is not None:
+            held = [part for given in training_of(*development_of(dev), "dev") for part in _training(prepare(given))]
+        self.recognizer.fit(train, dev=held, progress=progress)
         return self
 
-    def predict(self, documents: Iterable[Document]) -> Iterator[Document]:
+    @overload
+    def predict(self, X: Document) -> Document: ...
+
+    @overload
+    def predict(self, X: Iterable[Document]) -> list[Document]: ...
+
+    def predict(self, X: Document | Iterable[Document]) -> Document | list[Document]:
+        """Find the heads of a document's mentions, which gives a document, or of several, which gives a list."""
+        return answer(X, self.stream(X))
+
+    def stream(self, X: Document | Iterable[Document]) -> Iterator[Document]:
         """Documents whose mentions have the most probable heads, in place of their own; lazily.
 
         A mention whose ends are not those of tokens, or that is not within a sentence, gets its last word.
 
         Args:
-            documents: with mentions; tokens and sentences are made where they are missing.
+            X: with mentions; tokens and sentences are made where they are missing.
         """
-        for batch in batches(documents, BATCH_TOKENS, prepare):
+        for batch in batches(documents_of(X), BATCH_TOKENS, prepare):
             excerpts = [_excerpts(document) for document in batch]
             asked = [
                 excerpt.document.copy(mentions=excerpt.candidates) for row in excerpts for excerpt in row if excerpt

@@ -147,7 +147,7 @@ class Links:
         if not any(document.mentions for document in others):  # nothing to learn from, so nothing is found
             return rows, [[_OUTSIDE] * _length(document) for document in held_out]
         chain = self._fit(place, others, params, None)
-        return rows, [tag_column(document) for document in chain.predict(held_out)]
+        return rows, [tag_column(document) for document in chain.stream(held_out)]
 
     def _fit(
         self, place: tuple[str, ...], documents: Sequence[Document], params: Mapping[str, Any], stage: str | None
@@ -249,7 +249,7 @@ def f1(counts: Iterable[Counts]) -> float:
 
 def _measured(chain: Recognizer, dev: Sequence[Document]) -> Link:
     """The chain in its place, its development F1 counted anew."""
-    found = list(chain.predict(dev))
+    found = chain.predict(dev)
     gold, seen = (Gold(documents, chain.types_) for documents in (dev, found))
     correct = len(set(gold.table.rows()) & set(seen.table.rows()))
     counts = Counts(correct, seen.total, gold.total)

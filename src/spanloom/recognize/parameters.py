@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 
 from spanloom.document import Document
+from spanloom.document.inputs import Given, training_of
 from spanloom.errors import UsageError
 from spanloom.matching import score as compare_mentions
 
@@ -106,19 +107,19 @@ class Parameters:
 class MentionEstimator(Parameters):
     """An estimator that finds mentions."""
 
-    def predict(self, documents: Iterable[Document]) -> Iterable[Document]:
+    def stream(self, X: Given) -> Iterator[Document]:
         """Documents with the mentions that are found."""
         raise NotImplementedError
 
-    def score(self, documents: Iterable[Document], y: None = None) -> float:
-        """How well the mentions of documents are found: F1 from 0 to 1, of mentions that are right in type and spans.
+    def score(self, X: Given, y: Iterable[Any] | None = None) -> float:
+        """How well mentions are found: F1 from 0 to 1, of mentions that are right in type and spans.
 
         Args:
-            documents: with their own mentions, which are gold.
-            y: nothing; scikit-learn passes it, for which documents are both input and target.
+            X: documents with their own mentions, which are gold, or texts.
+            y: for texts: the mentions of each, as `fit` takes them.
         """
-        gold = list(documents)
-        return compare_mentions(gold, list(self.predict(gold))).f1
+        gold = list(training_of(X, y))
+        return compare_mentions(gold, list(self.stream(gold))).f1
 
 
 def lambdas(l2: float | Sequence[float]) -> tuple[float, ...]:

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from spanloom.document import Document
-from spanloom.errors import UsageError
+from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, paired
+from spanloom.errors import DataError, UsageError
 from spanloom.features import FeatureSet, build_index
 from spanloom.hypergraph import Ints, SubgraphEngine
 from spanloom.hypergraph.threads import threads, worker_count
@@ -104,8 +105,7 @@ class PosTagger(Parameters):
 
     >>> notes = [Document("no chest pain", columns={"pos": ["DT", "NN", "NN"]}, tokens=[(0, 2), (3, 8), (9, 13)])] * 20
     >>> tagger = PosTagger().fit(notes)
-    >>> [tagged] = tagger.tag([Document("no chest wall pain")])
-    >>> tagged.columns["pos"]
+    >>> tagger.predict("no chest wall pain").columns["pos"]
     ['DT', 'NN', 'NN', 'NN']
     """
 
@@ -133,13 +133,15 @@ class PosTagger(Parameters):
         self.random_state = random_state
 
     def fit(
-        self, documents: Iterable[Document], dev: Iterable[Document] | None = None, progress: Listener | None = None
+        self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None
     ) -> Self:
         """Train.
 
         Args:
-            documents: with tokens and the column; sentences are made where they are missing.
-            dev: decides how many passes are made; a tenth of the training data, drawn by the seed, when ``None``.
+            X: documents with tokens and the column, or texts; tokens and sentences are made where they are missing.
+            y: for texts: the tags of each, one for each token, in place of the documents' own.
+            dev: decides how many passes are made: documents, or a pair of X and y; a tenth of the training data, drawn
+                by the seed, when ``None``.
             progress: told of each pass; accuracy stands where recognizers report F1.
 
         Raises:
@@ -149,11 +151,11 @@ class PosTagger(Parameters):
         self.check()
         began = monotonic()
         tell = progress or (lambda _: None)
-        train = [prepare(document) for document in documents]
+        train = [prepare(document) for document in self._tagged(X, y)]
         if dev is None:
             train, held = hold_out(train, _HELD_OUT, self.random_state) if train else ([], [])
         else:
-            held = [prepare(document) for document in dev]
+            held = [prepare(document) for document in self._tagged(*development_of(dev), "dev")]
         given = given_tags(train, self.column)
         tags = tuple(sorted(set(given)))
         number = {tag: i for i, tag in enumerate(tags)}
@@ -183,16 +185,40 @@ class PosTagger(Parameters):
         self.model_, self.report_ = best.model, best.report
         return self
 
-    def tag(self, documents: Iterable[Document], *, keep: bool = False) -> Iterator[Document]:
+    def _tagged(self, X: Given, y: Iterable[Any] | None, name: str = "X") -> Iterator[Document]:
+        """Documents with the column that is learned."""
+        if y is None:
+            return documents_of(X, name)
+        pairs = [(prepare(document), tags) for document, tags in paired(X, y, "tags: one for each token", name)]
+        for i, (document, tags) in enumerate(pairs):
+            if len(tags) != len(document.words):
+                raise DataError(f"item {i} of y has {len(tags)} tags for {len(document.words)} tokens; give each one")
+        return (document.copy(columns={**document.columns, self.column: tags}) for document, tags in pairs)
+
+    @overload
+    def predict(self, X: One, *, keep: bool = ...) -> Document: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def predict(self, X: Several, *, keep: bool = ...) -> list[Document]: ...
+
+    def predict(self, X: Given, *, keep: bool = False) -> Document | list[Document]:
+        """Tag a text or a document, which gives a document, or several, which gives a list.
+
+        The arguments are those of `stream`.
+        """
+        return answer(X, self.stream(X, keep=keep))
+
+    def stream(self, X: Given, *, keep: bool = False) -> Iterator[Document]:
         """Copies of the documents with the column filled; lazily, in batches.
 
         Args:
-            documents: tokens and sentences are made where they are missing.
+            X: a text, a document, several of them, or a column of texts; tokens and sentences are made where they are
+                missing.
             keep: leave a document that has the column as it is.
         """
-        return self._tag(self.fitted, documents, keep)
+        return self._stream(self.fitted, documents_of(X), keep)
 
-    def _tag(self, model: TagModel, documents: Iterable[Document], keep: bool) -> Iterator[Document]:
+    def _stream(self, model: TagModel, documents: Iterable[Document], keep: bool) -> Iterator[Document]:
         jobs = worker_count(self.n_jobs)
         for batch in batches(documents, _BATCH_TOKENS, prepare):
             wanting = [document for document in batch if not (keep and self.column in document.columns)]
@@ -204,18 +230,23 @@ class PosTagger(Parameters):
                     own = [next(found) for _ in range(0 if document.tokens is None else len(document.tokens))]
                     yield document.copy(columns={**document.columns, self.column: own})
 
-    def score(self, documents: Iterable[Document], y: None = None) -> float:
-        """The accuracy, under the name and with the arguments that scikit-learn uses; ``y`` is nothing."""
-        return self.accuracy(list(documents))
+    def score(self, X: Given, y: Iterable[Any] | None = None) -> float:
+        """The accuracy, under the name that scikit-learn uses; the arguments are those of `accuracy`."""
+        return self.accuracy(X, y)
 
-    def accuracy(self, documents: Sequence[Document]) -> float:
+    def accuracy(self, X: Given, y: Iterable[Any] | None = None) -> float:
         """The share of tokens whose tag in the column is the one that the tagger gives.
+
+        Args:
+            X: documents with the column, or texts.
+            y: for texts: the tags of each.
 
         Raises:
             DataError: no tokens, or a token without a tag.
         """
-        given = given_tags([prepare(document) for document in documents], self.column)
-        found = given_tags(list(self.tag(documents)), self.column)
+        documents = [prepare(document) for document in self._tagged(X, y)]
+        given = given_tags(documents, self.column)
+        found = given_tags(list(self.stream(documents)), self.column)
         return sum(map(str.__eq__, given, found)) / len(given)
 
     def save(self, path: str | Path, *, force: bool = False) -> None:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Integral
 from pathlib import Path
 from time import monotonic
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, overload
 
 from spanloom.document import Document, Mention
+from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
 from spanloom.errors import DataError, ModelError, UsageError
 from spanloom.features import PRESETS, Built, FeatureSet, build_index
 from spanloom.hypergraph import ENGINES, Floats
-from spanloom.hypergraph.threads import parallel_map, worker_count
+from spanloom.hypergraph.threads import worker_count
 from spanloom.learn import TrainingSet
 from spanloom.recognize.corpus import (
     HEADLESS,
@@ -36,7 +36,7 @@ from spanloom.recognize.resources import Sources
 from spanloom.recognize.store import Stored, read_recognizer, write_recognizer
 from spanloom.recognize.strongest import Strongest, strongest_features
 from spanloom.recognize.tagger import Tagger
-from spanloom.recognize.training import Development, Fit, Listener, Progress, Trainer, single
+from spanloom.recognize.training import Development, Fit, Listener, Notice, Progress, Trainer, single
 from spanloom.scoring import Weights
 from spanloom.structures import READINGS, STRUCTURES, configured
 from spanloom.text import prepare
@@ -83,7 +83,7 @@ class Recognizer(MentionEstimator):
     >>> from spanloom.document import Mention
     >>> documents = [Document("no chest pain", mentions=[Mention("problem", [(3, 13)])])] * 50
     >>> recognizer = Recognizer(features=["bias", "w[0]", "w[-1]"]).fit(documents)
-    >>> [found] = recognizer.predict([Document("no chest pain today")])
+    >>> found = recognizer.predict("no chest pain today")
     >>> found.mentions[0].spans, found.mentions[0].score > 0.5
     ((Span(start=3, end=13),), True)
     """
@@ -140,13 +140,15 @@ class Recognizer(MentionEstimator):
         self.random_state = random_state
 
     def fit(
-        self, documents: Iterable[Document], dev: Iterable[Document] | None = None, progress: Listener | None = None
+        self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None
     ) -> Self:
         """Train.
 
         Args:
-            documents: with mentions; tokens and sentences are made where they are missing.
-            dev: tunes what has to be tuned; a tenth of the training data, drawn by the seed, when ``None``.
+            X: documents with mentions, or texts; tokens and sentences are made where they are missing.
+            y: for texts: the mentions of each, as `Mention` or ``(type, start, end)``, in place of the documents' own.
+            dev: tunes what has to be tuned: documents, or a pair of X and y; a tenth of the training data, drawn by the
+                seed, when ``None``.
             progress: told of each step.
 
         Raises:
@@ -158,9 +160,9 @@ class Recognizer(MentionEstimator):
         tell = progress or (lambda _: None)
         pos = open_tagger(self.pos)
         tell(Progress("reading"))
-        train = fill(map(prepare, documents), pos, self.n_jobs)
+        train = fill(map(prepare, training_of(X, y)), pos, self.n_jobs)
         types = training_types(train)
-        given = None if dev is None else fill(map(prepare, dev), pos, self.n_jobs)
+        given = None if dev is None else fill(map(prepare, training_of(*development_of(dev), "dev")), pos, self.n_jobs)
         if given is None:
             train, given = hold_out(train, HELD_OUT, self.random_state)
         check_development(given, types)
@@ -175,7 +177,7 @@ class Recognizer(MentionEstimator):
             data, tagger, development, self.optimizer, self.epochs, self.runs,
             self.iterations, self.rate, self.tune_penalty, self.random_state, jobs, tell, began,
         )  # fmt: skip
-        fit = self._best(trainer)
+        fit = trainer.best(lambdas(self.l2))
 
         self.types_ = types
         self.tagger_ = _finished(tagger, fit, data)
@@ -211,36 +213,36 @@ class Recognizer(MentionEstimator):
         data = TrainingSet(tagger.engine, built.matrix, offsets, encoded.edges, built.index.group_sizes, built.counts)
         return tagger, built, data, gold
 
-    def _best(self, trainer: Trainer) -> Fit:
-        """The fit of the lambda that development F1 prefers; it is chosen with one run each, on one thread each."""
-        grid = list(lambdas(self.l2))
-        if len(grid) > 1:
-            alone = replace(trainer, n_jobs=1, runs=1)
-            fits = parallel_map(alone.fit, grid, self.n_jobs)
-            best = max(fits, key=lambda fit: fit.dev_f1)
-            if trainer.runs == 1:
-                return best
-            grid = [best.l2]
-        return trainer.fit(grid[0])
+    @overload
+    def predict(self, X: One, *, threshold: float = ..., notice: Notice = ...) -> Document: ...  # type: ignore[overload-overlap]
 
-    def predict(
-        self, documents: Iterable[Document], *, threshold: float = 0.0, notice: Callable[[str], object] = warnings.warn
-    ) -> Iterator[Document]:
+    @overload
+    def predict(self, X: Several, *, threshold: float = ..., notice: Notice = ...) -> list[Document]: ...
+
+    def predict(self, X: Given, *, threshold: float = 0.0, notice: Notice = warnings.warn) -> Document | list[Document]:
+        """Find the mentions of a text or a document, which gives a document, or of several, which gives a list.
+
+        The arguments are those of `stream`.
+        """
+        return answer(X, self.stream(X, threshold=threshold, notice=notice))
+
+    def stream(self, X: Given, *, threshold: float = 0.0, notice: Notice = warnings.warn) -> Iterator[Document]:
         """Documents with the mentions that the model finds, in place of their own; lazily, in batches.
 
         Each mention's score is the exact marginal probability of its path in the structure.
 
         Args:
-            documents: tokens and sentences are made where they are missing.
+            X: a text, a document, several of them, or a column of texts; tokens and sentences are made where they are
+                missing.
             threshold: leave out mentions with a lower score.
             notice: told of each sentence where the reading ``all`` is cut short.
         """
         if not 0 <= threshold <= 1:
             raise UsageError(f"threshold is {threshold}, expected a probability between 0 and 1")
-        return self._predict(self.fitted, documents, threshold, notice)
+        return self._stream(self.fitted, documents_of(X), threshold, notice)
 
-    def _predict(
-        self, tagger: Tagger, documents: Iterable[Document], threshold: float, notice: Callable[[str], object]
+    def _stream(
+        self, tagger: Tagger, documents: Iterable[Document], threshold: float, notice: Notice
     ) -> Iterator[Document]:
         jobs = worker_count(self.n_jobs)
         for batch in batches(documents, BATCH_TOKENS, prepare):
@@ -253,17 +255,17 @@ class Recognizer(MentionEstimator):
             scores = tagger.probabilities(potentials, offsets, found, jobs)
             yield from place(batch, found, tagger.types, scores, threshold)
 
-    def explain(self, document: Document, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
-        """Why mentions are found in a document, or not: see `spanloom.recognize.explain`.
+    def explain(self, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
+        """Why mentions are found in a text, or not: see `spanloom.recognize.explain`.
 
         Args:
-            document: tokens and sentences are made where they are missing; its own mentions are not looked at.
+            X: a text or a document, whose own mentions are not looked at.
             mentions: those to explain; what the model predicts when ``None``.
 
         Raises:
             UsageError: a mention that the model cannot hold, or of a type that it does not know.
         """
-        [ready] = self.ready([document])
+        [ready] = self.ready([one_of(X)])
         return explain(self.fitted, ready, mentions, self.reading)
 
     def ready(self, documents: Iterable[Document]) -> list[Document]:
@@ -284,24 +286,31 @@ class Recognizer(MentionEstimator):
         params = self.plain_params() | ({"pos": None} if isinstance(self.pos, Filler) else {})
         write_recognizer(Stored(params, self.fitted, self.report_, self.strongest_, self.pos_), path, force=force)
 
-    def log_likelihood(self, documents: Iterable[Document]) -> Floats:
+    def log_likelihood(self, X: Given) -> Floats:
         """The log-probability of each sentence's own mentions, (N, K) by type; (N, 1) where types share a lattice.
 
         Mentions that the structure cannot hold are left out.
         """
         tagger = self.fitted
-        batch = [prepare(document) for document in documents]
+        batch = [prepare(document) for document in documents_of(X)]
         potentials, offsets = tagger.score(fill(batch, self.pos_))
         edges = tagger.structure.encode(Gold(batch, tagger.types, self._headless).table, offsets, tagger.types).edges
         return tagger.engine.log_probability(tagger.penalized(potentials), offsets, edges)
 
-    def marginals(self, documents: Sequence[Document]) -> list[list[float]]:
+    @overload
+    def marginals(self, X: One) -> list[float]: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def marginals(self, X: Several) -> list[list[float]]: ...
+
+    def marginals(self, X: Given) -> list[float] | list[list[float]]:
         """The probability that the model gives each of the documents' own mentions, in their order.
 
-        A mention that the model cannot hold, such as one that begins inside a token, has probability 0.
+        A mention that the model cannot hold, such as one that begins inside a token, has probability 0. One document
+        gives one list, several give a list for each.
         """
         tagger = self.fitted
-        batch = [prepare(document) for document in documents]
+        batch = [prepare(document) for document in documents_of(X)]
         potentials, offsets = tagger.score(fill(batch, self.pos_))
         gold = Gold(batch, tagger.types, self._headless)
         whole = tagger.structure.holds(gold.table)
@@ -311,7 +320,8 @@ class Recognizer(MentionEstimator):
             for (document, mention), held in zip(gold.owners, whole.tolist(), strict=True)
             if held
         }
-        return [[known.get((id(document), mention), 0.0) for mention in document.mentions] for document in batch]
+        own = [[known.get((id(document), mention), 0.0) for mention in document.mentions] for document in batch]
+        return own[0] if isinstance(X, One) else own
 
     def check(self) -> None:
         """Whether the parameters can be meant.

@@ -53,7 +53,7 @@ class SpacyTagger:
         except Exception as error:  # of any component; spaCy has no base class for what may be wrong with a folder
             raise UsageError(f"{wanted} it cannot be loaded: {' '.join(str(error).split())}") from None
 
-    def tag(self, documents: Iterable[Document], *, keep: bool = False) -> Iterator[Document]:
+    def stream(self, documents: Iterable[Document], *, keep: bool = False) -> Iterator[Document]:
         """Copies of the documents with the column filled, lazily.
 
         Args:

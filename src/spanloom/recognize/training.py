@@ -44,6 +44,8 @@ class Progress:
 
 
 Listener = Callable[[Progress], None]
+Notice = Callable[[str], object]
+"""Told what somebody should know, in one line; `warnings.warn` is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,16 @@ class Trainer:
     def fit(self, l2: float) -> Fit:
         """Weights for one lambda: AdaGrad's after the pass that development F1 prefers, or those of the optimum."""
         return fit_together([self], l2)[0]
+
+    def best(self, grid: Sequence[float]) -> Fit:
+        """The fit of the lambda that development F1 prefers; it is chosen with one run each, on one thread each."""
+        if len(grid) > 1:
+            alone = replace(self, n_jobs=1, runs=1)
+            best = max(parallel_map(alone.fit, grid, self.n_jobs), key=lambda fit: fit.dev_f1)
+            if self.runs == 1:
+                return best
+            grid = [best.l2]
+        return self.fit(grid[0])
 
     def mean_fit(self, runs: Sequence[Fit], l2: float, run: Map) -> Fit:
         """The mean over runs of AdaGrad, tuned; with the weights of the first, changed in place."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from spanloom.document import Document, Mention, Span
+from spanloom.errors import DataError
 from spanloom.hypergraph import Ints
 from spanloom.segment.characters import Text
 from spanloom.segment.lattice import Labels, segments
+from spanloom.text import prepare
 
 _MOST_TAGS = 1 << 16
 FEW = 20  # documents; fewer are cut into sentences before they are dealt to parts
@@ -131,3 +133,17 @@ def _moved(mention: Mention, by: int) -> Mention:
 def _lengths(document: Document) -> Ints:
     lengths: Ints = np.zeros(0, np.int64) if document.sentences is None else np.diff(document.sentences).ravel()
     return lengths
+
+
+def with_words(documents: Iterable[Document]) -> list[Document]:
+    """Documents with sentences, whose tokens are their words.
+
+    Raises:
+        DataError: one has no tokens.
+    """
+    ready = []
+    for document in documents:
+        if document.tokens is None:
+            raise DataError(f"document {document.id!r} has no words; give them as its tokens")
+        ready.append(prepare(document))
+    return ready

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import monotonic, process_time
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self, overload
 
 import numpy as np
 
 from spanloom.document import Document, Mention
-from spanloom.errors import DataError, ModelError, UsageError
+from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
+from spanloom.errors import ModelError, UsageError
 from spanloom.hypergraph.threads import worker_count
 from spanloom.recognize.corpus import Lost, batches, check_development, training_types
 from spanloom.recognize.explanation import Explanation
 from spanloom.recognize.parameters import MentionEstimator, lambdas
 from spanloom.recognize.recognizer import BATCH_TOKENS, HELD_OUT, OPTIMIZERS
 from spanloom.recognize.strongest import Strongest
-from spanloom.recognize.training import Listener, Progress
+from spanloom.recognize.training import Listener, Notice, Progress
 from spanloom.segment.characters import Characters, Text, split, word_starts
 from spanloom.segment.constraints import allowed_pairs, constraints_of, parse
-from spanloom.segment.corpus import Corpus, hold_out, whole_or_sentences
+from spanloom.segment.corpus import Corpus, hold_out, whole_or_sentences, with_words
 from spanloom.segment.dual import ITERATIONS
 from spanloom.segment.explain import Explainer
 from spanloom.segment.feature_sets import SETS, make_features, own_columns, read_dictionaries
@@ -31,7 +32,7 @@ from spanloom.segment.model import MENTIONS, METHODS, PAIRS, WORDS, Decoded, Mod
 from spanloom.segment.placing import asked_mentions, asked_words, placed
 from spanloom.segment.report import SegmenterReport, chain_names, make_report
 from spanloom.segment.stacking import train_stack
-from spanloom.segment.store import StoredSegmenter, read_segmenter, write_segmenter
+from spanloom.segment.store import StoredSegmenter, plain, read_segmenter, write_segmenter
 from spanloom.segment.training import Settings, train_part
 from spanloom.text import prepare
 
@@ -83,7 +84,7 @@ class Segmenter(MentionEstimator):
     >>> tokens = [[0, 2], [2, 3], [3, 5], [5, 7]]
     >>> document = Document("患者无关节疼痛", tokens=tokens, mentions=[Mention("problem", [(3, 7)])])
     >>> segmenter = Segmenter(features=["bias", "w[-1..1]"]).fit([document] * 50)
-    >>> [found] = segmenter.predict([Document("无疼痛")])
+    >>> found = segmenter.predict("无疼痛")
     >>> found.words, [mention.text(found.text) for mention in found.mentions]
     (['无', '疼痛'], ['疼痛'])
     """
@@ -130,13 +131,15 @@ class Segmenter(MentionEstimator):
         self.random_state = random_state
 
     def fit(
-        self, documents: Iterable[Document], dev: Iterable[Document] | None = None, progress: Listener | None = None
+        self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None
     ) -> Self:
         """Train.
 
         Args:
-            documents: whose tokens are words, with mentions; sentences are made where they are missing.
-            dev: tunes what has to be tuned; a tenth of the training data, drawn by the seed, when ``None``.
+            X: documents whose tokens are words, with mentions; sentences are made where they are missing.
+            y: the mentions of each, as `Mention` or ``(type, start, end)``, in place of the documents' own.
+            dev: tunes what has to be tuned: documents, or a pair of X and y; a tenth of the training data, drawn by the
+                seed, when ``None``.
             progress: told of each step.
 
         Raises:
@@ -148,10 +151,10 @@ class Segmenter(MentionEstimator):
         began = monotonic()
         tell = progress or (lambda _: None)
         tell(Progress("reading"))
-        train = with_words(documents)
+        train = with_words(training_of(X, y))
         types = training_types(train)
         constraints = constraints_of(types, self.single_word, self.constraints)
-        given = None if dev is None else with_words(dev)
+        given = None if dev is None else with_words(training_of(*development_of(dev), "dev"))
         if given is None:
             train, given = hold_out(train, HELD_OUT, self.random_state)
         elif self.method == "incremental":
@@ -192,10 +195,26 @@ class Segmenter(MentionEstimator):
         self.report_ = make_report(train, gold, tuning, decoded, trained)
         return self
 
+    @overload
+    def predict(self, X: One, *, threshold: float = ..., scores: bool = ..., notice: Notice = ...) -> Document: ...  # type: ignore[overload-overlap]
+
+    @overload
     def predict(
-        self, documents: Iterable[Document], *, threshold: float = 0.0, scores: bool = True,
-        notice: Callable[[str], object] = warnings.warn,
-    ) -> Iterator[Document]:  # fmt: skip
+        self, X: Several, *, threshold: float = ..., scores: bool = ..., notice: Notice = ...
+    ) -> list[Document]: ...
+
+    def predict(
+        self, X: Given, *, threshold: float = 0.0, scores: bool = True, notice: Notice = warnings.warn
+    ) -> Document | list[Document]:
+        """Segment a text or a document, which gives a document, or several, which gives a list.
+
+        The arguments are those of `stream`.
+        """
+        return answer(X, self.stream(X, threshold=threshold, scores=scores, notice=notice))
+
+    def stream(
+        self, X: Given, *, threshold: float = 0.0, scores: bool = True, notice: Notice = warnings.warn
+    ) -> Iterator[Document]:
         """Documents with the words and mentions that the model finds, in place of their own; lazily, in batches.
 
         Sentences are kept; columns, which were those of other tokens, are not. For the method ``dual``,
@@ -203,20 +222,20 @@ class Segmenter(MentionEstimator):
         not, and after how many ``iterations``.
 
         Args:
-            documents: sentences are made where they are missing.
+            X: a text, a document, several of them, or a column of texts; sentences are made where they are missing.
             threshold: leave out mentions with a lower score.
             scores: whether mentions get scores: exact marginal probabilities, for ``exact`` and ``dual`` given that
                 words and mentions keep to the constraints. They take as long as everything else.
-            notice: as for `Recognizer.predict`; segmenters have nothing to tell.
+            notice: as for `Recognizer.stream`; segmenters have nothing to tell.
 
         Raises:
             UsageError: the threshold is no probability, or is given without scores.
         """
         if not 0 <= threshold <= 1 or (threshold and not scores):
             raise UsageError(f"threshold is {threshold}, expected a probability between 0 and 1, and scores")
-        return self._predict(self.fitted, documents, threshold, scores)
+        return self._stream(self.fitted, documents_of(X), threshold, scores)
 
-    def _predict(
+    def _stream(
         self, model: Model, documents: Iterable[Document], threshold: float, scores: bool
     ) -> Iterator[Document]:
         jobs = worker_count(self.n_jobs)
@@ -234,14 +253,22 @@ class Segmenter(MentionEstimator):
     def _solve(self, model: Model, text: Text, n_jobs: int) -> Decoded:
         return model.decode(text, self.method, weight=self.weight, iterations=self.dual_iterations, n_jobs=n_jobs)
 
-    def marginals(self, documents: Iterable[Document]) -> list[Probabilities]:
+    @overload
+    def marginals(self, X: One) -> Probabilities: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def marginals(self, X: Several) -> list[Probabilities]: ...
+
+    def marginals(self, X: Given) -> Probabilities | list[Probabilities]:
         """The probability that the model gives each of the documents' own words and mentions, in their order.
+
+        One document gives one answer, several give a list.
 
         Raises:
             DataError: words that do not add up to the text.
         """
         model, jobs = self.fitted, worker_count(self.n_jobs)
-        batch = split(with_words(documents))
+        batch = split(with_words(documents_of(X)))
         starts = word_starts(batch)
         decoded = self._decode(model, batch, jobs)
         words = decoded.probabilities(asked_words(batch, starts), words=True, n_jobs=jobs)
@@ -255,20 +282,20 @@ class Segmenter(MentionEstimator):
             own = words[w : w + tokens].tolist(), mentions[m : m + len(document.mentions)].tolist()
             result.append(Probabilities(*own))
             w, m = w + tokens, m + len(document.mentions)
-        return result
+        return answer(X, result)
 
-    def explain(self, document: Document, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
+    def explain(self, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
         """Why the model finds mentions, or does not: the roles and features that carry each, and what would be instead.
 
         Args:
-            document: sentences are made where they are missing; its own words and mentions are not looked at.
+            X: a text or a document, whose own words and mentions are not looked at.
             mentions: those to explain; what the model predicts when ``None``.
 
         Raises:
             UsageError: a mention that the model cannot hold, or of a type that it does not know.
         """
         model = self.fitted
-        batch = split([prepare(document).copy(mentions=[])])
+        batch = split([prepare(one_of(X)).copy(mentions=[])])
         decoded = self._decode(model, batch, worker_count(self.n_jobs))
         return Explainer(model, self.method, self.weight, batch, decoded).explain(mentions)
 
@@ -283,7 +310,7 @@ class Segmenter(MentionEstimator):
             UsageError: the folder is there, or the segmenter is not trained.
             DataError: the system refused to write.
         """
-        params = {name: _plain(value) for name, value in {**self.get_params(), "n_jobs": 1}.items()}
+        params = {name: plain(value) for name, value in {**self.get_params(), "n_jobs": 1}.items()}
         write_segmenter(StoredSegmenter(params, self.fitted, self.report_, self.strongest_), path, force=force)
 
     def check(self) -> None:
@@ -337,20 +364,6 @@ class Segmenter(MentionEstimator):
     seconds_: dict[str, float]
 
 
-def with_words(documents: Iterable[Document]) -> list[Document]:
-    """Documents with sentences, whose tokens are their words.
-
-    Raises:
-        DataError: one has no tokens.
-    """
-    ready = []
-    for document in documents:
-        if document.tokens is None:
-            raise DataError(f"document {document.id!r} has no words; give them as its tokens")
-        ready.append(prepare(document))
-    return ready
-
-
 def load_segmenter(path: str | Path) -> Segmenter:
     """A segmenter that was saved.
 
@@ -368,14 +381,3 @@ def load_segmenter(path: str | Path) -> Segmenter:
     segmenter.types_, segmenter.model_ = stored.model.types, stored.model
     segmenter.report_, segmenter.strongest_ = stored.report, stored.strongest
     return segmenter
-
-
-def _plain(value: Any) -> Any:
-    """A parameter as JSON has it; dictionaries given as lists are counted, since the model holds their phrases."""
-    if isinstance(value, Mapping):
-        return {name: _shown(source) for name, source in value.items()}
-    return str(value) if isinstance(value, Path) else np.asarray(value).tolist()
-
-
-def _shown(source: str | Path | Sequence[str]) -> str:
-    return str(source) if isinstance(source, str | Path) else f"{len(source)} phrases"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -175,3 +175,14 @@ def _packed(phrases: Phrases) -> Array:
 def _unpacked(array: Array) -> Phrases:
     lists = _PHRASES.validate_json(array.tobytes())
     return phrases_of([(text, label) for label, texts in lists.items() for text in texts])
+
+
+def plain(value: Any) -> Any:
+    """A parameter as JSON has it; dictionaries given as lists are counted, since the model holds their phrases."""
+    if isinstance(value, Mapping):
+        return {name: _shown(source) for name, source in value.items()}
+    return str(value) if isinstance(value, Path) else np.asarray(value).tolist()
+
+
+def _shown(source: str | Path | Sequence[str]) -> str:
+    return str(source) if isinstance(source, str | Path) else f"{len(source)} phrases"

@@ -44,7 +44,7 @@ def predict(
         raise Refused(413, f"the batch has {len(records):,} records, at most {limits.documents:,} are taken; split it")
     documents = list(_documents(records, isinstance(value, list)))
     check_length(documents, limits)
-    marked = served.predict(ticket.watch(documents), threshold)
+    marked = served.stream(ticket.watch(documents), threshold)
     if others:
         considered = [
             list(map(mention_record, document.mentions)) for document in served.others(ticket.watch(documents))

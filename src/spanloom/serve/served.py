@@ -48,7 +48,7 @@ class Served:
         """Whether `others` can be asked for."""
         return self.model.kind == "recognizer"
 
-    def predict(self, documents: Iterable[Document], threshold: float = 0.0) -> Iterator[Document]:
+    def stream(self, documents: Iterable[Document], threshold: float = 0.0) -> Iterator[Document]:
         """Documents with the mentions that the model finds, in place of their own; lazily, in batches.
 
         Args:
@@ -56,8 +56,8 @@ class Served:
             threshold: leave out mentions with a lower score; 0 for a model that gives no scores.
         """
         if self.model.kind == "linker":
-            return self.model.predict(documents)
-        return self.model.predict(documents, threshold=threshold)
+            return self.model.stream(documents)
+        return self.model.stream(documents, threshold=threshold)
 
     def others(self, documents: Iterable[Document]) -> Iterator[Document]:
         """Documents with mentions that are considered, but not found; none for a model that cannot say."""
@@ -77,7 +77,7 @@ class Served:
     def warm_up(self) -> None:
         """Load whatever the first request would have to wait for, compiled kernels above all."""
         document = Document(_SAMPLE, mentions=[Mention(self.model.types_[0], (Span(0, 2),))])
-        for _ in self.predict([document]):
+        for _ in self.stream([document]):
             pass
         chain = self.model.chains_[0] if self.model.kind == "cascade" else self.model
         if chain.kind == "recognizer":
