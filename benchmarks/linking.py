@@ -150,7 +150,7 @@ def tagger(data: Path, folder: Path, seed: int) -> PosTagger:
     place = folder / "tagger"
     if not place.exists():
         train = [*corpus(data, "genia", "train"), *corpus(data, "craft", "train")]
-        found = PosTagger(epochs=4, n_jobs=-1, random_state=seed).fit(train, corpus(data, "genia", "dev"))
+        found = PosTagger(epochs=4, n_jobs=-1, random_state=seed).fit(train, dev=corpus(data, "genia", "dev"))
         found.save(place)
     return load_tagger(place)
 

@@ -35,7 +35,7 @@ PAPER = {"state_features": True, "nonlocal_features": True, "word_rate": 1}
 def linker(request):
     vocabulary = Vocabulary.build([Concept(concept, names[0], names[1:]) for concept, names in NAMES.items()])
     settings = {"features": "small", "iterations": 2, "folds": 2, **request.param}
-    return Linker(**settings).fit(make_documents(10, 0), make_documents(3, 1), vocabulary=vocabulary)
+    return Linker(**settings).fit(make_documents(10, 0), dev=make_documents(3, 1), vocabulary=vocabulary)
 
 
 @pytest.fixture(scope="module")

@@ -127,7 +127,7 @@ def test_texts_without_tokens_and_without_words(tagger):
 
 def test_the_same_bytes_for_any_number_of_threads(tagger, documents, tmp_path):
     tagger.save(tmp_path / "one")
-    PosTagger(epochs=5, n_jobs=3).fit(documents, documents).save(tmp_path / "three")
+    PosTagger(epochs=5, n_jobs=3).fit(documents, dev=documents).save(tmp_path / "three")
     for name in ("model.json", "weights.safetensors"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "three" / name).read_bytes()
 
@@ -165,9 +165,9 @@ def test_another_column_and_no_development_data(documents):
 def test_data_without_tags_are_refused(documents, change):
     odd = documents[0].copy(columns={} if change is None else {"pos": change})
     with pytest.raises(DataError, match="'d0'"):
-        PosTagger().fit([*documents[1:], odd], documents)
+        PosTagger().fit([*documents[1:], odd], dev=documents)
     with pytest.raises(DataError, match="'d0'"):
-        PosTagger().fit(documents[1:], [odd])
+        PosTagger().fit(documents[1:], dev=[odd])
 
 
 def test_what_cannot_be_meant_is_refused(documents, tmp_path):
