@@ -16,9 +16,39 @@ from __future__ import annotations
 
 from pathlib import Path
 
+LONGEST = 2000  # characters of a message
+_END = 600  # of them, how many stay of the end of a longer one
+
+
+def one_line(text: str) -> str:
+    r"""A message as it can be printed anywhere: one line, no control characters, and no more than `LONGEST` characters.
+
+    Of a longer one the middle is left out, so that what was found and what to do both stay.
+
+    >>> one_line("found 'a\r\nb', expected a number")
+    "found 'a\\r\\nb', expected a number"
+    """
+    if len(text) > LONGEST:
+        text = f"{text[: LONGEST - _END - 1]}…{text[-_END:]}"
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    return text
+
+
+def clip(text: str, most: int = 60) -> str:
+    r"""Somebody's text in quotes, as messages show it: its beginning, on one line.
+
+    >>> clip("a\rb"), clip("pain" * 1000, 9)
+    ("'a\\rb'", "'painpain…'")
+    """
+    return repr(text if len(text) <= most else text[: most - 1] + "…")
+
 
 class SpanloomError(Exception):
     """Base of every error raised on purpose; its text is one line for the user."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(one_line(message))
 
 
 class DataError(SpanloomError):
@@ -34,13 +64,13 @@ class DataError(SpanloomError):
     """
 
     def __init__(self, message: str, *, path: str | Path | None = None, line: int | None = None) -> None:
-        self.message = message
+        self.message = one_line(message)
         self.path = None if path is None else str(path)
         self.line = line
         super().__init__(message)
 
     def __str__(self) -> str:
-        place = ":".join(str(part) for part in (self.path, self.line) if part is not None)
+        place = one_line(":".join(str(part) for part in (self.path, self.line) if part is not None))
         return f"{place}: {self.message}" if place else self.message
 
 

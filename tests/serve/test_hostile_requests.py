@@ -142,8 +142,13 @@ def test_a_word_of_100_000_letters_and_a_sentence_of_20_000_words(client: httpx.
         ({"Host": "evil.example"}, "Host"),
         ({"Host": "localhost.evil.example:80"}, "Host"),
         ({"Host": "["}, "Host"),
+        ({"Host": "evil@localhost"}, "Host"),
+        ({"Host": "localhost/evil"}, "Host"),
+        ({"Host": "localhost:80:80"}, "Host"),
         ({"Origin": "http://evil.example"}, "Origin"),
         ({"Origin": "null"}, "Origin"),
+        ({"Origin": "http://["}, "Origin"),
+        ({"Origin": ""}, "Origin"),
     ],
 )
 def test_pages_of_other_sites(client: httpx.Client, headers: dict[str, str], word: str) -> None:

@@ -6,15 +6,15 @@ the first error; `validate` lists them all and adds the warnings.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
-
-import numpy as np
 
 from spanloom.document.document import Document, Offsets
 from spanloom.document.span import Mention, Span
-from spanloom.errors import DataError
+from spanloom.errors import DataError, clip, one_line
 
 SHOWN = 40  # characters of somebody's text in a message
 
@@ -45,6 +45,10 @@ class Problem:
     path: str | None = None
     line: int | None = None
     altered: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", one_line(self.message))
+        object.__setattr__(self, "place", one_line(self.place))
 
     def to_error(self) -> DataError:
         """The problem as an exception."""
@@ -93,33 +97,80 @@ def find_errors(document: Document) -> list[Problem]:
     return problems
 
 
-def counted_as(text: str, spans: Sequence[tuple[int, int]], surface: str) -> str | None:
-    """How offsets were counted, if not in characters: the unit in which they give the known surface.
+class Units:
+    """A text in the units in which others count offsets, each made when it is first asked for.
 
-    Args:
-        text: the document's text.
-        spans: start and end pairs in an unknown unit.
-        surface: the mention's text as its file has it.
-
-    >>> counted_as("𝒳 Ångström unit", [(16, 20)], "unit")
-    'in UTF-8 bytes'
-    >>> counted_as("𝒳 Ångström unit", [(12, 16)], "unit")
-    'in UTF-16 units'
-    >>> counted_as("a unit", [(3, 6)], "unit")
+    >>> units = Units("𝒳 Ångström unit")
+    >>> units.counted_as([(16, 20)], "unit"), units.counted_as([(12, 16)], "unit")
+    ('in UTF-8 bytes', 'in UTF-16 units')
+    >>> Units("a unit").counted_as([(3, 6)], "unit")
     'from 1, with the last character included'
     """
-    wanted = flat(surface)
-    joined = text.replace("\r\n", "\n")
-    utf8, utf16 = text.encode("utf-8", "surrogatepass"), text.encode("utf-16-le", "surrogatepass")
-    readings = {
-        "in UTF-16 units": [utf16[2 * start : 2 * end].decode("utf-16-le", "replace") for start, end in spans],
-        "in UTF-8 bytes": [utf8[start:end].decode("utf-8", "replace") for start, end in spans],
-        "with CR LF as one character": [joined[start:end] for start, end in spans],
-        "from 1, with the last character included": [text[max(start - 1, 0) : end] for start, end in spans],
-        "with the last character included": [text[start : end + 1] for start, end in spans],
-        "from 1": [text[max(start - 1, 0) : max(end - 1, 0)] for start, end in spans],
-    }
-    return next((unit for unit, parts in readings.items() if flat(" ".join(parts)) == wanted), None)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def utf16(self) -> bytes:
+        """Two bytes a unit."""
+        return self.text.encode("utf-16-le", "surrogatepass")
+
+    @cached_property
+    def utf8(self) -> bytes:
+        """A byte a unit."""
+        return self.text.encode("utf-8", "surrogatepass")
+
+    @cached_property
+    def joined(self) -> str:
+        """CR LF as one character."""
+        return self.text.replace("\r\n", "\n")
+
+    def counted_as(self, spans: Sequence[tuple[int, int]], surface: str) -> str | None:
+        """How offsets were counted, if not in characters: the unit in which they give the known surface.
+
+        Args:
+            spans: start and end pairs in an unknown unit.
+            surface: the mention's text as its file has it.
+        """
+        if sum(end - start for start, end in spans) > 4 * len(surface):  # no unit is smaller than a byte
+            return None
+        wanted, text = flat(surface), self.text
+        readings = {
+            "in UTF-16 units": [self.utf16[2 * s : 2 * e].decode("utf-16-le", "replace") for s, e in spans],
+            "in UTF-8 bytes": [self.utf8[s:e].decode("utf-8", "replace") for s, e in spans],
+            "with CR LF as one character": [self.joined[s:e] for s, e in spans],
+            "from 1, with the last character included": [text[max(s - 1, 0) : e] for s, e in spans],
+            "with the last character included": [text[s : e + 1] for s, e in spans],
+            "from 1": [text[max(s - 1, 0) : max(e - 1, 0)] for s, e in spans],
+        }
+        return next((unit for unit, parts in readings.items() if flat(" ".join(parts)) == wanted), None)
+
+    def hint(self, end: int) -> str:
+        """What to say of an offset behind the text that would be within it in another unit."""
+        if self.text.isascii() or end <= len(self.text):
+            return ""
+        if end <= len(self.utf16) // 2:
+            return "; it fits if counted in UTF-16 units: count Unicode characters"
+        if end <= len(self.utf8):
+            return "; it fits if counted in UTF-8 bytes: count Unicode characters"
+        return ""
+
+
+def beginning(spans: Sequence[tuple[int, int]], text: str, most: int) -> str:
+    """The beginning of a mention's surface; no more of the text is looked at, however long the mention is.
+
+    >>> beginning([(0, 4), (11, 15)], "mild or no pain", 6)
+    'mild p'
+    """
+    parts: list[str] = []
+    left = most
+    for start, end in spans:
+        first, behind, _ = slice(start, end).indices(len(text))
+        parts.append(text[first : min(behind, first + left)])
+        left -= len(parts[-1]) + 1
+        if left <= 0:
+            break
+    return " ".join(parts)[:most]
 
 
 def flat(text: str) -> str:
@@ -193,7 +244,7 @@ def _column_errors(document: Document) -> Iterator[Problem]:
     for name, values in document.columns.items():
         if len(values) != len(document.tokens):
             message = f"holds {len(values)} values, expected one for each of the {len(document.tokens)} tokens"
-            yield Problem("error", "column length", message, f"columns[{name!r}]")
+            yield Problem("error", "column length", message, f"columns[{clip(name)}]")
 
 
 def place_of(mention: Mention, index: int) -> str:
@@ -202,29 +253,29 @@ def place_of(mention: Mention, index: int) -> str:
     >>> place_of(Mention("problem", [(0, 4)], id="T3"), 7)
     'mention T3'
     """
-    return f"mentions[{index}]" if mention.id is None else f"mention {mention.id}"
+    return f"mentions[{index}]" if mention.id is None else f"mention {mention.id[:SHOWN]}"
 
 
 def _mentions_errors(document: Document) -> Iterator[Problem]:
     seen: set[str] = set()
-    length = len(document.text)
+    units = Units(document.text)
     for i, mention in enumerate(document.mentions):
-        for kind, message in _mention_errors(mention, length, document.text):
+        for kind, message in _mention_errors(mention, units):
             yield Problem("error", kind, message, place_of(mention, i), i)
         if mention.id is not None:
             if mention.id in seen:
-                message = f"the identifier {mention.id!r} stands twice; identifiers are unique in a document"
+                message = f"the identifier {clip(mention.id)} stands twice; identifiers are unique in a document"
                 yield Problem("error", "duplicate identifier", message, place_of(mention, i), i)
             seen.add(mention.id)
 
 
-def _mention_errors(mention: Mention, length: int, text: str) -> Iterator[tuple[str, str]]:
-    previous = 0
+def _mention_errors(mention: Mention, units: Units) -> Iterator[tuple[str, str]]:
+    previous, length = 0, len(units.text)
     for start, end in mention.spans:
         if start < 0 or end > length:
             yield (
                 "outside the text",
-                f"span {start}-{end} is outside the text of {length} characters" + _hint(text, end),
+                f"span {start}-{end} is outside the text of {length} characters" + units.hint(end),
             )
         elif start >= end:
             yield "empty span", f"span {start}-{end} is empty; a span holds at least one character"
@@ -238,16 +289,6 @@ def _mention_errors(mention: Mention, length: int, text: str) -> Iterator[tuple[
         yield "head", f"head {head.start}-{head.end} is empty or outside the mention's spans"
     if mention.score is not None and not 0.0 <= mention.score <= 1.0:
         yield "score", f"score {mention.score!r} is no probability; expected a number from 0 to 1"
-
-
-def _hint(text: str, end: int) -> str:
-    if text.isascii() or end <= len(text):
-        return ""
-    if end <= len(text.encode("utf-16-le", "surrogatepass")) // 2:
-        return "; it fits if counted in UTF-16 units: count Unicode characters"
-    if end <= len(text.encode("utf-8", "surrogatepass")):
-        return "; it fits if counted in UTF-8 bytes: count Unicode characters"
-    return ""
 
 
 def _inside(head: Span, spans: Sequence[Span]) -> bool:
@@ -267,49 +308,48 @@ def _mention_warnings(text: str, mentions: Sequence[tuple[int, Mention]]) -> Ite
     seen: dict[tuple[str, tuple[Span, ...]], str] = {}
     for i, mention in mentions:
         place = place_of(mention, i)
-        surface = mention.text(text)
         if mention.key in seen:
-            message = f"{_shown(surface)} of type {mention.type!r} is the same as {seen[mention.key]}"
+            message = f"{_surface(mention.spans, text)} of type {clip(mention.type)} is the same as {seen[mention.key]}"
             yield Problem("warning", "duplicate mention", message, place, i)
         seen.setdefault(mention.key, place)
-        if surface != surface.strip():
-            yield Problem("warning", "white space", f"{_shown(surface)} begins or ends with white space", place, i)
+        if text[mention.start].isspace() or text[mention.end - 1].isspace():
+            message = f"{_surface(mention.spans, text)} begins or ends with white space"
+            yield Problem("warning", "white space", message, place, i)
 
 
 def _token_warnings(document: Document, tokens: Offsets, mentions: Sequence[tuple[int, Mention]]) -> Iterator[Problem]:
-    bounds = None if document.sentences is None else document.sentences[:, 1]
+    text, starts, ends = document.text, tokens[:, 0].tolist(), tokens[:, 1].tolist()
+    bounds = [] if document.sentences is None else document.sentences[:, 1].tolist()
     for i, mention in mentions:
-        place = place_of(mention, i)
-        surface = _shown(mention.text(document.text))
-        cut = _cut(document.text, tokens, mention)
+        cut = _cut(text, starts, ends, mention)
         if cut:
-            yield Problem("warning", "cuts a token", f"{surface} {cut}", place, i)
-        if bounds is not None and len(bounds):
-            first = np.searchsorted(tokens[:, 1], mention.start, side="right")
-            last = np.searchsorted(tokens[:, 0], mention.end, side="left") - 1
-            one, other = np.searchsorted(bounds, (first, last), side="right")
+            message = f"{_surface(mention.spans, text)} {cut}"
+            yield Problem("warning", "cuts a token", message, place_of(mention, i), i)
+        if bounds:
+            first, last = bisect_right(ends, mention.start), bisect_left(starts, mention.end) - 1
+            one, other = bisect_right(bounds, first), bisect_right(bounds, last)
             if one < other:
-                message = f"{surface} reaches from sentence {one} into sentence {other}"
-                yield Problem("warning", "crosses sentences", message, place, i)
+                message = f"{_surface(mention.spans, text)} reaches from sentence {one} into sentence {other}"
+                yield Problem("warning", "crosses sentences", message, place_of(mention, i), i)
 
 
-def _cut(text: str, tokens: Offsets, mention: Mention) -> str:
+def _cut(text: str, starts: list[int], ends: list[int], mention: Mention) -> str:
     """Which end of which span is no token's end; empty if all fit."""
     for start, end in mention.spans:
-        first = int(np.searchsorted(tokens[:, 0], start))
-        if first == len(tokens) or tokens[first, 0] != start:
-            return f"starts {_where(text, tokens, first - 1, start)}"
-        last = int(np.searchsorted(tokens[:, 1], end))
-        if last == len(tokens) or tokens[last, 1] != end:
-            return f"ends {_where(text, tokens, last, end)}"
+        first = bisect_left(starts, start)
+        if first == len(starts) or starts[first] != start:
+            return f"starts {_where(text, starts, ends, first - 1, start)}"
+        last = bisect_left(ends, end)
+        if last == len(ends) or ends[last] != end:
+            return f"ends {_where(text, starts, ends, last, end)}"
     return ""
 
 
-def _where(text: str, tokens: Offsets, i: int, offset: int) -> str:
-    if 0 <= i < len(tokens) and tokens[i, 0] < offset < tokens[i, 1]:
-        return f"inside the token {_shown(text[tokens[i, 0] : tokens[i, 1]])}"
+def _where(text: str, starts: list[int], ends: list[int], i: int, offset: int) -> str:
+    if 0 <= i < len(starts) and starts[i] < offset < ends[i]:
+        return f"inside the token {_surface([(starts[i], ends[i])], text)}"
     return f"at {offset}, between tokens"
 
 
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= SHOWN else text[: SHOWN - 1] + "…")
+def _surface(spans: Sequence[tuple[int, int]], text: str) -> str:
+    return clip(beginning(spans, text, SHOWN + 1), SHOWN)

@@ -26,11 +26,13 @@ from typing import NamedTuple
 import numpy as np
 
 from spanloom.document import Span
+from spanloom.document.validate import beginning
 from spanloom.formats.bioc_tree import Annotation, Section
 
 Pieces = Sequence[tuple[int, int]]
 
 _LARGEST_GAP = 1_000_000  # blanks; a larger gap is no layout but a mistake, or an attack on the memory
+_BLANKS = 50  # times as long as its text in the file may a mention be, all of it white space
 _BLANK = re.compile(r"\s+|\.\.\.|…")
 
 
@@ -82,7 +84,7 @@ def agrees(text: str, spans: Sequence[Span], surface: str) -> bool:
     """
     if any(start < 0 for start, _ in spans):
         return False
-    found = "".join(text[start:end] for start, end in spans)
+    found = beginning(spans, text, _BLANKS * (len(surface) + 1))
     return found == surface or _BLANK.sub("", found) == _BLANK.sub("", surface)
 
 

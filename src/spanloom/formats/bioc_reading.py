@@ -29,10 +29,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from spanloom.document import Document, Mention
-from spanloom.document.validate import Problem, find_errors, place_of
+from spanloom.document.validate import Problem, Units, find_errors, place_of
 from spanloom.formats.base import Scanned
 from spanloom.formats.bioc_concepts import concepts_of, infons_for, is_part, type_of
 from spanloom.formats.bioc_layout import Layout, agrees, layout
+from spanloom.formats.bioc_parts import Extent, covering
 from spanloom.formats.bioc_tree import Annotation, Infons, Section, Tree
 from spanloom.formats.bioc_values import annotation_value, relation_value
 from spanloom.formats.record import surface_problem
@@ -56,6 +57,7 @@ class _Placed(NamedTuple):
 class _Reading:
     """What is found in one document; one annotation for each mention."""
 
+    units: Units
     mentions: list[Mention] = field(default_factory=list)
     annotations: list[Annotation] = field(default_factory=list)
     infons: dict[str, Infons] = field(default_factory=dict)
@@ -123,7 +125,7 @@ def _annotations(tree: Tree) -> Iterator[_Placed]:
         pieces = _pieces(passage)
         yield from (_Placed(annotation, i, first) for annotation in passage.annotations)
         for number, sentence in enumerate(passage.sentences):
-            piece = first + number if sentence in pieces else first
+            piece = first + number if pieces is passage.sentences else first
             yield from (_Placed(annotation, i, piece) for annotation in sentence.annotations)
         first += len(pieces)
     yield from (_Placed(annotation, None, None) for annotation in tree.annotations)
@@ -146,21 +148,24 @@ def _layout_problems(reading: Layout, pieces: list[Section]) -> Iterator[Problem
 
 
 def _read(placed: list[_Placed], reading: Layout) -> _Reading:
-    found = _Reading()
+    found = _Reading(Units(reading.text))
     names = _Names(placed)
     wholes = [one for one in placed if one.annotation.locations and not is_part(one.annotation.infons)]
     for one in wholes:
         _add_mention(found, one, names, reading)
     mentions = list(found.mentions)
+    parts = [one for one in placed if one.annotation.locations and is_part(one.annotation.infons)]
+    extents = [Extent(mention.type, mention.start, mention.end) for mention in mentions]
+    covers = iter(covering([_extent(part, reading) for part in parts], extents))
     for one in placed:
         if not one.annotation.locations:
             found.others.append({"passage": one.passage, **annotation_value(one.annotation)})
         elif is_part(one.annotation.infons):
-            whole = _whole(one, mentions, reading)
+            whole = next(covers)
             if whole is None:
                 _add_mention(found, one, names, reading)
             else:
-                _keep_part(found, one, whole, reading)
+                _keep_part(found, one, mentions[whole], reading)
     return found
 
 
@@ -190,18 +195,16 @@ def _add_mention(found: _Reading, one: _Placed, names: _Names, reading: Layout) 
     if infons_for(kind, concepts) != annotation.infons:
         found.infons[name] = annotation.infons
     number = len(found.mentions)
-    problem = _surface_problem(mention, annotation, reading, place_of(mention, number))
+    problem = _surface_problem(mention, annotation, reading, found.units, place_of(mention, number))
     if problem is not None:
         found.problems.append(replace(problem, mention=number, line=annotation.line))
     found.mentions.append(mention)
     found.annotations.append(annotation)
 
 
-def _whole(one: _Placed, mentions: list[Mention], reading: Layout) -> Mention | None:
-    """The shortest mention of the same type that covers a part."""
-    spans, kind = reading.place(one.annotation.locations, one.piece), type_of(one.annotation.infons)
-    around = (m for m in mentions if m.type == kind and m.start <= spans[0].start and spans[-1].end <= m.end)
-    return min(around, key=lambda mention: mention.end - mention.start, default=None)
+def _extent(part: _Placed, reading: Layout) -> Extent:
+    spans = reading.place(part.annotation.locations, part.piece)
+    return Extent(type_of(part.annotation.infons), spans[0].start, spans[-1].end)
 
 
 def _keep_part(found: _Reading, one: _Placed, whole: Mention, reading: Layout) -> None:
@@ -216,7 +219,9 @@ def _keep_part(found: _Reading, one: _Placed, whole: Mention, reading: Layout) -
     found.others.append({"passage": one.passage, "of": whole.id, **annotation_value(moved)})
 
 
-def _surface_problem(mention: Mention, annotation: Annotation, reading: Layout, place: str) -> Problem | None:
+def _surface_problem(
+    mention: Mention, annotation: Annotation, reading: Layout, units: Units, place: str
+) -> Problem | None:
     if annotation.text is None:
         message = "the annotation gives no text, so its offsets cannot be checked"
         return Problem("warning", "no text in annotation", message, place)
@@ -224,7 +229,7 @@ def _surface_problem(mention: Mention, annotation: Annotation, reading: Layout, 
         reading.text, mention.spans, annotation.text
     ):
         return None
-    return surface_problem(annotation.text, mention, reading.text, place)
+    return surface_problem(annotation.text, mention, units, place)
 
 
 def _passages(tree: Tree, reading: Layout, problems: list[Problem]) -> list[dict[str, Any]]:

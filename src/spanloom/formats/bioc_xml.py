@@ -245,11 +245,12 @@ def _relation(element: Any) -> Relation:
 def _add_infon(infons: Infons, element: Any) -> None:
     """A key that stands several times has a list of values."""
     key, value = element.get("key", ""), _text(element)
-    if key in infons:
-        before = infons[key]
-        infons[key] = [*before, value] if isinstance(before, list) else [before, value]
-    else:
+    if key not in infons:
         infons[key] = value
+    elif isinstance(infons[key], list):
+        infons[key].append(value)
+    else:
+        infons[key] = [infons[key], value]
 
 
 def _text(element: Any) -> str:

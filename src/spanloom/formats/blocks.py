@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -177,7 +178,7 @@ def flat_mentions(document: Document, losses: Losses) -> list[tuple[int, int, st
     Of mentions that overlap, the longer one is kept.
     """
     kept: list[tuple[int, int, str]] = []
-    taken: set[int] = set()
+    taken: list[tuple[int, int]] = []  # in order, and apart
     found = []
     for mention, ranges, sentence in align(document):
         if not mention.type or any(c in mention.type for c in "\t\r\n|"):
@@ -191,10 +192,11 @@ def flat_mentions(document: Document, losses: Losses) -> list[tuple[int, int, st
         else:
             found.append((ranges[0].first, ranges[0].end, mention))
     for first, end, mention in sorted(found, key=lambda row: (row[0] - row[1], row[0])):
-        if taken.intersection(range(first, end)):
+        at = bisect_left(taken, (end, 0))
+        if at and taken[at - 1][1] > first:
             losses.add("mentions that overlap a longer one")
             continue
-        taken.update(range(first, end))
+        taken.insert(at, (first, end))
         kept.append((first, end, mention.type))
         losses.add("heads", int(mention.head is not None))
         losses.add("concepts", len(mention.concepts))

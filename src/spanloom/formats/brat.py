@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from spanloom.document import Document, Mention
-from spanloom.document.validate import Problem, find_errors, place_of
+from spanloom.document.validate import Problem, Units, find_errors, place_of
 from spanloom.errors import DataError, UsageError
 from spanloom.formats.base import STDIO, Format, Losses, Scanned, count_meta, count_unwritten
 from spanloom.formats.file_names import escaped, unescaped
@@ -108,15 +108,18 @@ def _settle(found: Annotations, text: str, path: str) -> list[Problem]:
 def _counts_mark(text: str, found: Annotations) -> bool:
     """Whether the texts of the mentions stand at their offsets only if the byte order mark is counted."""
     pairs = [(m, line.surface) for m, line in zip(found.mentions, found.lines, strict=True) if line.surface]
-    with_mark = all(surface_problem(surface, m, text, "") is None for m, surface in pairs)
-    return with_mark and any(surface_problem(surface, m, text[1:], "") is not None for m, surface in pairs)
+    with_mark, without = Units(text), Units(text.removeprefix(_BOM))
+    if any(surface_problem(surface, m, with_mark, "") is not None for m, surface in pairs):
+        return False
+    return any(surface_problem(surface, m, without, "") is not None for m, surface in pairs)
 
 
 def _mention_problems(document: Document, found: Annotations, path: str) -> list[Problem]:
     problems = []
     other_text = set()
+    units = Units(document.text)
     for i, (mention, line) in enumerate(zip(document.mentions, found.lines, strict=True)):
-        problem = _surface_problem(document.text, mention, line, place_of(mention, i))
+        problem = _surface_problem(units, mention, line, place_of(mention, i))
         if problem is not None:
             problems.append(replace(problem, mention=i, path=path, line=line.number))
             if problem.severity == "error":
@@ -127,10 +130,10 @@ def _mention_problems(document: Document, found: Annotations, path: str) -> list
     return problems
 
 
-def _surface_problem(text: str, mention: Mention, line: Line, place: str) -> Problem | None:
+def _surface_problem(units: Units, mention: Mention, line: Line, place: str) -> Problem | None:
     if line.surface is None:
         return Problem("warning", "no text in line", "the line gives no text, so its offsets cannot be checked", place)
-    return surface_problem(line.surface, mention, text, place)
+    return surface_problem(line.surface, mention, units, place)
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:

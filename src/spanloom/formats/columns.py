@@ -23,7 +23,7 @@ from spanloom.document.validate import Problem
 from spanloom.errors import DataError, UsageError
 from spanloom.formats.base import Format, Scanned
 from spanloom.formats.columns_writer import DOCSTART, GLOBAL_COLUMNS, NEW_DOCUMENT, TEXT, write
-from spanloom.formats.layout import TAG, UNTYPED, Layout, guessed_layout, named_layout, split
+from spanloom.formats.layout import TAG, UNTYPED, Layout, guessed_layout, named_layout, shown_names, split
 from spanloom.formats.source import decode, raw_lines
 
 _LOOK = 50  # sentences from which the layout is guessed
@@ -178,8 +178,7 @@ def _add(parts: _Parts, block: _Block, layout: Layout, path: str) -> None:
             parts.comments.append(block.comments)
         return
     comments = [comment for comment in block.comments if not comment.startswith(GLOBAL_COLUMNS)]
-    word = layout.names.index("word")
-    words = [row[word] for row in rows]
+    words = [row[layout.word] for row in rows]
     text, offsets = _text(words, block, parts.problems, path)
     start = parts.length + bool(parts.texts)
     first = len(parts.tokens)
@@ -188,9 +187,11 @@ def _add(parts: _Parts, block: _Block, layout: Layout, path: str) -> None:
     parts.length = start + len(text)
     parts.sentences.append((first, first + len(rows)))
     parts.comments.append(comments)
+    if not rows:
+        return
     for name, i in layout.others.items():
         parts.columns.setdefault(name, []).extend(row[i] for row in rows)
-    for i in layout.indices("tag"):
+    for i in layout.tags:
         for begin, end, kind in from_tags([_typed(row[i]) for row in rows]):
             span = Span(parts.tokens[first + begin][0], parts.tokens[first + end - 1][1])
             parts.mentions.append(Mention(kind, (span,)))
@@ -199,19 +200,17 @@ def _add(parts: _Parts, block: _Block, layout: Layout, path: str) -> None:
 def _rows(block: _Block, layout: Layout, problems: list[Problem], path: str) -> list[list[str]]:
     """The fields of the lines that have the right number of them, with sound words and tags."""
     rows = []
-    tags, word = layout.indices("tag"), layout.names.index("word")
-    counts = layout.indices("id")
     for i, (number, line) in enumerate(block.tokens, start=1):
         row = layout.fields(line)
         message = ""
         if len(row) != len(layout.names):
-            message = f"found {len(row)} columns, expected {len(layout.names)} ({' '.join(layout.names)})"
-        elif not row[word]:
+            message = f"found {len(row)} columns, expected {len(layout.names)} ({shown_names(layout.names)})"
+        elif not row[layout.word]:
             message = "the word is empty; expected a token"
-        elif wrong := [row[j][:40] for j in tags if not TAG.fullmatch(row[j])]:
+        elif wrong := [row[j][:40] for j in layout.tags if not TAG.fullmatch(row[j])]:
             message = f"found the tag {wrong[0]!r}, expected O or a letter of BIO, BILOU or BIOES, '-' and a type"
-        elif counts and row[counts[0]] != str(i):
-            message = f"found {row[counts[0]][:40]!r} in the column of token numbers, expected {i}"
+        elif layout.number is not None and row[layout.number] != str(i):
+            message = f"found {row[layout.number][:40]!r} in the column of token numbers, expected {i}"
         if message:
             problems.append(Problem("error", "columns", message, path=path, line=number))
         else:

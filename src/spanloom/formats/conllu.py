@@ -17,7 +17,7 @@ from spanloom.document import Document, from_tags, to_bio
 from spanloom.errors import DataError
 from spanloom.formats.base import Format, Losses, Scanned, count_meta
 from spanloom.formats.blocks import NEW_DOCUMENT, TEXT, Block, Sentence, flat_mentions, scan_blocks, stand_in
-from spanloom.formats.layout import TAG, UNTYPED
+from spanloom.formats.layout import TAG, UNTYPED, shown_names
 from spanloom.formats.output import output_file
 
 GLOBAL = "# global.columns = "
@@ -70,7 +70,7 @@ def _row(line: str, names: Sequence[str], number: int) -> dict[str, str] | None:
     fields = line.split("\t")
     expected = [*names, "NER"] if len(fields) == len(names) + 1 and tuple(names) == _STANDARD else names
     if len(fields) != len(expected) or "ID" not in expected or "FORM" not in expected:
-        message = f"found {len(fields)} columns, expected {len(names)} ({' '.join(names)}), between tabs"
+        message = f"found {len(fields)} columns, expected {len(names)} ({shown_names(names)}), between tabs"
         raise DataError(message, line=number)
     row = dict(zip(expected, fields, strict=True))
     match = _ID.fullmatch(row["ID"])
@@ -95,11 +95,14 @@ def _surface(rows: Sequence[dict[str, str]]) -> list[dict[str, str]]:
     """Rows that the text shows: a token of several words in place of its words."""
     shown = []
     hidden = 0
+    tags: dict[str, str] = {}
+    for row in rows:
+        tags.setdefault(row["ID"], row["tag"])
     for row in rows:
         first, _, last = row["ID"].partition("-")
         if last:
             hidden = int(last)
-            row["tag"] = next((other["tag"] for other in rows if other["ID"] == first), "O")
+            row["tag"] = tags.get(first, "O")
         elif int(first) <= hidden:
             continue
         shown.append(row)

@@ -149,7 +149,8 @@ def text_of_passages(passages: object, problems: list[Problem]) -> str | None:
 
 
 def _joined(pieces: list[tuple[int, int, str, str]], problems: list[Problem]) -> str | None:
-    text, sound = "", True
+    parts: list[str] = []
+    length, sound = 0, True
     longest = sum(len(piece) for _, _, piece, _ in pieces) * 2 + 10_000  # a gap beyond is a mistake or an attack
     for start, end, piece, place in pieces:
         if end - start != len(piece):
@@ -157,13 +158,14 @@ def _joined(pieces: list[tuple[int, int, str, str]], problems: list[Problem]) ->
             unit = _unit(piece, end - start)
             problems.append(Problem("error", "passage", message + unit, place))
             sound = False
-        elif start < len(text) or start > longest:
-            message = f"offset {start} does not fit after a text of {len(text)} characters"
+        elif start < length or start > longest:
+            message = f"offset {start} does not fit after a text of {length} characters"
             problems.append(Problem("error", "passage", message, place))
             sound = False
         else:
-            text = text.ljust(start) + piece
-    return text if sound else None
+            parts += [" " * (start - length), piece]
+            length = end
+    return "".join(parts) if sound else None
 
 
 def _unit(text: str, length: int) -> str:

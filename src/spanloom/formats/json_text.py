@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from spanloom.errors import DataError
+from spanloom.errors import DataError, clip
 from spanloom.formats.source import decode
 
 
@@ -65,9 +66,9 @@ def _finite(digits: str) -> float:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields = dict(pairs)
     if len(fields) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the field {twice!r} stands twice in one object")
+        counts = Counter(name for name, _ in pairs)
+        twice = next(name for name in fields if counts[name] > 1)
+        raise ValueError(f"the field {clip(twice)} stands twice in one object")
     return fields
 
 

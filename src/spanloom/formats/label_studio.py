@@ -11,6 +11,7 @@ Label Studio counts characters since 2021, and counted UTF-16 units before: the 
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from spanloom.document import Document, Mention, Span
-from spanloom.document.validate import Problem, find_errors, place_of
+from spanloom.document.validate import Problem, Units, find_errors, place_of
 from spanloom.errors import DataError
 from spanloom.formats.base import Scanned
 from spanloom.formats.json_text import loads
@@ -186,7 +187,7 @@ def _add_mentions(found: Understood, results: list[Any]) -> None:
     for result in results:
         if _is_concept(result):
             _add_concepts(found, regions, result)
-    groups = {name: [name] for name in regions}
+    groups = {name: deque([name]) for name in regions}
     for join in joins:
         if not _join(groups, regions, join.get("from_id"), join.get("to_id")):
             found.others.append(join)
@@ -199,7 +200,7 @@ def _add_mentions(found: Understood, results: list[Any]) -> None:
         for region in regions.values():
             region.span = (places.get(region.span[0], -1), places.get(region.span[1], -1))
     for names in {id(group): group for group in groups.values()}.values():
-        _add_group(found, names, [regions[name] for name in names])
+        _add_group(found, list(names), [regions[name] for name in names])
     unread = sum(isinstance(other, dict) and other.get("type") != "relation" for other in found.others)
     if unread:
         message = f"results that are no mentions: {unread}; they are kept"
@@ -243,15 +244,22 @@ def _add_concepts(found: Understood, regions: dict[str, _Region], result: dict[s
         found.others.append(result)
 
 
-def _join(groups: dict[str, list[str]], regions: dict[str, _Region], one: object, other: object) -> bool:
+def _join(groups: dict[str, deque[str]], regions: dict[str, _Region], one: object, other: object) -> bool:
     if not isinstance(one, str) or not isinstance(other, str) or not {one, other} <= regions.keys():
         return False
     if regions[one].labels != regions[other].labels:
         return False
-    if groups[one] is not groups[other]:
-        groups[one].extend(groups[other])
-        for name in groups[other]:
-            groups[name] = groups[one]
+    first, second = groups[one], groups[other]
+    if first is second:
+        return True
+    # the shorter one moves, so that no chain of relations takes more than a logarithm of moves for each region
+    moved = second if len(second) <= len(first) else first
+    for name in moved:
+        groups[name] = first if moved is second else second
+    if moved is second:
+        first.extend(second)
+    else:
+        second.extendleft(reversed(first))
     return True
 
 
@@ -266,13 +274,18 @@ def _add_group(found: Understood, names: list[str], parts: list[_Region]) -> Non
         found.surfaces.append([part.surface for part in ordered])
 
 
+def _stands(surface: str | None, text: str, span: tuple[int, int]) -> bool:
+    """Whether the text of a region, if the file gives one, is what stands at its offsets."""
+    return surface is None or _same(surface, text[span[0] : min(span[1], span[0] + 2 * len(surface) + 1)])
+
+
 def _same(surface: str | None, text: str) -> bool:
     # line ends within a region are exported as a backslash and an n
     return surface is None or surface == text or surface.replace("\\n", "\n") == text.replace("\r\n", "\n")
 
 
 def _counts_utf16(text: str, regions: Any) -> bool:
-    if text.isascii() or all(_same(region.surface, text[slice(*region.span)]) for region in regions):
+    if text.isascii() or all(_stands(region.surface, text, region.span) for region in regions):
         return False
     units = text.encode("utf-16-le", "surrogatepass")
 
@@ -290,11 +303,11 @@ def _characters(text: str) -> dict[int, int]:
 
 def _surface_problems(found: Understood) -> list[Problem]:
     problems = []
-    text = found.document.text
+    text, units = found.document.text, Units(found.document.text)
     for number, (mention, surfaces) in enumerate(zip(found.document.mentions, found.surfaces, strict=True)):
         for span, surface in zip(mention.spans, surfaces, strict=True):
-            if surface is not None and span.end <= len(text) and not _same(surface, text[slice(*span)]):
+            if surface is not None and span.end <= len(text) and not _stands(surface, text, span):
                 part = mention.replace(spans=[span], head=None)
-                problem = surface_problem(surface, part, text, place_of(mention, number))
+                problem = surface_problem(surface, part, units, place_of(mention, number))
                 problems += [replace(problem, mention=number)] if problem is not None else []
     return problems

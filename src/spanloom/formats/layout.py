@@ -5,18 +5,21 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
-from spanloom.errors import UsageError
+from spanloom.errors import UsageError, clip
 
 TAG = re.compile(r"O|[BIESLUM](?:-.+)?")
 UNTYPED = "mention"  # the type of tags that are only a letter
 _SPECIAL = ("word", "tag", "id", "_")
 _NUMBER = re.compile(r"[0-9]+")
+_NAMES = 120  # characters of the names of columns in a message
 _FIELDS = re.compile(r"[ \t]+")
 
 
-class Layout(NamedTuple):
+@dataclass(frozen=True)
+class Layout:
     """The columns of a file.
 
     Args:
@@ -32,14 +35,35 @@ class Layout(NamedTuple):
         """The fields of a line."""
         return split(line, self.tabs)
 
-    def indices(self, name: str) -> list[int]:
-        """Where the columns of a name stand."""
-        return [i for i, other in enumerate(self.names) if other == name]
+    @cached_property
+    def word(self) -> int:
+        """Where the word stands."""
+        return self.names.index("word")
 
-    @property
+    @cached_property
+    def tags(self) -> list[int]:
+        """Where tags stand."""
+        return [i for i, name in enumerate(self.names) if name == "tag"]
+
+    @cached_property
+    def number(self) -> int | None:
+        """Where the number of the token stands, if anywhere."""
+        return self.names.index("id") if "id" in self.names else None
+
+    @cached_property
     def others(self) -> dict[str, int]:
         """The columns that go into the document under their names."""
         return {name: i for i, name in enumerate(self.names) if name not in _SPECIAL}
+
+
+def shown_names(names: Sequence[str]) -> str:
+    """The names of columns in a message: the first ones, if there are very many.
+
+    >>> shown_names(["ID", "FORM"]), shown_names(["word"] * 1000)[-11:]
+    ('ID FORM', 'word word …')
+    """
+    shown = " ".join(names[:_NAMES])
+    return shown if len(shown) <= _NAMES else shown[:_NAMES].rpartition(" ")[0] + " …"
 
 
 def split(line: str, tabs: bool) -> list[str]:
@@ -55,10 +79,13 @@ def named_layout(columns: Sequence[str], tabs: bool) -> Layout:
     """
     names = tuple(columns)
     if names.count("word") != 1:
-        raise UsageError(f"columns are {' '.join(names)!r}; expected one 'word' among them, such as 'word pos tag'")
-    twice = next((name for name in names if name not in ("tag", "_") and names.count(name) > 1), None)
+        raise UsageError(
+            f"columns are {clip(' '.join(names), _NAMES)}; expected one 'word' among them, such as 'word pos tag'"
+        )
+    counts = Counter(names)
+    twice = next((name for name in counts if name not in ("tag", "_") and counts[name] > 1), None)
     if twice is not None:
-        raise UsageError(f"columns name {twice!r} twice; only 'tag' (nested levels) and '_' (skipped) may repeat")
+        raise UsageError(f"columns name {clip(twice)} twice; only 'tag' (nested levels) and '_' (skipped) may repeat")
     return Layout(names, tabs)
 
 

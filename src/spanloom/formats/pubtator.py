@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from spanloom.document import Document, Mention
-from spanloom.document.validate import Problem, find_errors, place_of
+from spanloom.document.validate import Problem, Units, beginning, find_errors, place_of
 from spanloom.errors import DataError
 from spanloom.formats.base import Format, Scanned
 from spanloom.formats.pubtator_lines import (
@@ -149,9 +149,10 @@ def _rows(lines: list[tuple[int, str]], name: str, problems: list[Problem]) -> _
 
 def _mention_problems(document: Document, found: _Rows) -> Iterator[Problem]:
     other_text: set[int] = set()
+    units = Units(document.text)
     for i, (mention, surface) in enumerate(zip(document.mentions, found.surfaces, strict=True)):
         if mention.start < mention.end:
-            problem = _surface_problem(surface, mention, document.text, place_of(mention, i))
+            problem = _surface_problem(surface, mention, units, place_of(mention, i))
             if problem is not None:
                 other_text.add(i)
                 yield replace(problem, mention=i, line=found.numbers[i])
@@ -162,9 +163,9 @@ def _mention_problems(document: Document, found: _Rows) -> Iterator[Problem]:
             yield replace(problem, line=found.numbers[problem.mention])
 
 
-def _surface_problem(surface: str, mention: Mention, text: str, place: str) -> Problem | None:
-    problem = surface_problem(surface, mention, text, place)
-    found = mention.text(text)
+def _surface_problem(surface: str, mention: Mention, units: Units, place: str) -> Problem | None:
+    problem = surface_problem(surface, mention, units, place)
+    found = beginning(mention.spans, units.text, 2 * len(surface) + _SHOWN)  # more is no white space at its ends
     if problem is not None and surface.strip() == found.strip() != "":
         message = f"the text {surface[:_SHOWN]!r} has other white space at its ends than what stands at the offsets"
         return Problem("warning", "white space", message, place)

@@ -26,7 +26,7 @@ EXPECTED_MENTION = "'{id}<tab>start<tab>end<tab>text<tab>type<tab>identifier'"
 
 _PASSAGE = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
 _MENTION = re.compile(r"([0-9]{1,15})\t([0-9]{1,15})\t([^\t]*)\t([^\t]+)(?:\t(.*))?", re.DOTALL)
-_RELATION = re.compile(r"[^\W\d][^\t]*(?:\t[^\t]*\d[^\t]*){2}(?:\t.*)?", re.DOTALL)
+_NAME, _DIGIT = re.compile(r"[^\W\d]"), re.compile(r"\d")
 _ABSENT = ("", NO_CONCEPT, "-1")
 _VARIANT = re.compile(r"(?:\w+:)?[a-z]\|[A-Z]+\|")  # c|SUB|G|35|A is one identifier
 _ACCESSION = re.compile(r"(?:\w+:)?[A-Z]?[0-9]+")
@@ -78,7 +78,8 @@ def is_relation(row: str) -> bool:
     >>> is_relation("CID\tD006493\tD013921"), is_relation("pain\tDisease\tD010146")
     (True, False)
     """
-    return _RELATION.fullmatch(row) is not None
+    arguments = row.split("\t", 3)[1:3]
+    return len(arguments) == 2 and bool(_NAME.match(row)) and all(map(_DIGIT.search, arguments))
 
 
 def split_identifier(identifier: str) -> tuple[str, ...]:

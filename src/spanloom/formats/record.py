@@ -23,8 +23,14 @@ from typing import Any
 import numpy as np
 
 from spanloom.document import Document, Mention, Offsets, Span
+<<<<<<< HEAD
 from spanloom.document.validate import Problem, counted_as, find_errors, flat
 from spanloom.formats.dialects import NATIVE_FIELDS, Names, rejected, to_native
+=======
+from spanloom.document.validate import Problem, Units, beginning, find_errors, flat
+from spanloom.errors import clip
+from spanloom.formats.dialects import NATIVE_FIELDS, Names, to_native
+>>>>>>> e25bfb6 (Readers take linear time on hostile files; messages are one line and not long; serve checks Host and Origin by their form)
 
 _MENTION_FIELDS = frozenset(("id", "type", "spans", "head", "concepts", "score", "text"))
 _LARGEST = 2**62  # what an int64 holds with room to add
@@ -157,8 +163,9 @@ def _document(record: dict[str, Any], names: Names, problems: list[Problem]) -> 
     if mentions is not None and not isinstance(mentions, list):
         _wrong(problems, "", names.field, mentions, "a list of mentions")
         mentions = None
+    units = Units(text)
     for i, item in enumerate(mentions or ()):
-        mention = _mention(item, text, f"{names.field}[{i}]", names, problems)
+        mention = _mention(item, units, f"{names.field}[{i}]", names, problems)
         if mention is None:
             continue
         document.mentions.append(mention)
@@ -175,7 +182,7 @@ def _meta(
     if unread:
         others["unread"] = unread
     for name in others.keys() & meta.keys():
-        message = f"the field {name!r} stands beside meta and in it; unknown fields are kept in meta: rename one"
+        message = f"the field {clip(name)} stands beside meta and in it; unknown fields are kept in meta: rename one"
         problems.append(Problem("error", "wrong field", message))
     return meta | others
 
@@ -225,12 +232,12 @@ def _columns(value: object, problems: list[Problem]) -> dict[str, list[str]]:
         return {}
     for name, values in value.items():
         if not isinstance(values, list) or not set(map(type, values)) <= {str}:
-            _wrong(problems, f"columns[{name!r}]", "it", values, "a list of strings")
+            _wrong(problems, f"columns[{clip(name)}]", "it", values, "a list of strings")
             return {}
     return value
 
 
-def _mention(item: object, text: str, place: str, names: Names, problems: list[Problem]) -> Mention | None:
+def _mention(item: object, units: Units, place: str, names: Names, problems: list[Problem]) -> Mention | None:
     before = len(problems)
     if not isinstance(item, dict):
         _wrong(problems, place, "it", item, f"an object with {names.type} and {names.spans}")
@@ -260,40 +267,47 @@ def _mention(item: object, text: str, place: str, names: Names, problems: list[P
         None if score is None else float(score),
     )
     if "text" in item:
-        _check_surface(item["text"], mention, text, place, problems)
+        _check_surface(item["text"], mention, units, place, problems)
     return mention if len(problems) == before else None
 
 
-def _check_surface(surface: object, mention: Mention, text: str, place: str, problems: list[Problem]) -> None:
+def _check_surface(surface: object, mention: Mention, units: Units, place: str, problems: list[Problem]) -> None:
     """Compare the text that a record gives for a mention with the text at its offsets."""
     if not isinstance(surface, str):
         _wrong(problems, place, "text", surface, "a string")
         return
-    problem = surface_problem(surface, mention, text, place)
+    problem = surface_problem(surface, mention, units, place)
     if problem is not None:
         problems.append(problem)
 
 
-def surface_problem(surface: str, mention: Mention, text: str, place: str) -> Problem | None:
-    """What is wrong if a file's own text for a mention is not the text at its offsets; ``None`` if it is."""
-    found = mention.text(text)
+def surface_problem(surface: str, mention: Mention, units: Units, place: str) -> Problem | None:
+    """What is wrong if a file's own text for a mention is not the text at its offsets; ``None`` if it is.
+
+    Args:
+        surface: as the file has it.
+        mention: with its offsets.
+        units: of the document's text, made once for all its mentions.
+        place: for the message.
+    """
+    found = beginning(mention.spans, units.text, len(surface) + _SHOWN + 1)  # more could not be equal, and is not shown
     if surface == found or flat(surface) == flat(found):
         return None
     spans = ";".join(f"{start}-{end}" for start, end in mention.spans)
+<<<<<<< HEAD
     if found.split() and surface.split() == found.split():
         message = f"the text {_clip(surface)} has other white space than {_clip(found)} at {spans}; correct one of them"
         return Problem("error", "other text", message, place)
     unit = counted_as(text, mention.spans, surface) if all(0 <= s < e for s, e in mention.spans) else None
+=======
+    unit = units.counted_as(mention.spans, surface) if all(0 <= s < e for s, e in mention.spans) else None
+>>>>>>> e25bfb6 (Readers take linear time on hostile files; messages are one line and not long; serve checks Host and Origin by their form)
     if unit is not None:
         message = (
-            f"offsets {spans} of {_clip(surface)} are counted {unit}; expected Unicode characters from 0, end excluded"
+            f"offsets {spans} of {clip(surface)} are counted {unit}; expected Unicode characters from 0, end excluded"
         )
         return Problem("error", "unit of offsets", message, place)
-    if mention.end > len(text):
+    if mention.end > len(units.text):
         return None  # said better by the check of offsets
-    message = f"the text is {_clip(surface)}, but {_clip(found)} stands at {spans}; correct one of them"
+    message = f"the text is {clip(surface)}, but {clip(found)} stands at {spans}; correct one of them"
     return Problem("error", "other text", message, place)
-
-
-def _clip(text: str) -> str:
-    return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")

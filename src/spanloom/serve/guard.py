@@ -8,8 +8,8 @@ address (DNS rebinding); and `Origin`, the page that calls.
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Iterable
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
@@ -25,6 +25,7 @@ _HEADERS = {
     "X-Frame-Options": "DENY",
 }
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^\s@/?#\\\[\]:]+))(?::[0-9]*)?")
 
 
 def is_loopback(host: str) -> bool:
@@ -72,18 +73,16 @@ class Guard:
         host, origin = headers.get("host", ""), headers.get("origin")
         if self._hosts is not None and _name(host) not in self._hosts:
             return f"the Host header is {host!r}, expected localhost or 127.0.0.1; serve other names with --host"
-        if origin is not None and urlsplit(origin).netloc != host:
+        if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
             return f"the Origin header is {origin!r}; pages of other sites may not use this server"
         return None
 
 
 def _name(host: str) -> str:
-    """The name in a Host header, without the port.
+    """The name in a Host header, in lower case and without the port; empty if it is no name with a port.
 
-    >>> _name("localhost:8000"), _name("[::1]:8000"), _name("[")
-    ('localhost', '::1', '')
+    >>> _name("LOCALHOST:8000"), _name("[::1]:8000"), _name("evil@localhost"), _name("[")
+    ('localhost', '::1', '', '')
     """
-    try:
-        return urlsplit(f"//{host}").hostname or ""
-    except ValueError:
-        return ""
+    found = _HOST.fullmatch(host)
+    return (found[1] or found[2]).lower() if found else ""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from spanloom.errors import one_line
+
 _EXAMPLES = 3
+_SHOWN = 80  # characters of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class Notes:
         """Count one; the first few examples of a kind are kept."""
         count, examples = self._found.get(kind, (0, []))
         if example is not None and len(examples) < _EXAMPLES:
-            examples.append(example)
+            examples.append(one_line(example[:_SHOWN]))
         self._found[kind] = (count + 1, examples)
 
     def to_tuple(self) -> tuple[Note, ...]:

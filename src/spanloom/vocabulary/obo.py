@@ -19,7 +19,7 @@ from spanloom.vocabulary.notes import Notes
 from spanloom.vocabulary.records import Record
 
 _QUOTED = re.compile(r'\s*"((?:[^"\\]|\\.)*)"\s*(\w*)')  # a definition or a synonym, and the synonym's scope
-_TRAILING = re.compile(r'\s+\{\w+="(?:[^"\\]|\\.)*"(?:,\s*\w+="(?:[^"\\]|\\.)*")*\}\s*$')  # qualifiers of a line
+_TRAILING = re.compile(r'(?<!\s)\s+\{\w+="(?:[^"\\]|\\.)*"(?:,\s*\w+="(?:[^"\\]|\\.)*")*\}\s*$')  # qualifiers of a line
 _COMMENT = re.compile(r"\s!(?:\s.*)?$")
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPED: Final = {"n": " ", "t": " ", "W": " "}

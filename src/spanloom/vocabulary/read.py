@@ -38,7 +38,7 @@ VOCABULARY_FORMATS: Final = (*SCANNERS, INDEX)
 
 _BEGINNING = 1 << 16  # bytes of a file that are looked at
 _ROOT = re.compile(r"<([A-Za-z][\w.:-]*)")
-_DECLARATIONS = re.compile(r"<\?.*?\?>|<!--.*?-->|<!\w[^\[>]*(?:\[.*?\])?\s*>", re.DOTALL)
+_BEFORE_ROOT = (("<?", "?>"), ("<!--", "-->"), ("<!", ">"))  # how what may stand there begins and ends
 
 
 def read_vocabulary(
@@ -106,9 +106,9 @@ def _format_of(path: Path) -> str:
 
 def _format_of_text(text: str) -> str | None:
     if text.startswith("<"):
-        root = _ROOT.search(_DECLARATIONS.sub("", text))
+        root = _root(text)
         # a root that neither knows is left to the reader of MEDIC, which names it
-        return "mesh" if root is not None and root[1] in ROOTS else "medic"
+        return "mesh" if root in ROOTS else "medic"
     if text.startswith("{"):
         return "obograph"
     if re.search(r"^(?:\[Term\]|format-version:)", text, re.MULTILINE):
@@ -117,3 +117,25 @@ def _format_of_text(text: str) -> str | None:
         return "medic"
     first = text.partition("\n")[0]
     return "table" if "\t" in first or not text else None
+
+
+def _root(text: str) -> str:
+    """The name of the outermost element of XML; empty if no element begins here.
+
+    >>> _root('<?xml version="1.0"?><!-- <a> --> <!DOCTYPE b [ <!ELEMENT b (#PCDATA)> ]> <b>')
+    'b'
+    """
+    at = 0
+    while (at := text.find("<", at)) >= 0:
+        closing = next((end for begin, end in _BEFORE_ROOT if text.startswith(begin, at)), "")
+        if not closing:
+            root = _ROOT.match(text, at)
+            return "" if root is None else root[1]
+        end = text.find(closing, at)
+        inner = text.find("[", at, end)
+        if closing == ">" and inner >= 0:  # declarations within a document type
+            end = text.find(">", text.find("]", inner))
+        if end < 0:
+            return ""
+        at = end
+    return ""
