@@ -23,14 +23,9 @@ from typing import Any
 import numpy as np
 
 from spanloom.document import Document, Mention, Offsets, Span
-<<<<<<< HEAD
-from spanloom.document.validate import Problem, counted_as, find_errors, flat
-from spanloom.formats.dialects import NATIVE_FIELDS, Names, rejected, to_native
-=======
 from spanloom.document.validate import Problem, Units, beginning, find_errors, flat
 from spanloom.errors import clip
-from spanloom.formats.dialects import NATIVE_FIELDS, Names, to_native
->>>>>>> e25bfb6 (Readers take linear time on hostile files; messages are one line and not long; serve checks Host and Origin by their form)
+from spanloom.formats.dialects import NATIVE_FIELDS, Names, rejected, to_native
 
 _MENTION_FIELDS = frozenset(("id", "type", "spans", "head", "concepts", "score", "text"))
 _LARGEST = 2**62  # what an int64 holds with room to add
@@ -294,14 +289,10 @@ def surface_problem(surface: str, mention: Mention, units: Units, place: str) ->
     if surface == found or flat(surface) == flat(found):
         return None
     spans = ";".join(f"{start}-{end}" for start, end in mention.spans)
-<<<<<<< HEAD
     if found.split() and surface.split() == found.split():
-        message = f"the text {_clip(surface)} has other white space than {_clip(found)} at {spans}; correct one of them"
+        message = f"the text {clip(surface)} has other white space than {clip(found)} at {spans}; correct one of them"
         return Problem("error", "other text", message, place)
-    unit = counted_as(text, mention.spans, surface) if all(0 <= s < e for s, e in mention.spans) else None
-=======
     unit = units.counted_as(mention.spans, surface) if all(0 <= s < e for s, e in mention.spans) else None
->>>>>>> e25bfb6 (Readers take linear time on hostile files; messages are one line and not long; serve checks Host and Origin by their form)
     if unit is not None:
         message = (
             f"offsets {spans} of {clip(surface)} are counted {unit}; expected Unicode characters from 0, end excluded"
