@@ -21,7 +21,8 @@ from safetensors.numpy import load_file, save
 
 from spanloom import __version__
 from spanloom.errors import ModelError, SpanloomError
-from spanloom.formats.output import output_file, output_folder
+from spanloom.formats.output import output_folder, writing
+from spanloom.formats.staging import settle
 
 FORMAT = 1
 _DESCRIPTION, _WEIGHTS = "model.json", "weights.safetensors"
@@ -52,8 +53,8 @@ def save_model(
     old = [Path(path).resolve() / name for name in (_DESCRIPTION, _WEIGHTS)]
     with output_folder(path, force=force, may_replace=lambda file: file.absolute() in old) as folder:
         for name, data in ((_WEIGHTS, weights), (_DESCRIPTION, text.encode() + b"\n")):
-            with output_file(folder / name) as sink:
-                sink.write(data)
+            with writing(path):
+                (folder / name).write_bytes(data)
 
 
 def read_description(path: str | Path) -> dict[str, Any]:
@@ -64,6 +65,7 @@ def read_description(path: str | Path) -> dict[str, Any]:
     """
     file = Path(path) / _DESCRIPTION
     try:
+        settle(path)
         description = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ModelError(

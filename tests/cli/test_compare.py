@@ -238,7 +238,10 @@ def test_an_interrupted_run_leaves_only_what_is_whole(again):
 def interrupt(line: list[str | Path]) -> tuple[int, str]:
     """Ctrl-C while a model is trained; the exit code and the last line on standard error."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "spanloom.cli", *map(str, line)], stderr=subprocess.PIPE, encoding="utf-8"
+        [sys.executable, "-m", "spanloom.cli", *map(str, line)],
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        preexec_fn=heed_interrupts,
     )
     assert process.stderr is not None
     while not process.stderr.readline().startswith("training"):
@@ -247,6 +250,10 @@ def interrupt(line: list[str | Path]) -> tuple[int, str]:
     _, rest = process.communicate(timeout=60)  # until the training's own process has ended, too: it holds the pipe
     assert "Traceback" not in rest
     return process.returncode, rest.splitlines()[-1]
+
+
+def heed_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's background jobs ignore it, and so would what they start
 
 
 @pytest.fixture(scope="module")

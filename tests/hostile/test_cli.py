@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -127,6 +129,45 @@ def test_a_full_device(process, model, corpus, how):
         assert result.stderr.count("\n") == 1
 
 
+def close(handle: int) -> Callable[[], None]:
+    return lambda: os.close(handle)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["convert", "DATA", "-", "--format", "jsonl"],
+        ["validate", "DATA"],
+        ["predict", "MODEL", "DATA"],
+        ["--version"],
+        ["train", "recognizer", "--help"],
+    ],
+    ids=" ".join,
+)
+def test_a_closed_standard_output(process, model, corpus, line):
+    """What cannot be written is an error, as it is for cat."""
+    places = {"DATA": corpus / "train.jsonl", "MODEL": model}
+    result = process(*(places.get(part, part) for part in line), stdout=None, preexec_fn=close(1))
+    assert result.returncode == 1
+    [error] = [line for line in result.stderr.splitlines() if not line[:1].isdigit()]
+    assert error.startswith("spanloom: error: standard output: ")
+    assert "ad file descriptor" in error
+
+
+def test_a_closed_standard_output_that_nobody_needs(process, corpus, tmp_path):
+    arguments = ["convert", corpus / "train.jsonl", tmp_path / "out.jsonl"]
+    assert process(*arguments, stdout=None, preexec_fn=close(1)) == (0, "", "")
+    assert_only(tmp_path, "out.jsonl")
+
+
+@pytest.mark.parametrize("verb", [["convert", "-", "-", "--format", "jsonl"], ["validate", "-"]], ids=" ".join)
+@pytest.mark.parametrize("format", ["jsonl", "text", "bioc"])
+def test_a_closed_standard_input(process, verb, format):
+    result = process(*verb, "--input-format", format, stdin=None, preexec_fn=close(0))
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == "spanloom: error: -: cannot be read: Bad file descriptor\n"
+
+
 def test_a_disk_that_fills_while_the_model_is_written(process, model, corpus, tmp_path):
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
@@ -137,10 +178,16 @@ def test_a_disk_that_fills_while_the_model_is_written(process, model, corpus, tm
     assert_only(tmp_path)
 
 
+def heed_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's background jobs ignore it, and so would what they start
+
+
 def stop(line: list[object], number: signal.Signals) -> tuple[int, str]:
     """Sends a signal after the first line on standard error; gives the exit code and the rest."""
     arguments = [*COMMAND, *map(str, line)]
-    process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, encoding="utf-8")
+    process = subprocess.Popen(
+        arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, encoding="utf-8", preexec_fn=heed_interrupts
+    )
     assert process.stderr is not None
     process.stderr.readline()
     process.send_signal(number)

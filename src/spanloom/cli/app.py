@@ -17,7 +17,7 @@ import typer
 
 from spanloom import __version__
 from spanloom.cli import options
-from spanloom.cli.execute import INTERRUPTED, execute, open_streams
+from spanloom.cli.execute import INTERRUPTED, execute, open_streams, refused
 from spanloom.cli.options import Columns, Data, Force, Format, Input, InputFormat, Jobs, Json, Model, Quiet, Seed
 
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
@@ -57,7 +57,7 @@ def verb(name: str, group: typer.Typer = app) -> Callable[[Callable[..., None]],
 
 def _version(wanted: bool) -> None:
     if wanted:
-        print(f"spanloom {__version__}")
+        print(f"spanloom {__version__}", flush=True)
         raise typer.Exit
 
 
@@ -384,4 +384,6 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except KeyboardInterrupt:
         print("spanloom: interrupted", file=sys.stderr)
         sys.exit(INTERRUPTED)
+    except OSError as error:  # help, or the version, has nowhere to go
+        sys.exit(refused(error))
     sys.exit()

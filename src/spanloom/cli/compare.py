@@ -32,7 +32,7 @@ from spanloom.cli.messages import Messages, plural
 from spanloom.errors import SpanloomError, UsageError
 from spanloom.evaluate import KEYS, paired_test
 from spanloom.formats import read
-from spanloom.formats.output import output_file, output_folder
+from spanloom.formats.output import output_files, output_folder, writing
 from spanloom.recognize.comparison import BOTH, Variant, build, variants
 
 _COMPONENTS = 3  # as the recognizer's
@@ -88,8 +88,8 @@ class _Comparison:
         rows = [row for job in self.jobs for row in self._rows(*job)]
         outcome = Outcome(self.options, rows, self.failures, self._tests(rows))
         tables = (text(outcome), markdown(outcome), json.dumps(values(outcome), indent=1) + "\n")
-        for name, table in zip(TABLES, tables, strict=True):
-            with output_file(self.folder / name, force=True) as sink:
+        with output_files([self.folder / name for name in TABLES], force=True) as sinks:
+            for sink, table in zip(sinks, tables, strict=True):
                 sink.write(table)
         print(tables[2 if as_json else 1 if as_markdown else 0], end="")
         return FAILED if self.failures else None
@@ -127,8 +127,8 @@ class _Comparison:
                 options.heads, options.seed or 0, str(folder), options.quiet,
             )  # fmt: skip
             record = Record.model_validate_json(json.dumps({"asked": wanted, "rows": _in_process(job)}))
-            with output_file(folder / RECORD) as sink:
-                sink.write(record.model_dump_json(by_alias=True, indent=1) + "\n")
+            with writing(place):
+                (folder / RECORD).write_text(record.model_dump_json(by_alias=True, indent=1) + "\n", encoding="utf-8")
         return record
 
     def _tests(self, rows: Iterable[Row]) -> list[Tested]:

@@ -15,6 +15,7 @@ from spanloom.cli.config import CompareOptions
 from spanloom.cli.train import MODEL_FILES
 from spanloom.errors import UsageError
 from spanloom.formats import read, to_record
+from spanloom.formats.staging import settle
 
 PREDICTIONS, RECORD = "predictions.jsonl", "record.json"
 FILES = MODEL_FILES | {PREDICTIONS, RECORD}
@@ -160,6 +161,7 @@ def kept(folder: Path, wanted: Mapping[str, Any]) -> Record | str | None:
         folder: of the model.
         wanted: what `asked` gives.
     """
+    settle(folder)
     if not folder.exists():
         return None
     try:

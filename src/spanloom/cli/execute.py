@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import _thread
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Iterator
@@ -62,10 +63,10 @@ def execute(verb: str, options: dict[str, Any]) -> int:
     except UsageError as error:
         return _fail(str(error), WRONG_USAGE)
     except SpanloomError as error:
+        _close_stdout()
         return _fail(str(error), FAILED)
     except OSError as error:
-        _close_stdout()
-        return _fail(os_error(error), FAILED)
+        return refused(error)
     except MemoryError:
         return _fail("out of memory; use less data, fewer features or a machine with more memory", FAILED)
     return DONE if code is None else int(code)
@@ -86,6 +87,12 @@ def _telling(quiet: bool) -> Iterator[None]:
 
         warnings.showwarning = show
         yield
+
+
+def refused(error: OSError) -> int:
+    """Say what the system refused, and give the exit code."""
+    _close_stdout()
+    return _fail(os_error(error), FAILED)
 
 
 def os_error(error: OSError) -> str:
@@ -109,23 +116,30 @@ def _one_line(message: str) -> str:
 
 
 def open_streams() -> None:
-    """Make the three standard streams fit to use: all there, and data in UTF-8 with plain line ends everywhere."""
-    for name, mode, errors in (
-        ("stdin", "r", "strict"),
-        ("stdout", "w", "strict"),
-        ("stderr", "w", "backslashreplace"),
+    """Make the three standard streams fit to use: all there, and data in UTF-8 with plain line ends everywhere.
+
+    One that whoever started us has closed is there, too, but refuses: what was to be read from it or written to it is
+    an error, and not nothing.
+    """
+    for name, mode, errors, refusing in (
+        ("stdin", "r", "strict", os.O_WRONLY),
+        ("stdout", "w", "strict", os.O_RDONLY),
+        ("stderr", "w", "backslashreplace", os.O_WRONLY),  # there is nobody to tell that nobody can be told
     ):
-        if getattr(sys, name) is None:  # closed by whoever started us
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.open(os.devnull, refusing), mode, encoding="utf-8"))  # noqa: SIM115, PTH123
         stream = getattr(sys, name)
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors=errors, newline="\n")
 
 
 def _keep_interrupt(unraisable: sys.UnraisableHookArgs) -> None:
-    # Ctrl-C within a callback from C, of which compiling a kernel has many, would be printed and forgotten
+    # Ctrl-C within a callback from C, of which compiling a kernel has many, would be printed and forgotten; SIGTERM, an
+    # exception as well, likewise
     if issubclass(unraisable.exc_type, KeyboardInterrupt):
         _thread.interrupt_main()
+    elif issubclass(unraisable.exc_type, SystemExit):
+        _thread.interrupt_main(signal.SIGTERM)
     else:
         sys.__unraisablehook__(unraisable)
 

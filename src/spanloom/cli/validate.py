@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from shutil import copyfileobj
 from typing import Any
 
 from spanloom.cli.columns import column_options
@@ -20,6 +18,7 @@ from spanloom.document.validate import Problem
 from spanloom.document.validate import validate as validate_document
 from spanloom.formats import read, validate
 from spanloom.formats.base import STDIO
+from spanloom.formats.source import input_chunks
 from spanloom.text import prepare
 
 _TOKEN_KINDS = ("cuts a token", "crosses sentences")  # warnings that need tokens
@@ -75,5 +74,5 @@ def _seekable(data: str) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "input")
         with path.open("wb") as file:
-            copyfileobj(sys.stdin.buffer, file)
+            file.writelines(input_chunks())
         yield str(path)

@@ -7,7 +7,6 @@ natural language").
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from spanloom.errors import DataError, UsageError
 from spanloom.features.kernels_clusters import NEVER, Bigrams, Window, enter, join, scaled_logs
+from spanloom.formats.output import output_file
 
 _TABLE = 1 << 20  # logarithms of smaller counts are looked up; larger counts are rare
 _STRIDE = 64  # words a kernel call: an interrupt is seen between two calls
@@ -166,7 +166,7 @@ def _parse(line: str, path: str | Path, number: int) -> tuple[str, str]:
 def write_paths(path: str | Path, paths: Mapping[str, str], counts: Mapping[str, int]) -> None:
     """Writes clusters as `read_paths` reads them: by bit string, then by falling count, then by word.
 
-    The file is written beside and renamed: a file that stands there is replaced, or left whole.
+    A file that stands there is replaced, or left whole.
 
     Args:
         path: the file.
@@ -180,11 +180,6 @@ def write_paths(path: str | Path, paths: Mapping[str, str], counts: Mapping[str,
         if any(character in word for character in "\t\n\r") or word not in counts:
             raise UsageError(f"found the word {word!r}, expected a word with a count and without tab or line end")
     lines = sorted((bits, -counts[word], word) for word, bits in paths.items())
-    path = Path(path)
-    beside = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        with beside.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(f"{bits}\t{word}\t{-count}\n" for bits, count, word in lines)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    with output_file(path, force=True) as file:
+        for bits, count, word in lines:
+            file.write(f"{bits}\t{word}\t{-count}\n")

@@ -29,6 +29,7 @@ from spanloom.formats.notices import Notices
 from spanloom.formats.pubtator import PUBTATOR
 from spanloom.formats.record import from_record, to_record
 from spanloom.formats.spaced import SPACED
+from spanloom.formats.staging import is_part, settle_input
 from spanloom.formats.text import TEXT
 from spanloom.formats.xmi import XMI
 
@@ -217,7 +218,7 @@ def _scan(path: str | Path, name: str | None, options: dict[str, Any], mentions:
         if kind is None:
             raise _unknown(root)
         inputs = [(kind, path)]
-    elif not root.exists():
+    elif not _settled(root).exists():
         raise DataError("there is no such file or folder", path=path)
     elif root.is_dir():
         inputs = _of_folder(root, kind)
@@ -235,6 +236,16 @@ def _scan(path: str | Path, name: str | None, options: dict[str, Any], mentions:
     )
 
 
+def _settled(root: Path) -> Path:
+    """The same, after what a killed process had replaced only half of was put back."""
+    try:
+        settle_input(root)
+    except OSError as error:
+        message = f"a write of it was cut short and cannot be undone: {error.strerror or error}; make it writable once"
+        raise DataError(message, path=root) from error
+    return root
+
+
 def _of_folder(root: Path, kind: Format | None) -> list[tuple[Format, str | Path]]:
     whole = kind if kind is not None and kind.folders else None
     if kind is None:
@@ -242,6 +253,7 @@ def _of_folder(root: Path, kind: Format | None) -> list[tuple[Format, str | Path
     if whole is not None:
         return [(whole, root)]
     files = sorted(file for file in root.rglob("*") if file.is_file() and not file.name.startswith("."))
+    files = [file for file in files if not is_part(file.relative_to(root))]
     kinds = list(FORMATS.values()) if kind is None else [kind]
     found = [(next((other for other in kinds if other.knows(file)), None), file) for file in files]
     inputs: list[tuple[Format, str | Path]] = [(other, file) for other, file in found if other is not None]

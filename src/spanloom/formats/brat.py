@@ -10,7 +10,6 @@ the text, unless the mentions' texts show that the offsets count it; it is writt
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,10 +18,11 @@ from spanloom.document import Document, Mention
 from spanloom.document.validate import Problem, Units, find_errors, place_of
 from spanloom.errors import DataError, UsageError
 from spanloom.formats.base import STDIO, Format, Losses, Scanned, count_meta, count_unwritten
-from spanloom.formats.file_names import escaped, unescaped
-from spanloom.formats.output import output_file, output_folder, writing
+from spanloom.formats.file_names import free_name, unescaped
+from spanloom.formats.output import output_files, output_folder, writing
 from spanloom.formats.record import surface_problem
 from spanloom.formats.source import decode, read_bytes
+from spanloom.formats.staging import is_part
 from spanloom.formats.standoff import Annotations, Line, collect, parse
 from spanloom.formats.standoff_repairs import settled
 from spanloom.formats.standoff_writer import render
@@ -33,7 +33,7 @@ _BOM = "\ufeff"
 def claims(path: Path) -> bool:
     """An ``.ann`` file, a ``.txt`` with one beside it, or a folder that holds one."""
     if path.is_dir():
-        return next(path.rglob("*.ann"), None) is not None
+        return any(not is_part(file.relative_to(path)) for file in path.rglob("*.ann"))
     return path.suffix == ".ann" or (path.suffix == ".txt" and path.with_suffix(".ann").exists())
 
 
@@ -154,9 +154,7 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
 
 
 def _write_pair(documents: Iterable[Document], path: Path, force: bool, losses: Losses) -> None:
-    with ExitStack() as stack:
-        txt = stack.enter_context(output_file(path.with_suffix(".txt"), force=force))
-        ann = stack.enter_context(output_file(path.with_suffix(".ann"), force=force))
+    with output_files([path.with_suffix(".ann"), path.with_suffix(".txt")], force=force) as (ann, txt):
         count = 0
         for document in documents:
             count += 1
@@ -174,10 +172,7 @@ def _write_folder(documents: Iterable[Document], path: Path, force: bool, losses
         for old in sorted(path.rglob("*.conf")) if path.is_dir() else ():  # brat's own configuration stays
             _put(folder / old.relative_to(path), read_bytes(old), path)
         for number, document in enumerate(documents, start=1):
-            name = escaped(document.id) if document.id else f"document-{number:06d}"
-            if (folder / f"{name}.txt").exists():
-                message = f"two documents are called {document.id!r}; give each an identifier of its own"
-                raise DataError(message, path=path)
+            name = free_name(folder, document, number, ".txt", path)
             text, lines = _contents(document, losses, path)
             _put(folder / f"{name}.txt", text, path)
             _put(folder / f"{name}.ann", lines, path)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import Path
+
+from spanloom.document import Document
+from spanloom.errors import DataError
 
 _ESCAPED = re.compile(r'[\x00-\x1f/\\:*?"<>|]|^\.|%(?=[01][0-9A-F]|2[2AEF5]|3[ACEF]|5C|7C)')
+_LONGEST = 255  # bytes of a name, on nearly all file systems
 _ESCAPE = re.compile(r"%([01][0-9A-F]|2[2AEF5]|3[ACEF]|5C|7C)")
 
 
@@ -23,3 +29,32 @@ def escaped(name: str) -> str:
 def unescaped(name: str) -> str:
     """The name that `escaped` was given."""
     return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), name)
+
+
+def free_name(folder: Path, document: Document, number: int, suffix: str, output: Path) -> str:
+    """The name of a document's file in a folder that is being filled, without its suffix.
+
+    Args:
+        folder: which is filled.
+        document: whose ``id`` it is called after.
+        number: of the document, from 1; for one without an ``id``.
+        suffix: of a file that another document of this name would have.
+        output: what messages call the folder.
+
+    Raises:
+        DataError: another document has the same ``id``, or it is too long for a file's name.
+    """
+    if not document.id:
+        return f"document-{number:06d}"
+    name = escaped(document.id)
+    for part in name.split("/"):
+        size = len(part.encode("utf-8", "surrogatepass")) + len(suffix)
+        if size > _LONGEST:
+            message = (
+                f"found a document id that begins {document.id[:40]!r} and would need a file name of {size} bytes, "
+                f"expected {_LONGEST} at most; give it a shorter one"
+            )
+            raise DataError(message, path=output)
+    if os.path.lexists(folder / f"{name}{suffix}"):
+        raise DataError(f"two documents are called {document.id!r}; give each an identifier of its own", path=output)
+    return name

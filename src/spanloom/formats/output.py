@@ -1,24 +1,25 @@
-"""Output that is whole or not there: written beside, then renamed.
+"""Output that is whole or not there: written beside, then put in place.
 
 A file or folder under its final name is always complete. Whatever goes wrong while it is written (bad input, a full
-disk, Ctrl-C), what was written so far is removed, and what stood there before stays as it was.
+disk, Ctrl-C), what was written so far is removed, and what stood there before stays as it was. A process that is killed
+leaves the old or the new, and a hidden folder (`spanloom.formats.staging`), which the next run removes.
 """
 
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from spanloom.errors import DataError, UsageError
 from spanloom.formats.base import STDIO
+from spanloom.formats.staging import is_part, settle, staged
+from spanloom.formats.swap import NEW, put
 
 
 class Sink:
@@ -77,29 +78,44 @@ def output_file(path: str | Path, *, force: bool = False) -> Iterator[Sink]:
         with writing("standard output"):
             sys.stdout.buffer.flush()
         return
-    target = Path(path)
-    if _is_special(target):
-        with _opened(target, "wb", path) as sink:
+    with writing(path):
+        special = _is_special(Path(path))
+    if special:
+        with _opened(Path(path), "wb", path) as sink:
             yield sink
         return
-    target = check_free(target, force=force)
-    if target.is_dir():
-        raise UsageError(f"{path} is a folder; name a file")
-    part = _beside(target)
-    with _removed_on_failure(part):
-        with _opened(part, "xb", path) as sink:
-            yield sink
-        with writing(path):
-            if target.exists():
-                shutil.copymode(target, part)
-            part.replace(target)
+    with output_files([path], force=force) as [sink]:
+        yield sink
+
+
+@contextmanager
+def output_files(paths: Sequence[str | Path], *, force: bool = False) -> Iterator[list[Sink]]:
+    """Files that belong together, such as a text and its annotations: all there in full, or none of them.
+
+    Args:
+        paths: the final names.
+        force: replace files that are there.
+
+    Raises:
+        UsageError: one is there and ``force`` is false, or its folder is missing.
+        DataError: the system refused to write.
+    """
+    targets = [check_free(path, force=force) for path in paths]
+    for path, target in zip(paths, targets, strict=True):
+        if target.is_dir():
+            raise UsageError(f"{path} is a folder; name a file")
+    with _staged(targets[0], paths[0]) as staging:
+        with ExitStack() as files:
+            yield [files.enter_context(_opened(staging / NEW / str(i), "xb", path)) for i, path in enumerate(paths)]
+        with writing(paths[0]):
+            put(staging, targets)
 
 
 @contextmanager
 def output_folder(
     path: str | Path, *, force: bool = False, may_replace: Callable[[Path], bool] = lambda file: False
 ) -> Iterator[Path]:
-    """A folder to fill, there in full or not at all. Fill the folder that is given; it is renamed at the end.
+    """A folder to fill, there in full or not at all. Fill the folder that is given; it is put in place at the end.
 
     Args:
         path: the final name. An empty folder that is there is used without ``force``.
@@ -115,17 +131,29 @@ def output_folder(
     target = check_free(target, force=force or empty)
     if target.exists() and not target.is_dir():
         raise UsageError(f"{path} is a file; name a folder")
-    if target.is_dir():
-        kept = next((file for file in sorted(target.rglob("*")) if not file.is_dir() and not may_replace(file)), None)
-        if kept is not None:
-            raise UsageError(f"{path} holds {kept.name}, which is none of its output; name another folder")
-    part = _beside(target)
-    with writing(path):
-        part.mkdir()
-    with _removed_on_failure(part):
-        yield part
+    _check_replaceable(target, path, may_replace)
+    with _staged(target, path) as staging:
+        folder = staging / NEW / "0"
         with writing(path):
-            _swap(part, target)
+            folder.mkdir()
+        yield folder
+        _check_replaceable(target, path, may_replace)  # training takes hours, in which people work
+        with writing(path):
+            put(staging, [target])
+
+
+def _check_replaceable(target: Path, path: str | Path, may_replace: Callable[[Path], bool]) -> None:
+    for file in sorted(target.rglob("*")) if target.is_dir() else ():
+        if not (file.is_dir() or may_replace(file) or is_part(file.relative_to(target))):
+            raise UsageError(f"{path} holds {file.name}, which is none of its output; name another folder")
+
+
+@contextmanager
+def _staged(target: Path, name: str | Path) -> Iterator[Path]:
+    with ExitStack() as stack:
+        with writing(name):
+            staging = stack.enter_context(staged(target))
+        yield staging
 
 
 @contextmanager
@@ -149,7 +177,10 @@ def check_free(path: str | Path, *, force: bool) -> Path:
         UsageError: something is there and ``force`` is false, or the folder around it is missing.
     """
     target = Path(path)
-    if target.exists() and not force:
+    with writing(path):
+        settle(target)
+        taken = target.exists()
+    if taken and not force:
         raise UsageError(f"{path} is there already; name another output, or overwrite it with --force (force=True)")
     target = target.resolve() if target.is_symlink() else target
     if not target.absolute().parent.is_dir():
@@ -159,10 +190,6 @@ def check_free(path: str | Path, *, force: bool) -> Path:
 
 def _is_special(path: Path) -> bool:
     return path.exists() and not stat.S_ISREG(path.stat().st_mode) and not path.is_dir()
-
-
-def _beside(target: Path) -> Path:
-    return target.absolute().parent / f".{target.absolute().name[:100]}.{secrets.token_hex(4)}.part"
 
 
 @contextmanager
@@ -179,29 +206,3 @@ def _opened(file: Path, mode: str, name: str | Path) -> Iterator[Sink]:
     finally:
         with suppress(OSError):  # still open only if a failure is on its way up already
             handle.close()
-
-
-@contextmanager
-def _removed_on_failure(part: Path) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        if part.is_dir():
-            shutil.rmtree(part, ignore_errors=True)
-        else:
-            part.unlink(missing_ok=True)
-        raise
-
-
-def _swap(part: Path, target: Path) -> None:
-    if not target.exists():
-        part.rename(target)
-        return
-    old = _beside(target)
-    target.rename(old)
-    try:
-        part.rename(target)
-    except BaseException:
-        old.rename(target)
-        raise
-    shutil.rmtree(old)

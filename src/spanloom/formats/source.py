@@ -46,6 +46,19 @@ def raw_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
         raise unreadable(path, error) from error
 
 
+def input_chunks() -> Iterator[bytes]:
+    """Standard input, in pieces.
+
+    Raises:
+        DataError: it cannot be read.
+    """
+    try:
+        while chunk := sys.stdin.buffer.read(1 << 20):
+            yield chunk
+    except OSError as error:
+        raise unreadable(STDIO, error) from error
+
+
 def _numbered(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     for number, line in enumerate(file, start=1):
         yield number, line.removeprefix(BOM) if number == 1 else line

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,8 @@ from spanloom.document import Document, Mention
 from spanloom.errors import DataError, UsageError
 from spanloom.extras import extra
 from spanloom.formats.base import STDIO, Losses, count_meta
-from spanloom.formats.file_names import escaped
-from spanloom.formats.output import output_file, output_folder, writing
+from spanloom.formats.file_names import free_name
+from spanloom.formats.output import output_files, output_folder, writing
 from spanloom.formats.xmi_types import (
     COLUMNS,
     ENTITY,
@@ -52,9 +51,7 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
 
 
 def _write_file(documents: Iterable[Document], path: Path, types: Any, force: bool, losses: Losses) -> None:
-    with ExitStack() as stack:
-        file = stack.enter_context(output_file(path, force=force))
-        beside = stack.enter_context(output_file(path.with_suffix(f".{TYPES_FILE}"), force=force))
+    with output_files([path, path.with_suffix(f".{TYPES_FILE}")], force=force) as (file, beside):
         count = 0
         for count, document in enumerate(documents, start=1):
             if count > 1:
@@ -68,10 +65,7 @@ def _write_file(documents: Iterable[Document], path: Path, types: Any, force: bo
 def _write_folder(documents: Iterable[Document], path: Path, types: Any, force: bool, losses: Losses) -> None:
     with output_folder(path, force=force, may_replace=_is_ours) as folder:
         for number, document in enumerate(documents, start=1):
-            file = folder / f"{escaped(document.id) if document.id else f'document-{number:06d}'}.xmi"
-            if file.exists():
-                message = f"two documents are called {document.id!r}; give each an identifier of its own"
-                raise DataError(message, path=path)
+            file = folder / f"{free_name(folder, document, number, '.xmi', path)}.xmi"
             with writing(path):
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(_spelled(document, types, path, losses), encoding="utf-8", newline="")

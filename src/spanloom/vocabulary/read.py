@@ -10,6 +10,7 @@ from typing import Final
 
 from spanloom.errors import DataError, UsageError
 from spanloom.formats.source import unreadable
+from spanloom.formats.staging import settle
 from spanloom.vocabulary import rrf
 from spanloom.vocabulary.medic import scan_medic
 from spanloom.vocabulary.mesh import ROOTS, scan_mesh
@@ -69,6 +70,7 @@ def read_vocabulary(
     if format is not None and format not in VOCABULARY_FORMATS:
         raise UsageError(f"found the vocabulary format {format!r}, expected one of {', '.join(VOCABULARY_FORMATS)}")
     try:
+        settle(path)
         name = _format_of(Path(path)) if format is None else format
         chosen = {"languages": languages, "sources": sources}
         options = {option: value for option, value in chosen.items() if value is not None}

@@ -1,0 +1,221 @@
+"""Putting outputs in place, so that a process killed at any moment leaves the old ones or the new.
+
+What is new stands complete in ``STAGING/new``, on the disk and not only in memory, before anything is renamed.
+
+- One file, or a folder where there is none: one rename, which is one step for every system.
+- A folder over another: Linux exchanges two names in one step (``renameat2``), on the file systems that can.
+- Otherwise, and for several files, there are several renames. Before the first, what is old is kept in ``STAGING/old``
+  and a journal is written, ``STAGING/undo``; after the last the journal is removed, and that is the step that counts.
+  Whoever finds the journal of a process that is gone undoes the renames (`undo`); so does the process itself when one
+  of them fails.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import filecmp
+import json
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from spanloom.errors import DataError
+
+NEW, OLD, UNDO = "new", "old", "undo"
+_FEW = 16  # files and folders that are flushed one by one; for more, the whole file system at once is faster
+_AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # of Linux
+_NO_FOLDERS = {errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES, errno.EISDIR}  # from what cannot flush one
+
+
+class _Move(NamedTuple):
+    """A line of the journal.
+
+    Args:
+        place: where the output goes, from the folder around the staging.
+        name: of the new one in ``new`` and of the old one in ``old``.
+        folder: whether an old folder makes way; it is renamed, where a file is linked.
+        stamp: size and time of the new file, by which it is known when it is in place.
+    """
+
+    place: str
+    name: str
+    folder: bool
+    stamp: list[int]
+
+
+def put(staging: Path, targets: Sequence[Path]) -> None:
+    """Put ``new/0``, ``new/1``, ... of a staging folder in the places of ``targets``: all of them, or none.
+
+    What stood there before is in the staging folder afterwards, or gone.
+
+    Raises:
+        OSError: a rename failed; what stood there before stands there again.
+    """
+    moves = [(staging / NEW / str(i), target) for i, target in enumerate(targets)]
+    for new, target in moves:
+        if target.exists():
+            # a folder that its owner could not write to could not be moved either
+            new.chmod(stat.S_IMODE(target.stat().st_mode) | (0o700 if target.is_dir() else 0))
+        if new.is_dir():
+            flush(new)
+    if len(moves) > 1:  # such as a text whose annotations alone changed: one step less, or one step in all
+        moves = [(new, target) for new, target in moves if not _same(new, target)] or moves[:1]
+    if len(moves) > 1 or not _at_once(*moves[0]):
+        _in_steps(staging, moves)
+    for folder in {target.parent for target in targets}:
+        with suppress(OSError):  # the output is in place, and only a power cut could bring back the old one
+            _flush_folder(folder)
+
+
+def undo(staging: Path) -> None:
+    """Put back what a journal says was replaced; without a journal nothing was.
+
+    A file that is neither the old nor the new one was put there by somebody since, and stays.
+
+    Raises:
+        DataError: the journal is damaged.
+        OSError: the system refused; the journal is kept, for another time.
+    """
+    journal = staging / UNDO
+    if not journal.exists():
+        return
+    for move in _read(journal):
+        target, new, old = staging.parent / move.place, staging / NEW / move.name, staging / OLD / move.name
+        if move.folder:
+            if old.exists() and not target.exists():
+                old.rename(target)
+        elif _stamp(target) == move.stamp:
+            if old.exists():
+                old.replace(target)
+            else:
+                target.replace(new)
+    journal.unlink()
+
+
+def exchange(one: Path, other: Path) -> bool:
+    """Swap two names in one step; false where the system or the file system cannot."""
+    call = _linux("renameat2")
+    if call is None:
+        return False
+    done: int = call(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE)
+    return done == 0
+
+
+def flush(folder: Path) -> None:
+    """Have the files of a folder, the folders in it and itself put on the disk.
+
+    Raises:
+        OSError: a disk that is full or fails may show only here.
+    """
+    folders, files = [folder], list[Path]()
+    for root, inner, names in os.walk(folder):
+        folders += [Path(root, name) for name in inner]
+        files += [Path(root, name) for name in names]
+    if len(files) + len(folders) > _FEW and _flush_file_system(folder):
+        return
+    for file in files:
+        _flush(file)
+    for inside in folders:
+        _flush_folder(inside)
+
+
+def _read(journal: Path) -> list[_Move]:
+    try:
+        return [_Move(**line) for line in json.loads(journal.read_text(encoding="utf-8"))]
+    except (ValueError, TypeError) as error:
+        message = "the journal of a write that was cut short, and damaged; remove the folder around it"
+        raise DataError(message, path=journal) from error
+
+
+def _at_once(new: Path, target: Path) -> bool:
+    if target.is_dir():
+        return exchange(new, target)
+    new.replace(target)
+    return True
+
+
+def _in_steps(staging: Path, moves: Sequence[tuple[Path, Path]]) -> None:
+    (staging / OLD).mkdir()
+    lines = []
+    for new, target in moves:
+        folder = target.is_dir()
+        if not folder and target.exists():
+            _keep(target, staging / OLD / new.name)
+        place = os.path.relpath(target.parent.resolve() / target.name, staging.parent.resolve())
+        lines.append(_Move(place, new.name, folder, _stamp(new))._asdict())
+    draft = staging / f"{UNDO}.draft"
+    draft.write_text(json.dumps(lines), encoding="utf-8")
+    _flush(draft)
+    draft.rename(staging / UNDO)
+    _flush_folder(staging / OLD)
+    _flush_folder(staging)
+    _flush_folder(staging.parent)
+    try:
+        for new, target in moves:
+            if target.is_dir():
+                target.rename(staging / OLD / new.name)
+            new.replace(target)
+        (staging / UNDO).unlink()
+    except BaseException:
+        undo(staging)
+        raise
+
+
+def _keep(file: Path, kept: Path) -> None:
+    try:
+        os.link(file, kept)
+    except OSError:  # a file system without hard links, or somebody else's file
+        shutil.copy2(file, kept)
+        _flush(kept)
+
+
+def _same(one: Path, other: Path) -> bool:
+    return other.is_file() and filecmp.cmp(one, other, shallow=False)
+
+
+def _stamp(path: Path) -> list[int]:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return []
+    return [status.st_size, status.st_mtime_ns]
+
+
+def _flush(path: Path) -> None:
+    handle = os.open(path, os.O_RDWR if sys.platform == "win32" else os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _flush_folder(folder: Path) -> None:
+    try:
+        _flush(folder)
+    except OSError as error:
+        if error.errno not in _NO_FOLDERS:
+            raise
+
+
+def _flush_file_system(folder: Path) -> bool:
+    call = _linux("syncfs")
+    if call is None:
+        return False
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        return bool(call(handle) == 0)
+    finally:
+        os.close(handle)
+
+
+@cache
+def _linux(name: str) -> Any:
+    """A function of Linux's C library that Python does not have; ``None`` elsewhere, or if the library is too old."""
+    return getattr(ctypes.CDLL(None), name, None) if sys.platform == "linux" else None
