@@ -39,7 +39,7 @@ NOTHING = (
     "nothing: the last word", "nothing: probability of the span, the first candidate",
     "nothing: probability of the span, similarity",
 )  # fmt: skip
-# of `spanloom.link.kernels_features.close_keys` and `close_far_keys`, by group
+# of `spanloom.link.kernels_features.close_keys` and `close_far_keys`, by group; of HISTORY all but one come first
 NORMALIZATION = (
     "the concept, the next word", "first word of the name, the next word", "the concept, size of the segment before",
     "the concept, last word of the segment before", "last words of the name and of the segment before",
@@ -231,13 +231,15 @@ class _Closing:
         if wanted & groups.CANDIDATES:
             given = CANDIDATE[: data.cand_keys.shape[1]] if concept != NIL else NOTHING[: data.nil_keys.shape[1]]
             names += given if self._span >= 0 else ("nothing: no candidates",)
+        if wanted & groups.HISTORY and (self._labels[: self._first] > 0).any():
+            names += HISTORY[1:]
         if wanted & groups.NORMALIZATION:
             size = int(self._model.forms.size[concept]) if concept != NIL else self._at - self._first
             names += NORMALIZATION if size > 1 else NORMALIZATION[:-1]
         if wanted & groups.LANGUAGE:
             names += LANGUAGE
         if wanted & groups.HISTORY:
-            names += HISTORY if (self._labels[: self._first] > 0).any() else HISTORY[:1]
+            names += HISTORY[:1]
         if self._at < self._steps - 1:
-            names += [NEXT] * (2 * bool(wanted & groups.RECOGNITION) + 9 * bool(wanted & groups.JOINT))
+            names += [NEXT] * (2 * bool(wanted & groups.RECOGNITION) + 10 * bool(wanted & groups.JOINT))
         return names

@@ -13,7 +13,7 @@ import numpy as np
 from spanloom.kernels import borrowing
 from spanloom.link import kernels_features as features
 from spanloom.link import kernels_shared as shared
-from spanloom.link.kernels_states import close, copy, enter, form_of, role, start
+from spanloom.link.kernels_states import close, copy, enter, form_of, push_entity, role, start
 
 FREE = -1  # a label that is not prescribed
 
@@ -73,8 +73,8 @@ def search(model, data, work, sentence, local, width, forced, gold_label, gold_c
             score = work.scores[now, slot]
             on_gold = old[features.GOLD] == 1
             previous, first = old[features.LABEL1], old[features.OPEN]
-            far = shared.far(model, work, old, labels)
             if first < 0:
+                far = shared.far(model, work, old, labels)
                 near = shared.near(model, work, old, word, labels)
                 for option in range(labels):
                     label = shared.label_at(option)
@@ -111,6 +111,9 @@ def search(model, data, work, sentence, local, width, forced, gold_label, gold_c
             whole = score + shared.segment_score(model, data, work, sentence, first, i, kind)
             context = shared.context(old, 0, features.N2, i)
             between = features.between_entities(old, words, base, first)
+            copy(old, work.spare)  # the action that closes an entity sees it as the last one
+            push_entity(words, base, work.spare, first, i)
+            far = shared.far(model, work, work.spare, labels)
             # what is learned is the same; without NIL it stays for what has no candidates
             nothing = count == 0 or learn or model.groups & features.NIL
             for choice in range(count + 1 if nothing else count):
@@ -157,10 +160,9 @@ def _succeed(model, data, work, base, length, now, after, slot, i):
     copy(work.states[now, work.parent[i, slot]], target)
     target[features.GOLD] = gold
     choice = np.int64(work.choice[i, slot])
-    concept = np.int64(-1)
     if choice >= 0:
         first = target[features.OPEN]
         concept = shared.concept_of(data, np.int64(work.span_at[first, i - first - 1]), choice)
         close(model.forms, data.words, base, target, i, concept)
     if i < length:
-        enter(data.words, base, target, i, np.int64(work.label[i, slot]), choice >= 0, concept)
+        enter(data.words, base, target, i, np.int64(work.label[i, slot]))

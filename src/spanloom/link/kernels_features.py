@@ -150,13 +150,14 @@ def next_keys(groups, state, word, label, out):
         out[n + 6] = key4(1104, state[N1_FIRST], l1, label, 0)
         out[n + 7] = key4(1201, state[N1_LAST], l1, label, 0)
         out[n + 8] = key4(1202, state[N2_LAST], n1, l1, label)
-        n += 9
+        out[n + 9] = key3(1102, n1, l1, label)
+        n += 10
     return n
 
 
 @borrowing
 def next_far_keys(groups, state, label, out):
-    """What the next label says with the entities before it: templates 4b and 6."""
+    """What the next label says with the entities before it, the one just closed among them: templates 4b and 6."""
     n = 0
     if groups & RECOGNITION:
         out[n] = key3(401, state[E1], state[LABEL1], label)
@@ -211,7 +212,7 @@ def close_far_keys(groups, state, between, concept, form, first, kind, found, ou
     """What linking the open entity says with the entity before it, if there is one in the sentence.
 
     Args:
-        state: before or after the entity is closed, which is the same to it.
+        state: before the entity is closed.
         between: what stands between the two, see `between_entities`.
         concept: the entity's number, -1 for none.
         form: n of the entity.

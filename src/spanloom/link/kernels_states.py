@@ -59,25 +59,29 @@ def form_of(words, base, first, end, concept):
 
 @borrowing
 def close(forms, words, base, state, end, concept):
-    """Close the open entity at token ``end``; its first is kept in the state until `enter` follows."""
+    """Close the open entity at token ``end``: it becomes the last segment and the last entity."""
     first = state[features.OPEN]
     form = form_of(words, base, first, end, concept)
     if concept >= 0:
         push(state, form, forms.first[concept], forms.last[concept], forms.size[concept])
     else:
         push(state, form, words[base + first], words[base + end - 1], end - first)
+    push_entity(words, base, state, first, end)
+    state[features.E1_END], state[features.E1_CONCEPT] = end, concept
+    state[features.OPEN] = -1
 
 
 @borrowing
-def enter(words, base, state, i, label, closed, concept):
-    """Take token i with a label; ``closed`` says whether the open entity was closed first."""
-    if closed:
-        state[features.E2_LAST] = state[features.E1_LAST]
-        state[features.E1] = np.int64(features.text_form(words, base + state[features.OPEN], base + i))
-        state[features.E1_LAST] = np.int64(words[base + i - 1])
-        state[features.E1_END] = i
-        state[features.E1_CONCEPT] = concept
-        state[features.OPEN] = -1
+def push_entity(words, base, state, first, end):
+    """A new last entity, as far as the features of the next label see it."""
+    state[features.E2_LAST] = state[features.E1_LAST]
+    state[features.E1] = np.int64(features.text_form(words, base + first, base + end))
+    state[features.E1_LAST] = np.int64(words[base + end - 1])
+
+
+@borrowing
+def enter(words, base, state, i, label):
+    """Take token i with a label; an entity that it does not go on with was closed before."""
     state[features.LABEL2], state[features.LABEL1] = state[features.LABEL1], label
     if label == 0:
         push(state, words[base + i], words[base + i], words[base + i], 1)

@@ -7,7 +7,7 @@ import numpy as np
 from spanloom.kernels import borrowing
 from spanloom.link import kernels_features as features
 from spanloom.link.kernels_shared import concept_of, found_by
-from spanloom.link.kernels_states import close, enter, role, start
+from spanloom.link.kernels_states import close, enter, form_of, role, start
 
 
 @borrowing
@@ -47,23 +47,23 @@ def walk(model, data, work, sentence, labels, choices, begin, steps, out_roles, 
         word = words[base + i] if i < length else features.BEHIND
         language = data.language[min(base + i, len(words) - 1)]
         emit = i >= begin
-        concept = np.int64(-1)
         if choice >= 0:
             kind = (previous - 1) // 2
             span = np.int64(work.span_at[first, i - first - 1])
             concept, found = concept_of(data, span, choice), found_by(data, span, choice)
+            if emit:
+                between = features.between_entities(state, words, base, first)
+                form = form_of(words, base, first, i, concept)
+                n += features.segment_keys(model.groups, data, base, length, first, i, span, kind, out_keys[n:])
+                n += features.candidate_keys(model.groups, data, span, choice, out_keys[n:])
+                n += features.close_far_keys(
+                    model.groups, state, between, concept, form, first, kind, found, out_keys[n:]
+                )
             close(model.forms, words, base, state, i, concept)
             if emit:
                 linked = np.int64(concept >= 0 and work.linked[concept] == document)
-                between = features.between_entities(state, words, base, first)
-                n += features.segment_keys(model.groups, data, base, length, first, i, span, kind, out_keys[n:])
-                n += features.candidate_keys(model.groups, data, span, choice, out_keys[n:])
                 n += features.close_keys(
                     model.groups, state, concept, word, language, i < length, found, linked, out_keys[n:]
-                )
-                form = np.uint64(state[features.N1])
-                n += features.close_far_keys(
-                    model.groups, state, between, concept, form, first, kind, found, out_keys[n:]
                 )
         if i == length:
             break
@@ -78,7 +78,7 @@ def walk(model, data, work, sentence, labels, choices, begin, steps, out_roles, 
             else:
                 n += features.next_keys(model.groups, state, word, label, out_keys[n:])
                 n += features.next_far_keys(model.groups, state, label, out_keys[n:])
-        enter(words, base, state, i, label, choice >= 0, concept)
+        enter(words, base, state, i, label)
     return roles, n
 
 
