@@ -11,8 +11,9 @@ import pytest
 
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, ModelError, UsageError
-from spanloom.link import Linker, Pipeline, load
+from spanloom.link import Linker, Pipeline, kernels_features, load
 from spanloom.link.biases import Decoded, decodings
+from spanloom.link.language_model import LanguageModel
 from spanloom.recognize import Progress, Recognizer
 from spanloom.text import prepare
 from spanloom.vocabulary import Concept
@@ -229,8 +230,75 @@ def test_the_paper_alone(train: list[Document], dev: list[Document], vocabulary:
     plain = Linker(
         ["bias", "w[0]", "w[-1]|w[0]"], segments=False, history=False, evidence=False, dictionary=False, margin=0,
         word_rate=1, state_features=True, nonlocal_features=True, method="edit", iterations=3, folds=2,
+        tune_bias=False, gold_candidates=True, own_memory=True, language_words=False,
     ).fit(train, dev=dev, vocabulary=vocabulary)  # fmt: skip
-    assert plain.report_.dev_f1 > 0.5
+    assert plain.report_.dev_f1 > 0.5 and plain.report_.bias == 0
+
+
+def odd(documents: list[Document]) -> list[Document]:
+    """The documents with every nausea linked to what no candidate search finds for it."""
+    return [
+        document.copy(mentions=[
+            mention.replace(concepts=["MESH:D007674"]) if mention.text(document.text) == "nausea" else mention
+            for mention in document.mentions
+        ])
+        for document in documents
+    ]  # fmt: skip
+
+
+def test_concepts_beside_the_candidates_are_learned_when_they_are_added(
+    dev: list[Document], vocabulary: Vocabulary
+) -> None:
+    documents = odd(make_documents(12, 0))
+    lacking, added = (
+        Linker("small", iterations=1, folds=3, method="trigram", candidates=1, gold_candidates=gold)
+        .fit(documents, dev=dev, vocabulary=vocabulary).report_
+        for gold in (False, True)
+    )  # fmt: skip
+    assert lacking.linked < lacking.concepts == added.linked == added.concepts
+
+
+def test_a_memory_of_its_own_finds_what_a_mention_was_linked_to(dev: list[Document], vocabulary: Vocabulary) -> None:
+    documents = make_documents(12, 0)
+    rare = Document("Lithium caused zorbitis.", id="x", mentions=[Mention("Disease", [(15, 23)], concepts=["D009325"])])
+    others, own = (
+        Linker("small", iterations=1, folds=3, candidates=1, own_memory=own, evidence=False)
+        .fit([*documents, rare], dev=dev, vocabulary=vocabulary).report_
+        for own in (False, True)
+    )  # fmt: skip
+    assert own.linked == own.concepts == others.linked + 1
+
+
+def test_the_ranges_of_a_language_model_may_be_left_to_template_15(
+    train: list[Document], dev: list[Document], vocabulary: Vocabulary
+) -> None:
+    model = LanguageModel.train([prepare(document) for document in train])
+    for words in (True, False):
+        linker = Linker("small", iterations=1, folds=2, language_model=model, language_words=words)
+        linker.fit(train, dev=dev, vocabulary=vocabulary)
+        needs = linker.system_.reader.tagger.features.needs
+        assert ({"bigram", "trigram"} <= set(needs)) == words
+        assert linker.system_.search.groups & kernels_features.LANGUAGE
+
+
+def test_without_a_tuned_bias_there_is_none(train: list[Document], dev: list[Document], vocabulary: Vocabulary) -> None:
+    steps: list[Progress] = []
+    linker = Linker("small", iterations=1, folds=2, tune_bias=False)
+    linker.fit(train, dev=dev, vocabulary=vocabulary, progress=steps.append)
+    assert linker.system_.bias == 0 and not [step for step in steps if step.stage == "tuning the bias"]
+
+
+def test_common_words_of_the_vocabulary_come_with_the_model(
+    train: list[Document], dev: list[Document], tmp_path: Path
+) -> None:
+    names = [*NAMES.items(), ("MESH:D006331", ("Heart Diseases",))]
+    vocabulary = Vocabulary.build([Concept(concept, own[0], own[1:]) for concept, own in names])
+    linker = Linker(["low[0]", "common[-1]"], iterations=1, folds=2).fit(train, dev=dev, vocabulary=vocabulary)
+    linker.save(tmp_path / "m")
+    again = load(tmp_path / "m")
+    [own] = again.system_.columns([prepare(Document("Diseases of lithium"))])
+    assert own.columns["common"] == ["yes", "no", "no"]
+    assert found(list(again.predict(bare(dev)))) == found(list(linker.predict(bare(dev))))
 
 
 def test_several_types_and_composite_mentions(vocabulary: Vocabulary) -> None:

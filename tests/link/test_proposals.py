@@ -98,6 +98,39 @@ def test_dictionary_column_takes_the_longest_name(vocabulary: Vocabulary) -> Non
     assert set(own.columns) == {"dictionary", "bigram", "trigram"} and len(own.columns["bigram"]) == 10
 
 
+def test_common_words_end_many_names() -> None:
+    names = ["Kidney Diseases", "Heart Diseases", "Diseases, Rare", "Fragile X", "Turner X", "Nausea"]
+    concepts = Concepts(Vocabulary.build([Concept(f"C:{n}", name) for n, name in enumerate(names)]))
+    assert concepts.common_words == {"diseases"}  # a letter is no word, and a single name makes nothing common
+    document = prepare(Document("Rare diseases. Nausea"))
+    [own] = with_columns([document], Names.build(concepts.vocabulary), None, concepts.common_words)
+    assert own.columns["common"] == ["no", "yes", "no", "no"]
+
+
+@pytest.mark.parametrize("method", ["best", "edit"])
+def test_training_may_add_the_concept_of_a_mention(
+    documents: list[Document], vocabulary: Vocabulary, method: str
+) -> None:
+    concepts = Concepts(vocabulary)
+    finder = CandidateFinder(vocabulary, remembered.Memory.build([], vocabulary), k=1, method=method)
+    proposer = Proposer(Names.build(vocabulary), Memory.build([], ["D"], concepts), finder, 1, 5, 1)
+    tagger = fit_chain(documents, ("D",), FeatureSet(["bias"]), 0, 1).tagger
+    potentials, offsets = tagger.score(documents)
+    nothing = find_evidence(tagger, potentials, offsets, 0.999, 3)
+    # "Nausea", "nephropathy", "No": their own concept, one that is far from their words, none
+    given = np.array([0, 2, 4]), np.array([1, 3, 5])
+    plain = proposer.propose(documents, offsets, nothing, given)
+    gold = proposer.propose(documents, offsets, nothing, given, np.array([2, 3, NIL]))
+    spans = list(zip(plain.first.tolist(), plain.end.tolist(), strict=True))
+    for n, span in enumerate(spans):
+        before, after = (p.found.concept[p.cand_ptr[n] : p.cand_ptr[n + 1]].tolist() for p in (plain, gold))
+        assert after == ([*before, 3] if span == (2, 3) else before)
+    added = int(gold.cand_ptr[spans.index((2, 3)) + 1]) - 1
+    assert gold.found.way[added] == SIMILAR and not gold.found.preferred[added]
+    assert gold.found.similarity[added] == gold.found.similarity[added - 1]
+    assert len(gold.found.concept) == len(gold.found.share) == int(gold.cand_ptr[-1]) == len(plain.found.concept) + 1
+
+
 def test_candidates_and_how_they_were_found(documents: list[Document], vocabulary: Vocabulary) -> None:
     concepts = Concepts(vocabulary, find_combinations(documents, ["D"], vocabulary))
     finder = CandidateFinder(vocabulary, remembered.Memory.build(documents, vocabulary, ["D"]), k=3)

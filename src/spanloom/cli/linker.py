@@ -39,6 +39,10 @@ class LinkerOptions(CommonOptions):
     composites: bool | None = None
     evidence: bool | None = None
     dictionary: bool | None = None
+    language_words: bool | None = None
+    gold_candidates: bool | None = None
+    own_memory: bool | None = None
+    tune_bias: bool | None = None
     folds: int | None = Field(default=None, ge=2)
     least: float | None = None
     clusters: str | int | None = None

@@ -183,6 +183,34 @@ def _train_linker(
             "--dictionary/--no-dictionary", help="Names of the vocabulary in text. [with]", show_default=False
         ),
     ] = None,
+    language_words: Annotated[
+        bool | None,
+        typer.Option(
+            "--language-words/--no-language-words",
+            help="The language model's ranges as features of words. [with]",
+            show_default=False,
+        ),
+    ] = None,
+    gold_candidates: Annotated[
+        bool | None,
+        typer.Option(
+            "--gold-candidates/--no-gold-candidates",
+            help="While training, each mention's concept is a candidate. [without]",
+            show_default=False,
+        ),
+    ] = None,
+    own_memory: Annotated[
+        bool | None,
+        typer.Option(
+            "--own-memory/--no-own-memory",
+            help="A training mention is in the memory that it is seen with, as in the paper. [without]",
+            show_default=False,
+        ),
+    ] = None,
+    tune_bias: Annotated[
+        bool | None,
+        typer.Option("--tune-bias/--no-tune-bias", help="A bias of mentions by dev. [with]", show_default=False),
+    ] = None,
     input_format: InputFormat = None,
     force: options.ForceOrConfig = None,
     seed: Seed = None,

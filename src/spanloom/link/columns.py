@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from spanloom.link.names import LONGEST_NAME, Names, all_runs
 from spanloom.link.runs import CLOSE, document_runs
 
 DICTIONARY = "dictionary"
+COMMON = "common"
 BIGRAM, TRIGRAM = "bigram", "trigram"
 DICTIONARY_TEMPLATES = (
     "dictionary[-1..1]",
@@ -22,12 +23,14 @@ DICTIONARY_TEMPLATES = (
 LANGUAGE_TEMPLATES = ("bigram[0..1]", "trigram[0..2]")
 
 
-def with_columns(documents: Sequence[Document], names: Names, language: LanguageModel | None) -> list[Document]:
+def with_columns(
+    documents: Sequence[Document], names: Names, language: LanguageModel | None, common: Collection[str] | None = None
+) -> list[Document]:
     """Prepared documents with the column ``dictionary``, and with a language model ``bigram`` and ``trigram``.
 
     ``dictionary`` is B at the first token of a name of the vocabulary, I behind it and O elsewhere; of the names that
     begin at a token the longest is taken, and the next one is looked for behind it. The others are the ranges of
-    `LanguageModel.ranges`.
+    `LanguageModel.ranges`. With common words, ``common`` says of each token whether it is one of them.
     """
     tags = _dictionary(documents, names)
     ranges = None if language is None else language.ranges(documents).astype(str)
@@ -35,6 +38,8 @@ def with_columns(documents: Sequence[Document], names: Names, language: Language
     for document in documents:
         size = 0 if document.tokens is None else len(document.tokens)
         columns = {**document.columns, DICTIONARY: tags[base : base + size]}
+        if common is not None:
+            columns[COMMON] = ["yes" if word.lower() in common else "no" for word in document.words]
         if ranges is not None:
             columns |= {BIGRAM: ranges[base : base + size, 0].tolist(), TRIGRAM: ranges[base : base + size, 1].tolist()}
         result.append(document.copy(columns=columns))

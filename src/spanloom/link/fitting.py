@@ -15,7 +15,7 @@ from spanloom.features import Built, FeatureSet
 from spanloom.hypergraph.threads import parallel_map
 from spanloom.link.biases import Decoded, Wanted, decodings
 from spanloom.link.chain import Chain, fit_chain
-from spanloom.link.columns import DICTIONARY_TEMPLATES, LANGUAGE_TEMPLATES, with_columns
+from spanloom.link.columns import COMMON, DICTIONARY_TEMPLATES, LANGUAGE_TEMPLATES, with_columns
 from spanloom.link.instances import Derivations, Instance, Reader, derive, join
 from spanloom.link.kernels_features import Forms
 from spanloom.link.language_model import LanguageModel
@@ -56,6 +56,10 @@ class Plan:
     evidence: bool
     given: bool
     dictionary: bool
+    language_words: bool
+    gold_candidates: bool
+    own_memory: bool
+    tune_bias: bool
     seed: int
     n_jobs: int
 
@@ -135,7 +139,10 @@ class Fitter:
         folds = _folds(train, plan.folds, plan.seed)
         ordered = [document for fold in folds for document in fold]
         search = Search(self.forms, plan.groups, len(self.types), self.longest, plan.beam)
-        ordered = with_columns(ordered, self.names, self.language)
+        named = self.plan.sources.features
+        wanted = not isinstance(named, str) and any(f"{COMMON}[" in template for template in named)
+        common = self.concepts.common_words if wanted else None
+        ordered = with_columns(ordered, self.names, self.language, common)
         features = self._features(ordered)
         instance = self._jackknife(_split(ordered, [len(fold) for fold in folds]), features)
         self._step("tagging chain")
@@ -150,7 +157,7 @@ class Fitter:
 
     def _features(self, documents: Sequence[Document]) -> FeatureSet:
         more = [*DICTIONARY_TEMPLATES] if self.plan.dictionary else []
-        if self.language is not None:
+        if self.language is not None and self.plan.language_words:
             more += LANGUAGE_TEMPLATES
         return self.plan.sources.feature_set(documents, more)
 
@@ -164,12 +171,17 @@ class Fitter:
 
     def _jackknife(self, folds: list[list[Document]], features: FeatureSet) -> Instance:
         """The training data as they look to a linker that was trained on the other folds."""
+        plan, everything = self.plan, [document for fold in folds for document in fold]
 
         def one(number: int) -> Instance:
             others = [document for k, fold in enumerate(folds) if k != number for document in fold]
-            chain = fit_chain(others, self.types, features, self.plan.seed, 1)
-            given = Prescribed(folds[number], self.types).spans if self.plan.given else None
-            return self._reader(chain, others).read(folds[number], None, given)
+            chain = fit_chain(others, self.types, features, plan.seed, 1)
+            reader = self._reader(chain, everything if plan.own_memory else others)
+            if not plan.given and not plan.gold_candidates:
+                return reader.read(folds[number])
+            prescribed = Prescribed(folds[number], self.types)
+            gold = prescribed.numbers(self.concepts) if plan.gold_candidates else None
+            return reader.read(folds[number], None, prescribed.spans, gold)
 
         self._step("tagging chains of the folds")
         return join(parallel_map(one, range(len(folds)), self.plan.n_jobs))
@@ -213,7 +225,7 @@ class Fitter:
 
     def _biased(self, system: System, development: Development) -> tuple[System, Scores]:
         """The system with the bias that development data prefer, the smallest of equal ones; and its scores."""
-        if self.plan.given:
+        if self.plan.given or not self.plan.tune_bias:
             return system, development.scores(system)
         self._step("tuning the bias", 0, len(_BIASES))
         tried: dict[float, Scores] = {}

@@ -67,7 +67,7 @@ class Reader:
 
     def read(
         self, documents: Sequence[Document], potentials: Potentials | None = None,
-        given: tuple[Int64, Int64] | None = None, n_jobs: int = 1,
+        given: tuple[Int64, Int64] | None = None, gold: Int64 | None = None, n_jobs: int = 1,
     ) -> Instance:  # fmt: skip
         """An instance.
 
@@ -75,12 +75,13 @@ class Reader:
             documents: prepared, with columns.
             potentials: the tagger's scores, if they are at hand.
             given: first tokens and ends of spans that must be among the proposals.
+            gold: concepts that must be among their candidates.
             n_jobs: threads.
         """
         offsets, document = _sentences(documents)
         scores = self.tagger.score(documents, n_jobs)[0] if potentials is None else potentials
         evidence = find_evidence(self.tagger, scores, offsets, self.least, self.proposer.longest, n_jobs)
-        found = self.proposer.propose(documents, offsets, evidence, given)
+        found = self.proposer.propose(documents, offsets, evidence, given, gold)
         sentence = np.repeat(np.arange(len(offsets) - 1), np.diff(found.ptr))
         own = document[sentence]
         begin = offsets[sentence]

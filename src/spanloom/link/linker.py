@@ -42,9 +42,12 @@ HELD_OUT = 0.1  # of the training data, where no development data are given
 BATCH_TOKENS = 20_000  # predicted at once
 PAPER_FEATURES = (
     "bias", "w[0]", "w[-1]|w[0]", "w[-1]|w[0]|pos[0]", "w[0]|pos[0]", "w[-2]|w[-1]|pos[-2]|pos[-1]", "w:4[-1]",
-    "w:-4[-1]",
+    "w:-4[-1]", "common[-1]",
 )  # fmt: skip
-"""Templates 1 and 3 to 5 of Lou et al. (2017), Table 2, as far as they speak of words; labels are roles."""
+"""Templates 1 and 3 to 5 of Lou et al. (2017), Table 2, as far as they speak of words; labels are roles.
+
+``common[-1]`` is whether the word before is a common disease word: see `Concepts.common_words`.
+"""
 
 
 class Linker(MentionEstimator):
@@ -70,6 +73,11 @@ class Linker(MentionEstimator):
         composites: whether combinations of concepts that training mentions have are candidates.
         evidence: features of the probabilities that a tagging chain, trained first, gives to spans.
         dictionary: whether templates of the column ``dictionary`` are added.
+        language_words: whether templates of the columns ``bigram`` and ``trigram`` are added; they are not the paper's.
+        gold_candidates: whether training adds a mention's concept to candidates that lack it.
+        own_memory: whether the memory of training mentions is of all parts, the one that is seen among them, as in
+            section 2.3 of the paper.
+        tune_bias: whether development data choose a bias of beginning an entity.
         folds: parts of the training data; each is seen as by a chain and a memory of the others.
         least: probability from which on the chain proposes a span.
         clusters: as of `Recognizer`.
@@ -107,6 +115,10 @@ class Linker(MentionEstimator):
         composites: bool = True,
         evidence: bool = True,
         dictionary: bool = True,
+        language_words: bool = True,
+        gold_candidates: bool = False,
+        own_memory: bool = False,
+        tune_bias: bool = True,
         folds: int = 5,
         least: float = 0.01,
         clusters: str | int | None = None,
@@ -135,6 +147,10 @@ class Linker(MentionEstimator):
         self.composites = composites
         self.evidence = evidence
         self.dictionary = dictionary
+        self.language_words = language_words
+        self.gold_candidates = gold_candidates
+        self.own_memory = own_memory
+        self.tune_bias = tune_bias
         self.folds = folds
         self.least = least
         self.clusters = clusters
@@ -209,7 +225,8 @@ class Linker(MentionEstimator):
             patience=self.patience, runs=self.runs, margin=float(self.margin), word_rate=float(self.word_rate),
             groups=self._groups(), folds=self.folds, least=float(self.least),
             evidence=self.evidence and self.task != "normalize", composites=self.composites,
-            given=self.task == "normalize", dictionary=self.dictionary,
+            given=self.task == "normalize", dictionary=self.dictionary, language_words=self.language_words,
+            gold_candidates=self.gold_candidates, own_memory=self.own_memory, tune_bias=self.tune_bias,
             seed=self.random_state, n_jobs=worker_count(self.n_jobs),
         )  # fmt: skip
 

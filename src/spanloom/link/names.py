@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,8 @@ Array = NDArray[np.generic]
 NIL = -1  # the concept of a mention without one
 LONGEST_NAME = 10  # tokens of a run that is looked up in the text
 _MOST = 8  # concepts that a name may stand for
+_COMMON = 0.001  # share of the names that a common word ends, and its letters, at least
+_LETTERS = 4
 
 
 class Concepts:
@@ -55,6 +59,17 @@ class Concepts:
         size = len(self.vocabulary)
         parts = (number,) if number < size else self.combinations[number - size]
         return tuple(self.vocabulary[part].id for part in parts)
+
+    @cached_property
+    def common_words(self) -> frozenset[str]:
+        """Words that say what kind of thing a name means, in lower case: those that end at least one name in 1,000.
+
+        Of a name with a comma, such as *Nephritis, Interstitial*, the part before it counts.
+        """
+        names = self.vocabulary.names
+        ends = Counter(words[-1] for name in names if (words := name.partition(",")[0].lower().split()))
+        least = max(2, _COMMON * len(names))
+        return frozenset(word for word, count in ends.items() if count >= least and len(word) >= _LETTERS)
 
 
 def find_combinations(

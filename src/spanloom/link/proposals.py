@@ -102,7 +102,7 @@ class Proposer:
 
     def propose(
         self, documents: Sequence[Document], offsets: Int64, evidence: Evidence,
-        given: tuple[Int64, Int64] | None = None,
+        given: tuple[Int64, Int64] | None = None, gold: Int64 | None = None,
     ) -> Proposals:  # fmt: skip
         """The spans of prepared documents.
 
@@ -111,14 +111,22 @@ class Proposer:
             offsets: (N + 1,) first token of each of their sentences.
             evidence: of the same documents.
             given: first tokens and ends of further spans.
+            gold: (S,) for each of them a concept that must be among its candidates, NIL for none.
         """
         runs = document_runs(documents)
         forms = find_short_forms(documents, offsets, evidence, self.types)
         first, end, probability, long, likely = self._spans(documents, runs, offsets, evidence, forms, given)
         exact, close, loose = (runs.keys(degree, first, end) for degree in (EXACT, CLOSE, LOOSE))
         texts, longs = _texts(documents, first, end)
+        if self.finder.method == "edit":  # equation 2 finds the candidates of all mentions, of known names too
+            likely[:] = True
         found, which = self._found(texts, longs, (exact, close, loose), likely)
         sizes = np.array([len(entry.concept) for entry in found], np.int64)[which]
+        ptr, rows = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)]), _gathered(found, which)
+        if given is not None and gold is not None:
+            number = {pair: n for n, pair in enumerate(zip(first.tolist(), end.tolist(), strict=True))}
+            spans = [number[pair] for pair in zip(*(part.tolist() for part in given), strict=True)]
+            ptr, rows = with_gold(ptr, rows, np.array(spans, np.int64), gold)
         counts = [self._counts(degree, keys) for degree, keys in ((EXACT, exact), (CLOSE, close))]
         sentence = np.searchsorted(offsets, first, side="right") - 1
         return Proposals(
@@ -126,8 +134,7 @@ class Proposer:
             close,
             np.array([mentions for mentions, _ in counts]), np.array([seen for _, seen in counts]),
             long, np.array([text is not None for text in longs], bool),
-            np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)]),
-            _gathered(found, which),
+            ptr, rows,
         )  # fmt: skip
 
     def _spans(
@@ -267,6 +274,36 @@ def _entries(table: KeyTable, keys: UInt64) -> list[list[tuple[int, int]]]:
         a, b = table.ptr[place[at]], table.ptr[place[at] + 1]
         found[at] = list(zip(table.values[a:b].tolist(), table.counts[a:b].tolist(), strict=True))
     return found
+
+
+def with_gold(ptr: Int64, found: Found, spans: Int64, concepts: Int64) -> tuple[Int64, Found]:
+    """Candidates and those that training adds: the concepts of some spans, where they are not among theirs.
+
+    What is added stands last, as a similar name no more similar than the last candidate that was found.
+
+    Args:
+        ptr: (S + 1,) the candidates of each span.
+        found: (C,) those.
+        spans: of mentions.
+        concepts: of each of them, NIL for none.
+    """
+    lacking = [
+        (span, concept)
+        for span, concept in zip(spans.tolist(), concepts.tolist(), strict=True)
+        if concept >= 0 and concept not in found.concept[ptr[span] : ptr[span + 1]]
+    ]
+    if not lacking:
+        return ptr, found
+    span, concept = np.array(lacking, np.int64).T
+    end = ptr[span + 1]
+    last = np.append(found.similarity, np.float32(0))[end - 1]
+    added = Found(
+        concept.astype(np.int32), np.full(len(span), SIMILAR, np.int8), np.full(len(span), 1 << SIMILAR, np.int16),
+        np.zeros(len(span), np.float32), np.where(end > ptr[span], last, np.float32(0)), np.zeros(len(span), bool),
+    )  # fmt: skip
+    more = np.zeros(len(ptr), np.int64)
+    np.add.at(more, span + 1, 1)
+    return ptr + np.cumsum(more), Found(*(np.insert(a, end, b) for a, b in zip(found, added, strict=True)))
 
 
 def _gathered(found: Sequence[Found], which: Int64) -> Found:

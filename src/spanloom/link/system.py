@@ -14,7 +14,7 @@ from spanloom.hypergraph.threads import parallel_map, threads
 from spanloom.link import kernels_beam as beam
 from spanloom.link import kernels_perceptron as kernels
 from spanloom.link.biases import Decoded, Wanted
-from spanloom.link.columns import with_columns
+from spanloom.link.columns import COMMON, with_columns
 from spanloom.link.instances import Instance, Reader
 from spanloom.link.language_model import LanguageModel
 from spanloom.link.learning import Int32, Search, Singles, Weights
@@ -53,7 +53,8 @@ class System:
 
     def columns(self, documents: Sequence[Document], n_jobs: int = 1) -> list[Document]:
         """Prepared documents with the columns that the features need."""
-        return with_columns(fill(documents, self.pos, n_jobs), self.names, self.language)
+        common = self.concepts.common_words if COMMON in self.reader.tagger.features.needs else None
+        return with_columns(fill(documents, self.pos, n_jobs), self.names, self.language, common)
 
     def link(self, documents: Sequence[Document], given: bool, n_jobs: int) -> Iterator[Document]:
         """Prepared documents with the mentions that are found, in place of their own.
@@ -83,7 +84,7 @@ class System:
         with threads(n_jobs) as run:
             potentials = role_scores(matrix, tagger.weights, run=run)
         spans = None if prescribed is None else prescribed.spans
-        return self.reader.read(documents, potentials, spans, n_jobs), matrix
+        return self.reader.read(documents, potentials, spans, n_jobs=n_jobs), matrix
 
     def decode(
         self, instance: Instance, matrix: Sparse, prescribed: Prescribed | None = None, n_jobs: int = 1,
@@ -174,6 +175,11 @@ class Prescribed:
         pairs = np.array(sorted(self._places), np.int64).reshape(-1, 2)
         self.spans: tuple[Int64, Int64] = (pairs[:, 0], pairs[:, 1])
         self.longest = int((pairs[:, 1] - pairs[:, 0]).max(initial=1))
+
+    def numbers(self, concepts: Concepts) -> Int64:
+        """(S,) the concept of each of ``spans``, NIL where the mention has none."""
+        mentions = (self._places[place][1] for place in zip(*(part.tolist() for part in self.spans), strict=True))
+        return np.array([concepts.number(mention.concepts) for mention in mentions], np.int64)
 
     def linked(
         self, documents: Sequence[Document], found: list[tuple[int, int, int, int]], concepts: Concepts
