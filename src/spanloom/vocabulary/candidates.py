@@ -76,7 +76,10 @@ class CandidateFinder:
     def __init__(
         self, vocabulary: Vocabulary, memory: Memory | None = None, *, k: int = 10, method: str = "best"
     ) -> None:
-        index = _name_index(vocabulary, _check(method, k))
+        kind = _check(method, k)
+        if method not in vocabulary.indexes:
+            vocabulary.indexes[method] = _name_index(vocabulary, kind)
+        index = vocabulary.indexes[method]
         self._set(vocabulary, memory, k, method, index)
 
     def _set(

@@ -14,6 +14,8 @@ from spanloom.vocabulary import kernels_candidates as kernels
 from spanloom.vocabulary.cosine import Nearest
 
 _BATCH: Final = 64  # texts at a time: RapidFuzz compares several at once, and the table of similarities stays small
+_KEPT: Final = 200_000  # texts whose concepts are kept, at most
+_Best = tuple[int, NDArray[np.int32], NDArray[np.float32]]  # how many were asked for; rows and scores
 
 
 class EditSearch:
@@ -26,7 +28,8 @@ class EditSearch:
     ``1 - LED(m, c) / max(len(m), len(c))``. Case does not matter.
 
     Every name is compared, several mentions at once. To leave out names by the characters that they share with the
-    mention saved nothing: for many mentions the tenth concept is so dissimilar that the bound keeps most names.
+    mention saved nothing: for many mentions the tenth concept is so dissimilar that the bound keeps most names. What
+    was found for a text is kept.
 
     Args:
         names: M strings.
@@ -41,6 +44,7 @@ class EditSearch:
     def __init__(self, names: Sequence[str], name_concept: NDArray[np.int32]) -> None:
         self._names = [name.casefold() for name in names]
         self._concept = name_concept
+        self._kept: dict[str, _Best] = {}
 
     def find(self, texts: Sequence[str], k: int) -> Nearest:
         """The k most similar concepts of each text, by each concept's most similar name; similarities above 0 only.
@@ -49,14 +53,26 @@ class EditSearch:
             texts: Q strings.
             k: how many.
         """
-        row, score = np.empty(k, np.int32), np.empty(k, np.float32)
-        rows, scores, ptr = [row[:0]], [score[:0]], [0]
         forms = [text.casefold() for text in texts]
+        kept = self._kept
+        best = {form: kept[form] for form in forms if form in kept and kept[form][0] >= k}
+        best |= self._search([form for form in dict.fromkeys(forms) if form not in best], k)
+        self._kept = {**(kept if len(kept) + len(best) <= _KEPT else {}), **best}
+        found = [best[form] for form in forms]
+        ptr = np.cumsum([0, *(min(k, len(row)) for _, row, _ in found)])
+        rows, scores = ([np.empty(0, dtype), *parts] for dtype, parts in (
+            (np.int32, [row[:k] for _, row, _ in found]), (np.float32, [score[:k] for _, _, score in found])
+        ))  # fmt: skip
+        return Nearest(ptr, np.concatenate(rows), np.concatenate(scores))
+
+    def _search(self, forms: Sequence[str], k: int) -> dict[str, _Best]:
+        """The same for distinct texts that are not kept."""
+        row, score = np.empty(k, np.int32), np.empty(k, np.float32)
+        found: dict[str, _Best] = {}
         for first in range(0, len(forms), _BATCH):
             batch = forms[first : first + _BATCH]
-            for similarities in cdist(batch, self._names, scorer=Levenshtein.normalized_similarity, dtype=np.float32):
+            table = cdist(batch, self._names, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
+            for form, similarities in zip(batch, table, strict=True):
                 size = kernels.best_concepts(similarities, self._concept, row, score)
-                rows.append(row[:size].copy())
-                scores.append(score[:size].copy())
-                ptr.append(ptr[-1] + size)
-        return Nearest(np.array(ptr), np.concatenate(rows), np.concatenate(scores))
+                found[form] = k, row[:size].copy(), score[:size].copy()
+        return found

@@ -33,6 +33,7 @@ class Vocabulary(Sequence[Concept]):
         name_concept: the number of the concept of each of ``names``; int32, shape (M,).
         name_ends: where the names of each concept end in ``names``; int64, shape (V,).
         notes: what is odd about it.
+        indexes: what candidate searches have made of the names, by method; kept, as nothing of the names changes.
 
     >>> vocabulary = Vocabulary.build([
     ...     Concept("D009203", "Myocardial Infarction", ("Heart Attack",), parents=("D017202",)),
@@ -53,6 +54,7 @@ class Vocabulary(Sequence[Concept]):
         self._single = single
         self._several = several
         self.notes = tuple(notes)
+        self.indexes: dict[str, Any] = {}
         names, self.name_ends = several["names"]
         self.names: list[str] = names.to_list()
         counts = np.diff(self.name_ends, prepend=0)
