@@ -303,7 +303,9 @@ def with_gold(ptr: Int64, found: Found, spans: Int64, concepts: Int64) -> tuple[
     )  # fmt: skip
     more = np.zeros(len(ptr), np.int64)
     np.add.at(more, span + 1, 1)
-    return ptr + np.cumsum(more), Found(*(np.insert(a, end, b) for a, b in zip(found, added, strict=True)))
+    return ptr + np.cumsum(more), Found(
+        *(np.insert(np.asarray(a), end, np.asarray(b)) for a, b in zip(found, added, strict=True))
+    )
 
 
 def _gathered(found: Sequence[Found], which: Int64) -> Found:
