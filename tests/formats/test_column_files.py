@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, UsageError
+from spanloom.evaluate import evaluate
 from spanloom.formats import read, validate, write
 
 
@@ -30,12 +31,92 @@ def test_sentences_without_a_document_line_are_documents(tmp_path: Path) -> None
 
 def test_document_lines(tmp_path: Path) -> None:
     found = documents(tmp_path, "-DOCSTART- -X- O\n\na X O\n\nb X O\n\n-DOCSTART- (two)\n\nc X O\n\n# newdoc id = d\n")
-    assert [(document.id, document.text) for document in found] == [("", "a\nb"), ("two", "c"), ("d", "")]
+    assert [(document.id, document.text) for document in found] == [("document-1", "a\nb"), ("two", "c"), ("d", "")]
     found = documents(tmp_path, "# newdoc id = one\na\tO\n\n# newdoc\n# sent_id = 7\nb\tO\n")
     assert [(document.id, document.text, document.meta) for document in found] == [
         ("one", "a", {}),
         ("", "b", {"comments": [["# sent_id = 7"]]}),
     ]
+
+
+# as published: IOB1, so that B- only parts two mentions of a type
+CONLL_2003 = """-DOCSTART- -X- O O
+
+EU NNP I-NP I-ORG
+rejects VBZ I-VP O
+German JJ I-NP I-MISC
+call NN I-NP O
+. . O O
+
+Peter NNP I-NP I-PER
+Paris NNP B-NP B-PER
+
+-DOCSTART- -X- O O
+
+in IN I-PP O
+Rome NNP I-NP I-LOC
+"""
+
+
+def test_the_columns_of_conll_2003(tmp_path: Path) -> None:
+    told: list[str] = []
+    one, two = documents(tmp_path, CONLL_2003, notice=told.append)
+    assert (one.id, two.id) == ("document-1", "document-2")
+    assert surfaces(one) == [("ORG", "EU"), ("MISC", "German"), ("PER", "Peter"), ("PER", "Paris")]
+    assert surfaces(two) == [("LOC", "Rome")]
+    assert list(one.columns) == ["pos", "chunk"]
+    assert one.columns["chunk"][:2] == ["I-NP", "I-VP"]
+    assert told == [
+        f"{tmp_path}/a.conll:3: column 3 holds chunks such as NP, which are no mentions; the columns are read as "
+        "word pos chunk tag, and can be named otherwise (--columns, columns=)"
+    ]
+    told.clear()
+    named = documents(tmp_path, CONLL_2003, columns=["word", "pos", "tag", "tag"], notice=told.append)
+    assert (surfaces(named[1]), told) == ([("PP", "in"), ("NP", "Rome"), ("LOC", "Rome")], [])
+
+
+def test_chunks_after_lemmas_and_chunks_alone(tmp_path: Path) -> None:
+    [german] = documents(tmp_path, "Am am APPRART I-PC O\nMontag Montag NN I-NC I-LOC\n", notice=str)
+    assert (list(german.columns), surfaces(german)) == (["lemma", "pos", "chunk"], [("LOC", "Montag")])
+    [bare] = documents(tmp_path, "No B-NP O\nchest I-NP B-problem\n", notice=str)
+    assert (list(bare.columns), surfaces(bare)) == (["chunk"], [("problem", "chest")])
+    [alone] = documents(tmp_path, "No DT B-NP\nchest NN I-NP\n")  # of CoNLL-2000: there is nothing else to find
+    assert surfaces(alone) == [("NP", "No chest")]
+    [nested] = documents(tmp_path, "No DT B-NP O\nchest NN I-body B-problem\n")
+    assert surfaces(nested) == [("NP", "No"), ("body", "chest"), ("problem", "chest")]
+
+
+def test_predictions_in_another_file_are_matched(tmp_path: Path) -> None:
+    (tmp_path / "gold.conll").write_text(CONLL_2003)
+    (tmp_path / "found.conll").write_text(CONLL_2003.replace("I-LOC", "O"))
+    gold, found = ([*read(tmp_path / name, notice=str)] for name in ("gold.conll", "found.conll"))
+    assert [document.id for document in found] == ["document-1", "document-2"]
+    assert [document.id for document in read(tmp_path, notice=str)] == ["found-1", "found-2", "gold-1", "gold-2"]
+    assert evaluate(gold, found).overall.recall == 0.8
+
+
+def test_levels_without_end(tmp_path: Path) -> None:
+    for lines, count in (("a\tX\tB-x\tB-y\n", 2), ("a\tX\tB-x\n", 1), ("a\tX\tB-x\tB-y\tB-z\n", 3)):
+        [document] = documents(tmp_path, lines, columns=["word", "pos", "tag*"])
+        assert (len(document.mentions), document.columns) == (count, {"pos": ["X"]})
+    with pytest.raises(DataError, match=r"found 2 columns, expected 3 \(word pos tag\)"):
+        documents(tmp_path, "a\tX\n", columns=["word", "pos", "tag*"])
+
+
+def test_folders_of_column_files_of_another_ending_and_of_different_depth(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("# Notes")
+    (tmp_path / "one.tsv").write_text("a\tB-x\tB-y\n")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "two.tsv").write_text("-DOCSTART-\n\nb\tB-x\n")
+    found = list(read(tmp_path, format="conll"))
+    assert [(document.id, len(document.mentions)) for document in found] == [("", 2), ("sub/two-1", 1)]
+    found = list(read(tmp_path, format="conll", columns=["word", "tag*"]))
+    assert [len(document.mentions) for document in found] == [2, 1]
+    with pytest.raises(UsageError, match="holds no file that ends in one of"):
+        list(read(tmp_path))
+    (tmp_path / "three.csv").write_text("a,b")
+    with pytest.raises(UsageError, match=r"files that end in \.csv, \.tsv, and none in \.conll, "):
+        list(read(tmp_path, format="conll"))
 
 
 def test_named_columns(tmp_path: Path) -> None:

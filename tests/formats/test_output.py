@@ -11,7 +11,7 @@ import pytest
 
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, UsageError
-from spanloom.formats import read, write
+from spanloom.formats import read, validate, write
 from spanloom.formats.output import output_file, output_folder
 
 FULL = Path("/dev/full")
@@ -39,6 +39,25 @@ def test_what_read_would_refuse_is_not_written(tmp_path: Path, name: str) -> Non
     with pytest.raises(DataError, match=r"mentions\[0\] is \('x', 0, 3\), expected a Mention"):
         write([document], tmp_path / name, format="bioc-json" if name == "a.json" else None)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_texts_in_subfolders_have_their_folder_in_the_id_and_other_files_are_told(tmp_path: Path) -> None:
+    (tmp_path / "s").mkdir()
+    (tmp_path / ".hidden").mkdir()
+    for name in ("a.txt", "s/a.txt", "s/b.pdf", "scan.pdf", "README.md", ".hidden/x.pdf"):
+        (tmp_path / name).write_text("No pain.")
+    told: list[str] = []
+    assert [document.id for document in read(tmp_path, notice=told.append)] == ["a", "s/a"]
+    assert told == [
+        f"{tmp_path}/s/b.pdf: the name tells no format that is known, so the file was not read; name it alone, with "
+        "its format (2 such in 2 files; spanloom validate lists them)"
+    ]
+    assert [problem.path for problem in validate(tmp_path)] == [f"{tmp_path}/s/b.pdf", f"{tmp_path}/scan.pdf"]
+    assert [document.id for document in read(tmp_path / "s" / "a.txt")] == ["a"]
+    write(read(tmp_path, notice=str), tmp_path / "out", format="brat")
+    (tmp_path / "out" / "more.jsonl").write_text('{"text": ""}')
+    assert [document.id for document in read(tmp_path / "out", notice=told.append)] == ["a", "s/a"]
+    assert told[1].startswith(f"{tmp_path}/out/more.jsonl: the name tells no format")
 
 
 def test_the_old_file_stays_on_failure(tmp_path: Path) -> None:

@@ -108,6 +108,62 @@ def test_conllu_with_entities_in_misc_and_tokens_of_several_words(tmp_path):
     assert document.columns["lemma"] == ["do", "_", "."]
 
 
+def rows(*words: str) -> str:
+    """Lines of CoNLL-U: "1-2 du B-x" is an ID, a form and a tag."""
+    split = (word.split() for word in words)
+    return "".join("\t".join((number, form, *"_" * 8, tag)) + "\n" for number, form, tag in split) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "mentions", "told"),
+    [
+        (rows("1-2 du _", "1 de O", "2 le B-x", "3 bon I-x"), [("x", "du bon")], "2 or"),
+        (rows("1 bon B-x", "2-3 du _", "2 de I-x", "3 le O"), [("x", "bon du")], "1 or"),
+        (rows("1-2 du _", "1 de O", "2 le B-x", "3 bon O"), [("x", "du")], "2 or"),
+        (rows("1-2 du _", "1 de B-y", "2 le B-x", "3 bon O"), [("y", "du"), ("x", "du")], "2 such"),
+        (rows("1-2 du _", "1 de B-x", "2 le I-x", "3 bon O"), [("x", "du")], ""),
+        (rows("1-2 du B-x", "1 de O", "2 le _", "3 bon I-x"), [("x", "du bon")], ""),
+        (rows("1-2 du B-x", "1 de B-x", "2 le I-x", "3 bon O"), [("x", "du")], ""),
+        (rows("1 du O", "1.1 pain B-x", "2 bon O"), [], "stands at 'pain', which the text does not show"),
+    ],
+)
+def test_conllu_with_mentions_of_parts_of_tokens(tmp_path, text, mentions, told):
+    lines: list[str] = []
+    [document] = read(put(tmp_path, "a.conllu", text), notice=lines.append)
+    assert triples(document) == mentions
+    assert len(lines) == bool(told)
+    if told.endswith("or"):
+        number = 1 + text.splitlines().index(next(line for line in text.splitlines() if "\tB-" in line))
+        assert lines[0].startswith(f"{tmp_path}/a.conllu:{number}: the mention of type 'x' begins or ends within 'du'")
+    elif told:
+        assert told in lines[0]
+    assert sum(problem.altered for problem in validate(tmp_path / "a.conllu")) == (2 if "such" in told else len(lines))
+
+
+def test_comments_never_become_data(tmp_path):
+    comments = [
+        "# note\nevil\tB-drug",
+        "# newdoc id = 2",
+        "# text = evil",
+        "# global.columns = word",
+        "# a\rb",
+        "# ok",
+        "ok",
+    ]
+    document = Document("pain", "1", [[0, 4]], [[0, 1]], meta={"comments": [[*comments, "# note evil B-drug"]]})
+    for suffix, kept in ((".conll", ["# ok", "# ok"]), (".conllu", ["# ok", "# ok", "# note evil B-drug"])):
+        losses = write([document], tmp_path / f"a{suffix}")
+        assert losses.counts == {"comments that would not read as comments": len(comments) + 1 - len(kept)}
+        [found] = read(tmp_path / f"a{suffix}")
+        assert (found.text, found.id, found.mentions, found.meta) == ("pain", "1", [], {"comments": [kept]})
+        other = write([document.copy(meta={"comments": "none"})], tmp_path / f"b{suffix}")
+        assert other.counts == {"comments of other sentences": 1}
+    source = put(tmp_path, "c.conllu", "#  global.columns = ID\n" + rows("1 pain O"))
+    [document] = read(source)
+    assert not write([document], tmp_path / "c.conll")
+    assert next(read(tmp_path / "c.conll")).meta == {"comments": [["#  global.columns = ID"]]}
+
+
 def test_conllu_with_an_eleventh_column_that_nobody_named(tmp_path):
     rows = "\n".join(line for line in CONLLU.splitlines() if not line.startswith("#"))
     [document] = read(put(tmp_path, "a.conllu", rows))
@@ -121,6 +177,18 @@ def test_conllu_with_an_eleventh_column_that_nobody_named(tmp_path):
         (CONLLU.replace("\tB-problem", "\tproblem"), 6, "found the tag 'problem'"),
         (CONLLU.replace("3\t。", "x\t。"), 7, "found the token 'x' '。', expected a number and a form"),
         (CONLLU.replace("# text = 无", "# text = 有"), 5, "the tokens do not stand in"),
+        (
+            rows("1-9 du O", "1 de O", "2 le O", "3 bon B-x", "4 pain I-x"),
+            1,
+            "several words '1-9', expected a line for",
+        ),
+        (rows("1 le O", "2-3 du O", "2 de O", "2 le O"), 2, "the token of several words '2-3', expected a line for"),
+        (rows("1-1 du O", "1 de O"), 1, "the token of several words '1-1'"),
+        (rows("2-1 du O", "1 de O"), 1, "the token of several words '2-1'"),
+        (rows("1-2 du B-x", "1 de O", "2 le B-x"), 1, "the tag 'B-x' at 'du', and 'O B-x' at its words, expected"),
+        (rows("1" * 5000 + " du O"), 1, "found the token '11111111111111111111' 'du', expected a number"),
+        (rows("1-" + "1" * 5000 + " du O"), 1, "found the token '1-111111111111111111' 'du', expected a number"),
+        (rows("1 du O", "2 bon bad"), 2, "found the tag 'bad'"),
     ],
 )
 def test_wrong_conllu(tmp_path, text, line, words):

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +24,14 @@ from spanloom.formats.brat import BRAT
 from spanloom.formats.characters import CHARACTERS
 from spanloom.formats.columns import COLUMNS
 from spanloom.formats.conllu import CONLLU
+from spanloom.formats.folder import files_of, not_read, stem_in
 from spanloom.formats.jsonl import JSONL
 from spanloom.formats.label_studio_writer import LABEL_STUDIO
 from spanloom.formats.notices import Notices
 from spanloom.formats.pubtator import PUBTATOR
 from spanloom.formats.record import from_record, to_record
 from spanloom.formats.spaced import SPACED
-from spanloom.formats.staging import is_part, settle_input
+from spanloom.formats.staging import settle_input
 from spanloom.formats.text import TEXT
 from spanloom.formats.xmi import XMI
 
@@ -66,7 +68,8 @@ def read(
     """The documents of a file, of a folder, or of standard input (``-``), one at a time.
 
     Args:
-        path: a file or folder. Of a folder that is not brat, every file of a known format is read, by name.
+        path: a file or folder. Of a folder that is not brat, every file of a known format is read, by name; the
+            others are told.
         format: a name in `FORMATS`; told by the file's name if not given.
         mentions: if false, mentions are left out, and what is wrong with them does not matter.
         notice: called, when all is read, with a line for each kind of thing that was read other than it stands, such
@@ -214,6 +217,8 @@ def _scan(path: str | Path, name: str | None, options: dict[str, Any], mentions:
     """Choose the format now; open the file when the first document is asked for."""
     root = Path(path)
     kind = None if name is None else _named(name)
+    inputs: Sequence[tuple[Format, str | Path]]
+    others: list[Path] = []
     if str(path) == STDIO:
         if kind is None:
             raise _unknown(root)
@@ -221,19 +226,15 @@ def _scan(path: str | Path, name: str | None, options: dict[str, Any], mentions:
     elif not _settled(root).exists():
         raise DataError("there is no such file or folder", path=path)
     elif root.is_dir():
-        inputs = _of_folder(root, kind)
+        inputs, others = files_of(root, kind, FORMATS.values())
     else:
         known = (other for other in FORMATS.values() if other.knows(root))
         found = kind or next(known, None) or _by_suffix(root)  # a file that lies about its kind is told so
         inputs = [(found, path)]
     for one, _ in inputs:
         _check_options(one, options, one.scan_options)
-    bare = {} if mentions else {"mentions": False}
-    return (
-        scanned
-        for one, file in inputs
-        for scanned in one.scan(file, **options, **(bare if one.reads_without_mentions else {}))
-    )
+    scans = (one.scan(file, **options, **_more(one, root, file, mentions)) for one, file in inputs)
+    return chain(not_read(others), chain.from_iterable(scans))
 
 
 def _settled(root: Path) -> Path:
@@ -246,18 +247,11 @@ def _settled(root: Path) -> Path:
     return root
 
 
-def _of_folder(root: Path, kind: Format | None) -> list[tuple[Format, str | Path]]:
-    whole = kind if kind is not None and kind.folders else None
-    if kind is None:
-        whole = next((other for other in FORMATS.values() if other.folders and other.knows(root)), None)
-    if whole is not None:
-        return [(whole, root)]
-    files = sorted(file for file in root.rglob("*") if file.is_file() and not file.name.startswith("."))
-    files = [file for file in files if not is_part(file.relative_to(root))]
-    kinds = list(FORMATS.values()) if kind is None else [kind]
-    found = [(next((other for other in kinds if other.knows(file)), None), file) for file in files]
-    inputs: list[tuple[Format, str | Path]] = [(other, file) for other, file in found if other is not None]
-    if not inputs:
-        suffixes = ", ".join(suffix for other in kinds for suffix in other.suffixes)
-        raise UsageError(f"the folder {root} holds no file that ends in one of: {suffixes}")
-    return inputs
+def _more(kind: Format, root: Path, file: str | Path, mentions: bool) -> dict[str, Any]:
+    """What a format's ``scan`` takes beside the options of the user."""
+    more: dict[str, Any] = {}
+    if kind.named_by_file and isinstance(file, Path) and file != root:
+        more["stem"] = stem_in(root, file)
+    if kind.reads_without_mentions and not mentions:
+        more["mentions"] = False
+    return more

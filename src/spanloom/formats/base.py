@@ -80,6 +80,8 @@ class Format(NamedTuple):
         folders: whether a folder as a whole is one input, as in brat, and not each file for itself.
         keeps_ids: whether identifiers of mentions are written as they are, so that none may stand twice.
         reads_without_mentions: whether ``scan`` takes ``mentions=False`` and then looks at no mention.
+        named_by_file: whether documents may be called after their file, so that ``scan`` takes ``stem``: what the file
+            is called in a folder.
         scan_options: names of the options of ``scan``.
         write_options: names of the options of ``write``.
     """
@@ -93,6 +95,7 @@ class Format(NamedTuple):
     folders: bool = False
     keeps_ids: bool = False
     reads_without_mentions: bool = False
+    named_by_file: bool = False
     scan_options: tuple[str, ...] = ()
     write_options: tuple[str, ...] = ()
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -82,12 +82,14 @@ class Sentence:
         tokens: start and end in it.
         columns: one value for each token.
         mentions: type, start and end in the text.
+        problems: what was read other than it stands.
     """
 
     text: str
     tokens: list[tuple[int, int]]
     columns: dict[str, list[str]] = field(default_factory=dict)
     mentions: list[tuple[str, int, int]] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
 
 
 def assemble(sentences: Sequence[Sentence], name: str, comments: Sequence[Sequence[str]] = ()) -> Document:
@@ -127,8 +129,8 @@ def scan_blocks(path: str | Path, read: Any, *, whole: bool) -> Iterator[Scanned
     start, title, marked, found = None, "", False, False
 
     def finish() -> Scanned:
-        document = None if problems else assemble(sentences, title, comments)
-        return Scanned(document, list(problems), name, start)
+        wrong = any(problem.severity == "error" for problem in problems)
+        return Scanned(None if wrong else assemble(sentences, title, comments), list(problems), name, start)
 
     try:
         for block in blocks(path):
@@ -144,6 +146,7 @@ def scan_blocks(path: str | Path, read: Any, *, whole: bool) -> Iterator[Scanned
             try:
                 sentences.append(read(block))
                 comments.append(block.comments)
+                problems += [replace(problem, path=name) for problem in sentences[-1].problems]
             except DataError as error:
                 problems.append(Problem("error", "columns", error.message, path=name, line=error.line))
     except DataError as error:
@@ -170,6 +173,45 @@ def stand_in(words: Iterable[str], text: str) -> list[tuple[int, int]] | None:
         offsets.append((at, at + len(word)))
         at += len(word)
     return None if text[at:].strip() else offsets
+
+
+def new_document(document: Document, losses: Losses) -> str:
+    """The line that begins a document; its ``id`` has no other white space than single blanks."""
+    name = " ".join(document.id.split())
+    losses.add("white space in document identifiers", int(name != document.id))
+    return f"{NEW_DOCUMENT} id = {name}" if name else NEW_DOCUMENT
+
+
+def comments_above(
+    document: Document, count: int, is_comment: Callable[[str], bool], losses: Losses
+) -> list[list[str]]:
+    """The comments in a document's ``meta`` that can be written above its sentences; the others are lost.
+
+    Args:
+        document: with ``meta["comments"]``, a list of lines for each sentence.
+        count: of sentences.
+        is_comment: whether the format's reader would take a line for a comment, and for nothing else.
+        losses: counts those that are not written.
+
+    Returns:
+        (N,) the lines above each sentence.
+    """
+    kept = document.meta.get("comments")
+    sound = isinstance(kept, list) and len(kept) == count and all(isinstance(lines, list) for lines in kept)
+    if not sound:
+        losses.add("comments of other sentences", int("comments" in document.meta))
+        return [[] for _ in range(count)]
+    above: list[list[str]] = []
+    for lines in kept or ():
+        marked = [str(line) if str(line).startswith("# ") else f"# {line}" for line in lines]
+        above.append([line for line in marked if is_line(line) and is_comment(line)])
+        losses.add("comments that would not read as comments", len(marked) - len(above[-1]))
+    return above
+
+
+def is_line(text: str) -> bool:
+    """Whether a text is one line of a file, and comes back as it is."""
+    return not any(character in text for character in "\r\n\0")
 
 
 def flat_mentions(document: Document, losses: Losses) -> list[tuple[int, int, str]]:

@@ -21,7 +21,7 @@ from pathlib import Path
 from spanloom.document import Document, from_tags, to_bio
 from spanloom.errors import DataError
 from spanloom.formats.base import Format, Losses, Scanned, count_meta, count_unwritten
-from spanloom.formats.blocks import NEW_DOCUMENT, TEXT, Block, Sentence, flat_mentions, scan_blocks, stand_in
+from spanloom.formats.blocks import TEXT, Block, Sentence, flat_mentions, new_document, scan_blocks, stand_in
 from spanloom.formats.layout import TAG, UNTYPED
 from spanloom.formats.output import output_file
 
@@ -86,7 +86,7 @@ def _lines(document: Document, path: str | Path, losses: Losses) -> Iterator[str
     wrong = next((word for word in words if not word or any(character.isspace() for character in word)), None)
     if wrong is not None:
         raise DataError(f"document {document.id!r}: the word {wrong[:40]!r} holds white space; split it", path=path)
-    yield f"{NEW_DOCUMENT} id = {' '.join(document.id.split())}" if document.id else NEW_DOCUMENT
+    yield new_document(document, losses)
     sentences = [[0, len(words)]] if document.sentences is None else document.sentences.tolist()
     flat = flat_mentions(document, losses)
     at = [0]

@@ -9,7 +9,6 @@ the fields of a token.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -23,11 +22,20 @@ from spanloom.document.validate import Problem
 from spanloom.errors import DataError, UsageError
 from spanloom.formats.base import Format, Scanned
 from spanloom.formats.columns_writer import DOCSTART, GLOBAL_COLUMNS, NEW_DOCUMENT, TEXT, write
-from spanloom.formats.layout import TAG, UNTYPED, Layout, guessed_layout, named_layout, shown_names, split
+from spanloom.formats.layout import (
+    CHUNK,
+    TAG,
+    UNTYPED,
+    Layout,
+    guessed_layout,
+    is_comment,
+    named_layout,
+    shown_names,
+    split,
+)
 from spanloom.formats.source import decode, raw_lines
 
 _LOOK = 50  # sentences from which the layout is guessed
-_KEYED = re.compile(r"# (newdoc|newpar|\S+ =)")
 
 
 @dataclass(slots=True)
@@ -39,6 +47,7 @@ class _Block:
     text: str | None = None
     line: int = 0
     new: str | None = None  # the identifier of the document that starts here, "" if it has none
+    numbered: bool = False  # whether it starts at -DOCSTART-, without an identifier
     problems: list[Problem] = field(default_factory=list)
 
 
@@ -65,13 +74,16 @@ class _Parts:
         return Scanned(document, self.problems, path, self.line)
 
 
-def scan(path: str | Path, columns: Sequence[str] | None = None) -> Iterator[Scanned]:
+def scan(path: str | Path, columns: Sequence[str] | None = None, stem: str = "document") -> Iterator[Scanned]:
     """The documents of a column file.
 
     Args:
         path: the file, or ``-``.
         columns: the name of each column, such as ``["word", "pos", "tag"]`` (see `spanloom.formats.layout.Layout`);
             guessed from the first sentences if not given.
+        stem: what documents are called that begin at ``-DOCSTART-`` without an identifier, before their number:
+            "document" in a file of its own, so that gold and predictions are called alike, and the file's name in a
+            folder.
     """
     name = str(path)
     blocks = _blocks(path)
@@ -85,15 +97,19 @@ def scan(path: str | Path, columns: Sequence[str] | None = None) -> Iterator[Sca
         line = next((block.tokens[0][0] for block in first if block.tokens), None)
         yield Scanned(None, [Problem("error", "columns", layout, path=name, line=line)], name)
         return
+    told = [] if columns is not None else list(_guessed(layout, name, first))
     parts: _Parts | None = None
-    marked = False
+    marked, count = False, 0
     for block in chain(first, blocks):
         if parts is not None and (block.new is not None or not marked):
             yield parts.document(name)
             parts = None
         marked = marked or block.new is not None
         if parts is None:
-            parts = _Parts(block.new or "", block.line)
+            count += 1
+            title = f"{stem}-{count}" if block.numbered else block.new or ""
+            parts = _Parts(title, block.line, problems=told)
+            told = []
         _add(parts, block, layout, name)
     if parts is not None:
         yield parts.document(name)
@@ -102,15 +118,27 @@ def scan(path: str | Path, columns: Sequence[str] | None = None) -> Iterator[Sca
 def _layout(blocks: list[_Block], columns: Sequence[str] | None) -> Layout | str:
     sentences = [[text for _, text in block.tokens] for block in blocks if block.tokens]
     tabs = bool(sentences) and "\t" in sentences[0][0]
+    width = len(split(sentences[0][0], tabs)) if sentences else None
     if columns is not None:
-        return named_layout(columns, tabs)
+        return named_layout(columns, tabs, width)
     for comment in (comment for block in blocks for comment in block.comments):
         if comment.startswith(GLOBAL_COLUMNS):
             try:
-                return named_layout(comment.removeprefix(GLOBAL_COLUMNS).split(), tabs)
+                return named_layout(comment.removeprefix(GLOBAL_COLUMNS).split(), tabs, width)
             except UsageError as error:
                 return str(error)
     return guessed_layout(sentences) if sentences else Layout(("word",), tabs)
+
+
+def _guessed(layout: Layout, path: str, blocks: list[_Block]) -> Iterator[Problem]:
+    """What is not plain about a layout that was guessed."""
+    if CHUNK in layout.names:
+        message = (
+            f"column {layout.names.index(CHUNK) + 1} holds chunks such as NP, which are no mentions; the columns are "
+            f"read as {' '.join(layout.names)}, and can be named otherwise (--columns, columns=)"
+        )
+        line = next(block.tokens[0][0] for block in blocks if block.tokens)
+        yield Problem("warning", "columns of chunks", message, path=path, line=line, altered=True)
 
 
 def _blocks(path: str | Path) -> Iterator[_Block]:
@@ -130,8 +158,8 @@ def _blocks(path: str | Path) -> Iterator[_Block]:
             if block.tokens or block.new is not None:
                 yield block
                 block = _Block(line=number)
-            block.new = name
-        elif not block.tokens and _is_comment(line):
+            block.new, block.numbered = name, not name
+        elif not block.tokens and is_comment(line):
             if line.startswith(NEW_DOCUMENT) and block.new is not None:
                 yield block
                 block = _Block(line=number)
@@ -140,16 +168,6 @@ def _blocks(path: str | Path) -> Iterator[_Block]:
             block.tokens.append((number, line))
     if block.tokens or block.problems or block.comments or block.new is not None:
         yield block
-
-
-def _is_comment(line: str) -> bool:
-    """Whether a line before a sentence's first token is a comment, and not the token ``#``."""
-    if not line.startswith("# "):
-        return False
-    if _KEYED.match(line):
-        return True
-    fields = split(line, tabs=False)
-    return "\t" not in line and not (len(fields) <= 5 and TAG.fullmatch(fields[-1]))
 
 
 def _docstart(line: str) -> str | None:
@@ -254,6 +272,7 @@ COLUMNS = Format(
     (".conll", ".iob2", ".bio"),
     scan,
     write,
+    named_by_file=True,
     scan_options=("columns",),
     write_options=("scheme",),
 )

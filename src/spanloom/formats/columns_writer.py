@@ -11,6 +11,8 @@ from typing import BinaryIO
 from spanloom.document import Document, Offsets, align, to_bilou, to_bio
 from spanloom.errors import DataError, UsageError
 from spanloom.formats.base import DISCONTIGUOUS, Losses, count_meta
+from spanloom.formats.blocks import comments_above, new_document
+from spanloom.formats.layout import is_comment
 from spanloom.formats.output import output_file, scratch_file, writing
 
 DOCSTART = "-DOCSTART-"
@@ -97,11 +99,11 @@ def _spool(document: Document, names: list[str], scheme: str, marked: bool, loss
     bounds = document.sentences
     sentences = [(0, len(tokens))] if bounds is None else bounds.tolist()
     levels = _levels(document, sentences, losses)
-    comments = _comments(document, len(sentences), losses)
+    comments = comments_above(document, len(sentences), _reads_as_comment, losses)
     words = document.words
     columns = [document.columns.get(name, ["_"] * len(words)) for name in names]
     losses.add("token columns", len(document.columns.keys() - set(names)))
-    lines = [f"{NEW_DOCUMENT} id = {_line(document.id)}" if document.id else NEW_DOCUMENT] if marked else []
+    lines = [new_document(document, losses)] if marked else []
     texts = []
     for (first, end), sentence, above in zip(sentences, levels, comments, strict=True):
         lines += above
@@ -149,19 +151,8 @@ def _levels(document: Document, sentences: Sequence[Sequence[int]], losses: Loss
     return levels
 
 
-def _comments(document: Document, count: int, losses: Losses) -> list[list[str]]:
-    kept = document.meta.get("comments")
-    if kept is None:
-        return [[] for _ in range(count)]
-    sound = isinstance(kept, list) and len(kept) == count and all(isinstance(lines, list) for lines in kept)
-    if not sound:
-        losses.add("comments of other sentences")
-        return [[] for _ in range(count)]
-    return [[f"# {_line(str(line)).removeprefix('#').strip()}" for line in lines] for lines in kept]
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
+def _reads_as_comment(line: str) -> bool:
+    return is_comment(line) and not line.startswith((NEW_DOCUMENT, TEXT, GLOBAL_COLUMNS))
 
 
 def _text(text: str, tokens: Offsets, words: list[str], first: int, end: int) -> str:

@@ -3,8 +3,9 @@
 Tags are BIO, BILOU or BIOES. They are read from a column that ``# global.columns = `` (CoNLL-U Plus) calls ``NER``,
 ``ENTITY`` or ``TAG``, from an eleventh column, or from ``Entity=`` or ``NER=`` in MISC, and are written as the column
 ``NER``. Columns with a value come into the document as ``lemma``, ``pos`` (UPOS), ``xpos``, ``feats``, ``head``,
-``deprel``, ``deps`` and ``misc``. A token of several words (``3-4``) is one token, without the columns of its words;
-words that the text does not show (``3.1``) are left out.
+``deprel``, ``deps`` and ``misc``. A token of several words (``3-4``) is one token, without the columns of its words.
+Its tag is its own or else those of its words; a mention that begins or ends within it is one of all of it, which is
+told. Words that the text does not show (``3.1``) are left out, and told where they have a tag.
 """
 
 from __future__ import annotations
@@ -12,11 +13,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from spanloom.document import Document, from_tags, to_bio
+from spanloom.document.validate import Problem
 from spanloom.errors import DataError
 from spanloom.formats.base import Format, Losses, Scanned, count_meta
-from spanloom.formats.blocks import NEW_DOCUMENT, TEXT, Block, Sentence, flat_mentions, scan_blocks, stand_in
+from spanloom.formats.blocks import (
+    NEW_DOCUMENT,
+    TEXT,
+    Block,
+    Sentence,
+    comments_above,
+    flat_mentions,
+    new_document,
+    scan_blocks,
+    stand_in,
+)
 from spanloom.formats.layout import TAG, UNTYPED, shown_names
 from spanloom.formats.output import output_file
 
@@ -26,7 +39,7 @@ _OURS = {"UPOS": "pos"}  # else our name of a column is its own in lower case
 _KEPT = _STANDARD[2:]
 _ENTITY = ("NER", "ENTITY", "TAG")
 _IN_MISC = re.compile(r"(?:^|\|)(?:Entity|NER)=([^|]*)")
-_ID = re.compile(r"\d+(?:(-\d+)|(\.\d+))?")
+_ID = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9})|(\.[0-9]{1,9}))?")
 _DROPPED = re.compile(r"(?:SpaceAfter|Entity|NER)=")
 
 
@@ -44,79 +57,160 @@ def scan(path: str | Path) -> Iterator[Scanned]:
     return scan_blocks(path, read, whole=False)
 
 
+class _Row(NamedTuple):
+    """A line: a word, a token of several words, or a word that the text does not show.
+
+    Args:
+        number: of the line.
+        first: its number in the sentence; of a token of several words, that of the first.
+        last: that of the last word.
+        shown: whether the text shows it.
+        fields: by the name of their column.
+        tag: of a mention, "O" for none.
+        space: what follows it in the text.
+    """
+
+    number: int
+    first: int
+    last: int
+    shown: bool
+    fields: dict[str, str]
+    tag: str
+    space: str
+
+    @property
+    def form(self) -> str:
+        """What stands in the text."""
+        return self.fields["FORM"]
+
+
+class _Word(NamedTuple):
+    """What has a tag: a word, or a token of several words that has one of its own.
+
+    Args:
+        row: its line.
+        token: the index of the token that it belongs to.
+        begins: whether that token begins with it.
+        ends: whether that token ends with it.
+    """
+
+    row: _Row
+    token: int
+    begins: bool = True
+    ends: bool = True
+
+
 def _sentence(block: Block, names: Sequence[str]) -> Sentence:
-    rows = [row for number, line in block.lines if (row := _row(line, names, number)) is not None]
-    rows = _surface(rows)
-    if not rows:
+    rows = [_row(line, names, number) for number, line in block.lines]
+    hidden = [row for row in rows if not row.shown and row.tag != "O"]
+    tokens, words = _surface([row for row in rows if row.shown])
+    if not tokens:
         raise DataError("the sentence holds no token", line=block.number)
-    words = [row["FORM"] for row in rows]
-    text, offsets = _text(words, rows, block)
-    tags = [row["tag"] for row in rows]
-    for tag, row in zip(tags, rows, strict=True):
-        if not TAG.fullmatch(tag):
-            message = f"found the tag {tag[:40]!r}, expected O or a letter of BIO, BILOU or BIOES, '-' and a type"
-            raise DataError(message, line=int(row["line"]))
-    typed = [tag if "-" in tag or tag == "O" else f"{tag}-{UNTYPED}" for tag in tags]
-    mentions = [(kind, offsets[first][0], offsets[end - 1][1]) for first, end, kind in from_tags(typed)]
+    text, offsets = _text(tokens, block)
     columns = {}
     for name in _KEPT:
-        values = [row.get(name, "_") for row in rows]
+        values = [row.fields.get(name, "_") for row in tokens]
         if any(value != "_" for value in values):
             columns[_OURS.get(name, name.lower())] = values
-    return Sentence(text, offsets, columns, mentions)
+    sentence = Sentence(text, offsets, columns)
+    _add_mentions(sentence, words, tokens)
+    for row in hidden:
+        message = f"the tag {row.tag[:40]!r} stands at {row.form[:40]!r}, which the text does not show; it was left out"
+        sentence.problems.append(_altered("tags of words that the text does not show", message, row.number))
+    return sentence
 
 
-def _row(line: str, names: Sequence[str], number: int) -> dict[str, str] | None:
-    fields = line.split("\t")
-    expected = [*names, "NER"] if len(fields) == len(names) + 1 and tuple(names) == _STANDARD else names
-    if len(fields) != len(expected) or "ID" not in expected or "FORM" not in expected:
-        message = f"found {len(fields)} columns, expected {len(names)} ({shown_names(names)}), between tabs"
+def _altered(kind: str, message: str, line: int) -> Problem:
+    return Problem("warning", kind, message, line=line, altered=True)
+
+
+def _row(line: str, names: Sequence[str], number: int) -> _Row:
+    values = line.split("\t")
+    expected = [*names, "NER"] if len(values) == len(names) + 1 and tuple(names) == _STANDARD else names
+    if len(values) != len(expected) or "ID" not in expected or "FORM" not in expected:
+        message = f"found {len(values)} columns, expected {len(names)} ({shown_names(names)}), between tabs"
         raise DataError(message, line=number)
-    row = dict(zip(expected, fields, strict=True))
-    match = _ID.fullmatch(row["ID"])
-    if match is None or not row["FORM"]:
-        raise DataError(
-            f"found the token {row['ID'][:20]!r} {row['FORM'][:20]!r}, expected a number and a form", line=number
-        )
-    if match[2]:
-        return None
-    entity = next((row[name] for name in expected if name.upper() in _ENTITY), None)
-    misc = row.get("MISC", "_")
-    found = _IN_MISC.search(misc)
-    row["tag"] = entity if entity is not None else found[1] if found else "O"
-    row["tag"] = "O" if row["tag"] == "_" else row["tag"]
-    row["space"] = "" if "SpaceAfter=No" in misc.split("|") else " "
-    row["MISC"] = "|".join(part for part in misc.split("|") if not _DROPPED.match(part)) or "_"
-    row["line"] = str(number)
-    return row
+    fields = dict(zip(expected, values, strict=True))
+    match = _ID.fullmatch(fields["ID"])
+    if match is None or not fields["FORM"]:
+        found = f"{fields['ID'][:20]!r} {fields['FORM'][:20]!r}"
+        raise DataError(f"found the token {found}, expected a number and a form", line=number)
+    misc = fields.get("MISC", "_")
+    entity = next((fields[name] for name in expected if name.upper() in _ENTITY), None)
+    in_misc = _IN_MISC.search(misc)
+    tag = entity if entity is not None else in_misc[1] if in_misc else "O"
+    tag = "O" if tag == "_" else tag
+    if not TAG.fullmatch(tag):
+        message = f"found the tag {tag[:40]!r}, expected O or a letter of BIO, BILOU or BIOES, '-' and a type"
+        raise DataError(message, line=number)
+    tag = tag if "-" in tag or tag == "O" else f"{tag}-{UNTYPED}"
+    fields["MISC"] = "|".join(part for part in misc.split("|") if not _DROPPED.match(part)) or "_"
+    space = "" if "SpaceAfter=No" in misc.split("|") else " "
+    return _Row(number, int(match[1]), int(match[2] or match[1]), match[3] is None, fields, tag, space)
 
 
-def _surface(rows: Sequence[dict[str, str]]) -> list[dict[str, str]]:
-    """Rows that the text shows: a token of several words in place of its words."""
-    shown = []
-    hidden = 0
-    tags: dict[str, str] = {}
-    for row in rows:
-        tags.setdefault(row["ID"], row["tag"])
-    for row in rows:
-        first, _, last = row["ID"].partition("-")
-        if last:
-            hidden = int(last)
-            row["tag"] = tags.get(first, "O")
-        elif int(first) <= hidden:
-            continue
-        shown.append(row)
-    return shown
+def _surface(rows: Sequence[_Row]) -> tuple[list[_Row], list[_Word]]:
+    """The tokens that the text shows, and the words that have the tags, which may be parts of them."""
+    tokens: list[_Row] = []
+    words: list[_Word] = []
+    at = 0
+    while at < len(rows):
+        row = rows[at]
+        at += 1
+        if "-" in row.fields["ID"]:
+            count = row.last - row.first + 1
+            parts = rows[at : at + max(count, 0)]
+            numbers = [(part.first, part.last) for part in parts]
+            if not 1 < count == len(parts) or numbers != [(n, n) for n in range(row.first, row.last + 1)]:
+                found = f"the token of several words {row.fields['ID']!r}"
+                message = f"found {found}, expected a line for each of its words below it"
+                raise DataError(message, line=row.number)
+            at += count
+            words += _parts(row, parts, len(tokens))
+        else:
+            words.append(_Word(row, len(tokens)))
+        tokens.append(row)
+    return tokens, words
 
 
-def _text(words: Sequence[str], rows: Sequence[dict[str, str]], block: Block) -> tuple[str, list[tuple[int, int]]]:
+def _parts(row: _Row, parts: Sequence[_Row], token: int) -> list[_Word]:
+    """What has the tags of a token of several words: itself, or each of them."""
+    if row.tag == "O":
+        return [_Word(part, token, i == 1, i == len(parts)) for i, part in enumerate(parts, start=1)]
+    tags = [part.tag for part in parts]
+    if any(tag != "O" for tag in tags) and from_tags(tags) != [(0, len(tags), row.tag.partition("-")[2])]:
+        found = f"the tag {row.tag[:40]!r} at {row.form[:40]!r}, and {' '.join(tags)[:80]!r} at its words"
+        raise DataError(f"found {found}, expected the tag at one or the other", line=row.number)
+    return [_Word(row, token)]
+
+
+def _add_mentions(sentence: Sentence, words: Sequence[_Word], tokens: Sequence[_Row]) -> None:
+    """Mentions of words as mentions of the tokens that the text shows."""
+    for first, end, kind in from_tags([word.row.tag for word in words]):
+        one, other = words[first], words[end - 1]
+        start, stop = sentence.tokens[one.token][0], sentence.tokens[other.token][1]
+        sentence.mentions.append((kind, start, stop))
+        if not (one.begins and other.ends):
+            token = tokens[other.token if one.begins else one.token].form
+            message = (
+                f"the mention of type {kind[:40]!r} begins or ends within {token[:40]!r}, a token of several words; it "
+                f"is read as {sentence.text[start:stop][:40]!r}"
+            )
+            sentence.problems.append(_altered("mentions of parts of a token", message, one.row.number))
+
+
+def _text(tokens: Sequence[_Row], block: Block) -> tuple[str, list[tuple[int, int]]]:
     text = block.text
     if text is None:
-        text = "".join(word + row["space"] for word, row in zip(words, rows, strict=True)).rstrip()
-    offsets = stand_in(words, text)
+        text = "".join(token.form + token.space for token in tokens).rstrip()
+    offsets = stand_in((token.form for token in tokens), text)
     if offsets is None:
         raise DataError(f"the tokens do not stand in '{TEXT}{text[:40]}'", line=block.lines[0].number)
     return text, offsets
+
+
+def _reads_as_comment(line: str) -> bool:
+    return line.startswith("# ") and not line.startswith((NEW_DOCUMENT, TEXT, GLOBAL))
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
@@ -143,18 +237,17 @@ def _lines(document: Document, path: str | Path, losses: Losses) -> Iterator[str
         if not value or any(character in value for character in "\t\r\n"):
             message = f"document {document.id!r}: CoNLL-U cannot hold the value {value[:40]!r}; change or remove it"
             raise DataError(message, path=path)
-    yield f"{NEW_DOCUMENT} id = {' '.join(document.id.split())}" if document.id else NEW_DOCUMENT
+    yield new_document(document, losses)
     tags = to_bio(flat_mentions(document, losses), len(words))
     texts = []
-    kept = document.meta.get("comments")
     sentences = [[0, len(words)]] if document.sentences is None else document.sentences.tolist()
-    comments = kept if isinstance(kept, list) and len(kept) == len(sentences) else [[]] * len(sentences)
+    comments = comments_above(document, len(sentences), _reads_as_comment, losses)
     for (first, end), above in zip(sentences, comments, strict=True):
         if first == end:
             continue
         surface = " ".join(document.text[int(tokens[first, 0]) : int(tokens[end - 1, 1])].splitlines())
         texts.append(surface)
-        yield from (str(line) for line in above)
+        yield from above
         yield TEXT + surface
         for i in range(first, end):
             row = [column[i] for column in values]

@@ -11,11 +11,17 @@ from functools import cached_property
 from spanloom.errors import UsageError, clip
 
 TAG = re.compile(r"O|[BIESLUM](?:-.+)?")
+CHUNK = "chunk"  # the column of phrases in the files of CoNLL-2003
+_BEFORE_CHUNKS = {1: ["pos"], 2: ["lemma", "pos"]}  # how many columns stand between words and chunks: their names
 UNTYPED = "mention"  # the type of tags that are only a letter
 _SPECIAL = ("word", "tag", "id", "_")
 _NUMBER = re.compile(r"[0-9]+")
 _NAMES = 120  # characters of the names of columns in a message
 _FIELDS = re.compile(r"[ \t]+")
+_KEYED = re.compile(r"# (newdoc|newpar|\S+ =)")
+_MOST_FIELDS = 5  # of a token that looks like a comment
+# the types of CoNLL-2000 and of CoNLL-2003, English and German
+_CHUNKS = {"NP", "VP", "PP", "ADVP", "ADJP", "SBAR", "PRT", "CONJP", "INTJ", "LST", "UCP", "NC", "VC", "PC", "AC"}
 
 
 @dataclass(frozen=True)
@@ -71,13 +77,34 @@ def split(line: str, tabs: bool) -> list[str]:
     return line.split("\t") if tabs else _FIELDS.split(line.strip(" \t"))
 
 
-def named_layout(columns: Sequence[str], tabs: bool) -> Layout:
+def is_comment(line: str) -> bool:
+    """Whether a line before a sentence's first token is a comment, and not the token ``#``.
+
+    >>> is_comment("# seen today"), is_comment("# text = No pain"), is_comment("# NN O")
+    (True, True, False)
+    """
+    if not line.startswith("# "):
+        return False
+    if _KEYED.match(line):
+        return True
+    fields = split(line, tabs=False)
+    return "\t" not in line and not (len(fields) <= _MOST_FIELDS and TAG.fullmatch(fields[-1]))
+
+
+def named_layout(columns: Sequence[str], tabs: bool, width: int | None = None) -> Layout:
     """The layout that the user, or the file's ``# global.columns`` line, names.
+
+    Args:
+        columns: one name each; ``tag*`` at the end stands for as many columns of tags as there are.
+        tabs: whether fields are separated by single tabs.
+        width: how many columns the file has, if that is known.
 
     Raises:
         UsageError: no word column, or two columns of one name.
     """
     names = tuple(columns)
+    if names[-1:] == ("tag*",):
+        names = (*names[:-1], *("tag",) * max(1, (width or 0) - len(names) + 1))
     if names.count("word") != 1:
         raise UsageError(
             f"columns are {clip(' '.join(names), _NAMES)}; expected one 'word' among them, such as 'word pos tag'"
@@ -94,7 +121,9 @@ def guessed_layout(sentences: Sequence[Sequence[str]]) -> Layout | str:
 
     The first column is the word, or the second if the first one counts the tokens from 1. The last column holds tags,
     and so do the columns right before it, as long as they look like tags (nested levels). If the last column holds
-    something else, the last ones that look like tags count. Other columns are called ``column3`` and so on. Tags are
+    something else, the last ones that look like tags count. The first of several columns of tags holds no mentions if
+    its types are those of phrases (NP, VP), as in the files of CoNLL-2003: it is called ``chunk``, and what stands
+    before it ``pos``, or ``lemma`` and ``pos``. Other columns are called ``column3`` and so on. Tags are
     what more than half of a column is: one wrong tag must not hide a column, it is reported when its line is read.
 
     Args:
@@ -104,6 +133,8 @@ def guessed_layout(sentences: Sequence[Sequence[str]]) -> Layout | str:
     Layout(names=('word', 'column2', 'tag'), tabs=False)
     >>> guessed_layout([["1\\tEU\\tB-ORG\\tO\\t-", "2\\trejects\\tO\\tO\\t-"]])
     Layout(names=('id', 'word', 'tag', 'tag', 'column5'), tabs=True)
+    >>> guessed_layout([["EU NNP I-NP I-ORG", "rejects VBZ I-VP O"]])
+    Layout(names=('word', 'pos', 'chunk', 'tag'), tabs=False)
     """
     tabs = "\t" in sentences[0][0]
     rows = [[split(line, tabs) for line in sentence] for sentence in sentences]
@@ -123,10 +154,20 @@ def guessed_layout(sentences: Sequence[Sequence[str]]) -> Layout | str:
             "expected O, B-type, I-type or other letters of BIOES and BILOU; name the columns with 'columns'"
         )
     last = max(i for i in range(width) if is_tags[i])
-    while is_tags[last]:  # the word's column stops it
-        names[last] = "tag"
-        last -= 1
+    first_tag = last
+    while is_tags[first_tag - 1]:  # the word's column stops it
+        first_tag -= 1
+    names[first_tag : last + 1] = ["tag"] * (last + 1 - first_tag)
+    if first_tag < last and _are_chunks([row[first_tag] for sentence in rows for row in sentence]):
+        names[first_tag] = CHUNK
+        between = slice(names.index("word") + 1, first_tag)
+        names[between] = _BEFORE_CHUNKS.get(first_tag - between.start, names[between])
     return Layout(tuple(names), tabs)
+
+
+def _are_chunks(tags: Sequence[str]) -> bool:
+    kinds = {tag.partition("-")[2] for tag in tags if tag != "O"}
+    return bool(kinds) and kinds <= _CHUNKS
 
 
 def _mostly_tags(values: Sequence[str]) -> bool:

@@ -15,8 +15,13 @@ from spanloom.formats.source import decode, read_bytes
 _BOM = "\ufeff"
 
 
-def scan(path: str | Path) -> Iterator[Scanned]:
-    """The file as one document, line ends as they are; a byte order mark at its start is no part of the text."""
+def scan(path: str | Path, stem: str | None = None) -> Iterator[Scanned]:
+    """The file as one document, line ends as they are; a byte order mark at its start is no part of the text.
+
+    Args:
+        path: the file, or ``-``.
+        stem: the document's ``id``; the file's name without its ending if not given.
+    """
     try:
         text = decode(read_bytes(path), path).removeprefix(_BOM)
     except DataError as error:
@@ -24,7 +29,7 @@ def scan(path: str | Path) -> Iterator[Scanned]:
         yield Scanned(None, [problem], str(path))
         return
     name = "" if str(path) == STDIO else Path(path).stem
-    yield Scanned(Document(text, id=name), [], str(path))
+    yield Scanned(Document(text, id=stem or name), [], str(path))
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
@@ -44,4 +49,4 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     return losses
 
 
-TEXT = Format("text", (".txt",), scan, write)
+TEXT = Format("text", (".txt",), scan, write, named_by_file=True)

@@ -47,12 +47,13 @@ _READ = {
 }
 
 
-def scan(path: str | Path, types: Collection[str] | None = None) -> Iterator[Scanned]:
+def scan(path: str | Path, types: Collection[str] | None = None, stem: str | None = None) -> Iterator[Scanned]:
     """The document of an XMI file.
 
     Args:
         path: the file, or ``-``.
         types: full names of the types whose annotations are mentions.
+        stem: the ``id`` of a document without one; the file's name without its ending if not given.
     """
     with extra("xmi", "an XMI file"):
         import cassis
@@ -79,7 +80,7 @@ def scan(path: str | Path, types: Collection[str] | None = None) -> Iterator[Sca
         problem = Problem("error", "unreadable", error.message, path=error.path or name, line=error.line)
         yield Scanned(None, [problem], name)
         return
-    document.id = document.id or (file.stem if file is not None else "")
+    document.id = document.id or stem or (file.stem if file is not None else "")
     yield Scanned(document, [replace(problem, path=name) for problem in problems], name)
 
 
@@ -186,4 +187,4 @@ def _add_sentences(document: Document, annotations: list[Any], problems: list[Pr
         document.sentences = with_sentences.sentences
 
 
-XMI = Format("xmi", (".xmi",), scan, write, gaps=True, keeps_ids=True, scan_options=("types",))
+XMI = Format("xmi", (".xmi",), scan, write, gaps=True, keeps_ids=True, named_by_file=True, scan_options=("types",))

@@ -1,0 +1,76 @@
+"""Which files of a folder are read, and as what; those that are not are told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from spanloom.document.validate import Problem
+from spanloom.errors import UsageError
+from spanloom.formats.base import Format, Scanned
+
+# what stands beside data and is none
+_BESIDE = re.compile(
+    r"(?:readme|licen[cs]e|changelog|.*TypeSystem\.xml$|.*\.(?:md|rst|conf|cfg|ini|toml|ya?ml|py|sh|log|sha256|md5)$)",
+    re.IGNORECASE,
+)
+
+
+def files_of(root: Path, kind: Format | None, kinds: Iterable[Format]) -> tuple[list[tuple[Format, Path]], list[Path]]:
+    """The inputs of a folder, each with its format, and the files that are none.
+
+    Args:
+        root: the folder.
+        kind: the format of all of them, if the user named one.
+        kinds: formats to choose from otherwise.
+
+    Raises:
+        UsageError: there is nothing to read.
+    """
+    files = [file for file in sorted(root.rglob("*")) if file.is_file() and not _is_hidden(file.relative_to(root))]
+    data = [file for file in files if not _BESIDE.match(file.name)]
+    choices = list(kinds) if kind is None else [kind]
+    whole = next((other for other in choices if other.folders and (other is kind or other.knows(root))), None)
+    if whole is not None:
+        return [(whole, root)], [file for file in data if file.suffix not in (".txt", *whole.suffixes)]
+    known = ((next((other for other in choices if other.knows(file)), None), file) for file in files)
+    inputs = [(other, file) for other, file in known if other is not None]
+    if kind is not None and not inputs:
+        inputs = [(kind, file) for file in _of_one_ending(root, data, kind)]
+    if not inputs:
+        raise UsageError(f"the folder {root} holds no file that ends in one of: {_endings(choices)}")
+    taken = {file for _, file in inputs}
+    return inputs, [file for file in data if file not in taken]
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
+def _of_one_ending(root: Path, files: Sequence[Path], kind: Format) -> Sequence[Path]:
+    """The files of a folder whose names do not say the format that the user named, if they are all of one ending."""
+    endings = sorted({file.suffix for file in files})
+    if len(endings) > 1:
+        message = (
+            f"the folder {root} holds files that end in {', '.join(endings)}, and none in {_endings([kind])}; "
+            "name the file to read"
+        )
+        raise UsageError(message)
+    return files
+
+
+def _endings(kinds: Sequence[Format]) -> str:
+    return ", ".join(suffix for kind in kinds for suffix in kind.suffixes)
+
+
+def stem_in(root: Path, file: Path) -> str:
+    """What a file is called in its folder: the folders between, and its name without its ending."""
+    return file.relative_to(root).with_suffix("").as_posix()
+
+
+def not_read(files: Iterable[Path]) -> Iterator[Scanned]:
+    """Files that are no input."""
+    for file in files:
+        message = "the name tells no format that is known, so the file was not read; name it alone, with its format"
+        yield Scanned(None, [Problem("warning", "files not read", message, path=str(file), altered=True)], str(file))
