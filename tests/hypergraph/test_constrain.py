@@ -71,7 +71,7 @@ def test_against_all_structures(name, counting, seed, data):
     mentions = every_mention(name, length)
     number = data.draw(st.integers(0, len(mentions) - 1))
     paths = structure.paths(mentions, TYPES)
-    rows = paths.allowed[paths.steps[paths.step_ptr[number] : paths.step_ptr[number + 1]]]
+    rows = paths.spread(number)
     first = int(paths.first[number])
     found = rivals(ENGINES[counting](template), potentials, rows, first)
     best = [-math.inf, -math.inf]

@@ -270,7 +270,13 @@ def test_constrained_paths():
     rng = np.random.default_rng(5)
     allowed = (rng.random((3, len(template.edges))) < 0.7).astype(np.uint8)
     paths = Paths(
-        np.array([1, 1]), np.array([1, 0]), np.array([1, 3]), np.array([0, 3, 4]), np.array([0, 1, 2, 1]), allowed
+        np.array([1, 1]),
+        np.array([1, 0]),
+        np.array([1, 3]),
+        np.array([0, 3, 4]),
+        np.array([0, 1, 2, 1]),
+        np.ones(4, np.int64),
+        allowed,
     )
     found = SubgraphEngine(template).path_probability(given_, offsets, paths)
     for q, (k, steps) in enumerate([(1, {1: 0, 2: 1, 3: 2}), (0, {3: 1})]):

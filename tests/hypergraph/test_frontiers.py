@@ -87,9 +87,8 @@ def test_the_probability_of_a_mention_of_three_components(name):
     total = log_partition(template, scores)
     for q, probability in enumerate(found):
         kept = [list(row) for row in scores]
-        for i, row in enumerate(paths.steps[paths.step_ptr[q] : paths.step_ptr[q + 1]]):
-            token = paths.first[q] + i
-            for e in np.flatnonzero(paths.allowed[row] == 0):
+        for token, row in enumerate(paths.spread(q), paths.first[q]):
+            for e in np.flatnonzero(row == 0):
                 kept[token][e] = -math.inf
         assert probability == pytest.approx(math.exp(log_partition(template, kept) - total), rel=1e-6)
     assert 0 < found.min() < found.max() < 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spanloom.hypergraph import kernels_derivations, reference
 from spanloom.hypergraph.engine import (
@@ -18,11 +19,13 @@ from spanloom.hypergraph.engine import (
     Ranking,
     csr,
     pieces,
-    query_pieces,
 )
 from spanloom.hypergraph.subgraphs import SubgraphEngine
 from spanloom.hypergraph.template import Template
 from spanloom.hypergraph.threads import parallel_map
+from spanloom.hypergraph.walks import Walk, Walker
+
+Bools = NDArray[np.bool_]
 
 
 class DerivationEngine(Engine):
@@ -97,18 +100,42 @@ class DerivationEngine(Engine):
         self, potentials: Potentials, offsets: Ints, paths: Paths, n_jobs: int | None = 1
     ) -> Floats:
         if all(len(edge.children) <= 1 for edge in self.template.edges):
-            # No node is shared, so both countings agree; the flow below is for paths through nodes that are.
+            # No node is shared, so both countings agree; expected visits are for paths through nodes that are.
             return self._subgraphs.path_probability(potentials, offsets, paths, n_jobs)
-        result = np.zeros(len(paths.sentence))
+        order = self._tables[1]
+        allowed = paths.allowed[:, order] > 0
+        held, starts = self._nodes(allowed)
+        usable = allowed & held[:, np.repeat(np.arange(held.shape[1]), np.diff(self._tables[0]))]
+        asked = np.arange(len(paths.sentence))
+        return self._walker.probabilities(potentials, offsets, paths, usable, starts, asked, n_jobs)
 
-        def run(piece: Ints) -> None:
-            kernels_derivations.path_probability(
-                *potentials, offsets, paths.sentence, paths.kind, paths.first, paths.step_ptr, paths.steps,
-                paths.allowed, piece, self._root, self._tables, result,
-            )  # fmt: skip
+    def _nodes(self, allowed: Bools) -> tuple[Bools, Bools]:
+        """(M, V) the nodes of a path, of which not all hyperedges are allowed, and those where its flow begins.
 
-        parallel_map(run, query_pieces(paths.sentence, paths.kind), n_jobs)
-        return result
+        It begins at those that no other node of the path reaches at the same token, with their expected visits.
+        """
+        kind_ptr, _, child_ptr, child_kind, child_step = self._tables[:5]
+        kinds = range(len(kind_ptr) - 1)
+        held = np.stack([~allowed[:, kind_ptr[v] : kind_ptr[v + 1]].all(1) for v in kinds], 1)
+        starts = held.copy()
+        for kind in kinds:
+            for choice in range(kind_ptr[kind], kind_ptr[kind + 1]):
+                for i in range(child_ptr[choice], child_ptr[choice + 1]):
+                    if child_step[i] == 0:
+                        starts[:, child_kind[i]] &= ~(held[:, kind] & allowed[:, choice])
+        return held, starts
+
+    @cached_property
+    def _walker(self) -> Walker:
+        kind_ptr, order, child_ptr, child_kind, child_step, final, role_ptr, role, role_step, constant = self._tables
+        kinds = len(final)  # a node of the next token is a state, too
+        inner = np.append(0, np.cumsum(child_step == 0))
+        walk = Walk(
+            np.arange(kinds), kind_ptr, np.arange(len(order)), child_ptr,
+            child_kind + kinds * child_step, kinds + np.arange(kinds), final.astype(np.int64),
+            (inner[child_ptr[1:]] == inner[child_ptr[:-1]]).astype(np.uint8), role_ptr, role, role_step, constant,
+        )  # fmt: skip
+        return Walker(walk, 2 * kinds, self._root, late=True)
 
 
 def _depth(template: Template) -> int:

@@ -19,7 +19,7 @@ Singles = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Edges = NDArray[np.int16]
 
-_PIECES = 32  # work is cut into this many pieces, whatever the number of threads
+PIECES = 32  # work is cut into this many pieces, whatever the number of threads
 
 
 class Potentials(NamedTuple):
@@ -80,17 +80,31 @@ class Paths(NamedTuple):
         sentence: (Q,).
         kind: (Q,) the type's number.
         first: (Q,) the first token, counted in the sentence.
-        step_ptr: (Q + 1,) where the steps of each begin.
-        steps: for each token in turn, a row of ``allowed``.
+        run_ptr: (Q + 1,) where the runs of each begin.
+        row: for each run, which follow one another, a row of ``allowed``.
+        size: for how many tokens in turn, at least 1.
         allowed: (M, E) 1 where a hyperedge may be picked.
     """
 
     sentence: Ints
     kind: Ints
     first: Ints
-    step_ptr: Ints
-    steps: Ints
+    run_ptr: Ints
+    row: Ints
+    size: Ints
     allowed: NDArray[np.uint8]
+
+    @classmethod
+    def build(cls, sentence: Ints, kind: Ints, first: Ints, row: Ints, size: Ints, allowed: NDArray[np.uint8]) -> Paths:
+        """From (Q, P) rows and sizes of runs; those of no token are left out."""
+        kept = size > 0
+        run_ptr = np.concatenate([[0], np.cumsum(kept.sum(1))])
+        return cls(sentence, kind, first, run_ptr, row[kept], size[kept], allowed)
+
+    def spread(self, number: int) -> NDArray[np.uint8]:
+        """(S, E) what one of the paths allows at each of its tokens."""
+        runs = slice(self.run_ptr[number], self.run_ptr[number + 1])
+        return self.allowed[np.repeat(self.row[runs], self.size[runs])]
 
 
 class Engine(ABC):
@@ -200,20 +214,4 @@ def csr(rows: Iterable[list[int]]) -> tuple[Ints, Ints]:
 
 def pieces(count: int) -> list[Ints]:
     """The numbers below ``count`` in pieces, which depend on nothing else."""
-    return [np.arange(a, b) for a, b in even_ranges(count, _PIECES)]
-
-
-def query_pieces(sentence: Ints, kind: Ints) -> list[Ints]:
-    """Questions in pieces, those of one sentence and type together."""
-    order = np.lexsort((kind, sentence))
-    cuts = np.searchsorted(sentence[order], np.unique(sentence[order]))
-    return [order[piece] for piece in _cut_at(len(order), cuts)]
-
-
-def _cut_at(count: int, cuts: Ints) -> list[Ints]:
-    """Ranges of about equal size that begin only at ``cuts``."""
-    if not count:
-        return []
-    wanted = np.linspace(0, count, _PIECES, endpoint=False)
-    starts = np.unique(cuts[np.searchsorted(cuts, wanted, side="right") - 1])
-    return [np.arange(a, b) for a, b in zip(starts, [*starts[1:], count], strict=True)]
+    return [np.arange(a, b) for a, b in even_ranges(count, PIECES)]

@@ -1,7 +1,7 @@
 """Kernels over the paths of a template's automaton, one sentence and type at a time, in the log domain.
 
-The sums of `kernels_subgraphs` where those are not safe, the best structure and the k best, and the probability of a
-constrained path. An arc's score is that of its hyperedge; b and a are inside and outside scores, as there.
+The sums of `kernels_subgraphs` where those are not safe, the best structure and the k best. An arc's score is that of
+its hyperedge; b and a are inside and outside scores, as there.
 """
 
 import numpy as np
@@ -270,72 +270,3 @@ def kbest(scores, constants, start, end, k, count, states, arcs, tables, score, 
                     d += 1
                 state = target[i]
             state = entry_of[state]
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def path_probability(
-    scores,
-    constants,
-    offsets,
-    sentence,
-    kind,
-    first,
-    step_ptr,
-    steps,
-    allowed,
-    query_order,
-    states,
-    orders,
-    tables,
-    probability,
-):
-    """The probability that a sub-hypergraph keeps, at some tokens, to some hyperedges.
-
-    Args:
-        sentence: (Q,) the sentence of each query.
-        kind: (Q,) its type.
-        first: (Q,) its first token, in the sentence.
-        step_ptr: (Q + 1,) where its steps begin.
-        steps: the row of ``allowed`` for each token in turn from ``first`` on.
-        allowed: (M, E + 1) 1 where a hyperedge may be picked.
-        query_order: queries sorted by sentence and type, so that each pair's inside scores are computed once.
-        probability: (Q,), filled in.
-    """
-    root, edges = tables[12], len(tables[11])
-    entries = len(tables[3])
-    longest = 0
-    for q in query_order:
-        longest = max(longest, offsets[sentence[q] + 1] - offsets[sentence[q]])
-    beta = np.empty((longest + 1, entries))
-    alpha = np.empty((longest + 1, entries))
-    w = np.empty(edges + len(tables[5]) - 1)
-    b = np.empty(states)
-    entry = np.empty(entries)
-    last_n, last_k, log_z = -1, -1, 0.0
-    for q in query_order:
-        n, k = sentence[q], kind[q]
-        start, end = offsets[n], offsets[n + 1]
-        if n != last_n or k != last_k:
-            log_z = _log_inside(beta[: end - start + 1], w, b, scores, constants, start, end, k, orders, tables)
-            for x in range(entries):
-                alpha[0, x] = 0.0 if x == root else -np.inf
-            for token in range(end - start):
-                _log_weights(w, scores, constants, start, end, k, token, tables)
-                _log_bundles(w, tables)
-                _log_push(alpha[token], alpha[token + 1], b, w, orders, tables)
-            last_n, last_k = n, k
-        for x in range(entries):
-            entry[x] = alpha[first[q], x]
-        for i in range(step_ptr[q], step_ptr[q + 1]):
-            token = first[q] + i - step_ptr[q]
-            _log_weights(w, scores, constants, start, end, k, token, tables)
-            for e in range(edges):
-                if not allowed[steps[i], e]:
-                    w[e] = -np.inf
-            _log_bundles(w, tables)
-            _log_push(entry, entry, b, w, orders, tables)
-        after = first[q] + step_ptr[q + 1] - step_ptr[q]
-        total = 0.0
-        for x in range(entries):
-            total += np.exp(entry[x] + beta[after, x] - log_z)
-        probability[q] = min(1.0, total)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import heapq
+from functools import cached_property
 from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spanloom.hypergraph import kernels_paths, kernels_subgraphs
 from spanloom.hypergraph.engine import (
@@ -20,11 +22,11 @@ from spanloom.hypergraph.engine import (
     Ranking,
     csr,
     pieces,
-    query_pieces,
 )
 from spanloom.hypergraph.program import Program, compile_program, parts
 from spanloom.hypergraph.template import Template
 from spanloom.hypergraph.threads import parallel_map
+from spanloom.hypergraph.walks import Walk, Walker
 
 _LANES = 64  # how many (sentence, type) pairs run side by side, to hide what a vector operation costs to begin
 _CACHED = 1 << 17  # bytes of scores that an automaton may keep for a token: what a core's cache holds
@@ -173,19 +175,26 @@ class _Part:
         self, potentials: Potentials, offsets: Ints, paths: Paths, n_jobs: int | None, result: Floats
     ) -> None:
         """Multiply ``result`` by the probability of what each path demands of this part."""
-        allowed = np.concatenate([paths.allowed[:, self._edges], np.ones((len(paths.allowed), 1), np.uint8)], 1)
-        demands = np.append(0, np.cumsum((allowed == 0).any(1)[paths.steps]))[paths.step_ptr]
-        queries = np.flatnonzero(np.diff(demands))
-        chances = np.ones(len(result))
+        allowed = np.concatenate([paths.allowed[:, self._edges], np.ones((len(paths.allowed), 1), np.uint8)], 1) > 0
+        constrains: NDArray[np.bool_] = (~allowed).any(1)
+        demands = np.append(0, np.cumsum(constrains[paths.row]))[paths.run_ptr]
+        asked = np.flatnonzero(np.diff(demands))
+        if len(asked):
+            anywhere = np.ones((len(allowed), len(self.program.exit)), bool)
+            usable = allowed[:, self.program.arcs.choice]
+            result *= self._walker.probabilities(potentials, offsets, paths, usable, anywhere, asked, n_jobs)
 
-        def run(piece: Ints) -> None:
-            kernels_paths.path_probability(
-                *potentials, offsets, paths.sentence, paths.kind, paths.first, paths.step_ptr, paths.steps, allowed,
-                queries[piece], self.program.states, self._orders, self._tables, chances,
-            )  # fmt: skip
-
-        parallel_map(run, query_pieces(paths.sentence[queries], paths.kind[queries]), n_jobs)
-        result *= chances
+    @cached_property
+    def _walker(self) -> Walker:
+        program, arcs = self.program, self.program.arcs
+        role_ptr, role, role_step, _, constant = self._tables[7:12]
+        arrives = np.isin(arcs.target, program.exit).astype(np.uint8)
+        begins = np.flatnonzero(np.diff(arcs.source, prepend=-1))
+        walk = Walk(
+            arcs.source[begins], np.append(begins, len(arcs.source)), arcs.choice, np.arange(len(arcs.target) + 1),
+            arcs.target, program.exit, program.accept, arrives, role_ptr, role, role_step, constant,
+        )  # fmt: skip
+        return Walker(walk, program.states, program.root, late=False)
 
     def _whole(self, edges: Edges) -> Edges:
         """Hyperedges of the part as those of the whole template."""

@@ -178,9 +178,9 @@ class Lattice:
 
     def questions(self, asked: Segments, *, words: bool) -> Paths:
         """Whether structures hold some words, or mentions."""
-        ptr, steps = spelled(asked.first, asked.end, asked.base)
+        row, size = spelled(asked.first, asked.end, asked.base)
         rows = self._word_rows if words else self._mention_rows
-        return Paths(asked.sentence, np.zeros_like(asked.sentence), asked.first, ptr, steps, rows)
+        return Paths.build(asked.sentence, np.zeros_like(asked.sentence), asked.first, row, size, rows)
 
     def probabilities(
         self, potentials: Potentials, offsets: Ints, asked: Segments, *, words: bool, n_jobs: int = 1

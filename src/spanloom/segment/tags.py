@@ -89,8 +89,8 @@ class Words(Chain):
     def paths(self, mentions: MentionTable, types: Sequence[str]) -> Paths:
         """As `Structure.paths`: the word's tags."""
         rows = np.array([edge_rows(self.template(types), [other == tag for other in WORD_TAGS]) for tag in WORD_TAGS])
-        ptr, steps = spelled(mentions.first, mentions.end, np.zeros(len(mentions), np.int64))
-        return Paths(mentions.sentence, np.zeros_like(mentions.kind), mentions.first, ptr, steps, rows)
+        row, size = spelled(mentions.first, mentions.end, np.zeros(len(mentions), np.int64))
+        return Paths.build(mentions.sentence, np.zeros_like(mentions.kind), mentions.first, row, size, rows)
 
     def start_roles(self, types: Sequence[str]) -> frozenset[str]:
         """None: no penalty is tuned for words."""
@@ -107,18 +107,16 @@ def edge_rows(template: Template, wanted: Sequence[bool]) -> NDArray[np.uint8]:
 
 
 def spelled(first: Ints, end: Ints, base: Ints) -> tuple[Ints, Ints]:
-    """The tags of Q words or mentions, one after the other, and where each begins.
+    """The tags of Q words or mentions, (Q, 3): the first, those between, the last; and of how many characters.
 
     Args:
         first, end: (Q,) half-open.
         base: (Q,) number of the tag B; its I, E (or L) and S (or U) follow it.
 
     >>> [part.tolist() for part in spelled(np.array([0, 5]), np.array([3, 6]), np.array([0, 1]))]
-    [[0, 3, 4], [0, 1, 2, 4]]
+    [[[0, 1, 2], [4, 2, 3]], [[1, 1, 1], [1, 0, 0]]]
     """
-    lengths = end - first
-    ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    within = np.arange(ptr[-1]) - np.repeat(ptr[:-1], lengths)
-    length = np.repeat(lengths, lengths)
-    letters = np.where(length == 1, 3, np.where(within == 0, 0, np.where(within == length - 1, 2, 1)))
-    return ptr, np.repeat(base, lengths) + letters
+    length = end - first
+    several = length > 1
+    tags = np.stack([np.where(several, base, base + 3), base + 1, base + 2], 1)
+    return tags, np.stack([np.ones_like(length), np.maximum(length - 2, 0), several.astype(np.int64)], 1)

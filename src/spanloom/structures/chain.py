@@ -173,18 +173,17 @@ class FlatChain(Chain):
 
     def paths(self, mentions: MentionTable, types: Sequence[str]) -> Paths:
         """As `Structure.paths`: the mention's tags, and that it ends where it does."""
-        rows, number = _allowed(self, tuple(types))
-        lengths = mentions.end - mentions.first
-        step_ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        steps = np.array(
-            [
-                number[kind, letter, i == length - 1]
-                for kind, length in zip(mentions.kind.tolist(), lengths.tolist(), strict=True)
-                for i, letter in enumerate(self.spell(length))
-            ],
-            np.int64,
-        )
-        return Paths(mentions.sentence, np.zeros_like(mentions.kind), mentions.first, step_ptr, steps, rows)
+        length = mentions.end - mentions.first
+        # mentions of one, of two, and of more tokens: the first letter, those between, the last
+        spelled = [
+            [self.letters.index(word[i]) for i in (0, len(word) // 2, -1)] for word in map(self.spell, (1, 2, 3))
+        ]
+        letter = np.array(spelled)[np.minimum(length, 3) - 1]
+        ends = np.stack([length == 1, np.zeros(len(length), bool), length > 1], 1)
+        row = (mentions.kind[:, None] * len(self.letters) + letter) * 2 + ends
+        size = np.stack([np.ones_like(length), np.maximum(length - 2, 0), length > 1], 1)
+        allowed = _allowed(self, tuple(types))
+        return Paths.build(mentions.sentence, np.zeros_like(mentions.kind), mentions.first, row, size, allowed)
 
 
 class Bio(FlatChain):
@@ -245,13 +244,12 @@ def _chain(chain: Chain, types: tuple[str, ...]) -> Template:
 
 
 @lru_cache(maxsize=64)
-def _allowed(chain: FlatChain, types: tuple[str, ...]) -> tuple[NDArray[np.uint8], dict[tuple[int, str, bool], int]]:
-    """Rows of allowed hyperedges, and the row for a type, a letter, and whether the mention ends there."""
+def _allowed(chain: FlatChain, types: tuple[str, ...]) -> NDArray[np.uint8]:
+    """The hyperedges that a path may pick, by type, then letter, then whether the mention ends there."""
     template = chain.template(types)
     scored = {edge.label: edge.head for edge in template.edges}
     rows: list[NDArray[np.uint8]] = []
-    number: dict[tuple[int, str, bool], int] = {}
-    for kind, name in enumerate(types):
+    for name in types:
         for letter in chain.letters:
             for ends in (False, True):
                 tag = f"{letter}-{name}"
@@ -264,6 +262,5 @@ def _allowed(chain: FlatChain, types: tuple[str, ...]) -> tuple[NDArray[np.uint8
                         row[e] = goes_on != ends
                     else:
                         row[e] = edge.label == tag and scored[edge.label] == f"{tag} "
-                number[kind, letter, ends] = len(rows)
                 rows.append(row)
-    return np.array(rows, np.uint8), number
+    return np.array(rows, np.uint8)

@@ -57,17 +57,14 @@ class Flagged(Structure):
 
     def paths(self, mentions: MentionTable, types: Sequence[str]) -> Paths:
         """As `Structure.paths`."""
-        first, end = mentions.first, mentions.end
-        before = np.minimum(first, 1) if self.ahead else np.zeros_like(first)
-        counts = end - first + before
-        step_ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        length = mentions.end - mentions.first
+        ahead = mentions.first > 0 if self.ahead else np.zeros(len(mentions), bool)
         # rows of `allowed`, as bits: 1 a start is said here, 2 a mention goes on, 4 it ends, 8 a start is said ahead
-        steps = np.full(step_ptr[-1], 2, np.int64)
-        last = step_ptr[1:] - 1
-        steps[last] = 4
-        steps[step_ptr[:-1][before > 0]] = 8
-        steps[step_ptr[:-1][before == 0]] |= 1
-        return Paths(mentions.sentence, mentions.kind, first - before, step_ptr, steps, allowed(self))
+        start = np.where(ahead, 8, np.where(length > 1, 1 | 2, 1 | 4))
+        row = np.stack([start, np.full(len(mentions), 2), np.full(len(mentions), 4)], 1)
+        ends = ahead | (length > 1)
+        size = np.stack([np.ones_like(length), length - 1 - (ends & ~ahead), ends.astype(np.int64)], 1)
+        return Paths.build(mentions.sentence, mentions.kind, mentions.first - ahead, row, size, allowed(self))
 
 
 @cache

@@ -151,14 +151,17 @@ class SemiMarkov(Structure):
 
     def paths(self, mentions: MentionTable, types: Sequence[str]) -> Paths:
         """As `Structure.paths`: one segment from the mention's first token to its last."""
-        size = mentions.end - mentions.first
-        owner = np.repeat(np.arange(len(size)), size)
-        at = np.arange(len(owner)) - np.repeat(size.cumsum() - size, size)
-        length = np.minimum(at, self.lengths - 1)
-        rows = ((mentions.kind[owner] * self.lengths + length) * 2 + (at == size[owner] - 1)) * 2 + (at == 0)
-        step_ptr = np.append(0, size.cumsum())
+        length = mentions.end - mentions.first
+        # each of the first tokens has a length of its own, then all are alike up to the last
+        at = np.arange(self.lengths)
+        row = (mentions.kind[:, None] * self.lengths + at) * 4 + (at == 0)
+        size = (at < length[:, None] - 1).astype(np.int64)
+        size[:, -1] = np.maximum(length - self.lengths, 0)
+        last = (mentions.kind * self.lengths + np.minimum(length, self.lengths) - 1) * 4 + 2 + (length == 1)
+        row = np.concatenate([row, last[:, None]], 1)
+        size = np.concatenate([size, np.ones((len(length), 1), np.int64)], 1)
         allowed = _allowed(tuple(types), self.lengths, self.longest is None)
-        return Paths(mentions.sentence, np.zeros_like(mentions.kind), mentions.first, step_ptr, rows, allowed)
+        return Paths.build(mentions.sentence, np.zeros_like(mentions.kind), mentions.first, row, size, allowed)
 
 
 @lru_cache(maxsize=64)

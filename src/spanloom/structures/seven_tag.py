@@ -14,7 +14,7 @@ from spanloom.hypergraph import Edges, Ints, Paths
 from spanloom.structures.base import MOST_MENTIONS, Crowd, Encoded, MentionTable, check_components, no_heads
 from spanloom.structures.chain import Chain
 from spanloom.structures.seven_tag_reading import BODY, HEAD, Runs, find_runs, number, read_all, read_enough
-from spanloom.structures.steps import STAY, component_pieces, steps
+from spanloom.structures.steps import STAY, component_pieces, path_ptr, steps, stretches
 
 OVERLAP = "it overlaps one of another type that is as long or longer, and a tag has one type"
 
@@ -122,15 +122,17 @@ class SevenTag(Chain):
         of B and I if the mention has one component, else of BD and ID. It does not end where I or ID goes on from a tag
         that is no head's. What stands in gaps is free.
         """
-        owner, _, position, link = steps(component_pieces(mentions))
-        inside = position % 2 == 0
-        begins = (np.diff(owner, prepend=-1) != 0) | (np.diff(position, prepend=-1) != 0)
+        pieces = component_pieces(mentions)
+        parts = stretches(pieces)
+        kept = parts.size > 0
         gaps = np.diff(mentions.ptr) > 1
-        row = 1 + ((mentions.kind * 2 + gaps)[owner] * 2 + begins) * 2 + (link != STAY)
-        step_ptr = np.searchsorted(owner, np.arange(len(mentions) + 1))
+        base = (mentions.kind * 2 + gaps)[pieces.mention]
+        row = 1 + (base[:, None] * 2 + parts.first) * 2 + (parts.link != STAY)
+        row[pieces.position % 2 == 1] = 0
+        run_ptr = path_ptr(len(mentions), np.repeat(pieces.mention, kept.sum(1)))
         start = mentions.first[mentions.ptr[:-1]]
         return Paths(
-            mentions.sentence, np.zeros_like(mentions.kind), start, step_ptr, np.where(inside, row, 0),
+            mentions.sentence, np.zeros_like(mentions.kind), start, run_ptr, row[kept], parts.size[kept],
             _allowed(self, tuple(types)),
         )  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spanloom.hypergraph import Ints
 from spanloom.structures.base import MentionTable
@@ -45,6 +46,20 @@ class Steps(NamedTuple):
     link: Ints
 
 
+class Stretches(NamedTuple):
+    """The same in few rows: each piece is its first token, the tokens between, and its last token.
+
+    Args:
+        first: (P, 3) whether a row holds the first token of a piece.
+        link: (P, 3) STAY, ADVANCE or END.
+        size: (P, 3) for how many tokens; a row may have none.
+    """
+
+    first: NDArray[np.bool_]
+    link: Ints
+    size: Ints
+
+
 def component_pieces(mentions: MentionTable) -> Pieces:
     """Components at even positions, the gaps between them at odd ones.
 
@@ -77,3 +92,26 @@ def steps(pieces: Pieces) -> Steps:
     final = np.append(np.diff(pieces.mention) > 0, True)[piece]
     link = np.where(leaves, np.where(final, END, ADVANCE), STAY)
     return Steps(pieces.mention[piece], token, pieces.position[piece], link)
+
+
+def stretches(pieces: Pieces) -> Stretches:
+    """The steps of all mentions, those that are alike together.
+
+    >>> found = stretches(component_pieces(MentionTable.build([(0, 0, ((1, 6), (7, 8)))])))
+    >>> found.link.tolist(), found.size.tolist()
+    ([[1, 1, 2], [2, 1, 2], [4, 1, 4]], [[1, 3, 1], [1, 0, 0], [1, 0, 0]])
+    """
+    size = pieces.end - pieces.first
+    several = size > 1
+    onward = np.where(np.append(np.diff(pieces.mention) > 0, True)[: len(size)], END, ADVANCE)
+    stay = np.full(len(size), STAY)
+    return Stretches(
+        np.repeat([[True, False, False]], len(size), axis=0),
+        np.stack([np.where(several, stay, onward), stay, onward], 1),
+        np.stack([np.ones_like(size), np.maximum(size - 2, 0), several.astype(np.int64)], 1),
+    )
+
+
+def path_ptr(mentions: int, owner: Ints) -> Ints:
+    """(M + 1,) where the rows of each mention begin, from the mention of each row; ascending."""
+    return np.searchsorted(owner, np.arange(mentions + 1))

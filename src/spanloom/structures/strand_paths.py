@@ -37,6 +37,7 @@ so that it can stop after any number of paths. The number of paths is counted fr
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import reduce
@@ -133,20 +134,45 @@ def enough(graph: Branches) -> list[Path]:
         loads[run] = [graph.bounds[run]] * units[run]
     found: list[Path] = []
     for joint, outs in enumerate(graph.outs):
-        stack = [path for run in graph.into[joint] for path in loads[run]]
-        if graph.place[joint] >= BEFORE:
-            stack.sort(key=itemgetter(0))
-        bottom = 0
-        for run in outs:
-            taken = [path + graph.bounds[run] for path in stack[bottom : bottom + units[run]]]
-            bottom += units[run]
+        stack = _gather(graph, loads, joint)
+        for run, taken in zip(outs, _deal(graph, stack, outs, units), strict=True):
+            if graph.bounds[run]:
+                taken = [path + graph.bounds[run] for path in taken]
             if graph.head[run] >= 0:
                 loads[run] = taken
             else:
                 found += [Path(graph.sentence[run], graph.kind[run], path) for path in taken]
-        for run in graph.into[joint]:
-            loads[run] = []  # a long sentence would keep them all
     return found
+
+
+def _gather(graph: Branches, loads: list[list[Bounds]], joint: int) -> list[Bounds]:
+    """The paths that come to a joint. What stays at its position comes first, and is one list from joint to joint.
+
+    So each path is touched only where it starts, goes on to another position, or ends, however many lie side by side.
+    """
+    first, *others = graph.into[joint]
+    stack, loads[first] = loads[first], []
+    for run in others:
+        if graph.place[joint] < BEFORE:
+            stack += loads[run]
+        else:
+            for path in loads[run]:
+                insort(stack, path, key=itemgetter(0))
+        loads[run] = []  # a long sentence would keep them all
+    return stack
+
+
+def _deal(graph: Branches, stack: list[Bounds], outs: Sequence[int], units: Sequence[int]) -> list[list[Bounds]]:
+    """The paths that leave by each run, in order; the list itself goes where most do."""
+    most = max(range(len(outs)), key=lambda i: units[outs[i]])
+    before, after = [], []
+    for run in outs[:most]:
+        before.append(stack[: units[run]])
+        del stack[: units[run]]
+    for run in reversed(outs[most + 1 :]):
+        after.append(stack[len(stack) - units[run] :])
+        del stack[len(stack) - units[run] :]
+    return [*before, stack, *reversed(after)]
 
 
 def _cover(graph: Branches) -> list[int]:

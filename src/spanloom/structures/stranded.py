@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from spanloom.hypergraph import Child, Edges, Hyperedge, Ints, Paths, Role, Template
 from spanloom.structures.base import MOST_MENTIONS, Crowd, Encoded, MentionTable, Structure
-from spanloom.structures.steps import ADVANCE, END, STAY, Pieces, Steps, steps
+from spanloom.structures.steps import ADVANCE, END, STAY, Pieces, Steps, path_ptr, steps, stretches
 from spanloom.structures.strand_runs import Strand
 from spanloom.structures.strands import Found, crowded, draw, find_all, find_enough
 
@@ -168,14 +168,19 @@ class Stranded(Structure):
 
     def paths(self, mentions: MentionTable, types: Sequence[str]) -> Paths:
         """As `Structure.paths`."""
-        owner, token, position, link = steps(self.pieces(mentions))
-        strand = self.strand_of(mentions)
-        first = np.diff(owner, prepend=-1) > 0
-        bit = np.array([0, 0, 1, 0, 2])[link]
+        pieces = self.pieces(mentions)
+        parts = stretches(pieces)
+        kept = parts.size > 0
+        begins = parts.first & (np.diff(pieces.mention, prepend=-1) > 0)[:, None]
+        bit = np.array([0, 0, 1, 0, 2])[parts.link]
         width = self._table.edge.shape[1]
-        rows = ((strand[owner] * width + position) * 2 + first) * 3 + bit
-        step_ptr = np.append(np.flatnonzero(first), len(owner))
-        return Paths(mentions.sentence, mentions.kind, token[first], step_ptr, rows, self._table.allowed)
+        place = self.strand_of(mentions)[pieces.mention] * width + pieces.position
+        rows = (place[:, None] * 2 + begins) * 3 + bit
+        run_ptr = path_ptr(len(mentions), np.repeat(pieces.mention, kept.sum(1)))
+        first = pieces.first[np.searchsorted(pieces.mention, np.arange(len(mentions)))]
+        return Paths(
+            mentions.sentence, mentions.kind, first, run_ptr, rows[kept], parts.size[kept], self._table.allowed
+        )
 
 
 def _tabulate(shapes: Sequence[Shape]) -> _Table:

@@ -1,0 +1,179 @@
+"""How prediction grows with one sentence that never ends: processor time and memory at n, 2 n and 4 n characters.
+
+    python benchmarks/long_texts.py
+
+Models of every kind are trained on the corpora that come with Spanloom, and read texts that a person would not write
+but a machine might send: one character or one mention repeated, brackets in brackets, Chinese without a full stop,
+words without any. The recognizers also learn that brackets are mentions, so that thousands of mentions cover one
+another. Each measurement is a process of its own, forked from one that has loaded the model and compiled its kernels;
+memory is what that process takes at most beyond what it began with. A slope of 1 means that twice the text takes twice
+the time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import multiprocessing
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from common import Clock, Result, one_core, options, peak_memory, say
+from spanloom.data import chinese_clinical, clinical
+from spanloom.document import Document, Mention
+from spanloom.formats import read
+from spanloom.link import Linker
+from spanloom.models import load
+from spanloom.recognize import Cascade, Recognizer
+from spanloom.segment import Segmenter
+from spanloom.structures import STRUCTURES
+
+SLOPE = 1.1
+MEMORY = 500.0  # MB, 2^20 bytes, that a process may take in all
+SHARING = ("mention_hypergraph", "heads", "shared", "split")  # structures that are counted in two ways
+
+
+def texts() -> dict[str, Callable[[int], str]]:
+    """Texts of so many characters."""
+    notes = " ".join(document.text for document in read(clinical() / "train"))
+    words = " ".join(word for word in notes.split() if word.isalpha() and word.islower())
+    repeated = {"brackets": "(", "mentions": "chest pain ", "Chinese": "无关节疼痛", "words": words + " "}
+    found = {name: lambda size, text=text: (text * (size // len(text) + 1))[:size] for name, text in repeated.items()}
+    return {**found, "brackets in brackets": nested}
+
+
+def nested(size: int) -> str:
+    """As many opening brackets, and then closing ones, as fit."""
+    return "(" * (size // 2) + ")" * (size // 2)
+
+
+def nested_mentions() -> list[Document]:
+    """Brackets that are mentions."""
+    return [
+        Document(nested(2 * depth), f"{depth}-{copy}",
+                 mentions=[Mention("problem", [(i, 2 * depth - i)]) for i in range(depth)])
+        for depth in range(1, 9) for copy in range(10)
+    ]  # fmt: skip
+
+
+def recognizer(structure: str, counting: str) -> Recognizer:
+    """A recognizer of the clinical corpus."""
+    model = Recognizer(structure, "small", counting=counting, headless="whole", epochs=3)
+    return model.fit([*read(clinical() / "train"), *nested_mentions()], dev=list(read(clinical() / "dev")))
+
+
+def cascade() -> Cascade:
+    """A cascade of the same."""
+    return Cascade(features="small", epochs=3).fit(list(read(clinical() / "train")), dev=list(read(clinical() / "dev")))
+
+
+def linker() -> Linker:
+    """A linker of the same."""
+    model = Linker("small", iterations=2, folds=2)
+    train, dev = list(read(clinical() / "train")), list(read(clinical() / "dev"))
+    return model.fit(train, dev=dev, vocabulary=str(clinical() / "vocabulary.tsv"))
+
+
+def segmenter(method: str) -> Segmenter:
+    """A segmenter of the Chinese corpus."""
+    train, dev = (list(read(chinese_clinical() / f"{part}.jsonl")) for part in ("train", "dev"))
+    return Segmenter(method, epochs=3).fit(train, dev=dev)
+
+
+def kinds() -> dict[str, Callable[[], Any]]:
+    """The models: names, and how they are trained."""
+    found: dict[str, Callable[[], Any]] = {}
+    for name in STRUCTURES:
+        for counting in ("subgraphs", "derivations") if name in SHARING else ("subgraphs",):
+            label = f"{name}, {counting}" if name in SHARING else name
+            found[label] = lambda name=name, counting=counting: recognizer(name, counting)
+    found["cascade"] = cascade
+    found["linker"] = linker
+    for method in ("exact", "dual", "joint_labels", "independent"):
+        found[f"segmenter, {method}"] = lambda method=method: segmenter(method)
+    return found
+
+
+def read_text(model: Any, text: str, answer: Any) -> None:
+    """Predict in this process; sends seconds, megabytes and mentions."""
+    before = peak_memory()
+    with Clock() as clock:
+        [found] = model.predict([Document(text)])
+    answer.send((clock.seconds.cpu, peak_memory() * 1024, (peak_memory() - before) * 1024, len(found.mentions)))
+
+
+def measure(model: Any, text: str) -> tuple[float, float, float, int]:
+    """As `read_text`, in a process of its own."""
+    context = multiprocessing.get_context("fork")
+    mine, its = context.Pipe(duplex=False)
+    child = context.Process(target=read_text, args=(model, text, its))
+    child.start()
+    its.close()
+    found: tuple[float, float, float, int] = mine.recv()
+    child.join()
+    return found
+
+
+def slope(sizes: Sequence[int], values: Sequence[float]) -> float:
+    """From the first to the last, of logarithms."""
+    return math.log(max(values[-1], 1e-3) / max(values[0], 1e-3)) / math.log(sizes[-1] / sizes[0])
+
+
+def report(chosen: argparse.Namespace) -> None:
+    """All models on all texts."""
+    result = Result("Texts without an end: time and memory of prediction", chosen.seed)
+    sizes = [chosen.characters // 4, chosen.characters // 2, chosen.characters]
+    every = texts()
+    rows: list[list[Any]] = []
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = chosen.work or Path(temporary)
+        for kind, train in kinds().items():
+            if chosen.only and not any(kind.startswith(name) for name in chosen.only):
+                continue
+            path = folder / kind.replace(", ", "-")
+            if not path.exists():
+                train().save(path)
+            model = load(path)
+            for text in every.values():  # compiles what is needed, also for many mentions
+                list(model.predict([Document(text(200))]))
+            for name, text in every.items():
+                if chosen.text and name not in chosen.text:
+                    continue
+                found = [measure(model, text(size)) for size in sizes]
+                seconds, peak, more, mentions = zip(*found, strict=True)
+                rows.append([
+                    kind, name, mentions[-1], *seconds, slope(sizes, seconds), *more, slope(sizes, more), peak[-1],
+                ])  # fmt: skip
+                say(*(f"{value:.2f}" if isinstance(value, float) else value for value in rows[-1]))
+    result.table(
+        f"Processor seconds, and MB beyond those of the loaded model, for {', '.join(f'{size:,}' for size in sizes)} "
+        "characters",
+        ("model", "text", "mentions", *(f"s, {size:,}" for size in sizes), "slope",
+         *(f"MB, {size:,}" for size in sizes), "slope", "MB in all"),
+        rows,
+        "A slope is that from the first size to the last, of logarithms.",
+    )  # fmt: skip
+    result.at_most("steepest slope of time", max(row[6] for row in rows), SLOPE)
+    result.at_most("steepest slope of memory", max(row[10] for row in rows), SLOPE)
+    result.at_most("largest memory of a process, MB", max(row[11] for row in rows), MEMORY)
+    result.data["rows"] = rows
+    result.save(chosen.out)
+
+
+def _more(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--characters", type=int, default=50_000, help="of the longest text [50000]")
+    parser.add_argument("--only", nargs="*", help="kinds of models whose names begin so")
+    parser.add_argument("--text", nargs="*", help="texts, by name")
+    parser.add_argument("--work", type=Path, help="a folder that keeps the models")
+
+
+def main() -> None:
+    """Measure."""
+    one_core()
+    report(options("long_texts", __doc__, _more, corpora=False))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""The probability of paths, in either way of counting: see `spanloom.hypergraph.kernels_walks`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.hypergraph import kernels_walks
+from spanloom.hypergraph.engine import PIECES, Floats, Ints, Paths, Potentials
+from spanloom.hypergraph.threads import parallel_map
+
+
+class Walk(NamedTuple):
+    """D states that choose, those before others that lead to them, and their C choices.
+
+    Args:
+        source: (D,) the states.
+        choice_ptr: (D + 1,) where the choices of each begin.
+        edge: (C,) the hyperedge that is scored.
+        target_ptr, target: the states that a choice leads to.
+        exit: (X,) the state that stands for each entry of the next token; state x is entry x of this one.
+        accept: (X,) 1 where the text may end before this entry.
+        arrives: (C,) 1 where a path that ends at this token ends with this choice.
+        role_ptr, role, role_step: the roles of each hyperedge.
+        constant: the constant of each hyperedge, -1 for none.
+    """
+
+    source: Ints
+    choice_ptr: Ints
+    edge: Ints
+    target_ptr: Ints
+    target: Ints
+    exit: Ints
+    accept: Ints
+    arrives: NDArray[np.uint8]
+    role_ptr: Ints
+    role: Ints
+    role_step: Ints
+    constant: Ints
+
+
+class Span(NamedTuple):
+    """Room for a kernel's notes: for which tokens a row of hyperedges has products, and where they are.
+
+    Args:
+        member: (M, X) the entries of its matrices.
+        size: (M,) how many they are.
+        width: (M,) tokens of the shortest product.
+        products: (M,) how many of that width there are.
+        low: (M,) the first token.
+        base: (M,) where the products begin.
+    """
+
+    member: Ints
+    size: Ints
+    width: Ints
+    products: Ints
+    low: Ints
+    base: Ints
+
+
+@dataclass(frozen=True)
+class Walker:
+    """What finds the probability of paths.
+
+    Args:
+        walk: the tables.
+        states: how many a token has.
+        root: the entry at the first token.
+        late: whether a path begins at what also comes to an entry from its own token, as where nodes are entries.
+    """
+
+    walk: Walk
+    states: int
+    root: int
+    late: bool
+
+    def probabilities(
+        self, potentials: Potentials, offsets: Ints, paths: Paths, usable: NDArray[np.bool_],
+        starts: NDArray[np.bool_], asked: Ints, n_jobs: int | None,
+    ) -> Floats:  # fmt: skip
+        """The probability of some paths, or how often a derivation is expected to hold them, 1 at most; else 1.
+
+        Args:
+            potentials: as for the engine.
+            offsets: (N + 1,) first token of each sentence.
+            paths: Q of them, with M rows.
+            usable: (M, C) the choices that each row allows.
+            starts: (M, X) the entries at which a path may begin.
+            asked: numbers of paths.
+            n_jobs: threads; the result does not depend on it.
+        """
+        chances = np.ones(len(paths.sentence))
+        picked = np.concatenate([usable, np.ones((1, usable.shape[1]), bool)]).astype(np.uint8)
+        begins = starts.astype(np.uint8)
+
+        def run(piece: Ints) -> None:
+            kernels_walks.path_probability(
+                *potentials, offsets, paths.sentence, paths.kind, paths.first, paths.run_ptr, paths.row, paths.size,
+                picked, begins, piece, self._room(len(picked)), self.root, self.late, self.states,
+                len(self.walk.constant), self.walk, chances,
+            )  # fmt: skip
+
+        parallel_map(run, _pieces(paths, asked), n_jobs)
+        return chances
+
+    def _room(self, rows: int) -> Span:
+        return Span(np.zeros((rows, len(self.walk.exit)), np.int64), *(np.zeros(rows, np.int64) for _ in range(5)))
+
+
+def _pieces(paths: Paths, asked: Ints) -> list[Ints]:
+    """Questions in pieces, those of one sentence together, by type and first token."""
+    sentence = paths.sentence[asked]
+    order = np.lexsort((paths.first[asked], paths.kind[asked], sentence))
+    cuts = np.searchsorted(sentence[order], np.unique(sentence[order]))
+    return [asked[order[piece]] for piece in _cut_at(len(order), cuts)]
+
+
+def _cut_at(count: int, cuts: Ints) -> list[Ints]:
+    """Ranges of about equal size that begin only at ``cuts``."""
+    if not count:
+        return []
+    wanted = np.linspace(0, count, PIECES, endpoint=False)
+    starts = np.unique(cuts[np.searchsorted(cuts, wanted, side="right") - 1])
+    return [np.arange(a, b) for a, b in zip(starts, [*starts[1:], count], strict=True)]
