@@ -265,8 +265,6 @@ def test_no_standard_streams() -> None:
 def test_an_identifier_too_long_for_a_file_name(tmp_path: Path, format: str) -> None:
     write([Document("a", id="é" * 125)], tmp_path / "fits", format=format)
     for name in ("é" * 126, "a/" + "b" * 252):
-        with pytest.raises(
-            DataError, match=r"document id .* would need a file name of 256 bytes, expected 255"
-        ):
+        with pytest.raises(DataError, match=r"document id .* would need a file name of 256 bytes, expected 255"):
             write([Document("a", id=name)], tmp_path / "out", format=format)
     assert [path.name for path in tmp_path.iterdir()] == ["fits"]

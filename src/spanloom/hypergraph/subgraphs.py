@@ -7,7 +7,6 @@ from functools import cached_property
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanloom.hypergraph import kernels_paths, kernels_subgraphs
 from spanloom.hypergraph.engine import (
@@ -175,13 +174,12 @@ class _Part:
         self, potentials: Potentials, offsets: Ints, paths: Paths, n_jobs: int | None, result: Floats
     ) -> None:
         """Multiply ``result`` by the probability of what each path demands of this part."""
-        allowed = np.concatenate([paths.allowed[:, self._edges], np.ones((len(paths.allowed), 1), np.uint8)], 1) > 0
-        constrains: NDArray[np.bool_] = (~allowed).any(1)
-        demands = np.append(0, np.cumsum(constrains[paths.row]))[paths.run_ptr]
+        allowed = np.concatenate([paths.allowed[:, self._edges], np.ones((len(paths.allowed), 1), np.uint8)], 1)
+        demands = np.append(0, np.cumsum((allowed == 0).any(1)[paths.row]))[paths.run_ptr]
         asked = np.flatnonzero(np.diff(demands))
         if len(asked):
             anywhere = np.ones((len(allowed), len(self.program.exit)), bool)
-            usable = allowed[:, self.program.arcs.choice]
+            usable = allowed[:, self.program.arcs.choice] > 0
             result *= self._walker.probabilities(potentials, offsets, paths, usable, anywhere, asked, n_jobs)
 
     @cached_property
