@@ -65,7 +65,7 @@ def compare(chosen: argparse.Namespace, data: str, place: str, more: Sequence[st
     ]
     line = [
         sys.executable, "-m", "spanloom.cli", "compare", *map(str, parts), *more, "--counting", chosen.counting,
-        "--seed", str(chosen.seed), "--output", str(chosen.work / place), "--json",
+        "--seed", str(chosen.seed), "--pos", "none", "--output", str(chosen.work / place), "--json",
     ]  # fmt: skip
     say(" ".join(line))
     found: dict[str, Any] = json.loads(subprocess.run(line, stdout=subprocess.PIPE, check=True).stdout)

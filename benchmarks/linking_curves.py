@@ -32,7 +32,7 @@ def history(setting: Setting, data: Corpus, folder: Path, **changed: int) -> lis
     place = folder / ("-".join(f"{name}{value}" for name, value in params.items()) + ".json")
     if not place.exists():
         say(place.stem)
-        linker = Linker(n_jobs=-1, random_state=setting.seed, **params)
+        linker = Linker(pos=None, n_jobs=-1, random_state=setting.seed, **params)
         linker.fit(data.train, dev=data.dev, vocabulary=setting.vocabulary, progress=tell)
         place.write_text(json.dumps(linker.report_.history), encoding="utf-8")
     found: list[tuple[int, float, float]] = json.loads(place.read_text(encoding="utf-8"))

@@ -48,7 +48,7 @@ def found(model, documents):
 
 
 def test_documents_without_the_column_are_as_those_with_it(kind, tagger, tmp_path):
-    with_column = kind(**SETTINGS).fit(GIVEN)
+    with_column = kind(**SETTINGS, pos=None).fit(GIVEN)
     expected = found(with_column, GIVEN)
     assert sum(map(len, expected)) > 20
     with pytest.raises(UsageError, match="names the column 'pos'"):
@@ -58,6 +58,35 @@ def test_documents_without_the_column_are_as_those_with_it(kind, tagger, tmp_pat
         model = kind(**SETTINGS, pos=pos).fit(BARE)
         assert found(model, BARE) == found(model, GIVEN) == expected
         assert [document.columns for document in model.predict(BARE[:2])] == [{}, {}]
+
+
+def test_a_column_of_the_training_data_is_learned_unasked(kind, tmp_path):
+    model = kind(**SETTINGS).fit(GIVEN)
+    assert isinstance(model.pos_, PosTagger)
+    assert found(model, BARE) == found(model, GIVEN)
+    assert sum(map(len, found(model, BARE))) > 20
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert found(again, BARE) == found(model, BARE)
+    assert again.pos == model.pos == "auto"
+
+
+def test_development_data_are_seen_with_learned_tags(kind):
+    odd = [document.copy(columns={"pos": ["XX"] * len(document.tokens)}) for document in GIVEN[:8]]
+    one, two, three = (kind(**SETTINGS).fit(GIVEN[8:], dev=dev) for dev in (GIVEN[:8], odd, BARE[:8]))
+    assert one.report_ == two.report_ == three.report_
+
+
+@pytest.mark.parametrize("settings", [{"pos": None}, {"pos": "none"}, {"features": ["w[0]"]}])
+def test_nothing_is_learned_where_it_is_of_no_use(kind, settings):
+    assert kind(**{**SETTINGS, **settings}).fit(GIVEN).pos_ is None
+
+
+@pytest.mark.parametrize("tags", [[""], ["a b"]])
+def test_columns_that_no_tagger_can_learn_stay_columns(tags):
+    odd = GIVEN[0].copy(columns={"pos": tags * len(GIVEN[0].tokens)})
+    model = Recognizer(**SETTINGS).fit([odd, *GIVEN[1:]])
+    assert model.pos_ is None
 
 
 def test_what_the_data_have_is_kept(tagger):
@@ -100,7 +129,7 @@ def test_the_model_holds_the_tagger(kind, tagger, tmp_path):
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
-        ({"pos": 3}, UsageError, "pos is 3, expected a tagger, or the folder of one"),
+        ({"pos": 3}, UsageError, "pos is 3, expected a tagger, the folder of one, or 'auto'"),
         ({"pos": PosTagger()}, UsageError, "this tagger is not trained"),
         ({"pos": "no-such-folder"}, ModelError, "no-such-folder: no model here"),
         ({"features": ["w[0]"]}, UsageError, "pos is given, but no template names the column 'pos'"),

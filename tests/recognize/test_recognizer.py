@@ -336,7 +336,7 @@ def test_clusters_of_words_with_tabs_and_line_ends(tmp_path):
 
 def test_columns_of_the_data_as_features(notes, tmp_path):
     documents = [document.copy(columns={"pos": ["N"] * len(document.tokens)}) for document in map(prepare, notes.train)]
-    recognizer = Recognizer(features=["bias", "pos[0]|low[0]"], epochs=1).fit(documents[:10], dev=documents[10:12])
+    recognizer = Recognizer(features=["bias", "pos[0]|low[0]"], epochs=1, pos=None).fit(documents[:10], dev=documents[10:12])
     list(recognizer.predict(documents[:2]))
     with pytest.raises(UsageError, match=r"'pos\[0\]\|low\[0\]' names the column 'pos'"):
         list(recognizer.predict(notes.test))

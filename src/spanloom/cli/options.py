@@ -133,7 +133,10 @@ Vocabulary = Annotated[
 Pos = Annotated[
     str | None,
     typer.Option(
-        "--pos", metavar="MODEL", help="A tagger, kept in the model, or spacy:NAME, for text without the column pos."
+        "--pos",
+        metavar="MODEL",
+        help="For text without the column pos: a tagger, kept in the model, or spacy:NAME; auto learns one from the "
+        "training data, none has none. [auto]",
     ),
 ]
 MinCount = Annotated[

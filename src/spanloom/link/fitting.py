@@ -159,7 +159,7 @@ class Fitter:
         more = [*DICTIONARY_TEMPLATES] if self.plan.dictionary else []
         if self.language is not None and self.plan.language_words:
             more += LANGUAGE_TEMPLATES
-        return self.plan.sources.feature_set(documents, more)
+        return self.plan.sources.feature_set(documents, more=more)
 
     def _reader(self, chain: Chain, documents: Sequence[Document]) -> Reader:
         """The reader whose probabilities and memory come from some documents."""

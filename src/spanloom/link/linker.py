@@ -27,7 +27,7 @@ from spanloom.matching import score as compare_mentions
 from spanloom.matching.compare import Item
 from spanloom.recognize.corpus import Lost, batches, hold_out, training_types
 from spanloom.recognize.explanation import Explanation
-from spanloom.recognize.filling import Filler, Source, check_source, check_use, fill, open_tagger
+from spanloom.recognize.filling import AUTO, Filler, Source, check_source, check_use, fill, learn_tagger, open_tagger
 from spanloom.recognize.parameters import MentionEstimator
 from spanloom.recognize.resources import Sources
 from spanloom.recognize.training import Listener, Progress
@@ -123,7 +123,7 @@ class Linker(MentionEstimator):
         least: float = 0.01,
         clusters: str | int | None = None,
         ignore: Sequence[str] | None = None,
-        pos: Source = None,
+        pos: Source = AUTO,
         language_model: str | Path | LanguageModel | None = None,
         n_jobs: int | None = 1,
         random_state: int = 0,
@@ -200,11 +200,15 @@ class Linker(MentionEstimator):
         language = self.language_model
         if language is not None and not isinstance(language, LanguageModel):
             language = LanguageModel.load(language)
-        fitter = Fitter(self._plan(), types, vocabulary, language, pos, tell, began)
+        part, held = hold_out(train, HELD_OUT, self.random_state) if given is None else (train, given)
+        plan = self._plan()
+        own = learn_tagger(self.pos, plan.sources, part, self.n_jobs, self.random_state, tell)
+        if own is not None:
+            held = list(own.tag(held))
+        fitter = Fitter(plan, types, vocabulary, language, own or pos, tell, began)
+        outcome = fitter.fit(part, held)
         if given is None:
-            outcome = fitter.refit(train, fitter.fit(*hold_out(train, HELD_OUT, self.random_state)))
-        else:
-            outcome = fitter.fit(train, given)
+            outcome = fitter.refit(train, outcome)
         check_use(pos, outcome.system.reader.tagger.features)
         self.types_ = types
         self.system_ = outcome.system

@@ -15,7 +15,7 @@ from spanloom.features import FeatureSet
 from spanloom.recognize.cascade_store import CascadeReport, StoredCascade, read_cascade, write_cascade
 from spanloom.recognize.corpus import Lost, batches, check_development, hold_out, training_types
 from spanloom.recognize.explanation import Explanation
-from spanloom.recognize.filling import Filler, Source, check_use, fill, open_tagger
+from spanloom.recognize.filling import AUTO, Filler, Source, check_use, fill, learn_tagger, open_tagger
 from spanloom.recognize.links import (
     STRUCTURE,
     Link,
@@ -78,7 +78,7 @@ class Cascade(MentionEstimator):
         ignore: Sequence[str] | None = None,
         sections: str | Path | Mapping[str, Mapping[str, str]] | None = None,
         vocabulary: str | Path | None = None,
-        pos: Source = None,
+        pos: Source = AUTO,
         min_count: int = 1,
         tune_penalty: bool = True,
         n_jobs: int | None = 1,
@@ -128,10 +128,13 @@ class Cascade(MentionEstimator):
         given = None if dev is None else fill(map(prepare, training_of(*development_of(dev), "dev")), pos, self.n_jobs)
         if given is None:
             train, given = _hold_out(train, types, self.random_state)
+        sources = Sources(self.features, self.clusters, self.ignore, self.sections, self.vocabulary)
+        own = learn_tagger(self.pos, sources, train, self.n_jobs, self.random_state, tell)
+        if own is not None:
+            given = list(own.tag(given))
         check_development(given, types)
         tell(Progress("features"))
-        sources = Sources(self.features, self.clusters, self.ignore, self.sections, self.vocabulary)
-        features = sources.feature_set([*train, *given])
+        features = sources.feature_set(train, given)
         check_use(pos, features)
         links = Links(self._chain_params, train, given, types, features, tell)
         if isinstance(self.order, str):
@@ -143,7 +146,7 @@ class Cascade(MentionEstimator):
         self.types_ = types
         self.chains_ = tuple(link.chain for link in fitted)
         self.lost_ = tuple(lost for chain in self.chains_ for lost in chain.lost_)
-        self.pos_ = pos
+        self.pos_ = own or pos
         self.report_ = _report(train, given, features, fitted)
         return self
 
@@ -240,7 +243,7 @@ class Cascade(MentionEstimator):
         Raises:
             UsageError: one cannot.
         """
-        Recognizer(STRUCTURE, self.features, pos=self.pos, **self._chain_params).check()
+        Recognizer(STRUCTURE, self.features, **{**self._chain_params, "pos": self.pos}).check()
         order: Any = self.order
         names = [order] if isinstance(order, str) else list(order) if isinstance(order, Sequence) else []
         if isinstance(order, str) and order not in ORDERS:
@@ -250,7 +253,8 @@ class Cascade(MentionEstimator):
 
     @property
     def _chain_params(self) -> dict[str, Any]:
-        return {name: value for name, value in self.get_params().items() if name not in ("order", "features", "pos")}
+        params = {name: value for name, value in self.get_params().items() if name not in ("order", "features")}
+        return {**params, "pos": None}  # documents have the column before a chain sees them
 
     @property
     def fitted(self) -> tuple[Recognizer, ...]:

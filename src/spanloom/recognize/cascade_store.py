@@ -125,7 +125,7 @@ def read_cascade(path: str | Path) -> StoredCascade:
         for number, part in enumerate(description.chains):
             tagger = read_tagger(part, params, shared, arrays, _prefix(number))
             _check_columns(tagger, [columns[name] for name in types[:number]])
-            chain = Recognizer(STRUCTURE, part.templates)
+            chain = Recognizer(STRUCTURE, part.templates, pos=None)
             chain.types_, chain.tagger_, chain.strongest_ = tagger.types, tagger, part.strongest
             chain.report_ = description.report.chains[types[number]]
             chains.append(chain)

@@ -1,8 +1,13 @@
-"""The parameter `pos`: a tagger that gives documents the column that they lack, before features are looked at."""
+"""The parameter `pos`: a tagger that gives documents the column that they lack, before features are looked at.
+
+With `AUTO` it is trained with the model, on the column of the training data: new text seldom has the column, and a
+model that learned from it would refuse such text. Development data then get the tagger's column, as new text will, so
+that nothing is chosen by tags that people made.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from copy import copy
 from pathlib import Path
 
@@ -10,27 +15,36 @@ from spanloom.document import Document
 from spanloom.errors import UsageError
 from spanloom.features import FeatureSet
 from spanloom.recognize.pos_tagger import PosTagger, load_tagger
+from spanloom.recognize.resources import Sources
 from spanloom.recognize.spacy_tagger import PREFIX, SpacyTagger
+from spanloom.recognize.training import Listener, Progress
 
 Filler = PosTagger | SpacyTagger
 Source = str | Path | Filler | None
-"""A trained tagger, the folder of one, or ``spacy:`` and a pipeline of spaCy."""
+"""`AUTO`, a trained tagger, the folder of one, or ``spacy:`` and a pipeline of spaCy."""
+
+AUTO = "auto"
+NONE = "none"  # as None, for command lines and TOML files
+_COLUMN = "pos"
+_MOST_TAGS = 100  # of a column that is learned unasked; a tagger's time grows with their square
+_EPOCHS = 5
 
 
 def open_tagger(pos: Source) -> Filler | None:
-    """The tagger that the parameter means.
+    """The tagger that the parameter means; none for `AUTO`, which is trained by `learn_tagger`.
 
     Raises:
         ModelError: the folder holds no tagger, or a damaged one.
         UsageError: it is no tagger, one that is not trained, or a pipeline of spaCy that cannot be used.
     """
     check_source(pos)
+    if pos in (None, AUTO, NONE):
+        return None
     if isinstance(pos, str) and pos.startswith(PREFIX):
         pos = SpacyTagger(pos.removeprefix(PREFIX))
     if isinstance(pos, str | Path):
         return load_tagger(pos)
-    if pos is not None:
-        _ = pos.fitted if isinstance(pos, PosTagger) else pos.pipeline
+    _ = pos.fitted if isinstance(pos, PosTagger) else pos.pipeline
     return pos
 
 
@@ -41,7 +55,41 @@ def check_source(pos: object) -> None:
         UsageError: it cannot.
     """
     if pos is not None and not isinstance(pos, str | Path | Filler):
-        raise UsageError(f"pos is {pos!r}, expected a tagger, or the folder of one")
+        raise UsageError(f"pos is {pos!r}, expected a tagger, the folder of one, or {AUTO!r}")
+
+
+def learn_tagger(
+    pos: Source, sources: Sources, train: Sequence[Document], n_jobs: int | None, seed: int, tell: Listener
+) -> PosTagger | None:
+    """The tagger that `AUTO` stands for: of the column ``pos`` of the training data.
+
+    Args:
+        pos: the parameter.
+        sources: what tells whether features use the column.
+        train: prepared.
+        n_jobs: threads; the result does not depend on it.
+        seed: of all random choices.
+        tell: told that it is trained.
+
+    Returns:
+        ``None`` where another tagger is asked for, where no template names the column, or where a training document
+        lacks it.
+    """
+    if pos != AUTO or not sources.names(_COLUMN):
+        return None
+    tagged = [document for document in train if document.tokens is not None and len(document.tokens)]
+    if not tagged or not all(_has_tags(document) for document in tagged):
+        return None
+    if len({tag for document in tagged for tag in document.columns[_COLUMN]}) > _MOST_TAGS:
+        return None
+    tell(Progress("part-of-speech tagger"))
+    return PosTagger(column=_COLUMN, epochs=_EPOCHS, n_jobs=n_jobs, random_state=seed).fit(tagged)
+
+
+def _has_tags(document: Document) -> bool:
+    """Whether all tokens have a tag that a tagger can learn."""
+    tags = document.columns.get(_COLUMN, ())
+    return len(tags) == len(document.words) and all(tag and not any(map(str.isspace, tag)) for tag in tags)
 
 
 def check_use(tagger: Filler | None, features: FeatureSet) -> None:

@@ -56,7 +56,7 @@ class Chain(Recognizer):
 
     made: FeatureSet
 
-    def _feature_set(self, documents: Sequence[Document]) -> FeatureSet:
+    def _feature_set(self, train: Sequence[Document], dev: Sequence[Document] = ()) -> FeatureSet:
         return self.made
 
 

@@ -29,7 +29,7 @@ from spanloom.recognize.corpus import (
 )
 from spanloom.recognize.explain import explain
 from spanloom.recognize.explanation import Explanation
-from spanloom.recognize.filling import Filler, Source, check_source, check_use, fill, open_tagger
+from spanloom.recognize.filling import AUTO, Filler, Source, check_source, check_use, fill, learn_tagger, open_tagger
 from spanloom.recognize.parameters import MentionEstimator, lambdas
 from spanloom.recognize.report import Report, make_report
 from spanloom.recognize.resources import Sources
@@ -67,8 +67,10 @@ class Recognizer(MentionEstimator):
         sections: rules that name sections and note types, for the columns ``section`` and ``note``: a TOML file, or the
             same as a mapping; ``None`` for those that come with Spanloom.
         vocabulary: a vocabulary whose names give the column ``category``; any that `read_vocabulary` knows.
-        pos: a trained `PosTagger`, or the folder of one: it is kept in the model, and gives documents that lack its
-            column, ``pos``, the column. ``spacy:NAME`` for a pipeline of spaCy, of which the model keeps the name.
+        pos: what gives documents that lack the column ``pos`` the column; it is kept in the model. ``auto`` for a
+            tagger that is trained on the column of the training data, where they have it and a template names it;
+            development data are then looked at with its tags, as new text will be. A trained `PosTagger`, or the folder
+            of one; ``spacy:NAME`` for a pipeline of spaCy, of which the model keeps the name; ``None`` for nothing.
         min_count: features of fewer training tokens are left out.
         tune_penalty: whether to tune the mention penalty for development F1.
         reading: how ambiguous structures are read, ``enough`` or ``all``.
@@ -108,7 +110,7 @@ class Recognizer(MentionEstimator):
         ignore: Sequence[str] | None = None,
         sections: str | Path | Mapping[str, Mapping[str, str]] | None = None,
         vocabulary: str | Path | None = None,
-        pos: Source = None,
+        pos: Source = AUTO,
         min_count: int = 1,
         tune_penalty: bool = True,
         reading: str = "enough",
@@ -165,10 +167,13 @@ class Recognizer(MentionEstimator):
         given = None if dev is None else fill(map(prepare, training_of(*development_of(dev), "dev")), pos, self.n_jobs)
         if given is None:
             train, given = hold_out(train, HELD_OUT, self.random_state)
+        own = learn_tagger(self.pos, self._sources, train, self.n_jobs, self.random_state, tell)
+        if own is not None:
+            given = list(own.tag(given))
         check_development(given, types)
 
         tell(Progress("features", seconds=monotonic() - began))
-        features = self._feature_set([*train, *given])
+        features = self._feature_set(train, given)
         check_use(pos, features)
         tagger, built, data, gold = self._prepare(train, types, features)
         jobs = worker_count(self.n_jobs)
@@ -184,12 +189,15 @@ class Recognizer(MentionEstimator):
         self.strongest_ = strongest_features(self.tagger_, features, train, built)
         self.report_ = make_report(train, given, gold, data, fit, features, self.tagger_)
         self.lost_ = tuple(gold.lost)
-        self.pos_ = pos
+        self.pos_ = own or pos
         return self
 
-    def _feature_set(self, documents: Sequence[Document]) -> FeatureSet:
-        sources = Sources(self.features, self.clusters, self.ignore, self.sections, self.vocabulary)
-        return sources.feature_set(documents, self._more_templates())
+    def _feature_set(self, train: Sequence[Document], dev: Sequence[Document] = ()) -> FeatureSet:
+        return self._sources.feature_set(train, dev, self._more_templates())
+
+    @property
+    def _sources(self) -> Sources:
+        return Sources(self.features, self.clusters, self.ignore, self.sections, self.vocabulary)
 
     def _more_templates(self) -> Sequence[str]:
         """Templates beside those that ``features`` names."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from spanloom.document import Document
 from spanloom.errors import UsageError
-from spanloom.features import FeatureSet, Resources, available_columns, category_phrases
+from spanloom.features import PRESETS, FeatureSet, Resources, available_columns, category_phrases, parse_all
 from spanloom.features.clusters import induce, read_paths
 from spanloom.text import Phrases, Rules, read_rules
 from spanloom.vocabulary import read_vocabulary
@@ -26,11 +26,21 @@ class Sources:
     sections: str | Path | Mapping[str, Mapping[str, str]] | None
     vocabulary: str | Path | None
 
-    def feature_set(self, documents: Sequence[Document], more: Sequence[str] = ()) -> FeatureSet:
+    def names(self, column: str) -> bool:
+        """Whether a template names a column that is not to be ignored."""
+        templates = PRESETS.get(self.features, ()) if isinstance(self.features, str) else self.features
+        used = {named.name for template in parse_all(templates) for named in template.columns}
+        return column in used.difference(self.ignore or ())
+
+    def feature_set(
+        self, train: Sequence[Document], dev: Sequence[Document] = (), more: Sequence[str] = ()
+    ) -> FeatureSet:
         """The feature set for some prepared documents.
 
         Args:
-            documents: whose columns a preset uses.
+            train: what is learned from: clusters are induced from these alone, for development data must be as new to
+                them as text to come.
+            dev: development data; a preset uses the columns that these have, too.
             more: templates beside those that the parameters name.
 
         Raises:
@@ -42,9 +52,9 @@ class Sources:
                 raise UsageError(f"{name} is {value!r}, expected the path of a file")
         rules = Rules() if self.sections is None else read_rules(self.sections)
         resources = Resources(rules, self._categories())
-        clusters = self._clusters(documents)
+        clusters = self._clusters(train)
         if isinstance(self.features, str):
-            available = available_columns(documents)
+            available = available_columns([*train, *dev])
             result = FeatureSet.preset(
                 self.features, available=available, ignore=self.ignore or (), clusters=clusters, resources=resources
             )
