@@ -336,7 +336,9 @@ def test_clusters_of_words_with_tabs_and_line_ends(tmp_path):
 
 def test_columns_of_the_data_as_features(notes, tmp_path):
     documents = [document.copy(columns={"pos": ["N"] * len(document.tokens)}) for document in map(prepare, notes.train)]
-    recognizer = Recognizer(features=["bias", "pos[0]|low[0]"], epochs=1, pos=None).fit(documents[:10], dev=documents[10:12])
+    recognizer = Recognizer(features=["bias", "pos[0]|low[0]"], epochs=1, pos=None).fit(
+        documents[:10], dev=documents[10:12]
+    )
     list(recognizer.predict(documents[:2]))
     with pytest.raises(UsageError, match=r"'pos\[0\]\|low\[0\]' names the column 'pos'"):
         list(recognizer.predict(notes.test))
@@ -348,7 +350,7 @@ def test_columns_of_the_data_as_features(notes, tmp_path):
 
 def test_progress_is_told_in_order(notes):
     steps: list[Progress] = []
-    Recognizer(features=TEMPLATES, epochs=3).fit(notes.train[:8], dev=notes.dev[:2], progress=steps.append)
+    Recognizer(features=TEMPLATES, epochs=3, l2=1).fit(notes.train[:8], dev=notes.dev[:2], progress=steps.append)
     assert [step.stage for step in steps] == [
         "reading", "features", *["training, lambda 1"] * 3, "tuning the mention penalty, lambda 1"
     ]  # fmt: skip

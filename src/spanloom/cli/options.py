@@ -103,7 +103,9 @@ Optimizer = Annotated[str | None, typer.Option("--optimizer", metavar="NAME", he
 L2 = Annotated[
     list[float] | None,
     typer.Option(
-        "--l2", metavar="NUMBER", help="Weight of the L2 penalty; given several times, the best on --dev is taken."
+        "--l2",
+        metavar="NUMBER",
+        help="Weight of the L2 penalty; given several times, the best on --dev is taken. [0.1, 1 and 3]",
     ),
 ]
 Epochs = Annotated[int | None, typer.Option("--epochs", min=1, metavar="N", help="Passes of adagrad, at most. [30]")]

@@ -69,7 +69,7 @@ class Cascade(MentionEstimator):
         features: str | Sequence[str] = "biomedical",
         *,
         optimizer: str = "adagrad",
-        l2: float | Sequence[float] = 1.0,
+        l2: float | Sequence[float] | None = None,
         epochs: int = 30,
         runs: int = 1,
         iterations: int = 200,

@@ -16,6 +16,10 @@ from spanloom.errors import UsageError
 from spanloom.matching import score as compare_mentions
 
 
+LAMBDAS = (0.1, 1.0, 3.0)
+"""The weights of the L2 penalty that are tried by default; which one is best differs from corpus to corpus."""
+
+
 class Parameters:
     """A class whose constructor keeps each argument under its own name.
 
@@ -122,8 +126,8 @@ class MentionEstimator(Parameters):
         return compare_mentions(gold, list(self.stream(gold))).f1
 
 
-def lambdas(l2: float | Sequence[float]) -> tuple[float, ...]:
-    """The weights of the L2 penalty to choose from: one, or several.
+def lambdas(l2: float | Sequence[float] | None, default: tuple[float, ...] = LAMBDAS) -> tuple[float, ...]:
+    """The weights of the L2 penalty to choose from: one, or several; the default ones where none is given.
 
     Raises:
         UsageError: no number from 0.
@@ -131,6 +135,8 @@ def lambdas(l2: float | Sequence[float]) -> tuple[float, ...]:
     >>> lambdas(1), lambdas([0.1, 1])
     ((1.0,), (0.1, 1.0))
     """
+    if l2 is None:
+        return default
     try:
         grid = tuple(np.ravel(np.asarray(l2, float)).tolist())
     except (TypeError, ValueError):

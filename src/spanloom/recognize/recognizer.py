@@ -56,7 +56,7 @@ class Recognizer(MentionEstimator):
         longest: how many tokens a mention has at most, any number when ``None``; read by ``semi_markov``.
         counting: ``subgraphs`` or ``derivations`` (see `spanloom.hypergraph`).
         optimizer: ``adagrad``, or ``lbfgs`` for the optimum itself.
-        l2: lambda; several are tried, and development F1 decides.
+        l2: lambda; several are tried, and development F1 decides. ``None`` for `LAMBDAS`.
         epochs: passes of AdaGrad at most; it stops when development F1 no longer rises, and the best is kept.
         runs: of AdaGrad, each in an order of its own, whose weights are averaged: a little more accurate, and as fast
             to use.
@@ -101,7 +101,7 @@ class Recognizer(MentionEstimator):
         longest: int | None = None,
         counting: str = "subgraphs",
         optimizer: str = "adagrad",
-        l2: float | Sequence[float] = 1.0,
+        l2: float | Sequence[float] | None = None,
         epochs: int = 30,
         runs: int = 1,
         iterations: int = 200,

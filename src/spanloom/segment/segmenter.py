@@ -47,6 +47,7 @@ class Probabilities(NamedTuple):
 
     words: list[float]
     mentions: list[float]
+LAMBDAS = (0.02, 0.1, 0.5)  # characters say less than words, and their weights must be larger
 
 
 class Segmenter(MentionEstimator):
@@ -68,7 +69,7 @@ class Segmenter(MentionEstimator):
         dictionaries: label -> a file with one phrase a line, or the phrases, for the column ``dictionary``.
         vocabulary: a table of concepts whose names and categories are one more dictionary.
         optimizer: ``adagrad``, or ``lbfgs`` for the optimum itself.
-        l2: lambda; of several, development F1 decides, for each chain by itself.
+        l2: lambda; of several, development F1 decides, for each chain by itself. ``None`` for `LAMBDAS`.
         epochs: passes of AdaGrad at most.
         iterations: of L-BFGS, at most.
         rate: AdaGrad's first step; a third of it for ``joint_labels``, where a score is the sum of three weights.
@@ -103,7 +104,7 @@ class Segmenter(MentionEstimator):
         dictionaries: Mapping[str, str | Path | Sequence[str]] | None = None,
         vocabulary: str | Path | None = None,
         optimizer: str = "adagrad",
-        l2: float | Sequence[float] = 0.1,
+        l2: float | Sequence[float] | None = None,
         epochs: int = 30,
         iterations: int = 200,
         rate: float = 0.1,
@@ -340,7 +341,7 @@ class Segmenter(MentionEstimator):
     @property
     def _settings(self) -> Settings:
         return Settings(
-            self.optimizer, lambdas(self.l2), self.epochs, self.iterations, self.rate, self.min_count,
+            self.optimizer, lambdas(self.l2, LAMBDAS), self.epochs, self.iterations, self.rate, self.min_count,
             self.tune_penalty, self.random_state, worker_count(self.n_jobs),
         )  # fmt: skip
 
