@@ -37,8 +37,9 @@ def train(chosen: argparse.Namespace) -> None:
         documents = longest(documents, chosen.longest)
     shared: dict[str, Any] = {"epochs": chosen.epochs, "tune_penalty": False, "random_state": chosen.seed, "n_jobs": 1}
     few = documents[:20]
-    Recognizer(structure, "genia", longest=limit, pos=None, **shared).fit(few, dev=few)  # compiled before the clock runs
-    recognizer = Recognizer(structure, "genia", longest=limit, pos=None, **shared)
+    shared["pos"] = None
+    Recognizer(structure, "genia", longest=limit, **shared).fit(few, dev=few)  # compiled before the clock runs
+    recognizer = Recognizer(structure, "genia", longest=limit, **shared)
     seconds, _ = timed(lambda: recognizer.fit(documents, dev=few))
     print(
         json.dumps(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from spanloom.document import Document, Mention
-from spanloom.errors import DataError, UsageError
+from spanloom.errors import DataError, DataWarning, UsageError
 from spanloom.evaluate import evaluate
 from spanloom.recognize import Cascade, Progress, Recognizer, load
 from spanloom.recognize.links import Links, frequency_order, output_templates, search_order, tag_column
@@ -265,8 +265,14 @@ def test_data_that_cannot_be_learned_from():
         Cascade().fit([])
     with pytest.raises(DataError, match="has a mention"):
         Cascade().fit([Document("nothing here")])
-    with pytest.raises(DataError, match="development document"):
-        Cascade(features=["w[0]"]).fit([marked("a b .", x=["a"])] * 5, dev=[marked("a b .", y=["a"])])
+
+
+def test_types_that_only_development_data_have_are_told_and_left_out():
+    train, dev = [marked("a b .", x=["a"])] * 5, [marked("a b .", x=["a"], y=["b"])]
+    with pytest.warns(DataWarning, match=r"no training document has: 1 of type 'y'; training has x"):
+        model = Cascade(features=["w[0]"]).fit(train, dev=dev)
+    assert model.types_ == ("x",)
+    assert model.report_ == Cascade(features=["w[0]"]).fit(train, dev=[marked("a b .", x=["a"])]).report_
 
 
 def test_progress_names_the_chain():

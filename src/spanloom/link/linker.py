@@ -27,7 +27,17 @@ from spanloom.matching import score as compare_mentions
 from spanloom.matching.compare import Item
 from spanloom.recognize.corpus import Lost, batches, hold_out, training_types
 from spanloom.recognize.explanation import Explanation
-from spanloom.recognize.filling import AUTO, Filler, Source, check_source, check_use, fill, learn_tagger, open_tagger
+from spanloom.recognize.filling import (
+    AUTO,
+    COLUMN,
+    Filler,
+    Source,
+    check_source,
+    check_use,
+    fill,
+    learn_tagger,
+    open_tagger,
+)
 from spanloom.recognize.parameters import MentionEstimator
 from spanloom.recognize.resources import Sources
 from spanloom.recognize.training import Listener, Progress
@@ -195,17 +205,16 @@ class Linker(MentionEstimator):
         types = training_types(train)
         given = None
         if dev is not None:
-            held = (self._own(prepare(document)) for document in training_of(*development_of(dev), "dev"))
-            given = fill(held, pos, self.n_jobs)
+            own = (self._own(prepare(document)) for document in training_of(*development_of(dev), "dev"))
+            given = fill(own, pos, self.n_jobs)
         language = self.language_model
         if language is not None and not isinstance(language, LanguageModel):
             language = LanguageModel.load(language)
-        part, held = hold_out(train, HELD_OUT, self.random_state) if given is None else (train, given)
+        part, held = (train, given) if given is not None else hold_out(train, HELD_OUT, self.random_state)
         plan = self._plan()
-        own = learn_tagger(self.pos, plan.sources, part, self.n_jobs, self.random_state, tell)
-        if own is not None:
-            held = list(own.tag(held))
-        fitter = Fitter(plan, types, vocabulary, language, own or pos, tell, began)
+        learns = self.pos == AUTO and plan.sources.names(COLUMN)
+        pos, held = learn_tagger(pos, learns, part, held, self.n_jobs, self.random_state, tell)
+        fitter = Fitter(plan, types, vocabulary, language, pos, tell, began)
         outcome = fitter.fit(part, held)
         if given is None:
             outcome = fitter.refit(train, outcome)

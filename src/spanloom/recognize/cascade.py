@@ -13,9 +13,9 @@ from spanloom.document.inputs import Dev, Given, One, Several, answer, developme
 from spanloom.errors import ModelError, UsageError
 from spanloom.features import FeatureSet
 from spanloom.recognize.cascade_store import CascadeReport, StoredCascade, read_cascade, write_cascade
-from spanloom.recognize.corpus import Lost, batches, check_development, hold_out, training_types
+from spanloom.recognize.corpus import Lost, batches, hold_out, known_types, training_types
 from spanloom.recognize.explanation import Explanation
-from spanloom.recognize.filling import AUTO, Filler, Source, check_use, fill, learn_tagger, open_tagger
+from spanloom.recognize.filling import AUTO, COLUMN, Filler, Source, check_use, fill, learn_tagger, open_tagger
 from spanloom.recognize.links import (
     STRUCTURE,
     Link,
@@ -115,7 +115,7 @@ class Cascade(MentionEstimator):
             progress: told of each step.
 
         Raises:
-            DataError: no tokens, no mentions, or development data with a type that training lacks.
+            DataError: no tokens, or no mentions.
             UsageError: a parameter that cannot be meant, or an order that is not one of the types.
         """
         self.check()
@@ -129,10 +129,9 @@ class Cascade(MentionEstimator):
         if given is None:
             train, given = _hold_out(train, types, self.random_state)
         sources = Sources(self.features, self.clusters, self.ignore, self.sections, self.vocabulary)
-        own = learn_tagger(self.pos, sources, train, self.n_jobs, self.random_state, tell)
-        if own is not None:
-            given = list(own.tag(given))
-        check_development(given, types)
+        learns = self.pos == AUTO and sources.names(COLUMN)
+        pos, given = learn_tagger(pos, learns, train, given, self.n_jobs, self.random_state, tell)
+        given = known_types(given, types)
         tell(Progress("features"))
         features = sources.feature_set(train, given)
         check_use(pos, features)
@@ -146,7 +145,7 @@ class Cascade(MentionEstimator):
         self.types_ = types
         self.chains_ = tuple(link.chain for link in fitted)
         self.lost_ = tuple(lost for chain in self.chains_ for lost in chain.lost_)
-        self.pos_ = own or pos
+        self.pos_ = pos
         self.report_ = _report(train, given, features, fitted)
         return self
 

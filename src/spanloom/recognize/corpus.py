@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from warnings import warn
 
 import numpy as np
 
 from spanloom.document import Document, Mention, Span, align
 from spanloom.document.span import join_spans
-from spanloom.errors import DataError
+from spanloom.errors import DataError, DataWarning
 from spanloom.hypergraph import Floats
 from spanloom.structures import MOST_MENTIONS, Crowd, MentionTable, TokenMention
 from spanloom.structures.base import NO_HEAD
@@ -186,19 +188,25 @@ def training_types(documents: Sequence[Document]) -> tuple[str, ...]:
     return types
 
 
-def check_development(documents: Sequence[Document], types: Sequence[str]) -> None:
-    """Whether training has all types of the development data.
+def known_types(documents: Sequence[Document], types: Sequence[str]) -> list[Document]:
+    """Development documents without mentions of types that training lacks, of which a warning tells.
 
-    Raises:
-        DataError: it lacks one.
+    Nothing can be tuned for a type that is never predicted; as misses such mentions would only blur the choices.
     """
-    for document in documents:
-        for mention in document.mentions:
-            if mention.type not in types:
-                raise DataError(
-                    f"development document {document.id!r} has a mention of type {mention.type!r}, which no training "
-                    f"document has; training has {', '.join(types)}: add examples, or take the type out"
-                )
+    unknown = Counter(m.type for document in documents for m in document.mentions if m.type not in types)
+    if not unknown:
+        return list(documents)
+    found = ", ".join(f"{count:,} of type {name!r}" for name, count in sorted(unknown.items()))
+    warn(
+        f"left out of the development data: mentions of types that no training document has: {found}; "
+        f"training has {', '.join(types)}",
+        DataWarning,
+        stacklevel=3,
+    )
+    return [
+        document.copy(mentions=[mention for mention in document.mentions if mention.type in types])
+        for document in documents
+    ]
 
 
 def hold_out(documents: Sequence[Document], share: float, seed: int) -> tuple[list[Document], list[Document]]:

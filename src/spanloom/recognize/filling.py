@@ -15,7 +15,6 @@ from spanloom.document import Document
 from spanloom.errors import UsageError
 from spanloom.features import FeatureSet
 from spanloom.recognize.pos_tagger import PosTagger, load_tagger
-from spanloom.recognize.resources import Sources
 from spanloom.recognize.spacy_tagger import PREFIX, SpacyTagger
 from spanloom.recognize.training import Listener, Progress
 
@@ -25,7 +24,7 @@ Source = str | Path | Filler | None
 
 AUTO = "auto"
 NONE = "none"  # as None, for command lines and TOML files
-_COLUMN = "pos"
+COLUMN = "pos"
 _MOST_TAGS = 100  # of a column that is learned unasked; a tagger's time grows with their square
 _EPOCHS = 5
 
@@ -59,36 +58,39 @@ def check_source(pos: object) -> None:
 
 
 def learn_tagger(
-    pos: Source, sources: Sources, train: Sequence[Document], n_jobs: int | None, seed: int, tell: Listener
-) -> PosTagger | None:
-    """The tagger that `AUTO` stands for: of the column ``pos`` of the training data.
+    pos: Filler | None, wanted: bool, train: Sequence[Document], dev: list[Document], n_jobs: int | None, seed: int,
+    tell: Listener,
+) -> tuple[Filler | None, list[Document]]:  # fmt: skip
+    """Train the tagger that `AUTO` stands for, where it can be: on the column ``pos`` of the training data.
 
     Args:
-        pos: the parameter.
-        sources: what tells whether features use the column.
+        pos: another tagger, if one was given.
+        wanted: whether `AUTO` was asked for, and features use the column.
         train: prepared.
+        dev: prepared.
         n_jobs: threads; the result does not depend on it.
         seed: of all random choices.
         tell: told that it is trained.
 
     Returns:
-        ``None`` where another tagger is asked for, where no template names the column, or where a training document
-        lacks it.
+        The tagger, and the development data with its tags; what was given where training data lack the column, or
+        where it is not asked for.
     """
-    if pos != AUTO or not sources.names(_COLUMN):
-        return None
+    if not wanted:
+        return pos, dev
     tagged = [document for document in train if document.tokens is not None and len(document.tokens)]
     if not tagged or not all(_has_tags(document) for document in tagged):
-        return None
-    if len({tag for document in tagged for tag in document.columns[_COLUMN]}) > _MOST_TAGS:
-        return None
+        return pos, dev
+    if len({tag for document in tagged for tag in document.columns[COLUMN]}) > _MOST_TAGS:
+        return pos, dev
     tell(Progress("part-of-speech tagger"))
-    return PosTagger(column=_COLUMN, epochs=_EPOCHS, n_jobs=n_jobs, random_state=seed).fit(tagged)
+    own = PosTagger(column=COLUMN, epochs=_EPOCHS, n_jobs=n_jobs, random_state=seed).fit(tagged)
+    return own, own.predict(dev)
 
 
 def _has_tags(document: Document) -> bool:
     """Whether all tokens have a tag that a tagger can learn."""
-    tags = document.columns.get(_COLUMN, ())
+    tags = document.columns.get(COLUMN, ())
     return len(tags) == len(document.words) and all(tag and not any(map(str.isspace, tag)) for tag in tags)
 
 

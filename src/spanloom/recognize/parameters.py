@@ -15,7 +15,6 @@ from spanloom.document.inputs import Given, training_of
 from spanloom.errors import UsageError
 from spanloom.matching import score as compare_mentions
 
-
 LAMBDAS = (0.1, 1.0, 3.0)
 """The weights of the L2 penalty that are tried by default; which one is best differs from corpus to corpus."""
 

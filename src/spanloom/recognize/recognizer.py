@@ -21,15 +21,25 @@ from spanloom.recognize.corpus import (
     Gold,
     Lost,
     batches,
-    check_development,
     crowd_notice,
     hold_out,
+    known_types,
     place,
     training_types,
 )
 from spanloom.recognize.explain import explain
 from spanloom.recognize.explanation import Explanation
-from spanloom.recognize.filling import AUTO, Filler, Source, check_source, check_use, fill, learn_tagger, open_tagger
+from spanloom.recognize.filling import (
+    AUTO,
+    COLUMN,
+    Filler,
+    Source,
+    check_source,
+    check_use,
+    fill,
+    learn_tagger,
+    open_tagger,
+)
 from spanloom.recognize.parameters import MentionEstimator, lambdas
 from spanloom.recognize.report import Report, make_report
 from spanloom.recognize.resources import Sources
@@ -154,7 +164,7 @@ class Recognizer(MentionEstimator):
             progress: told of each step.
 
         Raises:
-            DataError: no tokens, no mentions, or development data with a type that training lacks.
+            DataError: no tokens, or no mentions.
             UsageError: a parameter that cannot be meant.
         """
         self.check()
@@ -167,10 +177,9 @@ class Recognizer(MentionEstimator):
         given = None if dev is None else fill(map(prepare, training_of(*development_of(dev), "dev")), pos, self.n_jobs)
         if given is None:
             train, given = hold_out(train, HELD_OUT, self.random_state)
-        own = learn_tagger(self.pos, self._sources, train, self.n_jobs, self.random_state, tell)
-        if own is not None:
-            given = list(own.tag(given))
-        check_development(given, types)
+        learns = self.pos == AUTO and self._sources.names(COLUMN)
+        pos, given = learn_tagger(pos, learns, train, given, self.n_jobs, self.random_state, tell)
+        given = known_types(given, types)
 
         tell(Progress("features", seconds=monotonic() - began))
         features = self._feature_set(train, given)
@@ -189,7 +198,7 @@ class Recognizer(MentionEstimator):
         self.strongest_ = strongest_features(self.tagger_, features, train, built)
         self.report_ = make_report(train, given, gold, data, fit, features, self.tagger_)
         self.lost_ = tuple(gold.lost)
-        self.pos_ = own or pos
+        self.pos_ = pos
         return self
 
     def _feature_set(self, train: Sequence[Document], dev: Sequence[Document] = ()) -> FeatureSet:

@@ -14,7 +14,7 @@ from spanloom.document import Document, Mention
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
 from spanloom.errors import ModelError, UsageError
 from spanloom.hypergraph.threads import worker_count
-from spanloom.recognize.corpus import Lost, batches, check_development, training_types
+from spanloom.recognize.corpus import Lost, batches, known_types, training_types
 from spanloom.recognize.explanation import Explanation
 from spanloom.recognize.parameters import MentionEstimator, lambdas
 from spanloom.recognize.recognizer import BATCH_TOKENS, HELD_OUT, OPTIMIZERS
@@ -47,6 +47,8 @@ class Probabilities(NamedTuple):
 
     words: list[float]
     mentions: list[float]
+
+
 LAMBDAS = (0.02, 0.1, 0.5)  # characters say less than words, and their weights must be larger
 
 
@@ -144,8 +146,7 @@ class Segmenter(MentionEstimator):
             progress: told of each step.
 
         Raises:
-            DataError: no words, no mentions, words that do not add up to the text, or development data with a type that
-                training lacks.
+            DataError: no words, no mentions, or words that do not add up to the text.
             UsageError: a parameter that cannot be meant.
         """
         self.check()
@@ -160,7 +161,7 @@ class Segmenter(MentionEstimator):
             train, given = hold_out(train, HELD_OUT, self.random_state)
         elif self.method == "incremental":
             train = whole_or_sentences(train)
-        check_development(given, types)
+        given = known_types(given, types)
         phrases = read_dictionaries(self.dictionaries, self.vocabulary)
         features = make_features(self.features, (), phrases is not None)
         held = constraints if self.method in ("joint_labels", "dual", "exact") else None
