@@ -212,7 +212,9 @@ def train(key: Key, setting: Setting) -> None:
             chosen["clusters"] = setting.clusters()
         if chosen.get("language_model") == LM:
             chosen["language_model"] = setting.language_model(key.corpus)
-        steps.append(Linker(**{"iterations": setting.iterations, "pos": None, **chosen}, n_jobs=-1, random_state=setting.seed))
+        steps.append(
+            Linker(**{"iterations": setting.iterations, "pos": None, **chosen}, n_jobs=-1, random_state=setting.seed)
+        )
     seconds = [
         timed(lambda step=step: step.fit(documents, dev=dev, vocabulary=setting.vocabulary, progress=tell))[0]
         for step in steps
