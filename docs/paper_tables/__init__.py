@@ -12,7 +12,7 @@ what `WORDS` lists. A paper's figures are plain strings. `beside` adds **lower**
 
 A figure in a sentence is declared in ``SENTENCES``: a part of the page's text with ``{}`` for each figure, and the
 figures. The test looks for it, whatever its line breaks, and wants every figure of the page's text to be declared so,
-or to be one of ``CITED``, which the papers say.
+or to be one of ``CITED``: what a paper says, a setting, or the difference of two figures of a table.
 
     >>> print(Table(("model", "ours"), [("chain", Ours("1.0"))]).markdown())
     | model | ours |

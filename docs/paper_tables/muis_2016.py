@@ -23,6 +23,13 @@ READ = {
     ("seven_tag", "all"): "63.66, 0.30", ("shared", "all"): "1.73, 0.30", ("split", "all"): "1.05, 0.30",
     ("seven_tag", "enough"): "2.74, 3.82", ("shared", "enough"): "1.21, 1.46", ("split", "enough"): "0.75, 0.90",
 }  # fmt: skip
+READ_ORIGINAL = {
+    ("seven_tag", "all"): "23.81, 0.17", ("shared", "all"): "0.35, 0.17", ("split", "all"): "0.22, 0.17",
+    ("seven_tag", "enough"): "0.52, 0.90", ("shared", "enough"): "0.25, 0.38", ("split", "enough"): "0.17, 0.28",
+}  # fmt: skip
+CORPORA = ("craft", "genia_discontiguous")
+ELEVEN_MODELS = ("seven_tag", "shared_subgraphs", "split_subgraphs")
+KINDS = ("PR", "UBERON", "GO_BP", "CL", "GO_CC", "SO", "NCBITaxon", "CHEBI", "MONDO", "GO_MF", "MOP")  # most first
 ERRORS = ("precision error %", "recall error %")
 ENCODINGS = "Canonical encodings"
 ELEVEN = "craft_all_types, trained on all sentences"
@@ -34,9 +41,27 @@ def gaps(corpus: str, training: str, model: str) -> Ours:
     return ours("discontiguous", f"{corpus}, trained on {training} sentences", [model, "enough"])
 
 
-def read(corpus: str, structure: str, reading: str) -> Ours:
+def counts(part: str) -> list[Ours]:
+    """Figures of Table 1: sentences; mentions of 1, 2, 3 parts and in all; overlaps, and those of different types."""
+    columns = ("sentences", "1 part", "2 parts", "3 parts", "mentions", "overlaps", "of different types")
+    return [
+        joined([ours("corpora", "Discontiguous sentences", [corpus, part], column) for column in columns], "; ")
+        for corpus in CORPORA
+    ]
+
+
+def of_type(kind: str, title: str = "Each type, discontiguous sentences") -> list[str]:
+    """A row of Table 4 for a type."""
+    figures = [
+        ours("discontiguous", title, [kind], [f"{model} {rate}" for rate in ("P", "R", "F1")])
+        for model in ELEVEN_MODELS
+    ]
+    return [kind, ours("discontiguous", title, [kind], "mentions"), *figures]
+
+
+def read(corpus: str, structure: str, reading: str, sentences: str = "discontiguous") -> Ours:
     """A figure of Table 3."""
-    title = f"{corpus}, discontiguous sentences"
+    title = f"{corpus}, {sentences} sentences"
     return joined([ours("ambiguity", title, [structure, reading], column) for column in ERRORS], ", ")
 
 
@@ -54,6 +79,16 @@ def times(structure: str, counting: str) -> Ours:
 
 
 TABLES = {
+    "muis-2016-1": Table(
+        ("part", "paper", "ours, CRAFT", "ours, GENIA"),
+        [
+            ["train", "534; 544; 607; 44; 1,195; 205; 58", *counts("train")],
+            ["four fifths of it", "416; 448; 476; 33; 957; 164; 48", *counts("four fifths of it")],
+            ["a fifth of it", "118; 96; 131; 11; 238; 41; 10", *counts("a fifth of it")],
+            ["dev", "303; 357; 421; 18; 796; 240; 28", *counts("dev")],
+            ["test", "430; 584; 610; 16; 1,210; 327; 61", *counts("test")],
+        ],
+    ),
     "muis-2016-2": Table(
         ("model", "trained on", "paper", "ours, CRAFT", "ours, GENIA"),
         [
@@ -64,11 +99,12 @@ TABLES = {
         ],
     ),
     "muis-2016-3": Table(
-        ("model, reading", "paper: precision, recall error", "ours, CRAFT", "ours, GENIA"),
+        ("model, reading", "sentences", "paper: precision, recall error", "ours, CRAFT", "ours, GENIA"),
         [
-            [f"{STRUCTURES[structure]}, {reading.upper()}", paper, read("craft", structure, reading),
-             read("genia_discontiguous", structure, reading)]
-            for (structure, reading), paper in READ.items()
+            [f"{STRUCTURES[structure]}, {reading.upper()}", sentences, paper,
+             *(read(corpus, structure, reading, sentences) for corpus in CORPORA)]
+            for sentences, figures in (("discontiguous", READ), ("all", READ_ORIGINAL))
+            for (structure, reading), paper in figures.items()
         ],
     ),
     "muis-2016-4": Table(
@@ -80,6 +116,18 @@ TABLES = {
                 ("split_subgraphs", "75.5 / 40.7 / 52.9"),
             )
         ],
+    ),
+    "muis-2016-4-paper": Table(
+        ("type", "mentions", "seven tags", "SHARED", "SPLIT"),
+        [
+            ["A", "289", "69.8 / 59.9 / 64.4", "79.4 / 56.1 / 65.7", "81.0 / 56.1 / 66.3"],
+            ["B", "418", "50.0 / 34.0 / 40.5", "56.8 / 29.0 / 38.4", "58.2 / 28.0 / 37.8"],
+            ["N", "503", "62.1 / 37.8 / 47.0", "84.8 / 43.3 / 57.4", "84.9 / 42.4 / 56.5"],
+        ],
+    ),
+    "muis-2016-4-types": Table(
+        ("type", "ours: mentions", *(f"ours: {MODELS[model]}" for model in ELEVEN_MODELS)),
+        [of_type(kind) for kind in KINDS],
     ),
     "muis-2016-supplement-1": Table(
         ("model", "paper, n = 1 to 5", "ours"),
