@@ -47,6 +47,29 @@ def brat(annotations: str) -> Callable[[], object]:
     return run
 
 
+def word(number: str, tag: str = "O") -> str:
+    return "\t".join((number, "du", *"_" * 8, tag)) + "\n"
+
+
+def told(name: str, content: str) -> Callable[[], object]:
+    """What a reader tells, as an error, so that it is compared as one."""
+
+    def run() -> None:
+        file("d/n.txt", "chest pain\n")
+        file(f"d/{name}", content)
+        lines: list[str] = []
+        list(read("d" if name.endswith((".ann", ".pdf")) else f"d/{name}", notice=lines.append))
+        raise SpanloomError(*lines)
+
+    return run
+
+
+def other_endings() -> None:
+    file("e/a.tsv", "a O")
+    file("e/b.csv", "a,O")
+    list(read("e", format="conll"))
+
+
 def training(documents: list[Document] = MARKED, **parameters: object) -> Callable[[], object]:
     return lambda: Recognizer(**parameters).fit(documents)
 
@@ -88,6 +111,7 @@ def empty_folder() -> None:
 PROVOKED: list[Callable[[], object]] = [
     lambda: list(read("nothing.jsonl")),
     reading("a.xyz", "x"),
+    reading("a.json", '[{"text": "a"}]'),
     lambda: list(read(file("a.jsonl", "{}"), format="nope")),
     empty_folder,
     reading("a.jsonl", b'{"text":"\xff"}'),
@@ -97,9 +121,11 @@ PROVOKED: list[Callable[[], object]] = [
     reading("a.jsonl", '{"id":"1"}'),
     reading("a.conll", "a B-x\nb\n"),
     reading("a.conll", "# global.columns = word tag\na B-x\nb Q-x\n"),
+    reading("a.conllu", "3-4\tdu" + "\t_" * 8 + "\n"),
     reading("a.xml", "<html></html>"),
     reading("a.xml", "<collection><document>"),
     lambda: list(read("-", format="brat")),
+    other_endings,
     reading("c/n.ann", "T1\tproblem 0 5\tchest\n"),
     mention(text="def"),
     record(text="😀 abc", mentions=[{"type": "x", "spans": [[3, 6]], "text": "abc"}]),
@@ -107,6 +133,8 @@ PROVOKED: list[Callable[[], object]] = [
     mention(spans=[[1, 1]]),
     mention(spans=[[0, 3], [2, 5]]),
     mention(type=""),
+    lambda: Document("abc", mentions=[("problem", 0, 3)]),
+    mention(text="abc "),
     mention(head=[4, 7]),
     mention(score=2),
     record(tokens=[[0, 3], [2, 7]]),
@@ -115,6 +143,13 @@ PROVOKED: list[Callable[[], object]] = [
     brat("T1 problem 0 5 chest\n"),
     brat("T1\tproblem 0 5\tchest\nT1\tproblem 6 10\tpain\n"),
     brat("T1\tproblem 0 5\tchest\nN1\tReference T7 X:1\tx\n"),
+    told("n.ann", "T1\tproblem 6 10;0 5\tpain chest\n"),
+    told("n.ann", "T1\tproblem 0 6\tchest\n"),
+    told("a.jsonl", '{"text": "a", "answer": "reject"}'),
+    told("a.conll", "a B-NP O\nb I-NP B-x\n"),
+    told("a.conllu", word("1-2") + word("1") + word("2", "B-x")),
+    told("a.conllu", word("1") + word("1.1", "B-x")),
+    told("note.pdf", ""),
     training([]),
     training([Document("a b")]),
     training(structure="nope"),
@@ -129,6 +164,7 @@ PROVOKED: list[Callable[[], object]] = [
     linking(""),
     linking("hello\n"),
     lambda: write(MARKED, file("a.jsonl", "")),
+    lambda: write([Document("a", "n1", mentions=[Mention("x", [(0, 2)])])], "new.jsonl"),
     lambda: write(MARKED, "no/folder/a.jsonl"),
     lambda: write(MARKED, "a.ann"),
     comparing(["1"], ["1"], text="b"),

@@ -209,7 +209,7 @@ def test_names_tell_the_format_only_with_the_content(tmp_path: Path) -> None:
     (tmp_path / "note.xml").write_text(
         "<collection><document><passage><offset>0</offset><text>a</text></passage></document></collection>"
     )
-    assert [document.text for document in read(tmp_path)] == ["a"]
+    assert [document.text for document in read(tmp_path, notice=str)] == ["a"]
     with pytest.raises(DataError, match=r"vocabulary\.xml:1: found <ROWSET>, expected BioC's <collection>"):
         list(read(tmp_path / "vocabulary.xml"))
     with pytest.raises(DataError, match=r"settings\.json: document \?: passages is missing, expected a list"):

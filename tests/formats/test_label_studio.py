@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from spanloom.data import chinese_clinical, clinical
 from spanloom.document import Document, Mention
+from spanloom.document.validate import find_errors
 from spanloom.errors import DataError, UsageError
 from spanloom.formats import read, validate, write
 from spanloom.formats.label_studio import understand
@@ -292,7 +293,8 @@ def test_whatever_stands_in_a_task_is_read_or_told(place: list[int], other: Any)
     else:
         kept = {**task, "data": {name: part for name, part in task["data"].items() if name != "text"}}
         changed = Document("other text", mentions=[Mention("x", [(0, 4)], "a1")], meta={"label_studio": kept})
-        write([found.document, changed], "/dev/null", format="label-studio", force=True)
+        sound = [] if find_errors(found.document) else [found.document]
+        write([*sound, changed], "/dev/null", format="label-studio", force=True)
 
 
 def test_relations_that_join_nothing_are_told(tmp_path: Path) -> None:

@@ -49,15 +49,15 @@ def test_texts_in_subfolders_have_their_folder_in_the_id_and_other_files_are_tol
     told: list[str] = []
     assert [document.id for document in read(tmp_path, notice=told.append)] == ["a", "s/a"]
     assert told == [
-        f"{tmp_path}/s/b.pdf: the name tells no format that is known, so the file was not read; name it alone, with "
-        "its format (2 such in 2 files; spanloom validate lists them)"
+        f"{tmp_path}/s/b.pdf: not read: it holds more than text; extract the text first (pdftotext, pandoc), one .txt "
+        "file for each document (2 such in 2 files; spanloom validate lists them)"
     ]
     assert [problem.path for problem in validate(tmp_path)] == [f"{tmp_path}/s/b.pdf", f"{tmp_path}/scan.pdf"]
     assert [document.id for document in read(tmp_path / "s" / "a.txt")] == ["a"]
     write(read(tmp_path, notice=str), tmp_path / "out", format="brat")
     (tmp_path / "out" / "more.jsonl").write_text('{"text": ""}')
     assert [document.id for document in read(tmp_path / "out", notice=told.append)] == ["a", "s/a"]
-    assert told[1].startswith(f"{tmp_path}/out/more.jsonl: the name tells no format")
+    assert told[1].startswith(f"{tmp_path}/out/more.jsonl: not read: the name tells no format")
 
 
 def test_the_old_file_stays_on_failure(tmp_path: Path) -> None:
@@ -166,21 +166,21 @@ def test_text_holds_one_document(tmp_path: Path) -> None:
 
 
 def test_formats_are_told_by_name(tmp_path: Path) -> None:
-    (tmp_path / "a.doc").write_text("a")
+    (tmp_path / "a.dat").write_text("a")
     for call in (
-        lambda: read(tmp_path / "a.doc"),
+        lambda: read(tmp_path / "a.dat"),
         lambda: read("-"),
-        lambda: write([], tmp_path / "b.doc"),
+        lambda: write([], tmp_path / "b.dat"),
         lambda: write([], "-"),
     ):
         with pytest.raises(UsageError, match=r"\.jsonl .*\(jsonl\), \.ann \(brat\), \.pubtator \(pubtator\), \.conll"):
             call()
     with pytest.raises(UsageError, match="expected one of: jsonl, brat"):
-        read(tmp_path / "a.doc", format="word")
+        read(tmp_path / "a.dat", format="word")
     with pytest.raises(UsageError, match="no option 'columns'"):
-        read(tmp_path / "a.doc", format="text", columns=["word"])
+        read(tmp_path / "a.dat", format="text", columns=["word"])
     with pytest.raises(UsageError, match="holds no file"):
         read(tmp_path)
     with pytest.raises(DataError, match="no such file"):
         read(tmp_path / "none.jsonl")
-    assert [document.text for document in read(tmp_path / "a.doc", format="text")] == ["a"]
+    assert [document.text for document in read(tmp_path / "a.dat", format="text")] == ["a"]

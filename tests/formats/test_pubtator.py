@@ -143,6 +143,7 @@ def test_what_has_no_place_is_counted(tmp_path: Path) -> None:
         "sentences": 1,
         "token columns": 1,
         "meta fields": 1,
+        "spans that touch, or only white space parts, written as one": 1,
     }
     assert (tmp_path / "a.pubtator").read_bytes().decode() == (
         "document-000001|t|Mild or \n"
@@ -159,7 +160,7 @@ def test_what_has_no_place_is_counted(tmp_path: Path) -> None:
 
 
 def test_the_bundled_corpus_keeps_its_offsets(tmp_path: Path) -> None:
-    documents = list(read(clinical()))
+    documents = [document for part in ("train", "dev", "test") for document in read(clinical() / part)]
     losses = write(documents, tmp_path / "a.pubtator")
     assert losses.counts["discontiguous mentions"] == 310
     again = list(read(tmp_path / "a.pubtator"))

@@ -102,7 +102,7 @@ def test_conllu(tmp_path):
 
 
 def test_conllu_with_entities_in_misc_and_tokens_of_several_words(tmp_path):
-    [document] = read(put(tmp_path, "a.conllu", MISC))
+    [document] = read(put(tmp_path, "a.conllu", MISC), notice=str)
     assert (document.text, document.words) == ("do can't.", ["do", "can't", "."])
     assert triples(document) == [("x", "can't")]
     assert document.columns["lemma"] == ["do", "_", "."]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spanloom.errors import DataError
+from spanloom.errors import DataError, UsageError
 from spanloom.formats import read, validate
 
 MEMORY = Path("/proc/self/mem")
@@ -280,7 +280,47 @@ def test_invalid_utf8_in_brat(tmp_path: Path) -> None:
 
 def test_a_json_array_is_told_apart(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('[\n{"text": "a"}\n]\n')
-    check(tmp_path / "a.jsonl", 1, "the file looks like one JSON array")
+    check(tmp_path / "a.jsonl", 1, "the file looks like one JSON array: put one record on each line")
+    (tmp_path / "a.jsonl").write_text('[{"text": "a"}]\n')
+    check(tmp_path / "a.jsonl", 1, "expected a JSON object with a field 'text' (a JSON array of records: put one")
+
+
+FOREIGN = {
+    "array.json": (
+        b'[{"id": "1", "text": "a", "mentions": []}]',
+        "a JSON array of records; put one record on each line",
+    ),
+    "record.json": (b'\xef\xbb\xbf{"id": "1",\n"text": "a"}', "one JSON record; put it on one line, in a .jsonl file"),
+    "min.json": (b'[{"text": "a", "label": [], "annotator": 1}]', "Label Studio's JSON-MIN; export the tasks as JSON"),
+    "fhir.json": (b'{"resourceType": "Bundle", "entry": []}', "FHIR; take the texts of the notes out of it"),
+    "spacy.json": (b'[{"id": 0, "paragraphs": [{"raw": "a"}]}]', "training data of spaCy 2; convert them with spaCy"),
+    "note.pdf": (b"%PDF", "it holds more than text; extract the text first"),
+    "note.DOCX": (b"PK", "it holds more than text; extract the text first"),
+    "notes.csv": (b"id,text", "a table; write its texts as .jsonl"),
+    "notes.xlsx": (b"PK", "a table; write its texts as .jsonl"),
+    "notes.tsv": (b"id\ttext", "a table, or a column file; of a column file, name the format conll"),
+    "note.hl7": (b"MSH|", "HL7 messages; extract the text of the notes first"),
+    "notes.jsonl.gz": (b"\x1f", "it is packed; unpack it first"),
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_files_that_are_not_read_say_what_to_do(tmp_path: Path, name: str) -> None:
+    content, message = FOREIGN[name]
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(UsageError) as caught:
+        list(read(tmp_path / name))
+    assert str(caught.value).startswith(f"{tmp_path / name} is not read: {message}")
+    (tmp_path / "note.txt").write_text("a")
+    told: list[str] = []
+    assert len(list(read(tmp_path, notice=told.append))) == 1
+    assert told[0].startswith(f"{tmp_path / name}: not read: {message}")
+
+
+def test_json_that_nobody_knows_is_said_to_be_no_bioc(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"a": 1}')
+    with pytest.raises(DataError, match="passages is missing"):
+        list(read(tmp_path / "a.json"))
 
 
 def test_validate_lists_every_problem(tmp_path: Path) -> None:

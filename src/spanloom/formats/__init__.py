@@ -25,6 +25,7 @@ from spanloom.formats.characters import CHARACTERS
 from spanloom.formats.columns import COLUMNS
 from spanloom.formats.conllu import CONLLU
 from spanloom.formats.folder import files_of, not_read, stem_in
+from spanloom.formats.foreign import advice
 from spanloom.formats.jsonl import JSONL
 from spanloom.formats.label_studio_writer import LABEL_STUDIO
 from spanloom.formats.notices import Notices
@@ -201,6 +202,14 @@ def _by_suffix(path: Path) -> Format:
     return kind
 
 
+def _known(path: Path) -> Format:
+    """The format of a file that is there; one that only its ending tells says itself what is wrong."""
+    found = next((kind for kind in FORMATS.values() if kind.knows(path)), None)
+    if found is None and (told := advice(path)) is not None:
+        raise UsageError(f"{path} is not read: {told}")
+    return found or _by_suffix(path)
+
+
 def _unknown(path: Path) -> UsageError:
     known = ", ".join(f"{' '.join(kind.suffixes)} ({kind.name})" for kind in FORMATS.values())
     what = "standard input or output has no name that tells" if str(path) == STDIO else f"the name {path} does not tell"
@@ -228,9 +237,7 @@ def _scan(path: str | Path, name: str | None, options: dict[str, Any], mentions:
     elif root.is_dir():
         inputs, others = files_of(root, kind, FORMATS.values())
     else:
-        known = (other for other in FORMATS.values() if other.knows(root))
-        found = kind or next(known, None) or _by_suffix(root)  # a file that lies about its kind is told so
-        inputs = [(found, path)]
+        inputs = [(kind or _known(root), path)]
     for one, _ in inputs:
         _check_options(one, options, one.scan_options)
     scans = (one.scan(file, **options, **_more(one, root, file, mentions)) for one, file in inputs)

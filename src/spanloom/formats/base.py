@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from spanloom.document import Document
+from spanloom.document import Document, Mention
 from spanloom.document.validate import Problem
 
 STDIO = "-"  # the path that means standard input or output
+TOUCHING = "spans that touch, or only white space parts, written as one"  # likewise
+TWICE = "concepts that stand twice"
+UNSTRIPPED = "concepts with white space at their ends"
 DISCONTIGUOUS = "discontiguous mentions"  # the kind of loss, in formats that have no place for gaps
 
 
@@ -126,6 +129,24 @@ def count_unwritten(losses: Losses, document: Document, *kinds: str) -> None:
         losses.add(names.get(kind, kind), parts[kind])
 
 
-def count_meta(losses: Losses, document: Document, held: Iterable[str]) -> None:
-    """Count the fields of ``meta`` that a format has no place for."""
-    losses.add("meta fields", len(document.meta.keys() - set(held)))
+def count_meta(losses: Losses, document: Document, held: Iterable[str], inside: Iterable[str] = ()) -> None:
+    """Count the fields of ``meta`` that a format has no place for.
+
+    Args:
+        losses: to add to.
+        document: as it was to be written.
+        held: the fields that the format holds.
+        inside: of the first of them, if it is an object, the fields that the format holds.
+    """
+    names = list(held)
+    losses.add("meta fields", len(document.meta.keys() - set(names)))
+    own = document.meta.get(names[0]) if names else None
+    known = set(inside)
+    if known and isinstance(own, dict):
+        losses.add(f"fields of meta.{names[0]}", len(own.keys() - known))
+
+
+def count_concepts(losses: Losses, mention: Mention) -> None:
+    """Count what is lost of a mention's concepts where a format holds each once, without white space around it."""
+    losses.add(TWICE, len(mention.concepts) - len(set(mention.concepts)))
+    losses.add(UNSTRIPPED, sum(concept != concept.strip() for concept in mention.concepts))

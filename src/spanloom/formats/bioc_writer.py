@@ -18,6 +18,7 @@ from spanloom.formats.bioc_writing import Built, build
 from spanloom.formats.output import output_file
 
 _XML_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE collection SYSTEM "BioC.dtd">\n<collection>\n'
+_AROUND = "white space at the ends of document identifiers"
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
@@ -41,6 +42,7 @@ def write_xml(documents: Iterable[Document], path: str | Path, force: bool = Fal
                     collection = built.collection
                     file.write(_XML_HEAD + _collection_head(collection, losses))
                 _count_collection(collection, built, losses)
+                losses.add(_AROUND, int(built.tree.id != built.tree.id.strip()))
                 file.write(_spelled(_document(built.tree, losses)))
             except ValueError as error:  # lxml says what it refuses in this way
                 message = f"document {document.id!r} cannot be written as XML: {error}; remove the characters"

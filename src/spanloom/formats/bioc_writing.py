@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError
-from spanloom.formats.base import Losses, count_meta, count_unwritten
+from spanloom.formats.base import Losses, count_concepts, count_meta, count_unwritten
 from spanloom.formats.bioc_concepts import concepts_of, infons_for, normalized
 from spanloom.formats.bioc_tree import Annotation, Infons, Relation, Section, Tree
 from spanloom.formats.bioc_values import COLLECTION, Values, wrong
 
+_HELD = ("collection", "infons", "offset", "passages", "mentions", "annotations", "relations")
 GONE = "parts of composite mentions that are gone"
 
 
@@ -75,7 +76,7 @@ def build(document: Document, losses: Losses) -> Built:
     for passage, relation in kept.relations:
         (tree if passage is None else tree.passages[passage]).relations.append(relation)
     count_unwritten(losses, document, "tokens", "sentences", "columns")
-    count_meta(losses, document, held=("bioc",))
+    count_meta(losses, document, held=("bioc",), inside=_HELD)
     return Built(tree, kept.collection)
 
 
@@ -91,7 +92,7 @@ def _named(document: Document, kept: _Kept, losses: Losses) -> Iterator[tuple[Me
     for mention in document.mentions:
         name = mention.id
         if not name or name in used:
-            losses.add("mention identifiers", int(bool(name)))
+            losses.add("mention identifiers", int(name is not None))
             name = next(free)
         used.add(name)
         yield mention, name
@@ -100,6 +101,7 @@ def _named(document: Document, kept: _Kept, losses: Losses) -> Iterator[tuple[Me
 def _annotation(mention: Mention, name: str, document: Document, kept: _Kept, losses: Losses) -> Annotation:
     infons = infons_for(mention.type, mention.concepts, kept.mentions.get(name) if mention.id == name else None)
     losses.add("concepts that read back in another way", int(concepts_of(infons) != normalized(mention.concepts)))
+    count_concepts(losses, mention)
     losses.add("heads", int(mention.head is not None))
     losses.add("scores", int(mention.score is not None))
     locations = [(start + kept.offset, end - start) for start, end in mention.spans]

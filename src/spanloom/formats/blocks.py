@@ -13,7 +13,7 @@ import numpy as np
 from spanloom.document import Document, Mention, Span, align
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError
-from spanloom.formats.base import DISCONTIGUOUS, Losses, Scanned
+from spanloom.formats.base import DISCONTIGUOUS, TOUCHING, Losses, Scanned
 from spanloom.formats.source import decode, raw_lines
 
 NEW_DOCUMENT = "# newdoc"
@@ -240,6 +240,7 @@ def flat_mentions(document: Document, losses: Losses) -> list[tuple[int, int, st
             continue
         taken.insert(at, (first, end))
         kept.append((first, end, mention.type))
+        losses.add(TOUCHING, int(len(mention.spans) > 1))
         losses.add("heads", int(mention.head is not None))
         losses.add("concepts", len(mention.concepts))
         losses.add("scores", int(mention.score is not None))

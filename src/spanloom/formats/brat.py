@@ -199,7 +199,7 @@ def _contents(document: Document, losses: Losses, path: Path) -> tuple[str, str]
     except DataError as error:
         raise DataError(error.message, path=path) from error
     count_unwritten(losses, document, "tokens", "sentences", "columns")
-    count_meta(losses, document, held=("brat",))
+    count_meta(losses, document, held=("brat",), inside=("ann", "bom"))
     removed = kept.get("bom") == "removed" or (document.text.startswith(_BOM) and kept.get("bom") != "counted")
     return (_BOM + document.text if removed else document.text), lines
 

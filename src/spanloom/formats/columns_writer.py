@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from spanloom.document import Document, Offsets, align, to_bilou, to_bio
 from spanloom.errors import DataError, UsageError
-from spanloom.formats.base import DISCONTIGUOUS, Losses, count_meta
+from spanloom.formats.base import DISCONTIGUOUS, TOUCHING, Losses, count_meta
 from spanloom.formats.blocks import comments_above, new_document
 from spanloom.formats.layout import is_comment
 from spanloom.formats.output import output_file, scratch_file, writing
@@ -136,6 +136,7 @@ def _levels(document: Document, sentences: Sequence[Sequence[int]], losses: Loss
             losses.add("mentions across sentences")
         else:
             ranges.append((max(sentence, 0), tokens[0].first, -tokens[0].end, mention.type))
+            losses.add(TOUCHING, int(len(mention.spans) > 1))
             losses.add("heads", int(mention.head is not None))
             losses.add("concepts", len(mention.concepts))
             losses.add("scores", int(mention.score is not None))

@@ -9,6 +9,7 @@ from pathlib import Path
 from spanloom.document.validate import Problem
 from spanloom.errors import UsageError
 from spanloom.formats.base import Format, Scanned
+from spanloom.formats.foreign import advice
 
 # what stands beside data and is none
 _BESIDE = re.compile(
@@ -72,5 +73,7 @@ def stem_in(root: Path, file: Path) -> str:
 def not_read(files: Iterable[Path]) -> Iterator[Scanned]:
     """Files that are no input."""
     for file in files:
-        message = "the name tells no format that is known, so the file was not read; name it alone, with its format"
+        told = advice(file)
+        unknown = "the name tells no format that is known; name the file alone, with its format"
+        message = f"not read: {told or unknown}"
         yield Scanned(None, [Problem("warning", "files not read", message, path=str(file), altered=True)], str(file))

@@ -38,7 +38,8 @@ def loads(raw: bytes, path: str | Path, line: int | None = None) -> object:
         reason = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
         message = f"not JSON: {reason} at column {error.colno}"
         expected = "one JSON value" if line is None else "one JSON object a line"
-        hint = " (the file looks like one JSON array)" if text.startswith("[") and line == 1 else ""
+        array = text.startswith("[") and line == 1
+        hint = " (the file looks like one JSON array: put one record on each line)" if array else ""
         raise DataError(f"{message}; expected {expected}{hint}", path=path, line=line or error.lineno) from error
     except UnicodeEncodeError as error:
         message = r"half of a surrogate pair (\ud800 to \udfff) without the other half; expected Unicode characters"

@@ -10,7 +10,7 @@ from typing import Any
 
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError
-from spanloom.formats.base import Format, Losses, count_meta, count_unwritten
+from spanloom.formats.base import TWICE, Format, Losses, count_meta, count_unwritten
 from spanloom.formats.label_studio import CONCEPT, FRAGMENT, chosen, claims, scan, understand
 from spanloom.formats.output import output_file
 
@@ -46,6 +46,8 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
             except (TypeError, ValueError, RecursionError) as error:
                 raise DataError(f"document {document.id!r} cannot be written as JSON: {error}", path=path) from error
             before = ",\n"
+            losses.add("mention identifiers", sum(mention.id == "" for mention in document.mentions))
+            losses.add(TWICE, sum(len(mention.concepts) - len(set(mention.concepts)) for mention in document.mentions))
             losses.add("heads", sum(mention.head is not None for mention in document.mentions))
             count_unwritten(losses, document, "tokens", "sentences", "columns")
             count_meta(losses, document, held=("label_studio",))

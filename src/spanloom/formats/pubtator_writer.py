@@ -9,7 +9,7 @@ from pathlib import Path
 from spanloom.document import Document, Mention
 from spanloom.document.validate import flat
 from spanloom.errors import DataError
-from spanloom.formats.base import DISCONTIGUOUS, Losses, count_meta, count_unwritten
+from spanloom.formats.base import DISCONTIGUOUS, TOUCHING, UNSTRIPPED, Losses, count_meta, count_unwritten
 from spanloom.formats.output import output_file
 from spanloom.formats.pubtator_lines import is_relation, is_writable, parse_annotation, render
 
@@ -45,7 +45,7 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
             passages = _passages(name, document.text, losses)
             file.write("".join(line + "\n" for line in (*passages, *rows)) + "\n")
             count_unwritten(losses, document, "tokens", "sentences", "columns")
-            count_meta(losses, document, held=("pubtator",))
+            count_meta(losses, document, held=("pubtator",), inside=KEPT)
     return losses
 
 
@@ -83,6 +83,11 @@ def _row(mention: Mention, text: str, losses: Losses) -> str | None:
     if row is None:
         losses.add(DISCONTIGUOUS)
         return None
+    losses.add(TOUCHING, int(len(mention.spans) > 1))
+    losses.add(UNSTRIPPED, sum(concept != concept.strip() for concept in held))
+    again = parse_annotation(row)
+    stripped = tuple(concept.strip() for concept in held)
+    losses.add("concepts that read back in another way", int(again is None or again.mention.concepts != stripped))
     losses.add("heads", int(mention.head is not None))
     losses.add("concepts", len(mention.concepts) - len(held))
     losses.add("scores", int(mention.score is not None))

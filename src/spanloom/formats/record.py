@@ -100,7 +100,8 @@ def parse_record(record: object, mentions: bool = True) -> tuple[Document | None
     """
     problems: list[Problem] = []
     if not isinstance(record, dict):
-        _wrong(problems, "", "the line", record, "a JSON object with a field 'text'")
+        array = " (a JSON array of records: put one record on each line)" if isinstance(record, list) else ""
+        _wrong(problems, "", "the line", record, f"a JSON object with a field 'text'{array}")
         return None, problems
     if mentions and (answer := rejected(record)) is not None:
         message = f"the answer is {answer!r}, so the record is no gold; it is left out"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from spanloom.document import Document, Mention
 from spanloom.document.validate import flat
 from spanloom.errors import DataError
-from spanloom.formats.base import Losses
+from spanloom.formats.base import TWICE, Losses
 from spanloom.formats.standoff import Line, parse
 from spanloom.formats.standoff_repairs import settled
 
@@ -111,6 +111,7 @@ def _new_lines(
     for name, mention in by_id.items():
         if (name, "mention", None) not in said:
             yield _mention_line(name, mention, text)
+        losses.add(TWICE, len(mention.concepts) - len(set(mention.concepts)))
         for concept in dict.fromkeys(mention.concepts):
             if not concept or re.search(r"\s", concept):
                 losses.add("concepts with white space")

@@ -1,0 +1,77 @@
+"""What a file cannot say is counted, however small: nothing is other than it was without a word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from spanloom.document import Document, Mention
+from spanloom.formats import read, write
+
+
+def note(**fields: object) -> Document:
+    mention = Mention("problem", [(0, 4)]).replace(**fields)
+    return Document("mild pain", "7", [[0, 4], [5, 9]], [[0, 2]], mentions=[mention])  # type: ignore[arg-type]
+
+
+def meta(**fields: object) -> Document:
+    return Document("mild pain", "7", meta=fields)
+
+
+LOST = "mention identifiers"
+STRIPPED = "concepts with white space at their ends"
+TWICE = "concepts that stand twice"
+TOUCHING = "spans that touch, or only white space parts, written as one"
+
+
+@pytest.mark.parametrize(
+    ("document", "name", "loss"),
+    [
+        (note(id=""), "a.xml", LOST),
+        (note(id=""), "a.json", LOST),
+        (note(id=""), "tasks.json", LOST),
+        (note(id=""), "a.ann", LOST),
+        (note(concepts=[" X:1"]), "a.xml", STRIPPED),
+        (note(concepts=["X:1 "]), "a.json", STRIPPED),
+        (note(concepts=["X:1 "]), "a.pubtator", STRIPPED),
+        (note(concepts=["X:1", "X:1"]), "a.ann", TWICE),
+        (note(concepts=["X:1", "X:1"]), "a.xml", TWICE),
+        (note(concepts=["X:1", "X:1"]), "tasks.json", TWICE),
+        (note(concepts=["X:1|X:2"]), "a.pubtator", "concepts that read back in another way"),
+        (note(concepts=["-1"]), "a.pubtator", "concepts that read back in another way"),
+        (note(spans=[(0, 2), (2, 4)]), "a.pubtator", TOUCHING),
+        (note(spans=[(0, 4), (5, 9)]), "a.conll", TOUCHING),
+        (note(spans=[(0, 4), (5, 9)]), "a.conllu", TOUCHING),
+        (note(spans=[(0, 4), (5, 9)]), "a.chars", TOUCHING),
+        (note().copy(id=" 7"), "a.xml", "white space at the ends of document identifiers"),
+        (note().copy(id="7\t8"), "a.conllu", "white space in document identifiers"),
+        (note().copy(id="7 "), "a.conll", "white space in document identifiers"),
+        (meta(bioc={"mine": 1}), "a.json", "fields of meta.bioc"),
+        (meta(bioc={"unread": {"x": 1}}), "a.xml", "fields of meta.bioc"),
+        (meta(brat={"mine": 1}), "a.ann", "fields of meta.brat"),
+        (meta(pubtator={"mine": 1}), "a.pubtator", "fields of meta.pubtator"),
+    ],
+)
+def test_a_loss_is_counted(tmp_path: Path, document: Document, name: str, loss: str) -> None:
+    path, kind = tmp_path / name, {"a.json": "bioc-json", "tasks.json": "label-studio"}.get(name)
+    losses = write([document], path, format=kind).counts
+    assert losses[loss] == 1
+    [found] = read(path.with_suffix(".txt") if name == "a.ann" else path, format="brat" if name == "a.ann" else kind)
+    same = (found.id, found.mentions) == (
+        document.id,
+        document.mentions,
+    ) and document.meta.items() <= found.meta.items()
+    assert not same  # else the count would be wrong
+    if loss != LOST:
+        assert LOST not in losses
+
+
+@pytest.mark.parametrize("name", ["a.xml", "a.json", "a.pubtator", "a.ann", "tasks.json"])
+def test_nothing_is_counted_where_nothing_is_lost(tmp_path: Path, name: str) -> None:
+    document = note(concepts=["MESH:D010146", "OMIM:1"]).copy(tokens=None, sentences=None)
+    kind = {"a.json": "bioc-json", "tasks.json": "label-studio"}.get(name)
+    assert not write([document], tmp_path / name, format=kind)
+    [found] = read(tmp_path / name, format=kind)
+    assert found.mentions[0].replace(id=None) == document.mentions[0]
+    assert not write([found], tmp_path / name, format=kind, force=True)
