@@ -27,6 +27,7 @@ CONTENTS = {
         "docs/how-to/tuning",
         "docs/how-to/calibration",
         "docs/how-to/big-corpora",
+        "docs/privacy",
         "docs/how-to/from-spacy",
         "docs/how-to/from-brat",
         "docs/viewing",

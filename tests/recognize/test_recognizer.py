@@ -348,6 +348,32 @@ def test_columns_of_the_data_as_features(notes, tmp_path):
     assert "pos[-2..2]" in dropped
 
 
+def test_a_description_holds_no_word_of_the_training_text(tmp_path):
+    documents = [Document(f"no pain for Quackenbush{n % 3}", mentions=[Mention("x", [(3, 7)])]) for n in range(40)]
+    odd = Document("mild pain for Rosencrantz", mentions=[Mention("x", [(5, 9)])])
+    features = ["bias", "w[-1..2]", "w[0]|w[2]"]
+    bare, named, all_named = (
+        Recognizer(features=features, names=names).fit([*documents, odd], dev=documents) for names in (False, True, 1)
+    )
+    shown = []
+    for number, model in enumerate((bare, named, all_named)):
+        model.save(tmp_path / f"{number}")
+        shown.append((tmp_path / f"{number}" / "model.json").read_text())
+        assert model.predict("no pain").mentions
+    assert not any(word in shown[0] for word in ("pain", "Quackenbush", "Rosencrantz"))
+    assert "pain" in shown[1]
+    assert "Quackenbush" in shown[1]
+    assert "Rosencrantz" not in shown[1]
+    assert "Rosencrantz" in shown[2]
+    assert [weight for _, weight in bare.strongest_["S x"]] == [weight for _, weight in all_named.strongest_["S x"]]
+
+
+@pytest.mark.parametrize("names", [-1, "yes", 1.5])
+def test_names_that_cannot_be_meant(names):
+    with pytest.raises(UsageError, match="names is"):
+        Recognizer(names=names).check()
+
+
 def test_progress_is_told_in_order(notes):
     steps: list[Progress] = []
     Recognizer(features=TEMPLATES, epochs=3, l2=1).fit(notes.train[:8], dev=notes.dev[:2], progress=steps.append)

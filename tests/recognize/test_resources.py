@@ -44,7 +44,7 @@ def found(recognizer, documents):
 def test_a_model_needs_none_of_its_files(notes, files, tmp_path):
     recognizer = Recognizer(
         "separators", "clinical", clusters=20, sections=str(files / "rules.toml"),
-        vocabulary=str(files / "vocabulary.tsv"), rate=0.3, epochs=3,
+        vocabulary=str(files / "vocabulary.tsv"), rate=0.3, epochs=3, names=True,
     ).fit(notes.train, dev=notes.dev)  # fmt: skip
     assert recognizer.report_.dropped == ("pos[0]", "ngrams(pos,2..3)")
     names = {name.split("[0]=")[0] for listed in recognizer.strongest_.values() for name, _ in listed}

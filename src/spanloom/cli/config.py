@@ -51,6 +51,7 @@ class ChainOptions(CommonOptions):
     rate: float | None = None
     vocabulary: str | None = None
     min_count: int | None = Field(default=None, ge=1)
+    names: bool | int | None = Field(default=None, ge=0)
     tune_penalty: bool | None = None
 
 

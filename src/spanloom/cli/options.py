@@ -144,6 +144,14 @@ Pos = Annotated[
 MinCount = Annotated[
     int | None, typer.Option("--min-count", min=1, metavar="N", help="Leave out features of fewer tokens. [1]")
 ]
+Names = Annotated[
+    bool | None,
+    typer.Option(
+        "--names/--no-names",
+        help="Keep readable names of strong features, which are words of the training text. [without]",
+        show_default=False,
+    ),
+]
 Reading = Annotated[
     str | None, typer.Option("--reading", metavar="NAME", help="How overlaps are read: enough or all. [enough]")
 ]

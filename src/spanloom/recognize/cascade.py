@@ -80,6 +80,7 @@ class Cascade(MentionEstimator):
         vocabulary: str | Path | None = None,
         pos: Source = AUTO,
         min_count: int = 1,
+        names: bool | int = False,
         tune_penalty: bool = True,
         n_jobs: int | None = 1,
         random_state: int = 0,
@@ -98,6 +99,7 @@ class Cascade(MentionEstimator):
         self.vocabulary = vocabulary
         self.pos = pos
         self.min_count = min_count
+        self.names = names
         self.tune_penalty = tune_penalty
         self.n_jobs = n_jobs
         self.random_state = random_state

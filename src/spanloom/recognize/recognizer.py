@@ -44,7 +44,7 @@ from spanloom.recognize.parameters import MentionEstimator, lambdas
 from spanloom.recognize.report import Report, make_report
 from spanloom.recognize.resources import Sources
 from spanloom.recognize.store import Stored, read_recognizer, write_recognizer
-from spanloom.recognize.strongest import Strongest, strongest_features
+from spanloom.recognize.strongest import Strongest, names_from, strongest_features
 from spanloom.recognize.tagger import Tagger
 from spanloom.recognize.training import Development, Fit, Listener, Notice, Progress, Trainer, single
 from spanloom.scoring import Weights
@@ -82,6 +82,8 @@ class Recognizer(MentionEstimator):
             development data are then looked at with its tags, as new text will be. A trained `PosTagger`, or the folder
             of one; ``spacy:NAME`` for a pipeline of spaCy, of which the model keeps the name; ``None`` for nothing.
         min_count: features of fewer training tokens are left out.
+        names: whether the model keeps readable names of its strongest features, which are words of the training text:
+            of those that 5 documents have, or as many as the number says. Without them it tells what they look at.
         tune_penalty: whether to tune the mention penalty for development F1.
         reading: how ambiguous structures are read, ``enough`` or ``all``.
         headless: what becomes of a mention without a head, where the structure has heads: an ``error``, or its head is
@@ -122,6 +124,7 @@ class Recognizer(MentionEstimator):
         vocabulary: str | Path | None = None,
         pos: Source = AUTO,
         min_count: int = 1,
+        names: bool | int = False,
         tune_penalty: bool = True,
         reading: str = "enough",
         headless: str = "error",
@@ -145,6 +148,7 @@ class Recognizer(MentionEstimator):
         self.vocabulary = vocabulary
         self.pos = pos
         self.min_count = min_count
+        self.names = names
         self.tune_penalty = tune_penalty
         self.reading = reading
         self.headless = headless
@@ -195,7 +199,7 @@ class Recognizer(MentionEstimator):
 
         self.types_ = types
         self.tagger_ = _finished(tagger, fit, data)
-        self.strongest_ = strongest_features(self.tagger_, features, train, built)
+        self.strongest_ = strongest_features(self.tagger_, features, train, built, self.names)
         self.report_ = make_report(train, given, gold, data, fit, features, self.tagger_)
         self.lost_ = tuple(gold.lost)
         self.pos_ = pos
@@ -357,6 +361,7 @@ class Recognizer(MentionEstimator):
         if not isinstance(self.features, str) and not len(self.features):
             raise UsageError("features is empty, expected a preset's name or at least one template")
         lambdas(self.l2)
+        names_from(self.names)
         self.check_whole_numbers(
             {"components": 1, "epochs": 1, "runs": 1, "iterations": 1, "min_count": 1, "random_state": 0}
         )

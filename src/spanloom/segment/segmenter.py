@@ -18,7 +18,7 @@ from spanloom.recognize.corpus import Lost, batches, known_types, training_types
 from spanloom.recognize.explanation import Explanation
 from spanloom.recognize.parameters import MentionEstimator, lambdas
 from spanloom.recognize.recognizer import BATCH_TOKENS, HELD_OUT, OPTIMIZERS
-from spanloom.recognize.strongest import Strongest
+from spanloom.recognize.strongest import Strongest, names_from
 from spanloom.recognize.training import Listener, Notice, Progress
 from spanloom.segment.characters import Characters, Text, split, word_starts
 from spanloom.segment.constraints import allowed_pairs, constraints_of, parse
@@ -76,6 +76,7 @@ class Segmenter(MentionEstimator):
         iterations: of L-BFGS, at most.
         rate: AdaGrad's first step; a third of it for ``joint_labels``, where a score is the sum of three weights.
         min_count: features of fewer characters are left out.
+        names: as of `Recognizer`.
         tune_penalty: whether to tune the mention penalty for development F1.
         n_jobs: threads; -1 for all cores. The result does not depend on it.
         random_state: the seed.
@@ -111,6 +112,7 @@ class Segmenter(MentionEstimator):
         iterations: int = 200,
         rate: float = 0.1,
         min_count: int = 1,
+        names: bool | int = False,
         tune_penalty: bool = True,
         n_jobs: int | None = 1,
         random_state: int = 0,
@@ -129,6 +131,7 @@ class Segmenter(MentionEstimator):
         self.iterations = iterations
         self.rate = rate
         self.min_count = min_count
+        self.names = names
         self.tune_penalty = tune_penalty
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -333,6 +336,7 @@ class Segmenter(MentionEstimator):
         for text in self.constraints:
             parse(text)
         lambdas(self.l2)
+        names_from(self.names)
         self.check_whole_numbers(
             {"dual_iterations": 1, "epochs": 1, "iterations": 1, "min_count": 1, "random_state": 0}
         )
@@ -343,7 +347,7 @@ class Segmenter(MentionEstimator):
     def _settings(self) -> Settings:
         return Settings(
             self.optimizer, lambdas(self.l2, LAMBDAS), self.epochs, self.iterations, self.rate, self.min_count,
-            self.tune_penalty, self.random_state, worker_count(self.n_jobs),
+            self.names, self.tune_penalty, self.random_state, worker_count(self.n_jobs),
         )  # fmt: skip
 
     @property

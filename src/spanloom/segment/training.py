@@ -33,6 +33,7 @@ class Settings(NamedTuple):
     iterations: int
     rate: float
     min_count: int
+    names: bool | int
     tune_penalty: bool
     seed: int
     n_jobs: int
@@ -179,7 +180,7 @@ def train_part(
         trainer, fit = trainers[name], fits[name]
         tagger = replace(trainer.tagger, weights=single(fit.weights, trainer.data), penalty=fit.penalty)
         chains[name] = Chain(lattice, tagger)
-        strongest |= strongest_features(tagger, features, documents, built)
+        strongest |= strongest_features(tagger, features, documents, built, settings.names)
     return Trained(Part.of(features, built.index, chains), fits, strongest, seconds, len(built.counts))
 
 
