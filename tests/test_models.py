@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
+import joblib
 import pytest
 
 import spanloom
 from spanloom.document import Document, Mention
 from spanloom.errors import ModelError
+from spanloom.formats import to_record
 from spanloom.link import Linker
 from spanloom.link.language_model import LanguageModel
 from spanloom.models import KINDS
@@ -46,6 +52,58 @@ def test_what_is_saved_is_loaded(kind, tmp_path):
     again.save(tmp_path / "again")
     for name in ("model.json", "weights.safetensors"):
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "model" / name).read_bytes()
+
+
+@pytest.mark.parametrize("kind", MAKE)
+def test_what_is_pickled_or_copied_is_the_same(kind, tmp_path):
+    model = MAKE[kind]()
+    model.save(tmp_path / "model")
+    joblib.dump(model, tmp_path / "model.joblib")
+    for number, again in enumerate(
+        (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), joblib.load(tmp_path / "model.joblib"))
+    ):
+        again.save(tmp_path / f"again{number}")
+        for name in ("model.json", "weights.safetensors"):
+            assert (tmp_path / f"again{number}" / name).read_bytes() == (tmp_path / "model" / name).read_bytes()
+        if hasattr(model, "predict"):
+            assert [to_record(d) for d in again.predict([NOTE])] == [to_record(d) for d in model.predict([NOTE])]
+
+
+def test_a_model_is_an_argument_of_a_process():
+    model = MAKE["recognizer"]()
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        found = pool.submit(_predicted, model, "no pain").result()
+    assert found == to_record(model.predict("no pain"))
+
+
+def _predicted(model, text):
+    return to_record(model.predict(text))
+
+
+def test_models_say_what_they_are():
+    assert repr(Recognizer("shared", epochs=3)) == "Recognizer(structure='shared', epochs=3)"
+    assert repr(Recognizer(pos=PosTagger(rate=0.5))) == "Recognizer(pos=PosTagger(rate=0.5))"
+    model = MAKE["recognizer"]()
+    assert repr(model) == "<Recognizer(features=['w[0]'], epochs=1), trained on 18 documents: x>"
+    assert repr(MAKE["tagger"]()) == "<PosTagger(features=['w[0]'], epochs=1), trained on 18 documents: DT, NN>"
+    assert repr(MAKE["language-model"]()) == "<LanguageModel of order 3: 5 words>"
+    html = model._repr_html_()
+    assert html.startswith("<table><caption>Recognizer, trained on 18 documents: x</caption>")
+    assert "<td>dev f1</td>" in html
+    odd = Recognizer(features=["<b>"])._repr_html_()
+    assert "<b>" not in odd
+    assert "&lt;b&gt;" in odd
+    assert "not trained" in odd
+
+
+def test_explanations_are_tables_in_notebooks():
+    [found] = MAKE["recognizer"]().explain("pain", [Mention("x", [(0, 4)])])
+    html = found._repr_html_()
+    assert html.startswith("<table><caption>x 0-4, ")
+    assert "<th>features</th>" in html
+    assert "w[0]=pain +" in html
+    linked = MAKE["linker"]().explain("no pain", [Mention("x", [(3, 7)])])[0]._repr_html_()
+    assert "<caption>candidates</caption>" in linked
 
 
 def test_unknown_kinds_and_no_model(tmp_path):

@@ -14,10 +14,13 @@ PUBLIC = {
         "Cascade DataWarning Document Linker Mention Recognizer Segmenter Span SpanloomError __version__ load read "
         "write"
     ),
+    "spanloom.__main__": "",
     "spanloom.cli": "main",
     "spanloom.data": "chinese_clinical clinical",
     "spanloom.document": "Alignment Document Mention Offsets Span TokenRange align from_tags to_bilou to_bio to_spans",
-    "spanloom.errors": "DataError DataWarning ModelError SpanloomError UsageError",
+    "spanloom.errors": (
+        "DataError DataWarning LostWarning ModelError NotFittedError SpanloomError UsageError clip not_fitted one_line"
+    ),
     "spanloom.evaluate": (
         "Bin Calibration ConceptReport ConceptTest ERROR_KINDS Finding Interval Intervals KEYS Key Overlaps "
         "PairedTest Point Report Score TagReport boundaries boundary_kind calibration compared_kinds "

@@ -3,7 +3,21 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # what editors and type checkers see; nothing of it is loaded before it is used
+    from spanloom.document import Document as Document
+    from spanloom.document import Mention as Mention
+    from spanloom.document import Span as Span
+    from spanloom.errors import DataWarning as DataWarning
+    from spanloom.errors import SpanloomError as SpanloomError
+    from spanloom.formats import read as read
+    from spanloom.formats import write as write
+    from spanloom.link import Linker as Linker
+    from spanloom.models import load as load
+    from spanloom.recognize import Cascade as Cascade
+    from spanloom.recognize import Recognizer as Recognizer
+    from spanloom.segment import Segmenter as Segmenter
 
 __version__ = "0.1.0"
 
@@ -26,10 +40,12 @@ _EXPORTS = {
 __all__ = ["__version__", *_EXPORTS]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _EXPORTS:
-        raise AttributeError(f"module 'spanloom' has no attribute {name!r}")
-    return getattr(import_module(_EXPORTS[name]), name)
+if not TYPE_CHECKING:  # which would take any name for one of ours
+
+    def __getattr__(name: str) -> Any:
+        if name not in _EXPORTS:
+            raise AttributeError(f"module 'spanloom' has no attribute {name!r}")
+        return getattr(import_module(_EXPORTS[name]), name)
 
 
 def __dir__() -> list[str]:

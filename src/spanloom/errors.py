@@ -5,16 +5,21 @@
     SpanloomError                 anything a caller may want to catch
     ├── DataError                 the text or its annotations: names file and line
     ├── ModelError                a model directory: damaged, hostile, of another version
-    └── UsageError                an argument, an option or a configuration that cannot be meant
+    └── UsageError                an argument, an option or a configuration that is invalid; also a ValueError
+        └── NotFittedError        a model that is not trained; also scikit-learn's, where that is loaded
 
     DataWarning                   data that were read other than they stand: sorted, trimmed, left out
+    LostWarning                   training mentions that a model cannot hold
 
 Every message says what was found, what was expected and what to do, in one line.
 """
 
 from __future__ import annotations
 
+import sys
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 LONGEST = 2000  # characters of a message
 _END = 600  # of them, how many stay of the end of a longer one
@@ -78,9 +83,42 @@ class ModelError(SpanloomError):
     """A model directory that cannot be loaded: damaged, hostile, or written by another version."""
 
 
-class UsageError(SpanloomError):
-    """An argument, an option or a configuration that cannot be meant."""
+class UsageError(SpanloomError, ValueError):
+    """An argument, an option or a configuration that is invalid."""
+
+
+class NotFittedError(UsageError):
+    """A model that is asked before it is trained; where scikit-learn is loaded, also its error of this name."""
+
+
+def not_fitted(what: str) -> NotFittedError:
+    """The error of a model that is not trained.
+
+    Args:
+        what: the model, such as ``recognizer``.
+
+    >>> raise not_fitted("recognizer")
+    Traceback (most recent call last):
+    spanloom.errors.NotFittedError: this recognizer is not trained; call fit, or load a model
+    """
+    theirs = sys.modules.get("sklearn.exceptions")
+    kind = NotFittedError if theirs is None else _joined(theirs.NotFittedError)
+    return kind(f"this {what} is not trained; call fit, or load a model")
+
+
+@cache
+def _joined(theirs: type[Exception]) -> type[NotFittedError]:
+    """Our error that is also another library's; pickled, as between processes, it becomes ours."""
+
+    def reduce(error: NotFittedError) -> tuple[type[NotFittedError], tuple[Any, ...]]:
+        return NotFittedError, error.args
+
+    return type("NotFittedError", (NotFittedError, theirs), {"__module__": __name__, "__reduce__": reduce})
 
 
 class DataWarning(UserWarning):
     """Data that were read other than they stand: repaired, or left out. Each kind is told once, with its count."""
+
+
+class LostWarning(UserWarning):
+    """Training mentions that a model cannot hold: how many, and why; `lost_` of the model lists them."""

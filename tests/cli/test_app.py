@@ -48,3 +48,8 @@ def test_help_and_version_import_nothing_heavy():
     code = "import sys; import spanloom.cli; print({'numba', 'numpy', 'scipy', 'pydantic'} & sys.modules.keys())"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "set()"
+
+
+def test_the_package_is_the_command():
+    done = subprocess.run([sys.executable, "-m", "spanloom", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"spanloom {__version__}\n"

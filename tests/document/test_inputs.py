@@ -119,7 +119,7 @@ def test_gold_mentions_beside_texts() -> None:
         ([[]], "X has 2 texts and y has 1 lists, expected as many of each"),
         ([Document("a"), Document("b")], "item 0 of y is a Document, expected for each text its mentions"),
         (iter([Document("a")]), "development data are given as dev="),
-        (Document("a"), "y is a Document, expected for each text its mentions"),
+        (Document("a"), "y is the Document Document('a'), expected"),
         (["problem", "problem"], "item 0 of y is the str 'problem', expected for each text its mentions"),
         ([1, 2], "item 0 of y is the int 1, expected for each text its mentions"),
         (5, "y is the int 5, expected for each text"),

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spanloom.data import clinical
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, UsageError
 from spanloom.evaluate import Score, evaluate, score
+from spanloom.formats import read, write
 
 TEXT = "no chest pain . pain in left and right arm"
 TOKENS = [[0, 2], [3, 8], [9, 13], [14, 15], [16, 20], [21, 23], [24, 28], [29, 32], [33, 38], [39, 42]]
@@ -268,3 +270,32 @@ def test_the_counts_add_up(sides: tuple[list[Document], list[Document]]) -> None
     assert report.partial.found == overall.found + errors["boundary"] / 2
     assert report.to_text()
     json.dumps(report.to_dict())
+
+
+def test_texts_without_sentences_are_split_as_on_the_command_line(command, tmp_path) -> None:
+    gold = list(read(clinical() / "dev"))
+    predicted = [document.copy(mentions=document.mentions[::2]) for document in gold]
+    assert {document.sentences is None for document in gold} == {True}
+    write(gold, tmp_path / "gold", format="brat")
+    write(predicted, tmp_path / "predicted", format="brat")
+    report = evaluate(list(read(tmp_path / "gold")), list(read(tmp_path / "predicted")))
+    done = command("evaluate", tmp_path / "gold", tmp_path / "predicted", "--json")
+    told = json.loads(done.stdout)
+    assert {name: told[name] for name in report.to_dict()} == json.loads(json.dumps(report.to_dict()))
+    assert (report.unit, report.units > len(gold)) == ("sentence", True)
+
+
+def test_samples_without_the_mentions_of_a_row_say_nothing_of_it() -> None:
+    rare = Mention("rare", [(0, 4)])
+    gold = [Document("pain", id=str(i), mentions=[rare] if not i else []) for i in range(30)]
+    score = evaluate(gold, gold).types["rare"]
+    assert score.intervals is not None
+    assert score.intervals.f1 == score.intervals.recall == score.intervals.precision == (1.0, 1.0)
+
+
+def test_a_report_is_printed_as_its_table() -> None:
+    report = evaluate([Document("pain", mentions=[Mention("<b>", [(0, 4)])])], [Document("pain")], bootstrap=0)
+    assert str(report) == report.to_text()
+    assert report._repr_html_().startswith("<pre>")
+    assert "&lt;b&gt;" in report._repr_html_()
+    assert "<b>" not in report._repr_html_()

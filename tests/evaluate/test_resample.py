@@ -91,7 +91,7 @@ def test_p_is_never_zero_when_sampled() -> None:
     assert test.to_text() == (
         "F1 100.00 and 0.00, difference +100.00\n"
         "95 % interval of the difference: +100.00 to +100.00\n"
-        "p = 0.0100 (approximate randomization, 99 samples over 40 document(s))\n"
+        "p = 0.0100 (approximate randomization, 99 samples over 40 sentence(s))\n"
     )
     assert list(json.loads(json.dumps(test.to_dict()))) == [
         *("a", "b", "difference", "interval", "p_value", "enumerated", "samples", "units", "unit")

@@ -10,14 +10,17 @@ from typing import Any
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, train_test_split
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict, cross_val_score, train_test_split
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import estimator_checks, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+import spanloom.errors
 from spanloom import Cascade, Linker, Recognizer, Segmenter, evaluate
 from spanloom.data import chinese_clinical, clinical
 from spanloom.document import Document
-from spanloom.errors import UsageError
+from spanloom.errors import SpanloomError, UsageError, not_fitted
 from spanloom.formats import read, to_record
 from spanloom.link import load as load_linker
 from spanloom.recognize import load
@@ -91,6 +94,34 @@ def test_cross_validation_by_groups(notes: list[Document]) -> None:
     assert len(scores) == 2
     train, test = train_test_split(notes, random_state=0)
     assert len(train) + len(test) == len(notes)
+
+
+TEXTS = ["no chest pain today", "mild chest pain", "chest pain again", "he has chest pain"] * 3
+MENTIONS = [[("problem", text.index("chest"), text.index("pain") + 4)] for text in TEXTS]
+
+
+def test_texts_and_mentions_as_any_other_data() -> None:
+    model = Recognizer(features=["bias", "w[0]"], rate=0.3, epochs=3)
+    assert list(cross_val_score(model, TEXTS, MENTIONS, cv=3)) == [1.0] * 3
+    found = cross_val_predict(model, TEXTS, MENTIONS, cv=3)
+    assert [document.text for document in found] == TEXTS
+    assert [[(m.type, m.start, m.end) for m in document.mentions] for document in found] == MENTIONS
+    search = GridSearchCV(model, {"epochs": [1, 3]}, cv=2, n_jobs=2).fit(TEXTS, MENTIONS)
+    assert search.predict(["mild chest pain"])[0].mentions
+    shorter = FunctionTransformer(lambda texts: [text.strip() for text in texts])
+    pipeline = Pipeline([("strip", shorter), ("model", model)]).fit(TEXTS, MENTIONS)
+    assert pipeline.score(TEXTS, MENTIONS) == 1.0
+    assert pipeline.predict([" mild chest pain "])[0].mentions[0].spans == ((5, 15),)
+
+
+@pytest.mark.parametrize("estimator", [Recognizer, Cascade, Linker, Segmenter, PosTagger])
+def test_a_model_that_is_not_trained(estimator: Callable[[], Any]) -> None:
+    for kind in (NotFittedError, SpanloomError, ValueError):
+        with pytest.raises(kind, match="is not trained; call fit, or load a model"):
+            estimator().predict("a")
+    error = not_fitted("recognizer")
+    assert isinstance(error, NotFittedError)
+    assert isinstance(pickle.loads(pickle.dumps(error)), spanloom.errors.NotFittedError)
 
 
 def test_the_score_is_the_f1_of_evaluation(corpus: Path, model: Path) -> None:

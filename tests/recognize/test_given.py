@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -10,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from spanloom import Cascade, Document, Mention, Recognizer, Segmenter
-from spanloom.errors import UsageError
-from spanloom.formats import to_record
+from spanloom.errors import LostWarning, UsageError
+from spanloom.formats import to_record, write
 from spanloom.recognize import HeadChain
 from spanloom.recognize.pos_tagger import PosTagger
 
@@ -109,3 +110,33 @@ def test_heads_of_one_document() -> None:
     chain = HeadChain(["w[0]"], rate=0.5).fit([house.text] * 20, [house.mentions] * 20)
     assert chain.predict(house).mentions[0].head == (8, 13)
     assert [document.mentions[0].head for document in chain.predict([house])] == [(8, 13)]
+
+
+GAPPED = Document("mild or severe pain", mentions=[Mention("problem", [(0, 4), (15, 19)])])
+CUT = Document("mild pain", mentions=[Mention("problem", [(0, 3)])])
+
+
+def test_lost_mentions_are_told_once() -> None:
+    message = (
+        "2 of 22 training mentions cannot be held and are left out: 1 (it begins or ends inside a token), "
+        "1 (it has a gap; the structures shared, split and seven_tag hold gaps); the model's attribute lost_ lists them"
+    )
+    for model in (Recognizer(**SMALL), Cascade(**SMALL)):
+        with pytest.warns(LostWarning) as told:
+            model.fit([*NOTES, CUT, GAPPED], dev=NOTES[:2])
+        assert [str(one.message) for one in told if one.category is LostWarning] == [message]
+        assert told[0].filename == __file__
+        assert len(model.lost_) == 2
+
+
+def test_nothing_is_told_where_nothing_is_lost(recwarn: pytest.WarningsRecorder) -> None:
+    Recognizer(**SMALL).fit(NOTES, dev=NOTES[:2])
+    assert not recwarn.list
+
+
+def test_the_command_line_tells_them_in_its_summary(process: Any, tmp_path: Path) -> None:
+    write([*NOTES, GAPPED], tmp_path / "train.jsonl")
+    done = process("train", "recognizer", "--train", "train.jsonl", "--output", "m", "--epochs", "1", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stderr.count("it has a gap") == 1
+    assert "lost_" not in done.stderr

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import warnings
 from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ from spanloom.cli.compare_records import PREDICTIONS, best_on_dev
 from spanloom.cli.execute import open_streams, os_error
 from spanloom.cli.messages import Messages
 from spanloom.cli.progress import Reporter
-from spanloom.errors import SpanloomError
+from spanloom.errors import LostWarning, SpanloomError
 from spanloom.formats import read, write
 from spanloom.recognize.comparison import Parts, Variant, build, divide, finds_heads, fit, head_finders, measure
 
@@ -119,6 +120,7 @@ def _end_with_parent() -> None:
 
 def main() -> None:
     """One job."""
+    warnings.simplefilter("ignore", LostWarning)  # the tables count them
     open_streams()
     job = Job(**json.loads(sys.argv[1]))
     Thread(target=_end_with_parent, daemon=True).start()

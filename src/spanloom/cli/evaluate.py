@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spanloom.cli import evaluate_html
 from spanloom.cli.messages import Messages, plural
@@ -33,6 +33,9 @@ from spanloom.formats.base import STDIO
 from spanloom.text import prepare
 from spanloom.vocabulary import read_vocabulary
 
+if TYPE_CHECKING:
+    from spanloom.recognize.choices import WhichMentions
+
 
 def run(
     gold: str,
@@ -46,7 +49,7 @@ def run(
     types: list[str] | None,
     words: bool,
     known: str | None,
-    mentions: str | None,
+    mentions: WhichMentions | None,
     input_format: str | None,
     as_json: bool,
     html: str | None,
@@ -135,7 +138,9 @@ def _with_words(documents: Iterable[Document], source: str) -> Iterator[Document
         yield document
 
 
-def _predict(model: Predictor, documents: list[Document], mentions: str | None, say: Messages) -> Iterable[Document]:
+def _predict(
+    model: Predictor, documents: list[Document], mentions: WhichMentions | None, say: Messages
+) -> Iterable[Document]:
     if model.kind == "tagger":
         return model.stream(documents)
     unseen = {mention.type for document in documents for mention in document.mentions} - set(model.types_)

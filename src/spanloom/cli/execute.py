@@ -16,7 +16,7 @@ from importlib import import_module
 from io import TextIOWrapper
 from typing import Any
 
-from spanloom.errors import DataWarning, SpanloomError, UsageError
+from spanloom.errors import DataWarning, LostWarning, SpanloomError, UsageError
 
 DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -77,6 +77,7 @@ def _telling(quiet: bool) -> Iterator[None]:
     """Within it, what data were not read as they stand is a line on standard error, or nothing if ``quiet``."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore" if quiet else "always", DataWarning)
+        warnings.simplefilter("ignore", LostWarning)  # the summary of a training says more
         shown = warnings.showwarning
 
         def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:

@@ -75,7 +75,7 @@ def parse_mention(value: str) -> Mention:
         raise UsageError(
             f"found --mention {value}, expected START-END:TYPE, or START-END,START-END:TYPE with a gap, in characters"
         )
-    return Mention(match[2], spans)  # type: ignore[arg-type]
+    return Mention(match[2], spans)
 
 
 def _chosen(documents: Iterable[Document], name: str | None) -> Iterator[Document]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from spanloom.cli import tagged
 from spanloom.cli.messages import Messages, lost, plural
@@ -13,6 +14,9 @@ from spanloom.document import Document
 from spanloom.errors import UsageError
 from spanloom.formats import FORMATS, read, write
 from spanloom.formats.base import STDIO
+
+if TYPE_CHECKING:
+    from spanloom.recognize.choices import WhichMentions
 
 
 def run(
@@ -23,7 +27,7 @@ def run(
     input_format: str | None,
     threshold: float,
     reading: str | None,
-    mentions: str | None,
+    mentions: WhichMentions | None,
     force: bool,
     jobs: int | None,
     quiet: bool,

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spanloom.document.markup import shorten
 from spanloom.document.span import Mention
 from spanloom.errors import DataError
 
 Offsets = NDArray[np.int64]
-_SHOWN = 60  # characters of a wrong value in a message
+OffsetsLike = Offsets | Sequence[Sequence[int]]
+_LISTED = 5  # mentions that are shown
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Document:
     """A text with its tokens, sentences, token columns and mentions.
 
-    Only ``text`` is required. What a file does not give is ``None`` (tokens, sentences) or empty.
+    Only ``text`` is required. What a file does not give is ``None`` (tokens, sentences) or empty. Documents are equal
+    if all that they hold is; since they can be changed, they cannot be keys of a dictionary. A notebook shows a
+    drawing.
 
     Args:
         text: the exact text; nothing is normalized away.
@@ -32,11 +37,13 @@ class Document:
         meta: whatever else the file said.
 
     Raises:
-        DataError: a mention that is no `Mention`.
+        DataError: a text that is no string, or a mention that is no `Mention`.
 
     >>> document = Document("No acute distress.", tokens=[[0, 2], [3, 8], [9, 17], [17, 18]])
     >>> document.words
     ['No', 'acute', 'distress', '.']
+    >>> Document("No acute distress.", id="a", mentions=[Mention("problem", [(3, 17)])])
+    Document('No acute distress.', id='a', mentions=[Mention('problem', [(3, 17)])])
     """
 
     text: str
@@ -47,12 +54,45 @@ class Document:
     mentions: list[Mention] = field(default_factory=list)
     meta: dict[str, Any] = field(default_factory=dict)
 
+    if TYPE_CHECKING:  # what is taken is wider than what is kept
+
+        def __init__(
+            self, text: str, id: str = "", tokens: OffsetsLike | None = None, sentences: OffsetsLike | None = None,
+            columns: dict[str, list[str]] = ..., mentions: list[Mention] = ..., meta: dict[str, Any] = ...,
+        ) -> None: ...  # fmt: skip
+
     def __post_init__(self) -> None:
+        if not isinstance(self.text, str):
+            raise DataError(f"the text of a document is a {type(self.text).__name__}, expected a str")
         if self.tokens is not None:
             self.tokens = np.asarray(self.tokens, dtype=np.int64).reshape(-1, 2)
         if self.sentences is not None:
             self.sentences = np.asarray(self.sentences, dtype=np.int64).reshape(-1, 2)
         check_mentions(self.mentions)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Document):
+            return NotImplemented
+        own, others = (
+            (d.text, d.id, _listed(d.tokens), _listed(d.sentences), d.columns, d.mentions, d.meta)
+            for d in (self, other)
+        )
+        return own == others
+
+    def __repr__(self) -> str:
+        parts = [shorten(repr(self.text))]
+        if self.id:
+            parts.append(f"id={self.id!r}")
+        if self.mentions:
+            shown = [repr(mention) for mention in self.mentions[:_LISTED]]
+            more = len(self.mentions) - len(shown)
+            parts.append(f"mentions=[{', '.join(shown)}{f', … {more:,} more' if more else ''}]")
+        return f"Document({', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        """The drawing that a notebook shows."""
+        drawing: str = resolve_name("spanloom.view.notebook:drawing")(self)
+        return drawing
 
     @property
     def words(self) -> list[str]:
@@ -83,6 +123,9 @@ def check_mentions(mentions: Sequence[object]) -> None:
     """
     for number, mention in enumerate(mentions):
         if not isinstance(mention, Mention):
-            shown = repr(mention) if len(repr(mention)) <= _SHOWN else f"{repr(mention)[: _SHOWN - 1]}…"
-            message = f"mentions[{number}] is {shown}, expected a Mention, such as Mention('problem', [(0, 3)])"
-            raise DataError(message)
+            expected = "a Mention, such as Mention('problem', [(0, 3)])"
+            raise DataError(f"mentions[{number}] is {shorten(repr(mention))}, expected {expected}")
+
+
+def _listed(offsets: Offsets | None) -> list[list[int]] | None:
+    return None if offsets is None else offsets.tolist()

@@ -5,9 +5,9 @@ Offsets are 0-based, half-open, in Unicode code points of the exact text.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from spanloom.errors import DataError
 
@@ -23,7 +23,7 @@ class Span(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Mention:
     """A mention: a type and one or more spans of the text.
 
@@ -37,11 +37,13 @@ class Mention:
         score: a probability between 0 and 1, if a model gave one.
 
     Raises:
-        DataError: no span at all, or spans that are no pairs.
+        DataError: no span at all, spans that are no pairs, or concepts that are no list.
 
     >>> mention = Mention("problem", [(0, 11), (22, 29)])
     >>> mention.spans[1].end, mention.text("infarctions watershed embolic")
     (29, 'infarctions embolic')
+    >>> mention
+    Mention('problem', [(0, 11), (22, 29)])
     """
 
     type: str
@@ -51,13 +53,32 @@ class Mention:
     concepts: tuple[str, ...] = ()
     score: float | None = None
 
+    if TYPE_CHECKING:  # what is taken is wider than what is kept
+
+        def __init__(
+            self, type: str, spans: Iterable[Sequence[int]], id: str | None = None, head: Sequence[int] | None = None,
+            concepts: Iterable[str] = (), score: float | None = None,
+        ) -> None: ...  # fmt: skip
+
+    def __repr__(self) -> str:
+        parts = [repr(self.type), repr([tuple(span) for span in self.spans])]
+        for name in ("id", "head", "concepts", "score"):
+            value = getattr(self, name)
+            if value is not None and value != ():
+                parts.append(f"{name}={tuple(value)!r}" if name in ("head", "concepts") else f"{name}={value!r}")
+        return f"Mention({', '.join(parts)})"
+
     def __post_init__(self) -> None:
         try:
             object.__setattr__(self, "spans", tuple(Span(*span) for span in self.spans))
         except TypeError:
             message = f"the spans of a mention of type {self.type!r} are {self.spans!r}, expected pairs: [(0, 3)]"
             raise DataError(message) from None
-        object.__setattr__(self, "concepts", tuple(self.concepts))
+        concepts: str | Iterable[str] = self.concepts
+        if isinstance(concepts, str):
+            message = f"a mention of type {self.type!r}: its concepts are {concepts!r}, expected a list: [{concepts!r}]"
+            raise DataError(message)
+        object.__setattr__(self, "concepts", tuple(concepts))
         if self.head is not None:
             object.__setattr__(self, "head", Span(*self.head))
         if not self.spans:

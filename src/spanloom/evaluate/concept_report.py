@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from spanloom.document import Document
+from spanloom.document.markup import Printed
 from spanloom.errors import UsageError
 from spanloom.evaluate.concepts import (
     Resolved,
@@ -31,7 +32,7 @@ _SHOWN = 10  # identifiers that the vocabulary lacks, in the text
 
 
 @dataclass(frozen=True, slots=True)
-class ConceptReport:
+class ConceptReport(Printed):
     """What `evaluate_concepts` finds. Identifiers are normalized, and alternatives resolved if there is a vocabulary.
 
     Args:
@@ -177,7 +178,7 @@ def _only(documents: Sequence[Document], kind: str) -> list[Document]:
 
 
 @dataclass(frozen=True, slots=True)
-class ConceptTest:
+class ConceptTest(Printed):
     """The difference of two predictions in the concepts of documents, and of mentions.
 
     Args:

@@ -9,16 +9,18 @@ from typing import Any
 import numpy as np
 
 from spanloom.document import Document
+from spanloom.document.markup import Printed
 from spanloom.errors import UsageError
 from spanloom.evaluate.resample import bootstrap, percentile_interval, randomization
 from spanloom.evaluate.rows import Row, everything, unit_counts
 from spanloom.matching.compare import Key, compare, exact
 from spanloom.matching.measures import Interval, Score
 from spanloom.matching.units import Units, pair, units
+from spanloom.text import prepare
 
 
 @dataclass(frozen=True, slots=True)
-class PairedTest:
+class PairedTest(Printed):
     """The difference of two predictions for the same texts.
 
     Args:
@@ -105,6 +107,7 @@ def paired_test(
     """
     if samples < 1 or not gold:
         raise UsageError(f"found {samples} sample(s) and {len(gold)} document(s), expected at least one of each")
+    gold = [prepare(document) for document in gold]
     first, second = pair(gold, a), pair(gold, b)
     cut = units(gold, first, second)
     rows = [everything(compare(gold, side, cut, key)) for side in (first, second)]

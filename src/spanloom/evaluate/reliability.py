@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spanloom.document import Document
+from spanloom.document.markup import Printed
 from spanloom.errors import DataError, UsageError
 from spanloom.matching.compare import Key, Side, compare, exact
 from spanloom.matching.units import pair, units
@@ -35,7 +36,7 @@ class Bin(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class Calibration(Printed):
     """How well scores tell the fraction of mentions that are right.
 
     Only predicted mentions are judged: a gold mention that was not predicted has no score.

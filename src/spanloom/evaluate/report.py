@@ -9,16 +9,18 @@ from typing import Any
 import numpy as np
 
 from spanloom.document import Document
+from spanloom.document.markup import Printed
 from spanloom.errors import UsageError
 from spanloom.evaluate.partial import errors
 from spanloom.evaluate.rows import Row, by_sentence, by_structure, by_type, everything, scores
 from spanloom.matching.compare import KEYS, Key, compare
 from spanloom.matching.measures import Score
 from spanloom.matching.units import pair, units
+from spanloom.text import prepare
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class Report(Printed):
     """What `evaluate` finds.
 
     Args:
@@ -125,8 +127,8 @@ def evaluate(
     """Compare predicted documents with gold ones.
 
     Documents are matched by id, or by order where ids are missing or repeated. Mentions with the same type and spans
-    count once. The intervals are percentile bootstrap intervals over sentences (see `Units`), or over documents where
-    gold has no sentences.
+    count once. The intervals are percentile bootstrap intervals over sentences (see `Units`): those of gold, ours where
+    it has none. Samples in which a row has nothing below the line are left out of its interval.
 
     Args:
         gold: N documents.
@@ -150,6 +152,7 @@ def evaluate(
     """
     if bootstrap < 0:
         raise UsageError(f"found {bootstrap} bootstrap samples, expected 0 or more")
+    gold = [prepare(document) for document in gold]
     predicted = pair(gold, predicted)
     cut = units(gold, predicted)
     comparison = compare(gold, predicted, cut, _key(match))

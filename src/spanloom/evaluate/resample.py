@@ -28,12 +28,19 @@ def bootstrap(counts: csr_array, columns: int, samples: int, seed: int) -> Float
         seed: of the random numbers.
 
     Returns:
-        (samples, rows, 3) precision, recall, F1.
+        (samples, rows, 3) precision, recall, F1; NaN where a sample has nothing below the line.
     """
     units = counts.shape[0]
     transposed = counts.T.tocsr()
     parts = [(transposed @ weights.T).T.reshape(-1, columns, 4) for weights in _weights(units, samples, seed)]
-    return np.concatenate([rates(part) for part in parts])
+    return np.concatenate([_defined(part) for part in parts])
+
+
+def _defined(counts: Floats) -> Floats:
+    """Rates; NaN where nothing is below the line, since such a sample says nothing of the row."""
+    predicted, gold = counts[..., 1], counts[..., 3]
+    below = np.stack([predicted, gold, predicted + gold], axis=-1)
+    return np.where(below > 0, rates(counts), np.nan)
 
 
 def _weights(units: int, samples: int, seed: int) -> Iterator[Floats]:
@@ -47,9 +54,19 @@ def _weights(units: int, samples: int, seed: int) -> Iterator[Floats]:
 
 
 def percentile_interval(values: Floats, level: float = 0.95) -> Floats:
-    """The middle ``level`` of the values along the first axis: (2, ...) low and high."""
+    """The middle ``level`` of the values along the first axis: (2, ...) low and high.
+
+    NaN is left out; where all values are NaN, nothing is known: 0 to 1.
+
+    >>> percentile_interval(np.array([[1.0, np.nan], [np.nan, np.nan]])).tolist()
+    [[1.0, 0.0], [1.0, 1.0]]
+    """
     tail = (1 - level) / 2
-    return np.asarray(np.quantile(values, [tail, 1 - tail], axis=0), np.float64)
+    unknown = np.isnan(values).all(axis=0)
+    known = np.where(unknown, 0.0, values)
+    found = np.asarray(np.nanquantile(known, [tail, 1 - tail], axis=0), np.float64)
+    found[1, unknown] = 1.0
+    return found
 
 
 def randomization(a: Floats, b: Floats, samples: int, seed: int) -> tuple[float, bool]:

@@ -10,13 +10,14 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from spanloom.document import Document
+from spanloom.document.markup import Printed
 from spanloom.errors import DataError
 from spanloom.evaluate.resample import bootstrap, percentile_interval
 from spanloom.matching.units import name, pair
 
 
 @dataclass(frozen=True)
-class TagReport:
+class TagReport(Printed):
     """How many tokens have the right value.
 
     Args:

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from spanloom.document import Document, Mention, Span
+from spanloom.document.markup import Printed
 from spanloom.errors import DataError
 from spanloom.evaluate.rows import everything, row, scores
 from spanloom.matching.compare import Item, compare
 from spanloom.matching.measures import Score
 from spanloom.matching.units import pair, units
+from spanloom.text import prepare
 
 
 def words(document: Document) -> Iterator[Item]:
@@ -24,7 +26,7 @@ def words(document: Document) -> Iterator[Item]:
 
 
 @dataclass(frozen=True, slots=True)
-class WordReport:
+class WordReport(Printed):
     """What `evaluate_words` finds.
 
     Args:
@@ -88,6 +90,7 @@ def evaluate_words(
     for document in (*gold, *predicted):
         if document.tokens is None:
             raise DataError(f"document {document.id!r} has no tokens; to compare words, give them as its tokens")
+    gold = [prepare(document) for document in gold]
     cut = units(gold, predicted)
     comparison = compare(gold, predicted, cut, words)
     rows = [everything(comparison)]

@@ -134,7 +134,7 @@ def _is_mention(system: Any, kind: Any, types: Collection[str] | None) -> bool:
 def _whole(fs: Any) -> Mention:
     spans = [(part.begin, part.end) for part in _elements(fs.parts)] or [(fs.begin, fs.end)]
     head = None if fs.head is None else (fs.head.begin, fs.head.end)
-    return Mention(fs.value or "", spans, fs.mentionId, head, tuple(_elements(fs.concepts)), fs.score)  # type: ignore[arg-type]
+    return Mention(fs.value or "", spans, fs.mentionId, head, tuple(_elements(fs.concepts)), fs.score)
 
 
 def _single(fs: Any) -> Mention:
@@ -144,7 +144,7 @@ def _single(fs: Any) -> Mention:
     if any(feature.name == "ontologyConceptArr" for feature in fs.type.all_features):
         found = (_text(concept, "cui") for concept in _elements(fs.ontologyConceptArr))
         concepts += dict.fromkeys(normalize_identifier(cui) for cui in found if cui)
-    return Mention(value or fs.type.name.rpartition(".")[2], [(fs.begin, fs.end)], None, None, tuple(concepts))  # type: ignore[arg-type]
+    return Mention(value or fs.type.name.rpartition(".")[2], [(fs.begin, fs.end)], None, None, tuple(concepts))
 
 
 def _text(fs: Any, name: str) -> str:
@@ -158,7 +158,7 @@ def _add_tokens(document: Document, annotations: list[Any], problems: list[Probl
     if not tokens:
         return
     spans = [(fs.begin, fs.end) for fs in tokens]
-    words = Document(document.text, tokens=spans)  # type: ignore[arg-type]
+    words = Document(document.text, tokens=spans)
     wrong = find_errors(words)
     if wrong:
         message = f"tokens that cannot be used ({wrong[0].place} {wrong[0].message}); they are not read"

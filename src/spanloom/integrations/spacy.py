@@ -162,7 +162,7 @@ def to_document(doc: Doc, tags: bool = True) -> Document:
     ['No', 'pain', '.']
     """
     words = [token for token in doc if not token.is_space]
-    document = Document(doc.text, tokens=[(token.idx, token.idx + len(token)) for token in words])  # type: ignore[arg-type]
+    document = Document(doc.text, tokens=[(token.idx, token.idx + len(token)) for token in words])
     if words and doc.has_annotation("SENT_START"):
         number = {token.i: i for i, token in enumerate(words)}
         inside = ([number[token.i] for token in sentence if token.i in number] for sentence in doc.sents)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from spanloom.document import Document
 from spanloom.errors import DataError
@@ -16,7 +16,7 @@ from spanloom.recognize.training import single
 from spanloom.scoring import Weights
 from spanloom.structures import configured
 
-STRUCTURE = "bilou"
+STRUCTURE: Final = "bilou"
 PASSES = 8
 _L2, _RATE, _BATCH, _STEPS = 1.0, 0.1, 32, 100
 

@@ -58,6 +58,9 @@ class LanguageModel:
         self._order = np.argsort(hashes).astype(np.int32)
         self._hashes = hashes[self._order]
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of order {self.order}: {len(self.words):,} words>"
+
     @property
     def order(self) -> int:
         """The number of words of the longest n-grams."""

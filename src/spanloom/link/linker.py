@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Self, overload
 
 from spanloom.document import Document, Mention
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
-from spanloom.errors import ModelError, UsageError
+from spanloom.errors import ModelError, UsageError, not_fitted
 from spanloom.features import PRESETS
 from spanloom.hypergraph.threads import worker_count
 from spanloom.link import kernels_features as groups
@@ -25,6 +25,7 @@ from spanloom.link.system import System
 from spanloom.matching import exact
 from spanloom.matching import score as compare_mentions
 from spanloom.matching.compare import Item
+from spanloom.recognize.choices import Preset, SearchMethod, Task, WhichMentions
 from spanloom.recognize.corpus import Lost, batches, hold_out, training_types
 from spanloom.recognize.explanation import Explanation
 from spanloom.recognize.filling import (
@@ -105,12 +106,12 @@ class Linker(MentionEstimator):
 
     def __init__(
         self,
-        features: str | Sequence[str] = "biomedical",
+        features: Preset | Sequence[str] = "biomedical",
         *,
-        task: str = "joint",
+        task: Task = "joint",
         types: Sequence[str] | None = None,
         candidates: int = 10,
-        method: str = "best",
+        method: SearchMethod = "best",
         beam: int = 16,
         iterations: int = 36,
         patience: int = 5,
@@ -223,6 +224,7 @@ class Linker(MentionEstimator):
         self.system_ = outcome.system
         self.lost_ = outcome.derivations.lost
         self.report_ = make_report(train, outcome)
+        self._tell_lost()
         return self
 
     def _own(self, document: Document) -> Document:
@@ -258,19 +260,19 @@ class Linker(MentionEstimator):
         return sum(group for group, on in chosen.items() if on)
 
     @overload
-    def predict(self, X: One, *, mentions: str | None = ...) -> Document: ...  # type: ignore[overload-overlap]
+    def predict(self, X: One, *, mentions: WhichMentions | None = ...) -> Document: ...  # type: ignore[overload-overlap]
 
     @overload
-    def predict(self, X: Several, *, mentions: str | None = ...) -> list[Document]: ...
+    def predict(self, X: Several, *, mentions: WhichMentions | None = ...) -> list[Document]: ...
 
-    def predict(self, X: Given, *, mentions: str | None = None) -> Document | list[Document]:
+    def predict(self, X: Given, *, mentions: WhichMentions | None = None) -> Document | list[Document]:
         """Link a text or a document, which gives a document, or several, which gives a list.
 
         The arguments are those of `stream`.
         """
         return answer(X, self.stream(X, mentions=mentions))
 
-    def stream(self, X: Given, *, mentions: str | None = None) -> Iterator[Document]:
+    def stream(self, X: Given, *, mentions: WhichMentions | None = None) -> Iterator[Document]:
         """Documents with the mentions that are found and their concepts, in place of their own; lazily, in batches.
 
         Args:
@@ -371,10 +373,10 @@ class Linker(MentionEstimator):
         """The trained linker.
 
         Raises:
-            UsageError: there is none yet.
+            NotFittedError: there is none yet.
         """
         if not hasattr(self, "system_"):
-            raise UsageError("this linker is not trained; call fit, or load a model")
+            raise not_fitted("linker")
         return self.system_
 
     types_: tuple[str, ...]

@@ -10,9 +10,10 @@ from typing import Any, ClassVar, Literal, Self, overload
 
 from spanloom.document import Document, Mention
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
-from spanloom.errors import ModelError, UsageError
+from spanloom.errors import ModelError, UsageError, not_fitted
 from spanloom.features import FeatureSet
 from spanloom.recognize.cascade_store import CascadeReport, StoredCascade, read_cascade, write_cascade
+from spanloom.recognize.choices import Optimizer, Order, Preset
 from spanloom.recognize.corpus import Lost, batches, hold_out, known_types, training_types
 from spanloom.recognize.explanation import Explanation
 from spanloom.recognize.filling import AUTO, COLUMN, Filler, Source, check_use, fill, learn_tagger, open_tagger
@@ -65,10 +66,10 @@ class Cascade(MentionEstimator):
 
     def __init__(
         self,
-        order: str | Sequence[str] = "frequency",
-        features: str | Sequence[str] = "biomedical",
+        order: Order | Sequence[str] = "frequency",
+        features: Preset | Sequence[str] = "biomedical",
         *,
-        optimizer: str = "adagrad",
+        optimizer: Optimizer = "adagrad",
         l2: float | Sequence[float] | None = None,
         epochs: int = 30,
         runs: int = 1,
@@ -149,6 +150,7 @@ class Cascade(MentionEstimator):
         self.lost_ = tuple(lost for chain in self.chains_ for lost in chain.lost_)
         self.pos_ = pos
         self.report_ = _report(train, given, features, fitted)
+        self._tell_lost()
         return self
 
     @overload
@@ -265,7 +267,7 @@ class Cascade(MentionEstimator):
             UsageError: there are none yet.
         """
         if not hasattr(self, "chains_"):
-            raise UsageError("this cascade is not trained; call fit, or load a model")
+            raise not_fitted("cascade")
         return self.chains_
 
     @property

@@ -106,7 +106,7 @@ def build(variant: Variant, params: Mapping[str, Any]) -> Model:
         model = Cascade(**_of_chains(params))
     else:
         limit = {} if variant.longest is None else {"longest": variant.longest}
-        model = Recognizer(variant.structure, counting=variant.counting, **{**params, **limit})
+        model = Recognizer(**{"structure": variant.structure, "counting": variant.counting, **params, **limit})
     model.check()
     return model
 

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from spanloom.document import Mention, Span
+from spanloom.document.markup import table
 from spanloom.formats.record import mention_record
+
+_SHOWN = 3  # features of a contribution, in a notebook
 
 
 class Part(NamedTuple):
@@ -115,6 +118,18 @@ class Explanation:
         """Of the mention; ``None`` where the model gives none."""
         return self.mention.score
 
+    def _repr_html_(self) -> str:
+        """The table that a notebook shows: what speaks for the mention and against it, or the candidates."""
+        spans = ", ".join(f"{start}-{end}" for start, end in self.mention.spans)
+        chance = "" if self.probability is None else f", {100 * self.probability:.1f} %"
+        title = f"{self.mention.type} {spans}{chance}: {'found' if self.predicted else 'not found'}"
+        parts = [(part.text, part.role, f"{part.score:+.2f}", _named(part.features)) for part in self.contributions]
+        html = table(title, parts, ("token", "role", "score", "features"))
+        if self.candidates:
+            rows = [(" ".join(c.concepts), c.name, f"{c.score:.2f}", _named(c.features)) for c in self.candidates]
+            html += table("candidates", rows, ("concepts", "name", "score", "features"))
+        return html
+
     def record(self, features: int | None = None) -> dict[str, Any]:
         """As JSON holds it.
 
@@ -131,3 +146,8 @@ class Explanation:
             "runner_up": [mention_record(mention) for mention in self.runner_up],
             "candidates": [candidate.record(features) for candidate in self.candidates],
         }
+
+
+def _named(features: tuple[Part, ...]) -> str:
+    shown = ", ".join(f"{part.name} {part.score:+.2f}" for part in features[:_SHOWN])
+    return f"{shown}, …" if len(features) > _SHOWN else shown

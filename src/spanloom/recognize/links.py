@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from spanloom.recognize.corpus import Gold, by_sentence
 from spanloom.recognize.recognizer import Recognizer
 from spanloom.recognize.training import Listener, Progress
 
-STRUCTURE = "bilou"
+STRUCTURE: Final = "bilou"
 FOLDS = 2
 _FEW = 20  # documents; fewer are cut into sentences before they are dealt to the folds
 PREFIX = "cascade_"  # of the columns; not for those of the data
@@ -58,6 +58,9 @@ class Chain(Recognizer):
 
     def _feature_set(self, train: Sequence[Document], dev: Sequence[Document] = ()) -> FeatureSet:
         return self.made
+
+    def _tell_lost(self) -> None:
+        """Nothing: the cascade tells, once, of all its chains."""
 
 
 class Links:

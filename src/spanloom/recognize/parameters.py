@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import math
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -12,7 +14,8 @@ import numpy as np
 
 from spanloom.document import Document
 from spanloom.document.inputs import Given, training_of
-from spanloom.errors import UsageError
+from spanloom.document.markup import shorten, table
+from spanloom.errors import LostWarning, UsageError
 from spanloom.matching import score as compare_mentions
 
 LAMBDAS = (0.1, 1.0, 3.0)
@@ -44,6 +47,36 @@ class Parameters:
                 raise UsageError(f"no parameter {name!r}; there are {', '.join(known)}")
             setattr(self, name, value)
         return self
+
+    def __repr__(self) -> str:
+        call = f"{type(self).__name__}({', '.join(f'{name}={value}' for name, value in self._chosen())})"
+        state = self._state()
+        return f"<{call}, trained on {state}>" if state else call
+
+    def _repr_html_(self) -> str:
+        """The table that a notebook shows: parameters that are not the default's, and what training saw."""
+        state = self._state()
+        seen = [
+            (part.name.replace("_", " "), f"{value:,}" if isinstance(value, int) else f"{value:.4g}")
+            for part in (fields(vars(self)["report_"]) if state else ())
+            if isinstance(value := getattr(vars(self)["report_"], part.name), int | float)
+        ]
+        title = f"{type(self).__name__}, {f'trained on {state}' if state else 'not trained'}"
+        return table(title, [*self._chosen(), *seen])
+
+    def _chosen(self) -> list[tuple[str, str]]:
+        """Parameters that are not those of the default, as text."""
+        known = inspect.signature(type(self).__init__).parameters
+        values = ((name, repr(value), repr(known[name].default)) for name, value in self.get_params().items())
+        return [(name, shorten(value)) for name, value, default in values if value != default]
+
+    def _state(self) -> str:
+        """What it was trained on; empty if it was not."""
+        report = vars(self).get("report_")
+        if report is None:
+            return ""
+        found = vars(self).get("types_") or getattr(self, "tags_", ())
+        return f"{report.documents:,} documents: {shorten(', '.join(found or ()))}"
 
     def __sklearn_clone__(self) -> Self:
         # the values themselves, not copies: a trained tagger that is a parameter stays trained
@@ -113,6 +146,17 @@ class MentionEstimator(Parameters):
     def stream(self, X: Given) -> Iterator[Document]:
         """Documents with the mentions that are found."""
         raise NotImplementedError
+
+    def _tell_lost(self) -> None:
+        """Warn once of the training mentions that the model cannot hold."""
+        report = vars(self)["report_"]
+        if not report.lost:
+            return
+        reasons = sorted(report.lost.items(), key=lambda item: -item[1])
+        parts = ", ".join(f"{count:,} ({reason})" for reason, count in reasons)
+        lost = sum(report.lost.values())
+        message = f"{lost:,} of {report.mentions:,} training mentions cannot be held and are left out: {parts}"
+        warnings.warn(f"{message}; the model's attribute lost_ lists them", LostWarning, stacklevel=3)
 
     def score(self, X: Given, y: Iterable[Any] | None = None) -> float:
         """How well mentions are found: F1 from 0 to 1, of mentions that are right in type and spans.

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from spanloom.document import Document
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, paired
-from spanloom.errors import DataError, UsageError
+from spanloom.errors import DataError, UsageError, not_fitted
 from spanloom.features import FeatureSet, build_index
 from spanloom.hypergraph import Ints, SubgraphEngine
 from spanloom.hypergraph.threads import threads, worker_count
@@ -307,10 +307,10 @@ class PosTagger(Parameters):
         """The trained model.
 
         Raises:
-            UsageError: there is none yet.
+            NotFittedError: there is none yet.
         """
         if not hasattr(self, "model_"):
-            raise UsageError("this tagger is not trained; call fit, or load a model")
+            raise not_fitted("tagger")
         model: TagModel = self.model_
         return model
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
 from time import monotonic
@@ -11,11 +12,12 @@ from typing import Any, ClassVar, Literal, Self, overload
 
 from spanloom.document import Document, Mention
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
-from spanloom.errors import DataError, ModelError, UsageError
+from spanloom.errors import DataError, ModelError, UsageError, not_fitted
 from spanloom.features import PRESETS, Built, FeatureSet, build_index
 from spanloom.hypergraph import ENGINES, Floats
 from spanloom.hypergraph.threads import worker_count
 from spanloom.learn import TrainingSet
+from spanloom.recognize.choices import Counting, Headless, Optimizer, Preset, Reading, StructureName
 from spanloom.recognize.corpus import (
     HEADLESS,
     Gold,
@@ -46,7 +48,7 @@ from spanloom.recognize.resources import Sources
 from spanloom.recognize.store import Stored, read_recognizer, write_recognizer
 from spanloom.recognize.strongest import Strongest, names_from, strongest_features
 from spanloom.recognize.tagger import Tagger
-from spanloom.recognize.training import Development, Fit, Listener, Notice, Progress, Trainer, single
+from spanloom.recognize.training import Development, Listener, Notice, Progress, Trainer, single
 from spanloom.scoring import Weights
 from spanloom.structures import READINGS, STRUCTURES, configured
 from spanloom.text import prepare
@@ -106,13 +108,13 @@ class Recognizer(MentionEstimator):
 
     def __init__(
         self,
-        structure: str = "separators",
-        features: str | Sequence[str] = "biomedical",
+        structure: StructureName = "separators",
+        features: Preset | Sequence[str] = "biomedical",
         *,
         components: int = 3,
         longest: int | None = None,
-        counting: str = "subgraphs",
-        optimizer: str = "adagrad",
+        counting: Counting = "subgraphs",
+        optimizer: Optimizer = "adagrad",
         l2: float | Sequence[float] | None = None,
         epochs: int = 30,
         runs: int = 1,
@@ -126,8 +128,8 @@ class Recognizer(MentionEstimator):
         min_count: int = 1,
         names: bool | int = False,
         tune_penalty: bool = True,
-        reading: str = "enough",
-        headless: str = "error",
+        reading: Reading = "enough",
+        headless: Headless = "error",
         n_jobs: int | None = 1,
         random_state: int = 0,
     ) -> None:
@@ -198,11 +200,12 @@ class Recognizer(MentionEstimator):
         fit = trainer.best(lambdas(self.l2))
 
         self.types_ = types
-        self.tagger_ = _finished(tagger, fit, data)
+        self.tagger_ = replace(tagger, weights=single(fit.weights, data), penalty=fit.penalty)
         self.strongest_ = strongest_features(self.tagger_, features, train, built, self.names)
         self.report_ = make_report(train, given, gold, data, fit, features, self.tagger_)
         self.lost_ = tuple(gold.lost)
         self.pos_ = pos
+        self._tell_lost()
         return self
 
     def _feature_set(self, train: Sequence[Document], dev: Sequence[Document] = ()) -> FeatureSet:
@@ -381,10 +384,10 @@ class Recognizer(MentionEstimator):
         """The trained model.
 
         Raises:
-            UsageError: there is none yet.
+            NotFittedError: there is none yet.
         """
         if not hasattr(self, "tagger_"):
-            raise UsageError("this recognizer is not trained; call fit, or load a model")
+            raise not_fitted("recognizer")
         tagger: Tagger = self.tagger_
         return tagger
 
@@ -394,13 +397,6 @@ class Recognizer(MentionEstimator):
     lost_: tuple[Lost, ...]
     strongest_: Strongest
     pos_: Filler | None = None
-
-
-def _finished(tagger: Tagger, fit: Fit, data: TrainingSet) -> Tagger:
-    return Tagger(
-        tagger.structure, tagger.types, tagger.engine, tagger.features, tagger.index, single(fit.weights, data),
-        fit.penalty,
-    )  # fmt: skip
 
 
 def load(path: str | Path) -> Recognizer:

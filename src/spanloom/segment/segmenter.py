@@ -12,8 +12,9 @@ import numpy as np
 
 from spanloom.document import Document, Mention
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
-from spanloom.errors import ModelError, UsageError
+from spanloom.errors import ModelError, UsageError, not_fitted
 from spanloom.hypergraph.threads import worker_count
+from spanloom.recognize.choices import CharacterSet, Optimizer, SegmentMethod
 from spanloom.recognize.corpus import Lost, batches, known_types, training_types
 from spanloom.recognize.explanation import Explanation
 from spanloom.recognize.parameters import MentionEstimator, lambdas
@@ -97,8 +98,8 @@ class Segmenter(MentionEstimator):
 
     def __init__(
         self,
-        method: str = "exact",
-        features: str | Sequence[str] = "set2",
+        method: SegmentMethod = "exact",
+        features: CharacterSet | Sequence[str] = "set2",
         *,
         single_word: Sequence[str] = (),
         constraints: Sequence[str] = (),
@@ -106,7 +107,7 @@ class Segmenter(MentionEstimator):
         dual_iterations: int = ITERATIONS,
         dictionaries: Mapping[str, str | Path | Sequence[str]] | None = None,
         vocabulary: str | Path | None = None,
-        optimizer: str = "adagrad",
+        optimizer: Optimizer = "adagrad",
         l2: float | Sequence[float] | None = None,
         epochs: int = 30,
         iterations: int = 200,
@@ -198,6 +199,7 @@ class Segmenter(MentionEstimator):
             self.seconds_ |= {f"features of {both}": each.seconds["features"], both: each.seconds["chains"]}
         decoded = self._solve(model, tuning.text, settings.n_jobs)
         self.report_ = make_report(train, gold, tuning, decoded, trained)
+        self._tell_lost()
         return self
 
     @overload
@@ -355,10 +357,10 @@ class Segmenter(MentionEstimator):
         """The trained model.
 
         Raises:
-            UsageError: there is none yet.
+            NotFittedError: there is none yet.
         """
         if not hasattr(self, "model_"):
-            raise UsageError("this segmenter is not trained; call fit, or load a model")
+            raise not_fitted("segmenter")
         model: Model = self.model_
         return model
 

@@ -28,6 +28,14 @@ class Rules:
     sections: Mapping[str, str] = field(default_factory=lambda: SECTIONS)
     notes: Mapping[str, str] = field(default_factory=lambda: NOTES)
 
+    def __post_init__(self) -> None:
+        for name in _TABLES:
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def __reduce__(self) -> tuple[type[Rules], tuple[dict[str, str], dict[str, str]]]:
+        # a view that nobody can change cannot be pickled; its content can
+        return Rules, (dict(self.sections), dict(self.notes))
+
 
 def read_rules(source: str | Path | Mapping[str, object]) -> Rules:
     """Rules from a TOML file with the tables ``[sections]`` and ``[notes]``, or from the same as a mapping.
@@ -76,7 +84,7 @@ def _table(name: str, table: object, path: str | Path | None) -> Mapping[str, st
         except (re.error, OverflowError, RecursionError) as error:
             message = f"{name}.{key}: {expression!r} is not a regular expression: {error}; in TOML, write it in '...'"
             raise _error(message, path) from None
-    return MappingProxyType(dict(table))
+    return table
 
 
 def _error(message: str, path: str | Path | None) -> DataError | UsageError:

@@ -1,0 +1,24 @@
+"""The names that parameters of estimators may have, as type checkers and editors see them.
+
+What each name means stands in its table, such as `spanloom.structures.STRUCTURES`; a test compares them.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+StructureName: TypeAlias = Literal[
+    "bio", "bilou", "semi_markov", "mention_hypergraph", "heads", "separators", "separator_states", "seven_tag",
+    "shared", "split",
+]  # fmt: skip
+Preset: TypeAlias = Literal["ace", "genia", "conll", "biomedical", "clinical", "small"]
+Counting: TypeAlias = Literal["derivations", "subgraphs"]
+Optimizer: TypeAlias = Literal["adagrad", "lbfgs"]
+Reading: TypeAlias = Literal["enough", "all"]
+Headless: TypeAlias = Literal["error", "whole"]
+Order: TypeAlias = Literal["frequency", "search"]
+Task: TypeAlias = Literal["joint", "recognize", "normalize"]
+WhichMentions: TypeAlias = Literal["find", "given"]
+SearchMethod: TypeAlias = Literal["best", "trigram", "edit"]
+SegmentMethod: TypeAlias = Literal["independent", "incremental", "joint_labels", "dual", "exact"]
+CharacterSet: TypeAlias = Literal["set1", "set2", "set3"]

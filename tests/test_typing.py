@@ -1,0 +1,115 @@
+"""What type checkers see of the public names: types, literals and errors in a script of a user's."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from spanloom.features import PRESETS
+from spanloom.hypergraph import ENGINES
+from spanloom.link import linker
+from spanloom.recognize import cascade, choices, recognizer
+from spanloom.recognize.corpus import HEADLESS
+from spanloom.segment import METHODS, SETS
+from spanloom.structures import READINGS, STRUCTURES
+from spanloom.vocabulary.candidates import METHODS as SEARCHES
+
+ROOT = Path(__file__).parents[1]
+SCRIPT = """\
+from collections.abc import Iterator
+
+from spanloom import Document, Linker, Mention, Recognizer, Segmenter, load, read
+
+recognizer = Recognizer(structure="shared", features="small", l2=[0.1, 1.0])
+reveal_type(recognizer)
+notes = [Document("no chest pain", tokens=[(0, 2), (3, 8), (9, 13)], mentions=[Mention("problem", [(3, 13)])])]
+reveal_type(recognizer.fit(notes, dev=notes))
+recognizer.fit(["no chest pain"], [[("problem", 3, 13)]], dev=(["no chest pain"], [[("problem", 3, 13)]]))
+reveal_type(recognizer.predict("no chest pain"))
+reveal_type(recognizer.predict(notes[0], threshold=0.5))
+reveal_type(recognizer.predict(["no chest pain"]))
+reveal_type(recognizer.predict(read("notes")))
+reveal_type(recognizer.stream(notes))
+reveal_type(recognizer.marginals(notes[0]))
+reveal_type(recognizer.marginals(notes))
+reveal_type(Segmenter().predict("无疼痛").words)
+reveal_type(Linker().predict(["pain"], mentions="given"))
+reveal_type(recognizer.predict("no chest pain").mentions[0].score)
+"""
+REVEALED = """\
+spanloom.recognize.recognizer.Recognizer
+spanloom.recognize.recognizer.Recognizer
+spanloom.document.document.Document
+spanloom.document.document.Document
+list[spanloom.document.document.Document]
+list[spanloom.document.document.Document]
+Iterator[spanloom.document.document.Document]
+list[float]
+list[list[float]]
+list[str]
+list[spanloom.document.document.Document]
+float | None
+"""
+WRONG = """\
+from spanloom import Document, Mention, Recognizer, Recogniser
+
+Recognizer(structure="seperators")
+Recognizer().predict("no chest pain").mention
+Recognizer().fit(["no chest pain"], epochs=3)
+Mention("problem", "0-3")
+"""
+
+
+def checked(folder: Path, code: str) -> list[str]:
+    (folder / "script.py").write_text(code, encoding="utf-8")
+    command = [
+        *(sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--hide-error-context", "--no-pretty"),
+        *("--config-file", str(folder / "none.ini"), "--cache-dir", str(folder / "cache"), "script.py"),
+    ]
+    (folder / "none.ini").write_text("[mypy]\nfollow_imports = silent\nignore_missing_imports = True\n")
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, encoding="utf-8", env={**os.environ, "MYPYPATH": str(ROOT / "src")}
+    )
+    assert not done.stderr
+    return done.stdout.splitlines()
+
+
+def test_a_script_is_checked_against_our_types(tmp_path: Path) -> None:
+    lines = checked(tmp_path, SCRIPT)
+    assert not [line for line in lines if "error:" in line]
+    found = [line.split('"')[1] for line in lines]
+    short = [kind.replace("builtins.", "").replace("typing.", "").replace("collections.abc.", "") for kind in found]
+    assert short == REVEALED.splitlines()
+
+
+def test_mistakes_are_found(tmp_path: Path) -> None:
+    errors = [line for line in checked(tmp_path, WRONG) if "error:" in line]
+    assert [int(line.split(":")[1]) for line in errors] == [1, 3, 4, 5, 6]
+    assert '"Recogniser"' in errors[0]
+    assert "'separators'" in errors[1]
+
+
+@pytest.mark.parametrize(
+    ("names", "known"),
+    [
+        (choices.StructureName, STRUCTURES),
+        (choices.Preset, PRESETS),
+        (choices.Counting, ENGINES),
+        (choices.Optimizer, recognizer.OPTIMIZERS),
+        (choices.Reading, READINGS),
+        (choices.Headless, HEADLESS),
+        (choices.Order, cascade.ORDERS),
+        (choices.Task, linker.TASKS),
+        (choices.WhichMentions, linker.MENTIONS),
+        (choices.SearchMethod, SEARCHES),
+        (choices.SegmentMethod, METHODS),
+        (choices.CharacterSet, SETS),
+    ],
+)
+def test_literals_are_the_names_that_there_are(names: object, known: object) -> None:
+    assert sorted(get_args(names)) == sorted(known)  # type: ignore[call-overload]
