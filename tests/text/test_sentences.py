@@ -52,7 +52,28 @@ def test_line_ends_of_all_systems():
 
 
 @pytest.mark.parametrize(
-    "piece", [".", ". ", '."', "\n", " \n", "a.", "A. ", " ", "a\n", "A:", ".[1]", "- ", "(", "。", "\t"]
+    "piece",
+    [
+        ".",
+        ". ",
+        '."',
+        "\n",
+        " \n",
+        "a.",
+        "A. ",
+        " ",
+        "a\n",
+        "A:",
+        "я.",
+        "Я. ",
+        "3. ",
+        "am 3. A",
+        ".[1]",
+        "- ",
+        "(",
+        "。",
+        "\t",
+    ],
 )
 def test_long_texts_take_linear_time(piece):
     text = piece * (200_000 // len(piece)) + "b"

@@ -14,6 +14,9 @@ INSIDE: Final = _set(
     dr drs mr mrs ms prof st mt rev hon gen col sgt lt capt messrs pt pts fig figs eq eqs ref refs sect
     suppl tab tabs chap ch vol ed eds pp cf vs viz i.e e.g ie eg v approx ca c.f circa ph resp incl excl esp ave
     dept univ est dx hx rx tx sx fx var subsp ssp cv nov gen sp str
+    bzw vgl ggf inkl evtl z.b d.h u.a
+    ej pág aprox
+    проф акад доц ул
     """
 )
 """A sentence never ends here."""
@@ -21,6 +24,7 @@ INSIDE: Final = _set(
 BEFORE_NUMBER: Final = _set(
     """
     no nos nr p art al inc para par chr figure table ext tel jan feb mar apr jun jul aug sept sep oct nov dec
+    abb рис табл стр
     """
 )
 """A sentence does not end here if a number follows: No. 5."""
@@ -32,6 +36,33 @@ SOMETIMES: Final = _set(
     """
 )
 """A sentence ends here only if the next word is one that begins sentences."""
+
+TITLES: Final = _set(
+    """
+    MM Mme Mmes Mlle Mlles Mgr Sra Sras Srta Dra Dras Dña Hrn
+    """
+)
+"""A name follows these, written so: MM. Dupont; but a sentence ends after *multiple myeloma (MM)*."""
+
+BEFORE_ORDINAL: Final = _set(
+    """
+    ab am beim bis das dem den der des die im jedem jeden oder seit und vom zum zur
+    """
+)
+"""Between one of these and a noun a number with a full stop is a German ordinal: seit dem 3. Lebensjahr."""
+
+MONTHS: Final = _set("Januar Jänner Februar Feber März Mai Juni Juli Oktober Dezember")
+"""Months that no English sentence begins with: a number with a full stop before them is a day."""
+
+OTHER_STARTERS: Final = _set(
+    """
+    Après Au Aucun Aucune Avec Ce Ces Cette Dans Depuis Elle Elles En Il Ils La Le Les L'examen Nous On Pas Patient
+    Patiente Pour Sa Sans Ses Son Sur Un Une
+    Al Con Desde El Ella Ellos Este Esta Los Las Niega No Paciente Para Por Se Sin Su Tras Un Una
+    Am Bei Das Der Die Ein Eine Er Es Im In Kein Keine Mit Nach Sie
+    """
+)
+"""Words that begin a sentence after *etc.* in French, Spanish and German; elsewhere they may be parts of names."""
 
 LETTERED: Final = _set(
     """

@@ -10,7 +10,17 @@ from numpy.typing import NDArray
 
 from spanloom.document import Offsets
 from spanloom.text.characters import CLOSING, OPENING
-from spanloom.text.full_stops import BEFORE_NUMBER, INSIDE, LETTERED, SOMETIMES, STARTERS
+from spanloom.text.full_stops import (
+    BEFORE_NUMBER,
+    BEFORE_ORDINAL,
+    INSIDE,
+    LETTERED,
+    MONTHS,
+    OTHER_STARTERS,
+    SOMETIMES,
+    STARTERS,
+    TITLES,
+)
 from spanloom.text.lines import line_breaks
 
 _REACH: Final = 32  # characters that a word before a full stop is looked for in
@@ -27,8 +37,8 @@ _NEXT: Final = re.compile(rf"\s*+([{OPENING}]*+)(\S{{0,{_REACH}}})")
 _LAST: Final = re.compile(rf"[^\s{OPENING}/,;–—]*$")
 _SMALL: Final = re.compile(r"[a-zα-ω]{1,5}-?[A-Z0-9]|[α-ωcv]-[a-zA-Z]")  # p53, mRNA, c-Myc, c-jun, α-actin
 _PART: Final = re.compile(r"[a-z](?:[-–,][ ]?[a-z])?\)")  # of a figure: (a), (b-d)
-_CAPITALIZED: Final = re.compile(r"[A-Z][a-z]")
-_DOTTED: Final = re.compile(r"(?:[a-z]\.-?)+[a-z]", re.IGNORECASE)  # b.i.d, p.o, U.S, J.-I
+_DOTTED: Final = re.compile(r"(?:[^\W\d_]\.-?)+[^\W\d_]")  # b.i.d, p.o, U.S, J.-I, И.Я
+_DAY: Final = re.compile(r"[0-9]{1,2}")
 _NUMBERING: Final = re.compile(r"[\s#(]*(?:\d{1,3}(?:\.\d{1,2})*|[A-Za-z]|[ivxIVX]{1,4})")
 
 
@@ -98,11 +108,29 @@ def _is_abbreviation(text: str, stop: int, following: str) -> bool:
         return True
     if (key in BEFORE_NUMBER and number) or _is_numbering(text, stop):
         return True
+    if _DAY.fullmatch(word):
+        return _is_ordinal(before[: -len(word)], following)
+    if word in TITLES or (key == "ex" and before.endswith("p. ex")):
+        return not _starts_sentence(following)
     if len(word) == 1 and word.isalpha():
         return not (_starts_sentence(following) or _is_label(before[:-1]))
     if _DOTTED.fullmatch(word):
-        return not (_starts_sentence(following) or (word.islower() and _CAPITALIZED.match(following)))
-    return key in SOMETIMES and not _starts_sentence(following)
+        return not (_starts_sentence(following) or (word.islower() and _is_capitalized(following)))
+    ends = _starts_sentence(following) or (key == "etc" and following.rstrip(",;:") in OTHER_STARTERS)
+    return key in SOMETIMES and not ends
+
+
+def _is_capitalized(word: str) -> bool:
+    return word[:1].isupper() and word[1:2].islower()
+
+
+def _is_ordinal(before: str, following: str) -> bool:
+    """Whether a number between the two is a German ordinal, and its full stop no sentence's end."""
+    if following.rstrip(".,;:)") in MONTHS:
+        return True
+    words = before.split()
+    known = bool(words) and words[-1].lower() in BEFORE_ORDINAL
+    return known and _is_capitalized(following) and not _starts_sentence(following)
 
 
 def _is_acronym(word: str) -> bool:
