@@ -146,6 +146,18 @@ def test_paths_file_round_trip(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["paths"]
 
 
+def test_induced_clusters_are_written_with_their_counts(tmp_path):
+    text = [line.split() for line in ("the old dog sleeps", "the old cat sleeps", "the rare dog eats")]
+    paths = induce(text, 4, min_count=2)
+    assert paths.counts == {"the": 3, "old": 2, "dog": 2, "sleeps": 2}
+    write_paths(tmp_path / "paths", paths)
+    assert read_paths(tmp_path / "paths") == paths
+    lines = (tmp_path / "paths").read_text(encoding="utf-8").splitlines()
+    assert {line.split("\t")[1]: int(line.split("\t")[2]) for line in lines} == paths.counts
+    with pytest.raises(UsageError, match="expected a word with a count"):
+        write_paths(tmp_path / "others", dict(paths))
+
+
 def test_paths_file_of_windows_is_read(tmp_path):
     (tmp_path / "paths").write_bytes(b"\xef\xbb\xbf00\tthe\t7\r\n01\tof\t5\r\n")
     assert read_paths(tmp_path / "paths") == {"the": "00", "of": "01"}

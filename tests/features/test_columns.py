@@ -18,7 +18,7 @@ from spanloom.features.tokens import flatten, hash_values
 COLUMNS = [
     *(Column(name) for name in ("w", "low", "norm", "shape", "short_shape", "upper", "title", "digit", "orth")),
     *(Column(f"{kind}{size}") for kind in ("prefix", "suffix") for size in (1, 3, 6)),
-    *(Column("w", size) for size in (-3, -1, 1, 2)),
+    *(Column(name, size) for name in ("w", "low", "norm") for size in (-3, -1, 1, 2)),
 ]
 WORDS = [
     *(
@@ -204,7 +204,7 @@ def test_small_preset_has_23_features_a_token() -> None:
     [
         ("orth[0]|w[0]", "joins the column 'orth'"),
         ("bag(orth,-1,1)", "joins the column 'orth'"),
-        ("low:3[0]", "cuts the column 'low'"),
+        ("shape:3[0]", "cuts the column 'shape'; only w, low, norm, cluster and those of the data can be"),
         ("cluster[0]", "needs word clusters"),
     ],
 )

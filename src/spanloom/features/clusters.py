@@ -23,7 +23,20 @@ _TABLE = 1 << 20  # logarithms of smaller counts are looked up; larger counts ar
 _STRIDE = 64  # words a kernel call: an interrupt is seen between two calls
 
 
-def induce(sentences: Iterable[Sequence[str]], clusters: int, min_count: int = 1) -> dict[str, str]:
+class Clusters(dict[str, str]):
+    """Word -> bit string, by falling frequency, and how often each word occurred.
+
+    Args:
+        paths: the bit strings.
+        counts: word -> occurrences, for the same words.
+    """
+
+    def __init__(self, paths: Mapping[str, str], counts: Mapping[str, int]) -> None:
+        super().__init__(paths)
+        self.counts = dict(counts)
+
+
+def induce(sentences: Iterable[Sequence[str]], clusters: int, min_count: int = 1) -> Clusters:
     """Clusters the words of raw text.
 
     The words enter by falling frequency (ties: the one seen first), each as a cluster of its own; whenever there is one
@@ -38,7 +51,8 @@ def induce(sentences: Iterable[Sequence[str]], clusters: int, min_count: int = 1
         min_count: rarer words are left out; they separate their neighbours.
 
     Returns:
-        word -> bit string, by falling frequency. Fewer distinct words than ``clusters`` make one cluster each.
+        word -> bit string, by falling frequency, with the words' ``counts``, which `write_paths` needs. Fewer distinct
+        words than ``clusters`` make one cluster each.
 
     Raises:
         UsageError: ``clusters`` or ``min_count`` is too small.
@@ -55,7 +69,8 @@ def induce(sentences: Iterable[Sequence[str]], clusters: int, min_count: int = 1
     for first in range(0, len(words), _STRIDE):
         enter(window, bigrams, counts, first, min(first + _STRIDE, len(words)))
     codes = _codes(window)
-    return {word: codes[_root(window.parent, i)] for i, word in enumerate(words)}
+    paths = {word: codes[_root(window.parent, i)] for i, word in enumerate(words)}
+    return Clusters(paths, dict(zip(words, counts.tolist(), strict=True)))
 
 
 def _count(sentences: Iterable[Sequence[str]], min_count: int) -> tuple[list[str], NDArray[np.int64], Bigrams]:
@@ -163,7 +178,7 @@ def _parse(line: str, path: str | Path, number: int) -> tuple[str, str]:
     return word, bits
 
 
-def write_paths(path: str | Path, paths: Mapping[str, str], counts: Mapping[str, int]) -> None:
+def write_paths(path: str | Path, paths: Mapping[str, str], counts: Mapping[str, int] | None = None) -> None:
     """Writes clusters as `read_paths` reads them: by bit string, then by falling count, then by word.
 
     A file that stands there is replaced, or left whole.
@@ -171,11 +186,14 @@ def write_paths(path: str | Path, paths: Mapping[str, str], counts: Mapping[str,
     Args:
         path: the file.
         paths: word -> bit string.
-        counts: word -> occurrences, at least for these words, such as a `collections.Counter`.
+        counts: word -> occurrences, at least for these words, such as a `collections.Counter`; those of `induce` if
+            not given.
 
     Raises:
         UsageError: a word holds a tab or a line end, or has no count.
     """
+    if counts is None:
+        counts = paths.counts if isinstance(paths, Clusters) else {}
     for word in paths:
         if any(character in word for character in "\t\n\r") or word not in counts:
             raise UsageError(f"found the word {word!r}, expected a word with a count and without tab or line end")

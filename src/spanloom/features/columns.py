@@ -177,6 +177,7 @@ _PLAIN: dict[str, tuple[int, Callable[[str], str | None]]] = {
     "digit": (7, lambda word: str(word.isdigit())),
     "orth": (8, lambda word: None),
 }
+_CUT_TOO = ("low", "norm")  # each of their characters is made of one of the word
 _CUT, _AFFIX = 9, 10
 _AFFIX_NAME = re.compile(r"(prefix|suffix)([1-9]\d?)")
 SET_COLUMN = "orth"
@@ -194,7 +195,12 @@ def word_column(column: Column) -> tuple[int, int, Callable[[str], str | None]] 
     """
     if column.size:
         size = column.size
-        return (_CUT, size, lambda word: cut(word, size)) if column.name == "w" else None
+        if column.name == "w":
+            return _CUT, size, lambda word: cut(word, size)
+        if column.name in _CUT_TOO:
+            code, whole = _PLAIN[column.name]
+            return code, size, lambda word: cut(whole(word) or "", size)
+        return None
     if match := _AFFIX_NAME.fullmatch(column.name):
         length = int(match[2]) * (1 if match[1] == "prefix" else -1)
         return _AFFIX, length, _affix(length)

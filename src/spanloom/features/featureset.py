@@ -235,7 +235,7 @@ def _check(template: Template, clusters: Mapping[str, str] | None) -> None:
             if is_cluster_column(column.name) and clusters is None:
                 problem = "needs word clusters; none are given"
             elif (is_word_column(column.name) and word_column(column) is None) or _cuts_prefix(column):
-                problem = f"cuts the column {column.name!r}; only 'w', 'cluster' and the data's own columns can be cut"
+                problem = f"cuts the column {column.name!r}; only w, low, norm, cluster and those of the data can be"
             elif column.name == SET_COLUMN and (isinstance(feature, Bag) or len(feature.places) > 1):
                 problem = f"joins the column {SET_COLUMN!r}, which has several values at once; it must stand alone"
             if problem:

@@ -80,7 +80,7 @@ class Sources:
         if self.clusters is None:
             return None
         if isinstance(self.clusters, int):
-            return induce(_sentences(documents), self.clusters)
+            return dict(induce(_sentences(documents), self.clusters))
         try:
             return read_paths(self.clusters)
         except OSError as error:
