@@ -7,12 +7,17 @@ import sys
 from collections.abc import Callable
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from time import process_time
 from typing import Any, NamedTuple
 
 import pytest
+from hypothesis import settings
 
 import spanloom
 from spanloom.cli import main
+
+settings.register_profile("no clock", deadline=None)  # a deadline is one of the wall clock's, and machines are busy
+settings.load_profile("no clock")
 
 
 class Result(NamedTuple):
@@ -65,6 +70,30 @@ def process() -> Command:
         return Result(done.returncode, done.stdout or "", done.stderr or "")
 
     return run
+
+
+Linear = Callable[[Callable[[int], Callable[[], object]], int], None]
+_GROWTH, _MOST, _TRIES = 4, 9.0, 5  # a quadratic time grows by 16; of a busy machine the best try counts
+
+
+@pytest.fixture(scope="session")
+def assert_linear() -> Linear:
+    """`assert_linear(prepare, n)`: the processor time of what `prepare(n)` gives grows as n does, not as its square."""
+
+    def check(prepare: Callable[[int], Callable[[], object]], count: int) -> None:
+        def seconds(count: int) -> float:
+            work = prepare(count)
+            began = process_time()
+            work()
+            return process_time() - began
+
+        seconds(10)
+        ratios: list[float] = []
+        while len(ratios) < _TRIES and not any(ratio < _MOST for ratio in ratios):
+            ratios.append(seconds(_GROWTH * count) / max(seconds(count), 1e-3))
+        assert min(ratios) < _MOST
+
+    return check
 
 
 # each text once with its mentions as (type, surface); a surface with " ... " has a gap

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from time import process_time
 
 import numpy as np
 import pytest
@@ -167,16 +167,17 @@ def test_save_and_open(tmp_path) -> None:
     assert list(Vocabulary.open(tmp_path / "index")) == [ORGAN]
 
 
-def test_a_large_vocabulary_opens_in_under_a_second(tmp_path) -> None:
+def test_a_large_vocabulary_opens_faster_than_it_is_built(tmp_path) -> None:
     names = 7
     concepts = [
         Concept(f"MESH:D{n:06}", f"disease {n}", tuple(f"other name {k} of the disease {n}" for k in range(names - 1)))
         for n in range(12_000)
     ]
+    began = process_time()
     Vocabulary.build(concepts).save(tmp_path / "index")
-    start = time.perf_counter()
+    built = process_time()
     vocabulary = Vocabulary.open(tmp_path / "index")
-    assert time.perf_counter() - start < 1
+    assert 3 * (process_time() - built) < built - began
     assert len(vocabulary.names) == 12_000 * names
 
 

@@ -56,10 +56,19 @@ def staged(target: Path) -> Iterator[Path]:
                 (folder / NEW).mkdir()
                 yield folder
         finally:
-            if not (folder / UNDO).exists():  # if it does, undoing failed, and what is in it is needed
-                shutil.rmtree(folder, ignore_errors=True)  # what cannot be removed now is removed by the next run
-            if lock is not None:
-                os.close(lock)
+            try:
+                _remove(folder)
+            except BaseException:  # Ctrl-C in the middle of it; a second one leaves the rest to the next run
+                _remove(folder)
+                raise
+            finally:
+                if lock is not None:
+                    os.close(lock)
+
+
+def _remove(folder: Path) -> None:
+    if not (folder / UNDO).exists():  # if it does, undoing failed, and what is in it is needed
+        shutil.rmtree(folder, ignore_errors=True)  # what cannot be removed now is removed by the next run
 
 
 def settle(path: str | Path) -> None:
