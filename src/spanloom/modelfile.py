@@ -11,11 +11,11 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
@@ -25,6 +25,9 @@ from spanloom.formats.output import output_folder, writing
 from spanloom.formats.staging import settle
 
 FORMAT = 1
+LARGEST = 1e12
+"""No weight or penalty of a model is further from 0: sums of a million of them are numbers that kernels can follow."""
+Bounded = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
 _DESCRIPTION, _WEIGHTS = "model.json", "weights.safetensors"
 
 Array = NDArray[Any]
@@ -106,8 +109,12 @@ def load_arrays(path: str | Path, description: Mapping[str, Any]) -> dict[str, A
     except (SafetensorError, ValueError, TypeError, KeyError, AttributeError) as error:  # the last: a type numpy lacks
         raise ModelError(f"{file}: damaged: {error}; train or copy the model again") from None
     for name, array in arrays.items():
-        if array.dtype.kind == "f" and not np.isfinite(array).all():
-            raise ModelError(f"{file}: {name!r} holds numbers that are not finite; train or copy the model again")
+        # NaN is the least and the greatest of whatever it stands among
+        if array.dtype.kind == "f" and array.size and not -LARGEST <= array.min() <= array.max() <= LARGEST:
+            raise ModelError(
+                f"{file}: {name!r} holds numbers from {array.min():g} to {array.max():g} that are not finite or too "
+                f"large, expected none beyond {LARGEST:g}; train or copy the model again"
+            )
     return arrays
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file, save
 
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, ModelError, UsageError
@@ -199,6 +203,25 @@ def test_saved_and_loaded(linker: Linker, dev: list[Document], tmp_path: Path) -
     again.save(tmp_path / "again")
     for name in ("model.json", "weights.safetensors"):
         assert (tmp_path / "model" / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [("preferred", lambda values: values[::-1].copy()), ("close", lambda values: values * 0 - 1)],
+)
+def test_names_that_are_not_those_of_the_vocabulary_are_refused(
+    linker: Linker, tmp_path: Path, name: str, change: Callable[[Any], Any]
+) -> None:
+    linker.save(tmp_path / "model")
+    arrays = load_file(tmp_path / "model" / "weights.safetensors")
+    arrays[f"names.{name}.values"] = change(arrays[f"names.{name}.values"])
+    data = save(arrays)
+    (tmp_path / "model" / "weights.safetensors").write_bytes(data)
+    description = json.loads((tmp_path / "model" / "model.json").read_text())
+    description |= {"sha256": hashlib.sha256(data).hexdigest()}
+    (tmp_path / "model" / "model.json").write_text(json.dumps(description))
+    with pytest.raises(ModelError, match="names"):
+        load(tmp_path / "model")
 
 
 def test_the_same_bytes_for_any_number_of_threads(

@@ -131,6 +131,20 @@ def test_training_may_add_the_concept_of_a_mention(
     assert len(gold.found.concept) == len(gold.found.share) == int(gold.cand_ptr[-1]) == len(plain.found.concept) + 1
 
 
+def test_a_name_of_many_concepts_that_one_prefers(documents: list[Document]) -> None:
+    """A name of more concepts than count is no name; that one of them is called so first says nothing then."""
+    named = [Concept("C:0", "Nausea"), *(Concept(f"C:{n}", f"Feeling {n}", ["Nausea"]) for n in range(1, 12))]
+    vocabulary = Vocabulary.build(named)
+    concepts = Concepts(vocabulary)
+    finder = CandidateFinder(vocabulary, remembered.Memory.build([], vocabulary), k=1, method="edit")
+    proposer = Proposer(Names.build(vocabulary), Memory.build([], ["D"], concepts), finder, 1, 5, 1)
+    tagger = fit_chain(documents, ("D",), FeatureSet(["bias"]), 0, 1).tagger
+    potentials, offsets = tagger.score(documents)
+    nothing = find_evidence(tagger, potentials, offsets, 0.999, 3)
+    proposals = proposer.propose(documents, offsets, nothing, (np.array([0]), np.array([1])))
+    assert len(proposals.cand_ptr) > 1
+
+
 def test_candidates_and_how_they_were_found(documents: list[Document], vocabulary: Vocabulary) -> None:
     concepts = Concepts(vocabulary, find_combinations(documents, ["D"], vocabulary))
     finder = CandidateFinder(vocabulary, remembered.Memory.build(documents, vocabulary, ["D"]), k=3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Document
-from spanloom.errors import ModelError, UsageError
+from spanloom.errors import DataWarning, ModelError, UsageError
 from spanloom.features import kernels_index as kernels
 from spanloom.features.featureset import FeatureSet, Keys, split_rows
 from spanloom.features.tokens import Int32, Int64, UInt64
@@ -181,6 +182,11 @@ def build_index(keys: Keys, *, min_count: int = 1) -> Built:
     new[order] = np.arange(len(order), dtype=np.int32)
     new[-1] = -1  # where a key without group points to
     rows = new[groups]
+    if len(distinct) and not len(order):
+        warnings.warn(
+            f"no feature is left: none of {len(distinct):,} stands at min_count ({min_count:,}) training tokens; the "
+            "model knows no word; take a smaller min_count", DataWarning, stacklevel=2,
+        )  # fmt: skip
     size = _capacity(int((rows >= 0).sum()))
     table = np.zeros(size, np.uint64)
     kernels.fill(distinct, rows, table, np.uint64(65 - size.bit_length()))

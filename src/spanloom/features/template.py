@@ -131,7 +131,10 @@ def parse_all(source: str | Iterable[str]) -> tuple[Template, ...]:
     >>> [template.text for template in parse_all("bias\\n\\n# words\\nw[-1..1]")]
     ['bias', 'w[-1..1]']
     """
-    lines = source.splitlines() if isinstance(source, str) else source
+    lines = source.splitlines() if isinstance(source, str) else list(source)
+    for line in lines:
+        if not isinstance(line, str):
+            raise UsageError(f"template {line!r}, expected text, such as 'w[0]'")
     stripped = (line.split("#", 1)[0].strip() for line in lines)
     return tuple(parse(line) for line in stripped if line)
 

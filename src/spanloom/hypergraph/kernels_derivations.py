@@ -146,6 +146,7 @@ def best(scores, constants, sentences, offsets, root, tables, score, edges):
                 _own_scores(own, row, end, k, scores, constants, tables)
                 for v in range(kinds - 1, -1, -1):
                     inside[row - start, v] = -np.inf
+                    choice[row - start, v] = kind_ptr[v]
                     for e in range(kind_ptr[v], kind_ptr[v + 1]):
                         value = own[e]
                         for i in range(child_ptr[e], child_ptr[e + 1]):

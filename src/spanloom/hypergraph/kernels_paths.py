@@ -186,7 +186,7 @@ def best(scores, constants, sentences, offsets, states, tables, score, edges):
                     b[exit_state[x]] = following[x]
                 for i in range(len(source) - 1, -1, -1):
                     s, value = source[i], w[choice[i]] + b[target[i]]
-                    if value == -np.inf or value < b[s]:
+                    if not value > -np.inf or value < b[s]:
                         continue
                     if value == b[s] and arc[token, s] >= 0 and picked[token, s] < first[choice[i]]:
                         continue
@@ -195,7 +195,7 @@ def best(scores, constants, sentences, offsets, states, tables, score, edges):
                     following[x] = b[x]
             score[n, k] = following[root]
             edges[start:end, k] = -1
-            if following[root] == -np.inf:
+            if not following[root] > -np.inf:
                 continue
             state = root
             for token in range(end - start):
@@ -238,7 +238,7 @@ def kbest(scores, constants, start, end, k, count, states, arcs, tables, score, 
             s = source[i]
             for j in range(count - 1, -1, -1):  # from the worst, so that of equals the better-ranked ends first
                 candidate = w[edge[i]] + value[target[i], j]
-                if candidate == -np.inf or candidate < value[s, count - 1]:
+                if not candidate > -np.inf or candidate < value[s, count - 1]:
                     continue
                 place = count - 1
                 while place > 0 and value[s, place - 1] <= candidate:
@@ -257,7 +257,7 @@ def kbest(scores, constants, start, end, k, count, states, arcs, tables, score, 
     edges[:] = -1
     for c in range(count):
         score[c] = following[root, c]
-        if score[c] == -np.inf:
+        if not score[c] > -np.inf:
             continue
         state, j = root, c
         for token in range(length):

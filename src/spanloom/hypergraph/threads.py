@@ -21,11 +21,18 @@ class Map(Protocol):
         ...
 
 
+MOST_THREADS = 256  # more only cost memory
+
+
 def worker_count(n_jobs: int | None) -> int:
-    """The number of threads meant by ``n_jobs``, as scikit-learn counts: ``None`` is 1, -1 all cores."""
+    """The number of threads meant by ``n_jobs``, as scikit-learn counts: ``None`` is 1, -1 all cores.
+
+    >>> worker_count(2), worker_count(None), worker_count(1 << 31) == MOST_THREADS
+    (2, 1, True)
+    """
     if n_jobs is None or n_jobs == 0:
         return 1
-    return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+    return min(n_jobs, MOST_THREADS) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
 
 
 def serial(function: Callable[[T], R], pieces: Iterable[T], /) -> list[R]:

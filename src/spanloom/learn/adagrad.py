@@ -11,6 +11,7 @@ import numpy as np
 from spanloom.hypergraph import Ints, Potentials, Singles
 from spanloom.hypergraph.threads import Map, even_ranges, serial
 from spanloom.learn import kernels_learn as kernels
+from spanloom.learn.bounds import check_weights
 from spanloom.learn.data import TrainingSet
 from spanloom.scoring import Weights, role_scores
 
@@ -64,6 +65,9 @@ def adagrad(
         run: how pieces of the work are run; results do not depend on it.
         callback: called after each pass; a true result stops.
         start: where to begin; at zero when ``None``.
+
+    Raises:
+        UsageError: a pass made weights that no model may hold (`spanloom.learn.bounds`).
     """
     sides = [_Side(data, callback, data.zeros if start is None else start)]
     [weights] = _train(sides, l2, epochs, rate, batch, seed, run)
@@ -95,6 +99,7 @@ def adagrad_together(
     return _train(sides, l2, epochs, rate, batch, seed, run)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what comes of it is looked at after each pass
 def _train(
     sides: list[_Side], l2: float, epochs: int, rate: float, batch: int, seed: int | Sequence[int], run: Map
 ) -> list[Weights]:
@@ -105,6 +110,7 @@ def _train(
         order = random.permutation(filled)
         for first in range(0, len(order), batch):
             state.step(order[first : first + batch], run)
+        state.check(number)
         if epochs > 1:
             state.average(number)
         going = [side for side in state.sides if not state.told(side, number)]
@@ -205,6 +211,11 @@ class _State:
         for side in self.sides:
             side.step(batch, self.shrink_constants, self.rate)
         self._update(tokens, batch.residual, run)
+
+    def check(self, number: int) -> None:
+        """Whether the weights are numbers that a model may hold."""
+        arrays = [self.flat, *(side.constants for side in self.sides)]
+        check_weights(arrays, f"pass {number}", rate=self.rate, l2=self.l2)
 
     def average(self, number: int) -> None:
         """Take the end of a pass into the mean."""

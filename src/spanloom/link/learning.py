@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.features import Sparse
+from spanloom.learn import check_weights
 from spanloom.link import kernels_perceptron as kernels
 from spanloom.link import kernels_shared as shared
 from spanloom.link.kernels_beam import FREE
@@ -172,6 +173,7 @@ def perceptron(
             table = grown(table)
         means = Weights((weights - sums / steps).astype(np.float32), averaged(table, steps))
         means.roles[:] *= np.sqrt(np.float32(word_rate) / group_sizes)[:, None]
+        check_weights([means.roles, means.table.weights], f"pass {number}", margin=margin, word_rate=word_rate)
         if callback(Pass(number, updates, means)) or not updates:
             break
 

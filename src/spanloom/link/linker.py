@@ -25,6 +25,7 @@ from spanloom.link.system import System
 from spanloom.matching import exact
 from spanloom.matching import score as compare_mentions
 from spanloom.matching.compare import Item
+from spanloom.modelfile import LARGEST
 from spanloom.recognize.choices import Preset, SearchMethod, Task, WhichMentions
 from spanloom.recognize.corpus import Lost, batches, hold_out, training_types
 from spanloom.recognize.explanation import Explanation
@@ -39,7 +40,7 @@ from spanloom.recognize.filling import (
     learn_tagger,
     open_tagger,
 )
-from spanloom.recognize.parameters import MentionEstimator
+from spanloom.recognize.parameters import MentionEstimator, check_size
 from spanloom.recognize.resources import Sources
 from spanloom.recognize.training import Listener, Progress
 from spanloom.text import prepare
@@ -358,9 +359,11 @@ class Linker(MentionEstimator):
         margin: Any = self.margin
         if not isinstance(margin, Real) or not 0 <= float(margin) < math.inf:
             raise UsageError(f"margin is {margin!r}, expected a number from 0")
+        check_size("margin", margin, LARGEST / 10)  # the bias is up to twice as large
         rate: Any = self.word_rate
         if not isinstance(rate, Real) or not 0 < float(rate) < math.inf:
             raise UsageError(f"word_rate is {rate!r}, expected a number above 0")
+        check_size("word_rate", rate)
         if self.task != "recognize" and not self.segments and not self.state_features:
             raise UsageError("without segments and state_features nothing tells candidates apart; give one of them")
         share: Any = self.least
@@ -394,7 +397,7 @@ def load(path: str | Path) -> Linker:
     stored = read_linker(path)
     try:
         linker = Linker(**stored.params)
-        linker.check()
+        linker.check_stored()
     except (TypeError, UsageError) as error:
         raise ModelError(f"{path}: damaged: {error}; train or copy the model again") from None
     linker.types_, linker.system_, linker.report_ = stored.system.types, stored.system, stored.report

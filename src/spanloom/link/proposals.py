@@ -252,7 +252,8 @@ class _Look:
                     note(concept, way, count / total if remembered else 0.0, written=written)
         for entries in self.preferred:
             for concept, _ in entries[at]:
-                rows[concept][4] = 1
+                if concept in rows:  # a name of too many concepts is left out, but for those that prefer it
+                    rows[concept][4] = 1
         for concept, similarity in similar:
             note(concept, SIMILAR, similarity=similarity)
         order = sorted(rows, key=lambda c: (-rows[c][3], rows[c][0], -rows[c][2], -self._prior(c), c))[: self.most]

@@ -20,7 +20,7 @@ from spanloom.link.proposals import Proposer
 from spanloom.link.report import LinkReport
 from spanloom.link.runs import DEGREES
 from spanloom.link.system import System
-from spanloom.modelfile import Array, damaged, read_kind, save_model
+from spanloom.modelfile import Array, Bounded, damaged, read_kind, save_model
 from spanloom.recognize.recognizer import Recognizer
 from spanloom.recognize.store import (
     Params,
@@ -73,7 +73,7 @@ class _Search(BaseModel):
     method: str
     least: float
     evidence: bool
-    bias: float
+    bias: Bounded
 
 
 class _Description(BaseModel):
@@ -166,7 +166,7 @@ def _system(description: _Description, arrays: Mapping[str, Array]) -> System:
         vocabulary, _part(arrays, _FINDER), remembered.Memory.from_arrays(_part(arrays, _SEEN), len(vocabulary)),
         k=plan.candidates, method=plan.method,
     )  # fmt: skip
-    names = Names(*(_table(arrays, f"{_NAMES}{name}", len(concepts)) for name in _NAME_TABLES))
+    names = _names(arrays, len(concepts))
     forms = Forms(
         _vector(arrays, "forms.first", np.uint64, len(concepts)),
         _vector(arrays, "forms.last", np.uint64, len(concepts)),
@@ -217,6 +217,20 @@ def _table(arrays: Mapping[str, Array], prefix: str, concepts: int) -> KeyTable:
     if len(table.values) and not (table.values.min() >= -1 and table.values.max() < concepts):
         raise ModelError(f"{prefix!r} names concepts beyond the {concepts} that there are")
     return table
+
+
+def _names(arrays: Mapping[str, Array], concepts: int) -> Names:
+    """The names; a preferred name is a name."""
+    names = Names(*(_table(arrays, f"{_NAMES}{name}", concepts) for name in _NAME_TABLES))
+    close, preferred = names.close, names.preferred
+    place = np.repeat(close.find(preferred.keys), np.diff(preferred.ptr))
+    known = np.repeat(np.arange(len(close.keys)), np.diff(close.ptr)) * concepts + close.values
+    if not np.isin(place * concepts + preferred.values, known)[place >= 0].all():
+        raise ModelError(f"'{_NAMES}preferred' gives names to concepts that do not have them")
+    for name, table in zip(_NAME_TABLES, (close, names.loose, preferred), strict=True):
+        if len(table.values) and table.values.min() < 0:
+            raise ModelError(f"'{_NAMES}{name}' names concept {table.values.min()}, expected numbers from 0")
+    return names
 
 
 def _memory(arrays: Mapping[str, Array], concepts: int) -> Memory:

@@ -291,7 +291,7 @@ def load_cascade(path: str | Path) -> Cascade:
     stored = read_cascade(path)
     try:
         cascade = Cascade(**stored.params)
-        cascade.check()
+        cascade.check_stored()
     except (TypeError, UsageError) as error:
         raise ModelError(f"{path}: damaged: {error}; train or copy the model again") from None
     cascade.chains_, cascade.report_, cascade.pos_ = stored.chains, stored.report, stored.pos

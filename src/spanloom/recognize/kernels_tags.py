@@ -34,6 +34,7 @@ def best_tags(scores, following, offsets, first, last, tags):
         for t in range(end - 2, begin - 1, -1):
             best[:] = -np.inf
             picked = choice[t - begin]
+            picked[:] = 0  # where no sum is larger than -inf, nothing else is written
             for j in range(size):
                 onward = np.float64(scores[t + 1, j]) + rest[j]
                 row = following[j]

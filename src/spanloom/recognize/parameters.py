@@ -17,6 +17,7 @@ from spanloom.document.inputs import Given, training_of
 from spanloom.document.markup import shorten, table
 from spanloom.errors import LostWarning, UsageError
 from spanloom.matching import score as compare_mentions
+from spanloom.modelfile import LARGEST
 
 LAMBDAS = (0.1, 1.0, 3.0)
 """The weights of the L2 penalty that are tried by default; which one is best differs from corpus to corpus."""
@@ -128,6 +129,20 @@ class Parameters:
             value = getattr(self, name)
             if not isinstance(value, Real) or not 0 < float(value) < math.inf:
                 raise UsageError(f"{name} is {value!r}, expected a number above 0")
+            check_size(name, value)
+
+    def check_stored(self) -> Self:
+        """Parameters from a model file, if they can be meant; how many threads there are is no matter of the file.
+
+        Raises:
+            UsageError: one cannot be meant.
+        """
+        self.check()
+        return self.set_params(n_jobs=1)
+
+    def check(self) -> None:
+        """Whether the parameters can be meant."""
+        raise NotImplementedError
 
     def check_jobs(self) -> None:
         """Whether ``n_jobs`` can be meant.
@@ -186,4 +201,21 @@ def lambdas(l2: float | Sequence[float] | None, default: tuple[float, ...] = LAM
         grid = ()
     if not grid or not all(0 <= value < math.inf for value in grid):
         raise UsageError(f"l2 is {l2!r}, expected a number from 0, or several")
+    for value in grid:
+        check_size("l2", value)
     return grid
+
+
+def check_size(name: str, value: Any, most: float = LARGEST) -> None:
+    """Whether a parameter that weights grow with is no larger than a weight may be.
+
+    Raises:
+        UsageError: it is larger.
+
+    >>> check_size("rate", 1e20)
+    Traceback (most recent call last):
+        ...
+    spanloom.errors.UsageError: rate is 1e+20, expected at most 1e+12; take a smaller one
+    """
+    if float(value) > most:
+        raise UsageError(f"{name} is {float(value):g}, expected at most {most:g}; take a smaller one")

@@ -20,7 +20,7 @@ from spanloom.hypergraph.threads import threads, worker_count
 from spanloom.learn import Epoch, TrainingSet, adagrad
 from spanloom.modelfile import Array, damaged, read_kind, save_model
 from spanloom.recognize.corpus import batches, hold_out
-from spanloom.recognize.parameters import Parameters
+from spanloom.recognize.parameters import Parameters, check_size
 from spanloom.recognize.tag_model import TagModel, given_tags, role_names, tag_template
 from spanloom.recognize.training import Listener, Progress, single
 from spanloom.scoring import Weights
@@ -278,7 +278,7 @@ class PosTagger(Parameters):
         """
         known = _Description.model_validate(description)
         tagger = cls(**known.params)
-        tagger.check()
+        tagger.check_stored()
         tagger.model_ = TagModel.from_arrays(known.tags, tagger.features, arrays, prefix)
         tagger.report_ = known.report
         return tagger
@@ -294,6 +294,7 @@ class PosTagger(Parameters):
             number = getattr(self, name)
             if not isinstance(number, int | float) or not 0 <= number < np.inf or (above and not number):
                 raise UsageError(f"{name} is {number!r}, expected a number {'above' if above else 'from'} 0")
+            check_size(name, number)
         if isinstance(self.features, str) or not len(self.features):
             raise UsageError(f"features is {self.features!r}, expected at least one template")
         column: Any = self.column

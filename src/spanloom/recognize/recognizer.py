@@ -408,7 +408,7 @@ def load(path: str | Path) -> Recognizer:
     stored = read_recognizer(path)
     try:
         recognizer = Recognizer(**stored.params)
-        recognizer.check()
+        recognizer.check_stored()
     except (TypeError, UsageError) as error:
         raise ModelError(f"{path}: damaged: {error}; train or copy the model again") from None
     recognizer.types_, recognizer.tagger_ = stored.tagger.types, stored.tagger

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 from spanloom.errors import ModelError
 from spanloom.features import FeatureIndex, FeatureSet, Resources
 from spanloom.hypergraph import ENGINES
-from spanloom.modelfile import Array, damaged, read_kind, save_model
+from spanloom.modelfile import Array, Bounded, damaged, read_kind, save_model
 from spanloom.recognize.filling import Filler
 from spanloom.recognize.pos_tagger import PosTagger
 from spanloom.recognize.report import Report
@@ -75,7 +75,7 @@ class TaggerDescription(BaseModel):
 
     types: list[str]
     templates: list[str]
-    penalty: float
+    penalty: Bounded
     strongest: Strongest
 
 

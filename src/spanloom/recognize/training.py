@@ -11,7 +11,17 @@ import numpy as np
 from spanloom.document import Document
 from spanloom.hypergraph import Ints, Potentials
 from spanloom.hypergraph.threads import Map, parallel_map, serial, threads
-from spanloom.learn import Epoch, Iteration, Objective, TrainingSet, adagrad, adagrad_together, minimize, search_step
+from spanloom.learn import (
+    Epoch,
+    Iteration,
+    Objective,
+    TrainingSet,
+    adagrad,
+    adagrad_together,
+    check_weights,
+    minimize,
+    search_step,
+)
 from spanloom.recognize.corpus import Gold
 from spanloom.recognize.tagger import Tagger
 from spanloom.scoring import Weights, role_scores
@@ -184,7 +194,9 @@ class Trainer:
             objective.value_and_gradient, objective.point(start), iterations=self.iterations,
             tolerance=self.TOLERANCE, run=run, callback=after,
         )  # fmt: skip
-        return self._tuned(objective.weights(point), l2, len(history), history, run)
+        weights = objective.weights(point)
+        check_weights(weights, f"iteration {len(history)}", l2=l2)
+        return self._tuned(weights, l2, len(history), history, run)
 
     def f1(self, weights: Weights, run: Map) -> float:
         """Development F1 at the best of a few penalties."""

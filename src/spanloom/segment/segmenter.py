@@ -381,7 +381,7 @@ def load_segmenter(path: str | Path) -> Segmenter:
     stored = read_segmenter(path)
     try:
         segmenter = Segmenter(**stored.params)
-        segmenter.check()
+        segmenter.check_stored()
         if not stored.model.serves(segmenter.method):
             raise UsageError(f"its chains are not those of the method {segmenter.method!r}")
     except (TypeError, UsageError) as error:

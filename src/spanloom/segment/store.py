@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from spanloom.errors import ModelError
 from spanloom.features import FeatureIndex, FeatureSet
-from spanloom.modelfile import Array, damaged, read_kind, save_model
+from spanloom.modelfile import Array, Bounded, damaged, read_kind, save_model
 from spanloom.recognize.strongest import Strongest
 from spanloom.recognize.tagger import Tagger
 from spanloom.scoring import Weights
@@ -52,7 +52,7 @@ class _Chain(BaseModel):
     model_config = ConfigDict(allow_inf_nan=False)
 
     name: str
-    penalty: float
+    penalty: Bounded
 
 
 class _Part(BaseModel):
@@ -76,7 +76,7 @@ class _Description(BaseModel):
 
     params: _Constrained
     types: list[str]
-    joint_penalty: float
+    joint_penalty: Bounded
     parts: list[_Part]
     report: SegmenterReport
     strongest: Strongest
