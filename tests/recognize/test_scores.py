@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from spanloom.document import Document, Mention, align
 from spanloom.hypergraph import ENGINES, reference
+from spanloom.learn.platt import Platt, Scalings
 from spanloom.recognize import Recognizer
 from spanloom.structures import STRUCTURES
 from spanloom.structures.base import NO_HEAD
@@ -26,23 +28,14 @@ TEXTS = ["pain", "chest pain", "no mild pain", "mild chest pain ,", "no chest pa
 
 
 def role_scores(tagger, document):
-    """For each token and type: role -> score, from named features and the penalty."""
+    """For each token and type: role -> score, from named features, without the penalty."""
     template, lanes = tagger.engine.template, tagger.structure.lanes(tagger.types)
-    starts = tagger.structure.start_roles(tagger.types)
     result = []
     for token in range(len(document.tokens)):
         ids = np.array([key for _, key in tagger.features.named_keys(document, token)], np.uint64)
         rows = [row for row in tagger.index.rows(ids).tolist() if row >= 0]
         weights = tagger.weights.features[rows].sum(0, dtype=float)
-        result.append(
-            [
-                {
-                    role: float(weights[r, k]) + (tagger.penalty if role in starts else 0.0)
-                    for r, role in enumerate(template.roles)
-                }
-                for k in range(lanes)
-            ]
-        )
+        result.append([{role: float(weights[r, k]) for r, role in enumerate(template.roles)} for k in range(lanes)])
     return result
 
 
@@ -90,12 +83,26 @@ def no_mentions():
     return next(iter(STRUCTURES.values())).decode(np.zeros((0, 1, 3), np.int16), np.array([0]), ["p"], "enough")
 
 
+def with_penalty_and_scalings(recognizer):
+    """Whatever training chose: a penalty that no score may depend on, and maps that all scores do."""
+    scalings = Scalings(mentions=Platt(0.6, 0.3), answers=Platt(1.4, -0.5))
+    recognizer.tagger_ = replace(recognizer.tagger_, penalty=0.8, scalings=scalings)
+    return recognizer
+
+
+def mapped(slope, intercept, probability):
+    if probability in (0.0, 1.0):
+        return probability
+    logit = math.log(probability) - math.log1p(-probability)
+    return 1 / (1 + math.exp(-slope * logit - intercept))
+
+
 @pytest.mark.parametrize("optimizer", ["adagrad", "lbfgs"])
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_scores_are_the_marginals_of_listed_structures(structure, optimizer):
     settings = {"headless": "whole", "optimizer": optimizer, "l2": 0.3, "epochs": 6, "iterations": 10}
     recognizer = Recognizer(structure, ["bias", "low[-1..1]", "suffix(2..3)"], **settings).fit(TRAIN, dev=TRAIN)
-    tagger = recognizer.tagger_
+    tagger = with_penalty_and_scalings(recognizer).tagger_
     assert (tagger.index.group_sizes > 1).any()
     checked = 0
     for text in TEXTS[: LONGEST.get(structure, 5)]:
@@ -106,7 +113,7 @@ def test_scores_are_the_marginals_of_listed_structures(structure, optimizer):
             for alignment in align(predicted):
                 row = (0, tagger.types.index(alignment.mention.type), tuple(map(tuple, alignment.ranges)))
                 row = row, head_of(predicted, alignment.mention)
-                assert alignment.mention.score == pytest.approx(probability[row], abs=2e-5)
+                assert alignment.mention.score == pytest.approx(mapped(0.6, 0.3, probability[row]), abs=3e-5)
                 checked += 1
         # all others, too: `marginals` takes any mention
         tokens = document.tokens.tolist()
@@ -118,14 +125,53 @@ def test_scores_are_the_marginals_of_listed_structures(structure, optimizer):
             )
             for (_, k, ranges), head in sorted(probability)
         ]
-        [scores] = recognizer.marginals([document.copy(mentions=others)])
-        assert scores == pytest.approx([probability[row] for row in sorted(probability)], abs=2e-5)
+        every = [document.copy(mentions=others)]
+        exact = [probability[row] for row in sorted(probability)]
+        assert recognizer.marginals(every, calibrated=False)[0] == pytest.approx(exact, abs=2e-5)
+        assert recognizer.marginals(every)[0] == pytest.approx([mapped(0.6, 0.3, p) for p in exact], abs=3e-5)
         [alone] = recognizer.log_likelihood([document]).tolist()
         none = empty(tagger, len(tokens))
         for k, value in enumerate(alone):
             choices = tuple(sorted((t, e) for t, row in enumerate(none[:, k].tolist()) for e in row if e >= 0))
             assert value == pytest.approx(likelihood[k][choices], abs=1e-4)
     assert checked > 3
+
+
+@pytest.mark.parametrize("counting", ENGINES)
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_an_answer_has_the_share_of_its_structure(structure, counting):
+    settings = {"headless": "whole", "counting": counting, "rate": 0.5, "epochs": 2, "random_state": 1}
+    recognizer = Recognizer(structure, ["bias", "low[-1..1]"], **settings).fit(TRAIN, dev=TRAIN)
+    tagger = with_penalty_and_scalings(recognizer).tagger_
+    template = tagger.engine.template
+    listed = reference.subgraphs if counting == "subgraphs" else reference.derivations
+    texts = TEXTS[: LONGEST.get(structure, 4)]
+    documents = [prepare(Document(text)) for text in texts]
+    found = list(recognizer.predict(documents, answers=True))
+    for document, answered in zip(documents, found, strict=True):
+        length, exact = len(document.tokens), 0.0
+        every = list(listed(template, length))
+        edges = tagger.best(*tagger.score([document]))
+        scores = role_scores(tagger, document)
+        for k in range(edges.shape[1]):
+            constants = dict(zip(template.constants, tagger.weights.constants[:, k].tolist(), strict=True))
+            table = reference.edge_scores(template, [token[k] for token in scores], constants)
+            picked = tuple(sorted((t, e) for t, row in enumerate(edges[:, k].tolist()) for e in row if e >= 0))
+            if counting == "derivations":
+                picked = tuple(reference.multiplicity(template, picked, length).elements())
+            exact += sum(table[t][e] for t, e in picked)
+            exact -= reference.log_sum([sum(table[t][e] for t, e in choices) for choices in every])
+        assert tagger.log_answers(*tagger.score([document]), edges).tolist() == pytest.approx([exact], abs=1e-4)
+        expected = pytest.approx(mapped(1.4, -0.5, math.exp(exact)), abs=1e-4)
+        assert answered.meta["answer"] == {"probability": expected, "sentences": [expected]}
+    two = Document(
+        "chest pain\n\nno pain", tokens=[[0, 5], [6, 10], [12, 14], [15, 19]], sentences=[[0, 2], [2, 2], [2, 4]]
+    )
+    [both] = recognizer.predict([two], answers=True)
+    one, none, other = both.meta["answer"]["sentences"]
+    assert none == 1.0
+    assert both.meta["answer"]["probability"] == pytest.approx(one * other)
+    assert "answer" not in next(iter(recognizer.predict([two]))).meta
 
 
 @pytest.mark.parametrize(

@@ -155,6 +155,7 @@ def _predict(
     output_format: Format = None,
     input_format: InputFormat = None,
     threshold: options.Threshold = 0.0,
+    answers: options.Answers = False,
     reading: Annotated[
         str | None,
         typer.Option("--reading", metavar="NAME", help="How overlaps are read: enough or all. [as the model says]"),

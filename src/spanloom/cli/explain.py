@@ -123,7 +123,8 @@ def _heading(text: str, explanation: Explanation) -> str:
         parts.append(f"head {_short(text[mention.head.start : mention.head.end])}")
     parts += mention.concepts
     if mention.score is not None:
-        parts.append(f"{mention.score:.1%}")
+        exact = "" if explanation.marginal is None else f" (marginal {explanation.marginal:.1%})"
+        parts.append(f"{mention.score:.1%}{exact}")
     return "  ".join([*parts, "predicted" if explanation.predicted else "not predicted"])
 
 

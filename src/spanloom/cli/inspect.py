@@ -7,13 +7,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from spanloom.cli.inspect_values import Strongest, values
+from spanloom.cli.summary import calibration_error
 from spanloom.errors import UsageError
 from spanloom.models import Model, load
 from spanloom.recognize import Cascade, Recognizer
+from spanloom.recognize.calibration import Check
 from spanloom.segment import Segmenter
 
 # of a training, what is not one figure a line
-_SEVERAL = ("history", "lost", "dropped", "chains")
+_SEVERAL = ("history", "lost", "dropped", "chains", "calibration")
 
 
 def run(model: str, top: int, role: str | None, as_json: bool) -> None:
@@ -67,10 +69,17 @@ def _training(training: Mapping[str, Any]) -> Iterator[str]:
         yield _row("  left out", " ".join(training["dropped"]))
     for reason, count in training.get("lost", {}).items():
         yield _row("  lost", f"{count:,}: {reason}")
+    yield from _calibration(training)
     for number, (name, chain) in enumerate(training.get("chains", {}).items(), 1):
         figures = f"lambda {chain['l2']:g}, penalty {chain['penalty']:.2f}"
         figures = f"{chain['mentions']:,} mentions, {figures}" if "mentions" in chain else figures
         yield _row(f"  chain {number}", f"{name}: {figures}, dev F1 {100 * chain['dev_f1']:.1f}")
+        yield from _calibration(chain)
+
+
+def _calibration(training: Mapping[str, Any]) -> Iterator[str]:
+    for name, check in (training.get("calibration") or {}).items():
+        yield _row("  calibration", f"of {name}: dev error {calibration_error(Check(**check))}")
 
 
 def _roles(strongest: Mapping[str, list[tuple[str, float]]]) -> Iterator[str]:

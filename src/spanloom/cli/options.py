@@ -64,6 +64,10 @@ Threshold = Annotated[
     typer.Option("--threshold", min=0.0, max=1.0, metavar="P", help="Leave out mentions less probable than this."),
 ]
 
+Answers = Annotated[
+    bool, typer.Option("--answers", help="Give the probability that all of a sentence, and of a document, is right.")
+]
+
 Train = Annotated[str | None, typer.Option("--train", metavar="DATA", help="Annotated documents to learn from.")]
 Dev = Annotated[
     str | None,

@@ -26,6 +26,7 @@ def run(
     output_format: str | None,
     input_format: str | None,
     threshold: float,
+    answers: bool,
     reading: str | None,
     mentions: WhichMentions | None,
     force: bool,
@@ -41,12 +42,13 @@ def run(
     # a tagger keeps the mentions of its input, and a linker may be told to; nothing else looks at them
     needed = predictor.kind == "tagger" or mentions is not None
     source_documents = read(source, format=input_format, mentions=needed)
+    of_probabilities = {"--threshold": threshold, "--answers": answers}
     if predictor.kind == "tagger":
-        _refuse(model, "a tagger", {"--threshold": threshold, "--reading": reading, "--mentions": mentions})
+        _refuse(model, "a tagger", {**of_probabilities, "--reading": reading, "--mentions": mentions})
         tagged.predict(predictor, source_documents, output, output_format, force, say)
         return
     if predictor.kind == "linker":
-        _refuse(model, "a linker", {"--threshold": threshold, "--reading": reading})
+        _refuse(model, "a linker", {**of_probabilities, "--reading": reading})
         found = predictor.stream(source_documents, mentions=mentions)
     else:
         if predictor.kind == "segmenter":
@@ -54,7 +56,7 @@ def run(
         _refuse(model, "a recognizer", {"--mentions": mentions})
         if reading is not None:
             predictor.set_params(reading=reading).check()
-        found = predictor.stream(source_documents, threshold=threshold, notice=say)
+        found = predictor.stream(source_documents, threshold=threshold, answers=answers, notice=say)
     tally: Counter[str] = Counter()
     losses = write(_counted(found, tally), output, format=output_format, force=force)
     if losses:

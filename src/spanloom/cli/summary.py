@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from spanloom.cli.messages import plural
 from spanloom.recognize import Cascade, CascadeReport, Lost, Recognizer, Report
+from spanloom.recognize.calibration import CalibrationReport, Check
 
 _EXAMPLES = 5  # of the mentions that were lost for one reason
 _SURFACE = 60  # characters of one
@@ -31,7 +32,24 @@ def summary(recognizer: Recognizer | Cascade, seconds: float) -> Iterator[str]:
     yield from lost_lines(report.lost, recognizer.lost_)
     if report.ambiguous:
         yield f"held, but read back otherwise, as overlapping ones may be: {plural(report.ambiguous, 'mention')}"
+    if isinstance(report, Report):
+        yield from calibration_lines(report.calibration)
     yield f"development F1 {100 * report.dev_f1:.1f}, in {seconds:.1f} s"
+
+
+def calibration_lines(found: CalibrationReport | None) -> Iterator[str]:
+    """How far probabilities are from shares on development data, and what calibration makes of it."""
+    if found is not None:
+        yield f"calibration error: mentions {calibration_error(found.mentions)}"
+        yield f"calibration error: whole sentences {calibration_error(found.answers)}"
+
+
+def calibration_error(found: Check) -> str:
+    """Before and after, or why there is one figure only."""
+    before = f"{100 * found.before:.1f} %"
+    if found.enough:
+        return f"{before}, calibrated {100 * found.after:.1f} %"
+    return f"{before}, left so: {found.count} in the development data are too few to calibrate with"
 
 
 def _weights(report: Report | CascadeReport) -> Iterator[str]:
@@ -45,6 +63,7 @@ def _weights(report: Report | CascadeReport) -> Iterator[str]:
             f"  {name}: {plural(chain.mentions, 'mention')}, lambda {chain.l2:g}, mention penalty {chain.penalty:.2f}, "
             f"development F1 {100 * chain.dev_f1:.1f}"
         )
+        yield from (f"    {line}" for line in calibration_lines(chain.calibration))
 
 
 def lost_lines(reasons: Mapping[str, int], lost: Sequence[Lost], *, every: bool = False) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from spanloom.cli.config import SegmenterOptions, checked
 from spanloom.cli.messages import plural
-from spanloom.cli.summary import lost_lines
+from spanloom.cli.summary import calibration_lines, lost_lines
 from spanloom.cli.train import train_model
 from spanloom.errors import UsageError
 from spanloom.segment import Segmenter
@@ -46,5 +46,6 @@ def _summary(segmenter: Segmenter, seconds: float) -> Iterator[str]:
             f"development F1 {100 * chain.dev_f1:.1f}"
         )
     yield from lost_lines(report.lost, segmenter.lost_, every=True)
+    yield from calibration_lines(report.calibration)
     figures = f"{100 * report.dev_words_f1:.1f} of words, {100 * report.dev_f1:.1f} of mentions"
     yield f"development F1 {figures}, in {seconds:.1f} s"

@@ -12,6 +12,7 @@ from spanloom.document import Document
 from spanloom.document.markup import Printed
 from spanloom.errors import DataError, UsageError
 from spanloom.matching.compare import Key, Side, compare, exact
+from spanloom.matching.measures import calibration_error
 from spanloom.matching.units import pair, units
 
 _BAR = 40  # characters for the range from 0 to 1
@@ -119,7 +120,7 @@ def calibration(
     count, total, hits = (np.bincount(place, weights, bins) for weights in (None, score, right))
     below = np.maximum(count, 1)
     return Calibration(
-        error=float(np.abs(hits - total).sum() / max(len(score), 1)),
+        error=calibration_error(score, side.hit, bins),
         brier=float(np.mean((score - right) ** 2)) if len(score) else 0.0,
         score=float(score.mean()) if len(score) else 0.0,
         accuracy=float(right.mean()) if len(score) else 0.0,

@@ -97,5 +97,23 @@ def rates(counts: Floats) -> Floats:
     return np.stack([precision, recall, f1], axis=-1)
 
 
+def calibration_error(score: Floats, right: NDArray[np.bool_], bins: int = 10) -> float:
+    """The expected calibration error (Naeini et al. 2015; Guo et al. 2017).
+
+    Over bins of equal width the mean of \\|share that is right - mean score\\|, weighted by the number of predictions.
+
+    Args:
+        score: (M,) probabilities.
+        right: (M,) whether each prediction is right.
+        bins: how many, at least 1.
+
+    >>> calibration_error(np.array([0.75, 0.75, 0.25]), np.array([True, True, False]))
+    0.25
+    """
+    place = np.searchsorted(np.arange(1, bins) / bins, score, side="right")
+    distance = np.bincount(place, right.astype(np.float64), bins) - np.bincount(place, score, bins)
+    return float(np.abs(distance).sum() / max(len(score), 1))
+
+
 def _plain(count: float) -> float:
     return int(count) if float(count).is_integer() else float(count)

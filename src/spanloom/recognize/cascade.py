@@ -5,13 +5,17 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, overload
+
+import numpy as np
 
 from spanloom.document import Document, Mention
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
 from spanloom.errors import ModelError, UsageError, not_fitted
 from spanloom.features import FeatureSet
+from spanloom.recognize.calibration import answered
 from spanloom.recognize.cascade_store import CascadeReport, StoredCascade, read_cascade, write_cascade
 from spanloom.recognize.choices import Optimizer, Order, Preset
 from spanloom.recognize.corpus import Lost, batches, hold_out, known_types, training_types
@@ -154,49 +158,59 @@ class Cascade(MentionEstimator):
         return self
 
     @overload
-    def predict(self, X: One, *, threshold: float = ..., notice: Notice = ...) -> Document: ...  # type: ignore[overload-overlap]
+    def predict(self, X: One, *, threshold: float = ..., answers: bool = ..., notice: Notice = ...) -> Document: ...  # type: ignore[overload-overlap]
 
     @overload
-    def predict(self, X: Several, *, threshold: float = ..., notice: Notice = ...) -> list[Document]: ...
+    def predict(
+        self, X: Several, *, threshold: float = ..., answers: bool = ..., notice: Notice = ...
+    ) -> list[Document]: ...
 
-    def predict(self, X: Given, *, threshold: float = 0.0, notice: Notice = warnings.warn) -> Document | list[Document]:
+    def predict(
+        self, X: Given, *, threshold: float = 0.0, answers: bool = False, notice: Notice = warnings.warn
+    ) -> Document | list[Document]:
         """Find the mentions of a text or a document, which gives a document, or of several, which gives a list.
 
         The arguments are those of `stream`.
         """
-        return answer(X, self.stream(X, threshold=threshold, notice=notice))
+        return answer(X, self.stream(X, threshold=threshold, answers=answers, notice=notice))
 
-    def stream(self, X: Given, *, threshold: float = 0.0, notice: Notice = warnings.warn) -> Iterator[Document]:
+    def stream(
+        self, X: Given, *, threshold: float = 0.0, answers: bool = False, notice: Notice = warnings.warn
+    ) -> Iterator[Document]:
         """Documents with the mentions that the chains find, in place of their own; lazily, in batches.
 
-        Each mention's score is its exact marginal probability in its chain, given the outputs of the earlier ones.
+        Each mention's score is its calibrated probability in its chain, given the outputs of the earlier ones.
 
         Args:
             X: a text, a document, several of them, or a column of texts; tokens and sentences are made where they are
                 missing.
             threshold: leave out mentions with a lower score; what a chain sees of the others does not depend on it.
+            answers: as for `Recognizer.stream`; a sentence's is the product over the chains.
             notice: as for `Recognizer.stream`; chains have nothing to tell.
         """
         if not 0 <= threshold <= 1:
             raise UsageError(f"threshold is {threshold}, expected a probability between 0 and 1")
-        return self._stream(self.fitted, documents_of(X), threshold, notice)
+        return self._stream(self.fitted, documents_of(X), threshold, answers, notice)
 
     def _stream(
-        self, chains: Sequence[Recognizer], documents: Iterable[Document], threshold: float, notice: Notice
-    ) -> Iterator[Document]:
+        self, chains: Sequence[Recognizer], documents: Iterable[Document], threshold: float, answers: bool,
+        notice: Notice,
+    ) -> Iterator[Document]:  # fmt: skip
         names = column_names(self.types_)
         for batch in batches(documents, BATCH_TOKENS, prepare):
             seen = chains[0].fitted.features.enrich(fill(batch, self.pos_, self.n_jobs))
             found: list[list[Mention]] = [[] for _ in batch]
+            chances: list[list[float]] = []
             for chain in chains:
-                marked = chain.set_params(n_jobs=self.n_jobs).predict(seen, notice=notice)
+                marked = chain.set_params(n_jobs=self.n_jobs).predict(seen, answers=answers, notice=notice)
+                if answers:
+                    chances.append([p for document in marked for p in document.meta["answer"]["sentences"]])
                 for mentions, document in zip(found, marked, strict=True):
                     mentions += document.mentions
                 name = names[chain.types_[0]]
                 seen = [d.copy(columns={**d.columns, name: tag_column(d)}) for d in marked]
-            for document, mentions in zip(batch, found, strict=True):
-                kept = [mention for mention in mentions if mention.score is None or mention.score >= threshold]
-                yield document.copy(mentions=sorted(kept, key=lambda m: (m.start, -m.end, m.type)))
+            merged = map(partial(_merged, threshold=threshold), batch, found)
+            yield from answered(merged, np.prod(chances, axis=0)) if answers else merged
 
     def explain(self, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
         """Why mentions are found in a text, or not: each in the chain of its type, given the earlier chains.
@@ -308,6 +322,11 @@ def _hold_out(documents: Sequence[Document], types: Sequence[str], seed: int) ->
             train += [document for document in dev if any(mention.type == kind for mention in document.mentions)]
             dev = [document for document in dev if all(mention.type != kind for mention in document.mentions)]
     return train, dev
+
+
+def _merged(document: Document, mentions: Sequence[Mention], threshold: float) -> Document:
+    kept = [mention for mention in mentions if mention.score is None or mention.score >= threshold]
+    return document.copy(mentions=sorted(kept, key=lambda m: (m.start, -m.end, m.type)))
 
 
 def _check_order(order: str | Sequence[str], types: Sequence[str]) -> None:

@@ -59,7 +59,8 @@ class _Scored:
     Args:
         tagger: trained.
         document: enriched.
-        potentials: with the mention penalty.
+        scored: potentials without the mention penalty, which give probabilities.
+        potentials: with the mention penalty, which decide what is predicted.
         offsets: (N + 1,) first token of each sentence.
         found: what the tagger predicts.
         reading: of its predictions.
@@ -67,6 +68,7 @@ class _Scored:
 
     tagger: Tagger
     document: Document
+    scored: Potentials
     potentials: Potentials
     offsets: Ints
     found: MentionTable
@@ -76,7 +78,7 @@ class _Scored:
     def build(cls, tagger: Tagger, document: Document, reading: str) -> _Scored:
         scored, offsets = tagger.score([document])
         found = tagger.decode(scored, offsets, reading)
-        return cls(tagger, document, tagger.penalized(scored), offsets, found, reading)
+        return cls(tagger, document, scored, tagger.penalized(scored), offsets, found, reading)
 
     def held(self, mention: Mention) -> MentionTable:
         """A mention that is asked for, in tokens."""
@@ -101,8 +103,8 @@ class _Scored:
         return every.take(np.arange(len(heads)) == chances.argmax())
 
     def _chances(self, mentions: MentionTable) -> Floats:
-        paths = self.tagger.structure.paths(mentions, self.tagger.types)
-        return self.tagger.engine.path_probability(self.potentials, self.offsets, paths)
+        """Exact marginals."""
+        return self.tagger.probabilities(self.scored, self.offsets, mentions, calibrated=False)
 
     def explain(self, table: MentionTable) -> Explanation:
         """Of a table of one mention."""
@@ -118,9 +120,13 @@ class _Scored:
         contributions = self._contributions(found.edges, potentials, first, lane)
         log_odds = sum(contribution.score for contribution in contributions)
         winner, runner_up = (self._read(edges, sentence, lane) for edges in found.edges)
-        [mention] = next(place([self.document], table, tagger.types, self._chances(table), 0.0)).mentions
+        marginals = self._chances(table)
+        scores = tagger.scalings.mentions(marginals)
+        [mention] = next(place([self.document], table, tagger.types, scores, 0.0)).mentions
         predicted = table.headed()[0] in self.found.headed()
-        return Explanation(mention, predicted, log_odds, tuple(contributions), winner, runner_up)
+        return Explanation(
+            mention, predicted, log_odds, tuple(contributions), winner, runner_up, marginal=float(marginals[0])
+        )
 
     def _read(self, edges: Edges, sentence: int, lane: int) -> tuple[Mention, ...]:
         """The mentions of a structure of one sentence and copy of the template."""

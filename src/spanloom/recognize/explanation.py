@@ -95,7 +95,7 @@ class Explanation:
     """Why a model finds a mention, or does not.
 
     Args:
-        mention: with its probability as its score, where the model gives one.
+        mention: with its calibrated probability as its score, where the model gives one.
         predicted: whether it is among what the model predicts.
         log_odds: the score of the best structure with the mention less that of the best one without it, and the sum of
             the scores of ``contributions``; ``None`` for a linker.
@@ -103,6 +103,8 @@ class Explanation:
         winner: the mentions of the best structure with the mention, in its sentence.
         runner_up: those of the best structure without it.
         candidates: of a linker, best first.
+        marginal: the exact marginal probability of the mention under the trained model, without the mention penalty and
+            before calibration; ``None`` where the model gives none.
     """
 
     mention: Mention
@@ -112,10 +114,11 @@ class Explanation:
     winner: tuple[Mention, ...]
     runner_up: tuple[Mention, ...]
     candidates: tuple[Candidate, ...] = ()
+    marginal: float | None = None
 
     @property
     def probability(self) -> float | None:
-        """Of the mention; ``None`` where the model gives none."""
+        """Of the mention, calibrated; ``None`` where the model gives none."""
         return self.mention.score
 
     def _repr_html_(self) -> str:
@@ -140,6 +143,7 @@ class Explanation:
             "mention": mention_record(self.mention),
             "predicted": self.predicted,
             "probability": self.probability,
+            "marginal": self.marginal,
             "log_odds": self.log_odds,
             "contributions": [contribution.record(features) for contribution in self.contributions],
             "winner": [mention_record(mention) for mention in self.winner],

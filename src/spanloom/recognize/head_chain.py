@@ -113,7 +113,7 @@ class HeadChain:
             asked = [
                 excerpt.document.copy(mentions=excerpt.candidates) for row in excerpts for excerpt in row if excerpt
             ]
-            chances = iter(self.recognizer.marginals(asked))
+            chances = iter(self.recognizer.marginals(asked, calibrated=False))
             for document, row in zip(batch, excerpts, strict=True):
                 heads = [
                     excerpt.candidates[int(np.argmax(next(chances)))].spans[0] if excerpt else last_word(document, own)

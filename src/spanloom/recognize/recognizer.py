@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
 from time import monotonic
@@ -17,6 +16,7 @@ from spanloom.features import PRESETS, Built, FeatureSet, build_index
 from spanloom.hypergraph import ENGINES, Floats
 from spanloom.hypergraph.threads import worker_count
 from spanloom.learn import TrainingSet
+from spanloom.recognize.calibration import answered, calibrate, probabilities_of
 from spanloom.recognize.choices import Counting, Headless, Optimizer, Preset, Reading, StructureName
 from spanloom.recognize.corpus import (
     HEADLESS,
@@ -48,7 +48,7 @@ from spanloom.recognize.resources import Sources
 from spanloom.recognize.store import Stored, read_recognizer, write_recognizer
 from spanloom.recognize.strongest import Strongest, names_from, strongest_features
 from spanloom.recognize.tagger import Tagger
-from spanloom.recognize.training import Development, Listener, Notice, Progress, Trainer, single
+from spanloom.recognize.training import Development, Listener, Notice, Progress, Trainer
 from spanloom.scoring import Weights
 from spanloom.structures import READINGS, STRUCTURES, configured
 from spanloom.text import prepare
@@ -200,9 +200,10 @@ class Recognizer(MentionEstimator):
         fit = trainer.best(lambdas(self.l2))
 
         self.types_ = types
-        self.tagger_ = replace(tagger, weights=single(fit.weights, data), penalty=fit.penalty)
+        tagger = trainer.finished(fit)
+        self.tagger_, checked = calibrate(tagger, given, *development.scored(tagger), self.reading, jobs)
         self.strongest_ = strongest_features(self.tagger_, features, train, built, self.names)
-        self.report_ = make_report(train, given, gold, data, fit, features, self.tagger_)
+        self.report_ = make_report(train, given, gold, data, fit, features, self.tagger_, checked)
         self.lost_ = tuple(gold.lost)
         self.pos_ = pos
         self._tell_lost()
@@ -238,35 +239,44 @@ class Recognizer(MentionEstimator):
         return tagger, built, data, gold
 
     @overload
-    def predict(self, X: One, *, threshold: float = ..., notice: Notice = ...) -> Document: ...  # type: ignore[overload-overlap]
+    def predict(self, X: One, *, threshold: float = ..., answers: bool = ..., notice: Notice = ...) -> Document: ...  # type: ignore[overload-overlap]
 
     @overload
-    def predict(self, X: Several, *, threshold: float = ..., notice: Notice = ...) -> list[Document]: ...
+    def predict(
+        self, X: Several, *, threshold: float = ..., answers: bool = ..., notice: Notice = ...
+    ) -> list[Document]: ...
 
-    def predict(self, X: Given, *, threshold: float = 0.0, notice: Notice = warnings.warn) -> Document | list[Document]:
+    def predict(
+        self, X: Given, *, threshold: float = 0.0, answers: bool = False, notice: Notice = warnings.warn
+    ) -> Document | list[Document]:
         """Find the mentions of a text or a document, which gives a document, or of several, which gives a list.
 
         The arguments are those of `stream`.
         """
-        return answer(X, self.stream(X, threshold=threshold, notice=notice))
+        return answer(X, self.stream(X, threshold=threshold, answers=answers, notice=notice))
 
-    def stream(self, X: Given, *, threshold: float = 0.0, notice: Notice = warnings.warn) -> Iterator[Document]:
+    def stream(
+        self, X: Given, *, threshold: float = 0.0, answers: bool = False, notice: Notice = warnings.warn
+    ) -> Iterator[Document]:
         """Documents with the mentions that the model finds, in place of their own; lazily, in batches.
 
-        Each mention's score is the exact marginal probability of its path in the structure.
+        Each mention's score is its calibrated probability: the exact marginal of its path in the structure, mapped to
+        how often such predictions are right in the development data.
 
         Args:
             X: a text, a document, several of them, or a column of texts; tokens and sentences are made where they are
                 missing.
             threshold: leave out mentions with a lower score.
+            answers: whether ``meta["answer"]`` gives the probability that the best structure is right as a whole: of
+                each of the ``sentences``, and their product as ``probability``; reading and threshold do not matter.
             notice: told of each sentence where the reading ``all`` is cut short.
         """
         if not 0 <= threshold <= 1:
             raise UsageError(f"threshold is {threshold}, expected a probability between 0 and 1")
-        return self._stream(self.fitted, documents_of(X), threshold, notice)
+        return self._stream(self.fitted, documents_of(X), threshold, answers, notice)
 
     def _stream(
-        self, tagger: Tagger, documents: Iterable[Document], threshold: float, notice: Notice
+        self, tagger: Tagger, documents: Iterable[Document], threshold: float, answers: bool, notice: Notice
     ) -> Iterator[Document]:
         jobs = worker_count(self.n_jobs)
         for batch in batches(documents, BATCH_TOKENS, prepare):
@@ -277,7 +287,8 @@ class Recognizer(MentionEstimator):
                 for crowd in tagger.structure.crowded(edges, offsets, tagger.types):
                     notice(crowd_notice(crowd, batch, tagger.types))
             scores = tagger.probabilities(potentials, offsets, found, jobs)
-            yield from place(batch, found, tagger.types, scores, threshold)
+            placed = place(batch, found, tagger.types, scores, threshold)
+            yield from answered(placed, tagger.answers(potentials, offsets, edges)) if answers else placed
 
     def explain(self, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
         """Why mentions are found in a text, or not: see `spanloom.recognize.explain`.
@@ -313,38 +324,34 @@ class Recognizer(MentionEstimator):
     def log_likelihood(self, X: Given) -> Floats:
         """The log-probability of each sentence's own mentions, (N, K) by type; (N, 1) where types share a lattice.
 
-        Mentions that the structure cannot hold are left out.
+        It is that of the trained model, without the mention penalty. Mentions that the structure cannot hold are left
+        out.
         """
         tagger = self.fitted
         batch = [prepare(document) for document in documents_of(X)]
         potentials, offsets = tagger.score(fill(batch, self.pos_))
         edges = tagger.structure.encode(Gold(batch, tagger.types, self._headless).table, offsets, tagger.types).edges
-        return tagger.engine.log_probability(tagger.penalized(potentials), offsets, edges)
+        return tagger.engine.log_probability(potentials, offsets, edges)
 
     @overload
-    def marginals(self, X: One) -> list[float]: ...  # type: ignore[overload-overlap]
+    def marginals(self, X: One, *, calibrated: bool = ...) -> list[float]: ...  # type: ignore[overload-overlap]
 
     @overload
-    def marginals(self, X: Several) -> list[list[float]]: ...
+    def marginals(self, X: Several, *, calibrated: bool = ...) -> list[list[float]]: ...
 
-    def marginals(self, X: Given) -> list[float] | list[list[float]]:
-        """The probability that the model gives each of the documents' own mentions, in their order.
+    def marginals(self, X: Given, *, calibrated: bool = True) -> list[float] | list[list[float]]:
+        """The probability of each of the documents' own mentions, in their order, predicted or not.
 
         A mention that the model cannot hold, such as one that begins inside a token, has probability 0. One document
         gives one list, several give a list for each.
+
+        Args:
+            X: with mentions.
+            calibrated: as the scores of `predict`, else the exact marginals of the trained model; in the same order.
         """
-        tagger = self.fitted
         batch = [prepare(document) for document in documents_of(X)]
-        potentials, offsets = tagger.score(fill(batch, self.pos_))
-        gold = Gold(batch, tagger.types, self._headless)
-        whole = tagger.structure.holds(gold.table)
-        scores = iter(tagger.probabilities(potentials, offsets, gold.table.take(whole)).tolist())
-        known = {
-            (id(document), mention): next(scores)
-            for (document, mention), held in zip(gold.owners, whole.tolist(), strict=True)
-            if held
-        }
-        own = [[known.get((id(document), mention), 0.0) for mention in document.mentions] for document in batch]
+        scored = self.fitted.score(fill(batch, self.pos_))
+        own = probabilities_of(self.fitted, batch, *scored, self._headless, calibrated)
         return own[0] if isinstance(X, One) else own
 
     def check(self) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from spanloom.document import Document
 from spanloom.features import FeatureSet
 from spanloom.learn import TrainingSet
+from spanloom.recognize.calibration import CalibrationReport
 from spanloom.recognize.corpus import Gold
 from spanloom.recognize.tagger import Tagger
 from spanloom.recognize.training import Fit
@@ -30,6 +31,7 @@ class Report:
         steps: passes or iterations.
         dev_f1: with the penalty, 0 to 1.
         history: objective and development F1 at each step.
+        calibration: of the probabilities, on the development data; ``None`` for a model that was not calibrated.
     """
 
     documents: int
@@ -46,11 +48,12 @@ class Report:
     steps: int
     dev_f1: float
     history: tuple[tuple[float, float], ...] = field(repr=False)
+    calibration: CalibrationReport | None = None
 
 
 def make_report(
     train: Sequence[Document], dev: Sequence[Document], gold: Gold, data: TrainingSet, fit: Fit, features: FeatureSet,
-    tagger: Tagger,
+    tagger: Tagger, checked: CalibrationReport,
 ) -> Report:  # fmt: skip
     """The report of one training."""
     again = tagger.structure.decode(data.edges, data.offsets, tagger.types)
@@ -70,6 +73,7 @@ def make_report(
         steps=fit.steps,
         dev_f1=fit.dev_f1,
         history=fit.history,
+        calibration=checked,
     )
 
 

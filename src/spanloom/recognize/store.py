@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 from spanloom.errors import ModelError
 from spanloom.features import FeatureIndex, FeatureSet, Resources
 from spanloom.hypergraph import ENGINES
+from spanloom.learn.platt import UNSCALED, Scalings
 from spanloom.modelfile import Array, Bounded, damaged, read_kind, save_model
 from spanloom.recognize.filling import Filler
 from spanloom.recognize.pos_tagger import PosTagger
@@ -76,6 +77,7 @@ class TaggerDescription(BaseModel):
     types: list[str]
     templates: list[str]
     penalty: Bounded
+    scalings: Scalings = UNSCALED
     strongest: Strongest
 
 
@@ -127,7 +129,10 @@ def read_recognizer(path: str | Path) -> Stored:
 def describe(tagger: Tagger, strongest: Strongest) -> TaggerDescription:
     """A tagger without its arrays."""
     templates = [str(template) for template in tagger.features.templates]
-    return TaggerDescription(types=list(tagger.types), templates=templates, penalty=tagger.penalty, strongest=strongest)
+    return TaggerDescription(
+        types=list(tagger.types), templates=templates, penalty=tagger.penalty, scalings=tagger.scalings,
+        strongest=strongest,
+    )  # fmt: skip
 
 
 def tagger_arrays(tagger: Tagger, prefix: str = "") -> dict[str, Array]:
@@ -150,7 +155,7 @@ def read_tagger(
     weights, constants = arrays[prefix + "weights"], arrays[prefix + "constants"]
     tagger = Tagger.build(
         configured(params.structure, params.components, params.longest), params.counting, description.types, features,
-        index, Weights(weights, constants), description.penalty,
+        index, Weights(weights, constants), description.penalty, description.scalings,
     )  # fmt: skip
     template, kinds = tagger.engine.template, tagger.structure.lanes(description.types)
     for name, array, shape in (

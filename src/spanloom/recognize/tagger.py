@@ -11,6 +11,7 @@ from spanloom.document import Document
 from spanloom.features import FeatureIndex, FeatureSet
 from spanloom.hypergraph import ENGINES, Edges, Engine, Floats, Ints, Potentials
 from spanloom.hypergraph.threads import threads
+from spanloom.learn.platt import UNSCALED, Scalings
 from spanloom.scoring import Weights, role_scores
 from spanloom.structures import MentionTable, Structure
 
@@ -26,7 +27,9 @@ class Tagger:
         features: templates.
         index: which feature has which weights.
         weights: of each single feature: those of a row that g features share are divided by g.
-        penalty: added to the score of roles that say that a mention starts (Lu and Roth 2015, section 3.7).
+        penalty: added to the score of roles that say that a mention starts (Lu and Roth 2015, section 3.7). It decides
+            what is predicted; no probability depends on it.
+        scalings: from the model's probabilities to how often such predictions are right.
     """
 
     structure: Structure
@@ -36,15 +39,16 @@ class Tagger:
     index: FeatureIndex
     weights: Weights
     penalty: float = 0.0
+    scalings: Scalings = UNSCALED
 
     @classmethod
     def build(
         cls, structure: Structure, counting: str, types: Sequence[str], features: FeatureSet, index: FeatureIndex,
-        weights: Weights, penalty: float = 0.0,
+        weights: Weights, penalty: float = 0.0, scalings: Scalings = UNSCALED,
     ) -> Tagger:  # fmt: skip
         """From a structure and the name of a way of counting."""
         engine = ENGINES[counting](structure.template(types))
-        return cls(structure, tuple(types), engine, features, index, weights, penalty)
+        return cls(structure, tuple(types), engine, features, index, weights, penalty, scalings)
 
     def with_penalty(self, penalty: float) -> Tagger:
         """The same with another mention penalty."""
@@ -75,9 +79,24 @@ class Tagger:
         """The mentions of the best structures."""
         return self.structure.decode(self.best(potentials, offsets, n_jobs), offsets, self.types, reading)
 
-    def probabilities(self, potentials: Potentials, offsets: Ints, mentions: MentionTable, n_jobs: int = 1) -> Floats:
-        """The exact marginal probability of each mention's path."""
+    def probabilities(
+        self, potentials: Potentials, offsets: Ints, mentions: MentionTable, n_jobs: int = 1, *, calibrated: bool = True
+    ) -> Floats:
+        """The probability of each mention: calibrated, or the exact marginal of its path under the trained model."""
         if not len(mentions):
             return np.zeros(0)
         paths = self.structure.paths(mentions, self.types)
-        return self.engine.path_probability(self.penalized(potentials), offsets, paths, n_jobs)
+        marginals = self.engine.path_probability(potentials, offsets, paths, n_jobs)
+        return self.scalings.mentions(marginals) if calibrated else marginals
+
+    def answers(self, potentials: Potentials, offsets: Ints, edges: Edges) -> Floats:
+        """The calibrated probability that each sentence's structure is right as a whole, (N,)."""
+        return self.scalings.answers.of_log(self.log_answers(potentials, offsets, edges))
+
+    def log_answers(self, potentials: Potentials, offsets: Ints, edges: Edges) -> Floats:
+        """The exact log-probability of each sentence's structure under the trained model, (N,).
+
+        Copies of the template for different types do not interact, so it is the sum over them.
+        """
+        total: Floats = self.engine.log_probability(potentials, offsets, edges).sum(1)
+        return total

@@ -95,9 +95,13 @@ class Development:
         self._matrix = tagger.index.lookup(keys)
         self._offsets: Ints = keys.sentences
 
-    def score(self, weights: Weights, run: Map) -> Potentials:
+    def score(self, weights: Weights, run: Map = serial) -> Potentials:
         """Potentials under weights of single features."""
         return role_scores(self._matrix, weights, run=run)
+
+    def scored(self, tagger: Tagger) -> tuple[Potentials, Ints]:
+        """As `Tagger.score` of the documents."""
+        return self.score(tagger.weights), self._offsets
 
     def f1(self, tagger: Tagger, potentials: Potentials, n_jobs: int = 1) -> float:
         """F1 of exact boundaries, types and heads, if there are; mentions that no model can hold count as missed."""
@@ -197,6 +201,10 @@ class Trainer:
         weights = objective.weights(point)
         check_weights(weights, f"iteration {len(history)}", l2=l2)
         return self._tuned(weights, l2, len(history), history, run)
+
+    def finished(self, fit: Fit) -> Tagger:
+        """The tagger of a fit."""
+        return replace(self.tagger, weights=single(fit.weights, self.data), penalty=fit.penalty)
 
     def f1(self, weights: Weights, run: Map) -> float:
         """Development F1 at the best of a few penalties."""

@@ -90,17 +90,20 @@ class Explainer:
                 raise UsageError(f"no type {mention.type!r}; the model knows {', '.join(self._model.types)}")
             if not known:
                 raise _refused(mention)
-        scores = self._decoded.probabilities(asked, words=False).tolist()
-        rows = zip(mentions, scores, *(column.tolist() for column in asked), strict=True)
+        marginals = self._decoded.probabilities(asked, words=False, calibrated=False)
+        scores = self._model.scalings.mentions(marginals)
+        rows = zip(mentions, scores.tolist(), marginals.tolist(), *(column.tolist() for column in asked), strict=True)
         return [self._explain(mention.replace(score=score), *place) for mention, score, *place in rows]
 
     def _asking(self, mentions: Sequence[Mention]) -> Characters:
         [document] = self._batch.documents
         return self._batch._replace(documents=[document.copy(mentions=list(mentions))])
 
-    def _explain(self, mention: Mention, sentence: int, first: int, end: int, base: int) -> Explanation:
+    def _explain(
+        self, mention: Mention, marginal: float, sentence: int, first: int, end: int, base: int
+    ) -> Explanation:
         begin, stop = self._batch.offsets[sentence : sentence + 2].tolist()
-        lattice, whole = self._side
+        lattice, whole = self._side.lattice, self._side.deciding
         potentials = Potentials(np.ascontiguousarray(whole.roles[begin:stop]), whole.constants)
         paths = lattice.questions(Segments(*np.array([[0], [first], [end], [base]])), words=False)
         best = rivals(lattice.engine, potentials, paths.spread(0), first)
@@ -111,7 +114,7 @@ class Explainer:
         winner, runner_up = (self._read(edges, begin) for edges in best.edges)
         return Explanation(
             mention, (sentence, first, end, base) in set(places), sum(one.score for one in contributions),
-            tuple(contributions), winner, runner_up,
+            tuple(contributions), winner, runner_up, marginal=marginal,
         )  # fmt: skip
 
     def _contributions(self, edges: Edges, potentials: Potentials, begin: int) -> list[Contribution]:

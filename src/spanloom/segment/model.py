@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
 from spanloom.errors import UsageError
 from spanloom.hypergraph import Floats, Ints, Potentials
+from spanloom.learn.platt import UNSCALED, Scalings
 from spanloom.segment.characters import Text
 from spanloom.segment.constraints import Constraint, allowed_pairs
 from spanloom.segment.corpus import Corpus, add_columns
@@ -29,29 +30,42 @@ PENALTIES: Final = tuple(step / 4 for step in range(-5, 10))  # that are tried a
 WORDS, MENTIONS, PAIRS = "words", "mentions", "pairs"
 
 
-class Side(NamedTuple):
-    """A lattice with its potentials."""
+@dataclass(frozen=True)
+class Side:
+    """A lattice with its potentials.
+
+    Args:
+        lattice: its tags.
+        potentials: of the trained model, which give probabilities.
+        penalty: added where a mention begins, to decide which tags are the best.
+    """
 
     lattice: Lattice
     potentials: Potentials
+    penalty: float = 0.0
 
-    def best(self, offsets: Ints, n_jobs: int) -> Labels:
-        """The best tags of sentences."""
-        return self.lattice.best(self.potentials, offsets, n_jobs)
-
-    def take(self, positions: Ints) -> Side:
-        """Of some characters."""
-        return Side(self.lattice, Potentials(self.potentials.roles[positions], self.potentials.constants))
-
-    def shifted(self, penalty: float) -> Side:
-        """The same with a penalty added where a mention begins."""
-        if not penalty:
-            return self
+    @cached_property
+    def deciding(self) -> Potentials:
+        """The potentials with the penalty."""
+        if not self.penalty:
+            return self.potentials
         starts = self.lattice.structure.start_roles(self.lattice.types)
         rows = [i for i, role in enumerate(self.lattice.engine.template.roles) if role in starts]
         roles = self.potentials.roles.copy()
-        roles[:, rows] += np.float32(penalty)
-        return Side(self.lattice, Potentials(roles, self.potentials.constants))
+        roles[:, rows] += np.float32(self.penalty)
+        return Potentials(roles, self.potentials.constants)
+
+    def best(self, offsets: Ints, n_jobs: int) -> Labels:
+        """The best tags of sentences."""
+        return self.lattice.best(self.deciding, offsets, n_jobs)
+
+    def take(self, positions: Ints) -> Side:
+        """Of some characters."""
+        return replace(self, potentials=Potentials(self.potentials.roles[positions], self.potentials.constants))
+
+    def shifted(self, penalty: float) -> Side:
+        """The same with a larger penalty."""
+        return replace(self, penalty=self.penalty + penalty)
 
 
 @dataclass(frozen=True)
@@ -63,17 +77,33 @@ class Decoded:
         text: that was decoded, with all columns that the deciding chains read.
         make_sides: gives what probabilities of words and of mentions are computed with.
         solution: of dual decomposition, if that was the method.
+        scalings: of the model.
     """
 
     labels: Labels
     text: Text
     make_sides: Callable[[], tuple[Side, Side]]
     solution: Solution | None = None
+    scalings: Scalings = UNSCALED
 
-    def probabilities(self, asked: Segments, *, words: bool, n_jobs: int = 1) -> Floats:
-        """The exact probability of each word, or mention, (Q,)."""
+    def probabilities(self, asked: Segments, *, words: bool, n_jobs: int = 1, calibrated: bool = True) -> Floats:
+        """The probability of each word, or mention, (Q,): exact marginals, those of mentions calibrated if wanted."""
         side = self.side(words=words)
-        return side.lattice.probabilities(side.potentials, self.text.offsets, asked, words=words, n_jobs=n_jobs)
+        exact = side.lattice.probabilities(side.potentials, self.text.offsets, asked, words=words, n_jobs=n_jobs)
+        return self.scalings.mentions(exact) if calibrated and not words else exact
+
+    def answers(self) -> Floats:
+        """The calibrated probability that words and mentions of each sentence are right as a whole, (N,)."""
+        return self.scalings.answers.of_log(self.log_answers())
+
+    def log_answers(self) -> Floats:
+        """The exact log-probability of the tags of each sentence, (N,); of two chains the product."""
+        words, mentions = self._sides
+        offsets = self.text.offsets
+        total = np.zeros(len(offsets) - 1)
+        for lattice, potentials in {id(side): (side.lattice, side.potentials) for side in (words, mentions)}.values():
+            total += lattice.engine.log_probability(potentials, offsets, lattice.write(self.labels, offsets))[:, 0]
+        return total
 
     def side(self, *, words: bool) -> Side:
         """What probabilities of words, or of mentions, are computed with."""
@@ -96,6 +126,7 @@ class Model:
         phrases: of the dictionaries.
         joint_penalty: what ``exact`` and ``dual`` add to the scores of tags that begin a mention, beside the mention
             chain's own penalty, which was tuned for the chain alone.
+        scalings: from the model's probabilities to how often such predictions of the trained method are right.
     """
 
     types: tuple[str, ...]
@@ -103,6 +134,7 @@ class Model:
     parts: tuple[Part, ...]
     phrases: Phrases | None = None
     joint_penalty: float = 0.0
+    scalings: Scalings = UNSCALED
 
     @cached_property
     def allowed(self) -> Bools:
@@ -135,6 +167,9 @@ class Model:
         """
         if not self.serves(method):
             raise UsageError(f"the model was not trained for the method {method!r}; train it for that")
+        return replace(self._decode(text, method, weight, iterations, n_jobs), scalings=self.scalings)
+
+    def _decode(self, text: Text, method: str, weight: float, iterations: int, n_jobs: int) -> Decoded:
         sides = _sides(self.parts[0], text, n_jobs)
         if method == "joint_labels":
             pairs = sides[PAIRS]
@@ -150,7 +185,8 @@ class Model:
         if method == "exact":
             labels = self._exact(words, mentions, _apart(words, mentions, text, n_jobs), text.offsets, weight, n_jobs)
             return Decoded(labels, text, lambda: (self._join(words, mentions, weight),) * 2)
-        solution = solve_chains(words, mentions, text.offsets, self.constraints, weight, iterations, n_jobs)
+        chains = (words.lattice, words.deciding), (mentions.lattice, mentions.deciding)
+        solution = solve_chains(*chains, text.offsets, self.constraints, weight, iterations, n_jobs)
         labels = Labels(solution.first, solution.second)
         if len(self.types) > MOST_PAIRED:
             return Decoded(labels, text, lambda: (words, mentions), solution)
@@ -187,7 +223,7 @@ class Model:
             middle = (low + high) // 2
             if middle == low:
                 return
-            positions, offsets = gather(bounds, _differing(found[low], found[high], bounds))
+            positions, offsets = gather(bounds, differing(found[low], found[high], bounds))
             found[middle] = Labels(*(tags.copy() for tags in found[low]))
             for tags, own in zip(found[middle], solve(middle, positions, offsets), strict=True):
                 tags[positions] = own
@@ -215,7 +251,8 @@ class Model:
         return labels
 
     def _join(self, words: Side, mentions: Side, weight: float) -> Side:
-        return Side(self.product, self.product.potentials(words.potentials, mentions.potentials, weight))
+        potentials = self.product.potentials(words.potentials, mentions.potentials, weight)
+        return Side(self.product, potentials, weight * mentions.penalty)
 
 
 def smooth_best(places: Sequence[float], values: Sequence[float]) -> float:
@@ -247,7 +284,8 @@ def output_templates(column: str) -> list[str]:
 def _sides(part: Part, text: Text, n_jobs: int) -> dict[str, Side]:
     scores = part.score(text.documents, n_jobs)
     return {
-        name: Side(chain.lattice, _masked(chain.lattice, scores[name], text)) for name, chain in part.chains.items()
+        name: Side(chain.lattice, _masked(chain.lattice, scores[name], text), chain.tagger.penalty)
+        for name, chain in part.chains.items()
     }
 
 
@@ -255,7 +293,7 @@ def _apart(words: Side, mentions: Side, text: Text, n_jobs: int) -> Labels:
     return Labels(words.best(text.offsets, n_jobs).words, mentions.best(text.offsets, n_jobs).mentions)
 
 
-def _differing(one: Labels, other: Labels, offsets: Ints) -> Ints:
+def differing(one: Labels, other: Labels, offsets: Ints) -> Ints:
     """The sentences whose tags are not the same."""
     unlike = (one.words != other.words) | (one.mentions != other.mentions)
     return np.flatnonzero(np.diff(np.append(0, np.cumsum(unlike))[offsets]))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from spanloom.document import Document
+from spanloom.recognize.calibration import CalibrationReport
 from spanloom.segment.corpus import Corpus, segment_f1
 from spanloom.segment.gold import GoldLabels
 from spanloom.segment.model import Decoded
@@ -48,6 +49,7 @@ class SegmenterReport:
         dev_words_f1: F1 of words, as the method decodes, 0 to 1.
         dev_f1: F1 of mentions.
         chains: name -> the report of its chain.
+        calibration: of the probabilities, on the development data; ``None`` for a model that was not calibrated.
     """
 
     documents: int
@@ -62,10 +64,16 @@ class SegmenterReport:
     dev_words_f1: float
     dev_f1: float
     chains: dict[str, ChainReport]
+    calibration: CalibrationReport | None = None
 
 
 def make_report(
-    train: Sequence[Document], gold: GoldLabels, dev: Corpus, decoded: Decoded, trained: Sequence[Trained]
+    train: Sequence[Document],
+    gold: GoldLabels,
+    dev: Corpus,
+    decoded: Decoded,
+    trained: Sequence[Trained],
+    checked: CalibrationReport,
 ) -> SegmenterReport:
     """The report of one training.
 
@@ -75,6 +83,7 @@ def make_report(
         dev: development data.
         decoded: what the method says of them.
         trained: parts, in their order.
+        checked: their probabilities.
     """
     offsets = dev.text.offsets
     words, mentions = (
@@ -99,6 +108,7 @@ def make_report(
         dev_words_f1=words,
         dev_f1=mentions,
         chains=chains,
+        calibration=checked,
     )
 
 

@@ -14,6 +14,7 @@ from spanloom.document import Document, Mention
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
 from spanloom.errors import ModelError, UsageError, not_fitted
 from spanloom.hypergraph.threads import worker_count
+from spanloom.recognize.calibration import answered
 from spanloom.recognize.choices import CharacterSet, Optimizer, SegmentMethod
 from spanloom.recognize.corpus import Lost, batches, known_types, training_types
 from spanloom.recognize.explanation import Explanation
@@ -21,6 +22,7 @@ from spanloom.recognize.parameters import MentionEstimator, lambdas
 from spanloom.recognize.recognizer import BATCH_TOKENS, HELD_OUT, OPTIMIZERS
 from spanloom.recognize.strongest import Strongest, names_from
 from spanloom.recognize.training import Listener, Notice, Progress
+from spanloom.segment.calibration import calibrate
 from spanloom.segment.characters import Characters, Text, split, word_starts
 from spanloom.segment.constraints import allowed_pairs, constraints_of, parse
 from spanloom.segment.corpus import Corpus, hold_out, whole_or_sentences, with_words
@@ -190,7 +192,6 @@ class Segmenter(MentionEstimator):
             model = model.tuned(tuning, self.weight, settings.n_jobs)
 
         self.types_ = types
-        self.model_ = model
         self.strongest_ = {role: found for each in trained for role, found in each.strongest.items()}
         self.lost_ = gold.lost
         self.seconds_ = {"joint penalty": process_time() - start}
@@ -198,30 +199,35 @@ class Segmenter(MentionEstimator):
             both = " and ".join(names)
             self.seconds_ |= {f"features of {both}": each.seconds["features"], both: each.seconds["chains"]}
         decoded = self._solve(model, tuning.text, settings.n_jobs)
-        self.report_ = make_report(train, gold, tuning, decoded, trained)
+        self.model_, checked = calibrate(model, given, gold_dev.batch, tuning, decoded, settings.n_jobs)
+        self.report_ = make_report(train, gold, tuning, decoded, trained, checked)
         self._tell_lost()
         return self
 
     @overload
-    def predict(self, X: One, *, threshold: float = ..., scores: bool = ..., notice: Notice = ...) -> Document: ...  # type: ignore[overload-overlap]
+    def predict(  # type: ignore[overload-overlap]
+        self, X: One, *, threshold: float = ..., scores: bool = ..., answers: bool = ..., notice: Notice = ...
+    ) -> Document: ...
 
     @overload
     def predict(
-        self, X: Several, *, threshold: float = ..., scores: bool = ..., notice: Notice = ...
+        self, X: Several, *, threshold: float = ..., scores: bool = ..., answers: bool = ..., notice: Notice = ...
     ) -> list[Document]: ...
 
     def predict(
-        self, X: Given, *, threshold: float = 0.0, scores: bool = True, notice: Notice = warnings.warn
-    ) -> Document | list[Document]:
+        self, X: Given, *, threshold: float = 0.0, scores: bool = True, answers: bool = False,
+        notice: Notice = warnings.warn,
+    ) -> Document | list[Document]:  # fmt: skip
         """Segment a text or a document, which gives a document, or several, which gives a list.
 
         The arguments are those of `stream`.
         """
-        return answer(X, self.stream(X, threshold=threshold, scores=scores, notice=notice))
+        return answer(X, self.stream(X, threshold=threshold, scores=scores, answers=answers, notice=notice))
 
     def stream(
-        self, X: Given, *, threshold: float = 0.0, scores: bool = True, notice: Notice = warnings.warn
-    ) -> Iterator[Document]:
+        self, X: Given, *, threshold: float = 0.0, scores: bool = True, answers: bool = False,
+        notice: Notice = warnings.warn,
+    ) -> Iterator[Document]:  # fmt: skip
         """Documents with the words and mentions that the model finds, in place of their own; lazily, in batches.
 
         Sentences are kept; columns, which were those of other tokens, are not. For the method ``dual``,
@@ -231,8 +237,9 @@ class Segmenter(MentionEstimator):
         Args:
             X: a text, a document, several of them, or a column of texts; sentences are made where they are missing.
             threshold: leave out mentions with a lower score.
-            scores: whether mentions get scores: exact marginal probabilities, for ``exact`` and ``dual`` given that
-                words and mentions keep to the constraints. They take as long as everything else.
+            scores: whether mentions get scores: calibrated probabilities, of exact marginals, for ``exact`` and
+                ``dual`` given that words and mentions keep to the constraints. They take as long as everything else.
+            answers: as for `Recognizer.stream`; an answer is right if all its words and mentions are.
             notice: as for `Recognizer.stream`; segmenters have nothing to tell.
 
         Raises:
@@ -240,10 +247,10 @@ class Segmenter(MentionEstimator):
         """
         if not 0 <= threshold <= 1 or (threshold and not scores):
             raise UsageError(f"threshold is {threshold}, expected a probability between 0 and 1, and scores")
-        return self._stream(self.fitted, documents_of(X), threshold, scores)
+        return self._stream(self.fitted, documents_of(X), threshold, scores, answers)
 
     def _stream(
-        self, model: Model, documents: Iterable[Document], threshold: float, scores: bool
+        self, model: Model, documents: Iterable[Document], threshold: float, scores: bool, answers: bool
     ) -> Iterator[Document]:
         jobs = worker_count(self.n_jobs)
         for ready in batches(documents, BATCH_TOKENS, prepare):
@@ -251,7 +258,8 @@ class Segmenter(MentionEstimator):
             decoded = self._decode(model, batch, jobs)
             found = segments(decoded.labels.mentions, batch.offsets, outside=True)
             chances = decoded.probabilities(found, words=False, n_jobs=jobs) if scores else None
-            yield from placed(batch, decoded, found, chances, model.types, threshold)
+            marked = placed(batch, decoded, found, chances, model.types, threshold)
+            yield from answered(marked, decoded.answers()) if answers else marked
 
     def _decode(self, model: Model, batch: Characters, n_jobs: int) -> Decoded:
         text = batch.with_columns(own_columns(model.parts[0].features), model.phrases)
@@ -261,15 +269,20 @@ class Segmenter(MentionEstimator):
         return model.decode(text, self.method, weight=self.weight, iterations=self.dual_iterations, n_jobs=n_jobs)
 
     @overload
-    def marginals(self, X: One) -> Probabilities: ...  # type: ignore[overload-overlap]
+    def marginals(self, X: One, *, calibrated: bool = ...) -> Probabilities: ...  # type: ignore[overload-overlap]
 
     @overload
-    def marginals(self, X: Several) -> list[Probabilities]: ...
+    def marginals(self, X: Several, *, calibrated: bool = ...) -> list[Probabilities]: ...
 
-    def marginals(self, X: Given) -> Probabilities | list[Probabilities]:
-        """The probability that the model gives each of the documents' own words and mentions, in their order.
+    def marginals(self, X: Given, *, calibrated: bool = True) -> Probabilities | list[Probabilities]:
+        """The probability of each of the documents' own words and mentions, in their order.
 
         One document gives one answer, several give a list.
+
+        Args:
+            X: with words and mentions.
+            calibrated: whether the probabilities of mentions are as the scores of `predict`, or exact marginals of the
+                trained model, in the same order. Those of words are exact marginals.
 
         Raises:
             DataError: words that do not add up to the text.
@@ -281,7 +294,7 @@ class Segmenter(MentionEstimator):
         words = decoded.probabilities(asked_words(batch, starts), words=True, n_jobs=jobs)
         asked, held = asked_mentions(batch, model.types)
         mentions = np.zeros(len(held))
-        mentions[held] = decoded.probabilities(asked, words=False, n_jobs=jobs)
+        mentions[held] = decoded.probabilities(asked, words=False, n_jobs=jobs, calibrated=calibrated)
         result = []
         w = m = 0
         for document in batch.documents:

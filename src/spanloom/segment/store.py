@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from spanloom.errors import ModelError
 from spanloom.features import FeatureIndex, FeatureSet
+from spanloom.learn.platt import UNSCALED, Scalings
 from spanloom.modelfile import Array, Bounded, damaged, read_kind, save_model
 from spanloom.recognize.strongest import Strongest
 from spanloom.recognize.tagger import Tagger
@@ -77,6 +78,7 @@ class _Description(BaseModel):
     params: _Constrained
     types: list[str]
     joint_penalty: Bounded
+    scalings: Scalings = UNSCALED
     parts: list[_Part]
     report: SegmenterReport
     strongest: Strongest
@@ -97,8 +99,8 @@ def write_segmenter(stored: StoredSegmenter, path: str | Path, *, force: bool) -
     if model.phrases is not None:
         arrays[_DICTIONARIES] = _packed(model.phrases)
     description = _Description(
-        params=_Constrained(**stored.params), types=list(model.types), joint_penalty=model.joint_penalty, parts=parts,
-        report=stored.report, strongest=stored.strongest,
+        params=_Constrained(**stored.params), types=list(model.types), joint_penalty=model.joint_penalty,
+        scalings=model.scalings, parts=parts, report=stored.report, strongest=stored.strongest,
     )  # fmt: skip
     save_model(path, KIND, description.model_dump(mode="json"), arrays, force=force)
 
@@ -123,7 +125,7 @@ def read_segmenter(path: str | Path) -> StoredSegmenter:
         phrases = _unpacked(arrays[_DICTIONARIES]) if _DICTIONARIES in arrays else None
         for number, part in enumerate(parts):
             _check_columns(part, number, phrases)
-        model = Model(types, constraints, parts, phrases, description.joint_penalty)
+        model = Model(types, constraints, parts, phrases, description.joint_penalty, description.scalings)
     return StoredSegmenter(given.model_dump(), model, description.report, description.strongest)
 
 

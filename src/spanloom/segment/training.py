@@ -18,7 +18,7 @@ from spanloom.hypergraph.threads import parallel_map, threads
 from spanloom.learn import TrainingSet
 from spanloom.recognize.strongest import Strongest, strongest_features
 from spanloom.recognize.tagger import Tagger
-from spanloom.recognize.training import Development, Fit, Listener, Progress, Trainer, fit_together, single
+from spanloom.recognize.training import Development, Fit, Listener, Progress, Trainer, fit_together
 from spanloom.scoring import Weights, role_scores
 from spanloom.segment.corpus import Corpus
 from spanloom.segment.lattice import Lattice
@@ -76,7 +76,7 @@ class Part:
         return cls(features, index, chains, Weights(np.concatenate(rows, axis=1), np.zeros((0, 1), np.float32)))
 
     def score(self, documents: Sequence[Document], n_jobs: int = 1) -> dict[str, Potentials]:
-        """The potentials of each chain, its penalty added.
+        """The potentials of each chain, without its penalty.
 
         Args:
             documents: of characters, with the columns that the features read.
@@ -89,8 +89,7 @@ class Part:
         scores = {}
         for name, chain in self.chains.items():
             width = len(chain.lattice.engine.template.roles)
-            own = Potentials(np.ascontiguousarray(roles[:, at : at + width]), chain.tagger.weights.constants)
-            scores[name] = chain.tagger.penalized(own)
+            scores[name] = Potentials(np.ascontiguousarray(roles[:, at : at + width]), chain.tagger.weights.constants)
             at += width
         return scores
 
@@ -178,7 +177,7 @@ def train_part(
     strongest: Strongest = {}
     for name, lattice in lattices.items():
         trainer, fit = trainers[name], fits[name]
-        tagger = replace(trainer.tagger, weights=single(fit.weights, trainer.data), penalty=fit.penalty)
+        tagger = trainer.finished(fit)
         chains[name] = Chain(lattice, tagger)
         strongest |= strongest_features(tagger, features, documents, built, settings.names)
     return Trained(Part.of(features, built.index, chains), fits, strongest, seconds, len(built.counts))

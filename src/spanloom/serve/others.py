@@ -1,4 +1,4 @@
-"""Mentions that a recognizer considers beside those that it finds, with their exact probabilities."""
+"""Mentions that a recognizer considers beside those that it finds, with their calibrated probabilities."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _STEPS = (1.0, 2.0, 3.0)  # added to the mention penalty; with 3, a mention at o
 def others(recognizer: Recognizer, documents: Iterable[Document]) -> Iterator[Document]:
     """Documents with mentions that the model would find if it were keener on mentions; lazily, in batches.
 
-    The best structures with several higher mention penalties propose mentions. The probability of each is the one that
-    the model itself gives, with its own penalty, so it means the same as that of a mention that is found; those of at
-    least `LEAST` are given. A mention that no such structure holds is not among them, however probable.
+    The best structures with several higher mention penalties propose mentions. The probability of each does not depend
+    on the penalty, so it is the score that the mention would have if it were found; those of at least `LEAST` are
+    given. A mention that no such structure holds is not among them, however probable.
 
     Args:
         recognizer: trained.

@@ -1,0 +1,38 @@
+"""Calibration of a segmenter on development data: see `spanloom.recognize.calibration`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from spanloom.document import Document
+from spanloom.recognize.calibration import CalibrationReport, fit_scalings
+from spanloom.segment.characters import Characters
+from spanloom.segment.corpus import Corpus
+from spanloom.segment.lattice import segments
+from spanloom.segment.model import Decoded, Model, differing
+from spanloom.segment.placing import placed
+
+
+def calibrate(
+    model: Model, documents: Sequence[Document], batch: Characters, dev: Corpus, decoded: Decoded, n_jobs: int
+) -> tuple[Model, CalibrationReport]:
+    """A model with maps fitted to what a method says of development data.
+
+    Args:
+        model: trained, its penalties chosen.
+        documents: with gold words and mentions.
+        batch: their characters.
+        dev: the same with gold tags.
+        decoded: what the method says of it.
+        n_jobs: threads.
+    """
+    found = segments(decoded.labels.mentions, batch.offsets, outside=True)
+    marginals = decoded.probabilities(found, words=False, n_jobs=n_jobs, calibrated=False)
+    predicted = list(placed(batch, decoded, found, marginals, model.types, 0.0))
+    wrong = np.zeros(len(batch.offsets) - 1, np.bool_)
+    wrong[differing(decoded.labels, dev.labels, batch.offsets)] = True
+    scalings, report = fit_scalings(documents, predicted, decoded.log_answers(), wrong=wrong)
+    return replace(model, scalings=scalings), report
