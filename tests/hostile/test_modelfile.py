@@ -100,6 +100,27 @@ def test_numbers_that_are_not_finite(model, name, value):
     refused(model, "weights.safetensors", name, "not finite")
 
 
+@pytest.mark.parametrize("kind", ["mentions", "answers"])
+@pytest.mark.parametrize(
+    ("scaling", "word"),
+    [
+        ('{"slope": NaN, "intercept": 0}', "slope"),
+        ('{"slope": 1, "intercept": Infinity}', "intercept"),
+        ('{"slope": 0, "intercept": 0}', "slope"),
+        ('{"slope": -0.5, "intercept": 0}', "slope"),
+        ('{"slope": 1e999, "intercept": 0}', "slope"),
+        ('{"slope": "steep", "intercept": 0}', "slope"),
+        ("[1, 0]", "scalings"),
+        ("null", "scalings"),
+    ],
+)
+def test_a_map_of_probabilities_that_keeps_no_order(model, kind, scaling, word):
+    describe(model, scalings={kind: "HERE"})
+    text = (model / "model.json").read_text().replace('"HERE"', scaling)
+    (model / "model.json").write_text(text)
+    refused(model, word)
+
+
 @pytest.mark.parametrize("penalty", ["NaN", "Infinity", "-Infinity", "1e999", '"much"', "null", "[]"])
 def test_a_penalty_that_is_no_number(model, penalty):
     describe(model, penalty="HERE")

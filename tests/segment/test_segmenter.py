@@ -83,6 +83,10 @@ def test_probabilities(stacked, joint, chinese):
             assert [mention.score for mention in document.mentions] == pytest.approx(chances.mentions, abs=1e-6)
             assert len(chances.words) == len(document.tokens)
             assert 0.5 < np.mean(chances.words) <= 1
+        exact = segmenter.marginals(found, calibrated=False)
+        for chances, given in zip(again, exact, strict=True):
+            assert chances.words == given.words
+            assert segmenter.model_.scalings.mentions(np.array(given.mentions)) == pytest.approx(chances.mentions)
         some = list(segmenter.predict(chinese[2][:3], threshold=0.5))
         assert all(mention.score >= 0.5 for document in some for mention in document.mentions)
     odd = Document("无胸痛", tokens=[[0, 1], [1, 3]], sentences=[[0, 2]])
