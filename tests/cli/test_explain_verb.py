@@ -15,7 +15,8 @@ def test_what_is_found(command, model):
     result = command("explain", model, "--text", TEXT)
     assert (result.returncode, result.stderr) == (0, "")
     heading, odds, without, first, *_ = result.stdout.splitlines()
-    assert heading.startswith("chest pain (problem)  3-13  ") and heading.endswith("%  predicted")
+    assert heading.startswith("chest pain (problem)  3-13  ") and heading.endswith("%)  predicted")
+    assert "% (marginal " in heading
     assert odds.startswith("  log-odds +") and odds.endswith(" against the best structure without it")
     assert without.startswith("  without it: ")
     assert first.split()[1:3] in (["it", "has"], ["the", "other"])
