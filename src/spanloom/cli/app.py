@@ -8,17 +8,33 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import wraps
 from types import FrameType
 from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperCommand
 
 from spanloom import __version__
 from spanloom.cli import options
 from spanloom.cli.execute import INTERRUPTED, execute, open_streams, refused
 from spanloom.cli.options import Columns, Data, Force, Format, Input, InputFormat, Jobs, Json, Model, Quiet, Seed
+
+
+class Once(TyperCommand):
+    """A verb; of an option that takes one value, a second one would replace the first in silence, and is an error."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse a command line."""
+        given = Counter(map(id, self.make_parser(ctx).parse_args(list(args))[2]))
+        for parameter in self.params:
+            once = parameter.param_type_name == "option" and not getattr(parameter, "multiple", False)
+            if once and given[id(parameter)] > 1:
+                ctx.fail(f"{parameter.opts[0]} stands {given[id(parameter)]} times, but may stand once")
+        return super().parse_args(ctx, args)
+
 
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
 
@@ -49,7 +65,7 @@ def verb(name: str, group: typer.Typer = app) -> Callable[[Callable[..., None]],
             raise typer.Exit(execute(name, given))
 
         # without a short help of its own, the list of verbs would cut the sentence
-        group.command(name.split()[-1], short_help=declaration.__doc__)(call)
+        group.command(name.split()[-1], cls=Once, short_help=declaration.__doc__)(call)
         return call
 
     return register
@@ -90,8 +106,12 @@ def _compare(
     train: options.Train = None,
     dev: options.Dev = None,
     test: Annotated[
-        str | None,
-        typer.Option("--test", metavar="DATA", help="Annotated documents to measure on; without them, those of --dev."),
+        list[str] | None,
+        typer.Option(
+            "--test",
+            metavar="DATA",
+            help="Annotated documents to measure on, several times for more; without them, those of --dev.",
+        ),
     ] = None,
     output: Annotated[
         str | None,
@@ -150,10 +170,12 @@ def _compare(
 @verb("predict")
 def _predict(
     model: Model,
-    source: Input,
+    source: options.Inputs,
     output: Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="Where the predictions go.")] = "-",
     output_format: Format = None,
     input_format: InputFormat = None,
+    columns: Columns = None,
+    on_error: options.OnErrorSkip = "skip",
     threshold: options.Threshold = 0.0,
     answers: options.Answers = False,
     reading: Annotated[
@@ -193,6 +215,8 @@ def _evaluate(
     known: options.Known = None,
     mentions: options.EvaluatedMentions = None,
     input_format: InputFormat = None,
+    columns: Columns = None,
+    on_error: options.OnError = None,
     as_json: Json = False,
     html: Annotated[
         str | None,
@@ -222,7 +246,8 @@ def _heads(
 @verb("convert")
 def _convert(
     source: Annotated[
-        str, typer.Argument(metavar="IN", help="A file, a folder, or - for standard input.", show_default=False)
+        list[str],
+        typer.Argument(metavar="IN", help="Files, folders, or - for standard input.", show_default=False),
     ],
     target: Annotated[
         str, typer.Argument(metavar="OUT", help="A file, a folder, or - for standard output.", show_default=False)
@@ -230,6 +255,7 @@ def _convert(
     output_format: Format = None,
     input_format: InputFormat = None,
     columns: Columns = None,
+    on_error: options.OnErrorSkip = "skip",
     scheme: Annotated[
         str | None, typer.Option("--scheme", metavar="NAME", help="Tags of a column file to write: bio or bilou. [bio]")
     ] = None,

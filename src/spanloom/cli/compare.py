@@ -43,6 +43,8 @@ def run(config: str | None, as_json: bool, as_markdown: bool, **flags: Any) -> i
     options = checked(CompareOptions, flags, config)
     if as_json and as_markdown:
         raise UsageError("--json and --markdown are two forms of one table; give one of them")
+    if options.on_error not in (None, "stop"):
+        raise UsageError("compare stops at a record that cannot be read; leave out on_error, or convert the data first")
     comparison = _Comparison.plan(options)
     try:
         return comparison.run(as_json, as_markdown)
@@ -124,7 +126,7 @@ class _Comparison:
         with output_folder(place, force=True, may_replace=lambda file: file.name in FILES) as folder:
             job = Job(
                 list(variant), self.params, options.train, options.dev, options.test, options.input_format,
-                options.heads, options.seed or 0, str(folder), options.quiet,
+                options.columns, options.heads, options.seed or 0, str(folder), options.quiet,
             )  # fmt: skip
             record = Record.model_validate_json(json.dumps({"asked": wanted, "rows": _in_process(job)}))
             with writing(place):
@@ -142,7 +144,9 @@ class _Comparison:
         best = max(used.values(), key=lambda row: row.test.overall.f1)
         self.say(f"testing {best.name}, the best, against the others")
         options = self.options
-        gold = parts(options.train, options.dev, options.test, options.input_format, options.seed or 0).test
+        gold = parts(
+            options.train, options.dev, options.test, options.input_format, options.columns, options.seed or 0
+        ).test
         test = partial(paired_test, gold, seed=options.seed or 0, key=KEYS["heads" if options.heads else "exact"])
         first = list(read(self.folder / best.name / PREDICTIONS))
         return [

@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple
 
+from spanloom.cli.columns import column_options
 from spanloom.cli.compare_records import PREDICTIONS, best_on_dev
 from spanloom.cli.execute import open_streams, os_error
 from spanloom.cli.messages import Messages
@@ -36,6 +37,7 @@ class Job(NamedTuple):
         dev: data, or ``None`` for a tenth of the training data.
         test: data, or ``None`` for the development data.
         input_format: of the data.
+        columns: of column files.
         heads: whether they must match, too.
         seed: of that tenth and of the intervals.
         folder: where model and predictions go; it is there, and empty.
@@ -44,20 +46,30 @@ class Job(NamedTuple):
 
     variant: list[Any]
     params: dict[str, Any]
-    train: str
-    dev: str | None
-    test: str | None
+    train: list[str]
+    dev: list[str] | None
+    test: list[str] | None
     input_format: str | None
+    columns: str | None
     heads: bool
     seed: int
     folder: str
     quiet: bool
 
 
-def parts(train: str, dev: str | None, test: str | None, input_format: str | None, seed: int) -> Parts:
+def parts(
+    train: list[str],
+    dev: list[str] | None,
+    test: list[str] | None,
+    input_format: str | None,
+    columns: str | None,
+    seed: int,
+) -> Parts:
     """The data, read and divided."""
     trained, tuned, tested = (
-        None if path is None else read(path, format=input_format, notice=lambda _: None)  # the run tells it once
+        None
+        if path is None
+        else read(path, format=input_format, notice=lambda _: None, **column_options(columns))  # the run tells it once
         for path in (train, dev, test)
     )
     return divide(trained or (), tuned, tested, seed)
@@ -66,7 +78,7 @@ def parts(train: str, dev: str | None, test: str | None, input_format: str | Non
 def work(job: Job) -> list[dict[str, Any]]:
     """Train, save, measure, predict; the rows."""
     say = Messages(job.quiet)
-    data = parts(job.train, job.dev, job.test, job.input_format, job.seed)
+    data = parts(job.train, job.dev, job.test, job.input_format, job.columns, job.seed)
     variant = Variant(*job.variant)
     model = build(variant, job.params)
     with Reporter(job.quiet) as reporter:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from spanloom import __version__
+from spanloom.cli.columns import column_options
 from spanloom.cli.config import CompareOptions
 from spanloom.cli.train import MODEL_FILES
 from spanloom.errors import UsageError
@@ -129,16 +130,18 @@ def digests(options: CompareOptions) -> dict[str, str]:
     found = {"dev data": "a tenth of the training data", "test data": "the development data"}
     for part in ("train", "dev", "test"):
         path = getattr(options, part)
-        if path == "-":
+        if path is not None and "-" in path:
             raise UsageError(f"--{part} is standard input, but each model reads the data again; give a file or folder")
         if path is not None:
-            found[f"{'training' if part == 'train' else part} data"] = _digest(path, options.input_format)
+            found[f"{'training' if part == 'train' else part} data"] = _digest(
+                path, options.input_format, options.columns
+            )
     return found
 
 
-def _digest(path: str, input_format: str | None) -> str:
+def _digest(path: list[str], input_format: str | None, columns: str | None) -> str:
     whole = hashlib.sha256()
-    for document in read(path, format=input_format):
+    for document in read(path, format=input_format, **column_options(columns)):
         whole.update(json.dumps(to_record(document), sort_keys=True).encode() + b"\n")
     return whole.hexdigest()
 

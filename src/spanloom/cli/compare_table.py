@@ -62,9 +62,9 @@ def values(outcome: Outcome) -> dict[str, Any]:
         "version": __version__,
         "features": options.features or _PRESET,
         "seed": options.seed or 0,
-        "train": options.train,
-        "dev": options.dev,
-        "test": options.test,
+        "train": _named(options.train),
+        "dev": _named(options.dev),
+        "test": _named(options.test),
         "rows": [row.model_dump(mode="json", by_alias=True) for row in outcome.rows],
         "failed": [failure._asdict() for failure in outcome.failures],
         "tests": [{"first": first, "second": second, **test.to_dict()} for first, second, test in outcome.tests],
@@ -98,12 +98,17 @@ def markdown(outcome: Outcome) -> str:
     return "\n".join(blocks)
 
 
+def _named(paths: Sequence[str] | None) -> str | None:
+    """Paths as one text."""
+    return None if paths is None else ", ".join(paths)
+
+
 def _data(options: CompareOptions) -> str:
     preset = options.features or _PRESET
     named = preset if isinstance(preset, str) else "templates of a configuration file"
-    tuned = options.dev or "a tenth of the training data"
-    tested = options.test or "what it was tuned on"
-    return f"trained on {options.train}, tuned on {tuned}, measured on {tested}; features: {named}\n"
+    tuned = _named(options.dev) or "a tenth of the training data"
+    tested = _named(options.test) or "what it was tuned on"
+    return f"trained on {_named(options.train)}, tuned on {tuned}, measured on {tested}; features: {named}\n"
 
 
 def _notes(outcome: Outcome) -> Iterator[str]:

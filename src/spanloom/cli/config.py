@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from spanloom.cli.options import ALL_CORES
 from spanloom.errors import UsageError
@@ -17,17 +17,25 @@ GRID = (0.1, 1.0, 5.0)  # lambdas that a comparison chooses from, unless told ot
 _PARAMETERS = {"jobs": "n_jobs", "seed": "random_state"}
 
 
+# one path or several
+Paths = Annotated[list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
+
+
 class CommonOptions(BaseModel):
     """What training was asked for, whatever the model; ``None`` leaves the choice to the model."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-    beside: ClassVar[frozenset[str]] = frozenset(("train", "dev", "output", "input_format", "force", "quiet"))
+    beside: ClassVar[frozenset[str]] = frozenset(
+        ("train", "dev", "output", "input_format", "columns", "on_error", "force", "quiet")
+    )
     """Which of them are no parameters of the model's class."""
 
-    train: str
+    train: Paths
     output: str
-    dev: str | None = None
+    dev: Paths | None = None
     input_format: str | None = None
+    columns: str | None = None
+    on_error: str | None = None
     seed: int | None = None
     jobs: int | None = Field(default=None, ge=1)
     force: bool = False
@@ -104,7 +112,7 @@ class CompareOptions(Options):
     beside: ClassVar[frozenset[str]] = CommonOptions.beside | {"test", "heads"}
 
     structure: list[str] = Field(min_length=1)
-    test: str | None = None
+    test: Paths | None = None
     heads: bool = False
     l2: float | list[float] = list(GRID)
 

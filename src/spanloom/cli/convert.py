@@ -4,28 +4,32 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from spanloom.cli.columns import column_options
 from spanloom.cli.messages import Messages, lost
-from spanloom.formats import read, write
+from spanloom.cli.reading import Reading
+from spanloom.formats import write
 from spanloom.formats.columns import COLUMNS
 from spanloom.text import prepare
 
 
 def run(
-    source: str,
+    source: list[str],
     target: str,
     output_format: str | None,
     input_format: str | None,
     columns: str | None,
+    on_error: str,
     scheme: str | None,
     force: bool,
     quiet: bool,
-) -> None:
+) -> int | None:
     """Read and write, a document at a time; say what was lost."""
-    documents = read(source, format=input_format, **column_options(columns))
+    say = Messages(quiet)
+    reading = Reading(say, input_format=input_format, columns=columns, on_error=on_error)
+    documents = reading(source)
     if output_format == COLUMNS.name or (output_format is None and COLUMNS.knows(Path(target))):
         documents = map(prepare, documents)  # columns hold tokens, and have no place for a text without
     options = {} if scheme is None else {"scheme": scheme}
     losses = write(documents, target, format=output_format, force=force, **options)
     if losses:
-        Messages(quiet)(f"spanloom: {lost(losses)}")
+        say(f"spanloom: {lost(losses)}")
+    return reading.finish()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from spanloom.cli import evaluate_html
 from spanloom.cli.messages import Messages, plural
 from spanloom.cli.predictors import Predictor, load_predictor
+from spanloom.cli.reading import Reading
 from spanloom.cli.tagged import column_of
 from spanloom.document import Document
 from spanloom.errors import DataError, UsageError
@@ -28,7 +29,6 @@ from spanloom.evaluate import (
     paired_test,
 )
 from spanloom.evaluate.words import WordReport, evaluate_words
-from spanloom.formats import read
 from spanloom.formats.base import STDIO
 from spanloom.text import prepare
 from spanloom.vocabulary import read_vocabulary
@@ -51,13 +51,15 @@ def run(
     known: str | None,
     mentions: WhichMentions | None,
     input_format: str | None,
+    columns: str | None,
+    on_error: str | None,
     as_json: bool,
     html: str | None,
     force: bool,
     seed: int | None,
     jobs: int | None,
     quiet: bool,
-) -> None:
+) -> int | None:
     """Print a report; with scored predictions their calibration; with other predictions a paired test.
 
     Where concepts are compared, they have a report and a test of their own. With ``mentions`` "given" a linker links
@@ -92,40 +94,42 @@ def run(
     if predictor is not None and predictor.kind == "linker" and concepts and resolver is None:
         resolver = predictor.fitted.concepts.vocabulary
     # sentences, our own where gold has none, are what intervals are drawn over
-    given = read(gold, format=input_format)
+    reading = Reading(Messages(quiet), input_format=input_format, columns=columns, on_error=on_error or "stop")
+    given = reading(gold)
     documents = [prepare(document) for document in _of_types(_with_words(given, gold) if words else given, types)]
     _check_types(documents, types)
     if predictor is None:
-        found = list(_of_types(read(predicted or "", format=input_format), types))
+        found = list(_of_types(reading(predicted or ""), types))
     else:
         found = list(_of_types(_predict(predictor, documents, mentions, Messages(quiet)), types))
     if column is not None:
         tags = evaluate_tags(documents, [prepare(document) for document in found], column, seed=seed)
         print(json.dumps(tags.to_dict(), indent=2) + "\n" if as_json else tags.to_text(), end="")
-        return
+        return reading.finish()
     match, others = ("heads", ("exact", "boundaries")) if heads else ("exact", ("boundaries",))
     report = evaluate(documents, found, match=match, keys=others, seed=seed)
     scores = calibration(documents, found, key=KEYS[match]) if _are_scored(found) else None
     linked = evaluate_concepts(documents, found, vocabulary=resolver, seed=seed) if concepts else None
     test = linked_test = None
     if compare is not None:
-        other = list(_of_types(read(compare, format=input_format), types))
+        other = list(_of_types(reading(compare), types))
         test = paired_test(documents, found, other, seed=seed, key=KEYS[match])
         linked_test = concept_test(documents, found, other, vocabulary=resolver, seed=seed) if concepts else None
-    segmented = _words(documents, found, known, input_format, seed) if words else None
+    segmented = _words(documents, found, known, reading, seed) if words else None
     if html is not None:
         title = f"Errors of {Path(model or predicted or gold).name} on {Path(gold).name}"
         evaluate_html.write(html, documents, found, report, scores, model=predictor, title=title, force=force)
     results = _Results(report, segmented, linked, scores, test, linked_test)
     print(json.dumps(results.to_dict(), indent=2) + "\n" if as_json else results.to_text(), end="")
+    return reading.finish()
 
 
 def _words(
-    gold: Sequence[Document], found: Sequence[Document], known: str | None, input_format: str | None, seed: int
+    gold: Sequence[Document], found: Sequence[Document], known: str | None, reading: Reading, seed: int
 ) -> WordReport:
     seen = None
     if known is not None:
-        documents = _with_words(read(known, format=input_format), known)
+        documents = _with_words(reading(known), known)
         seen = {word for document in documents for word in document.words}
     return evaluate_words(gold, found, known=seen, seed=seed)
 

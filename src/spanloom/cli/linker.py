@@ -51,11 +51,11 @@ class LinkerOptions(CommonOptions):
     pos: str | None = None
 
 
-def run(config: str | None, **flags: Any) -> None:
+def run(config: str | None, **flags: Any) -> int | None:
     """Train and save a linker."""
     options = checked(LinkerOptions, flags, config)
     linker = Linker(**options.parameters())
-    train_model(linker, options, lambda seconds: summary(linker, seconds), vocabulary=options.vocabulary)
+    return train_model(linker, options, lambda seconds: summary(linker, seconds), vocabulary=options.vocabulary)
 
 
 def summary(linker: Linker, seconds: float) -> Iterator[str]:

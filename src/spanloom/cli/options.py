@@ -14,6 +14,10 @@ ALL_CORES = -1  # results do not depend on the number of threads
 Input = Annotated[
     str, typer.Argument(metavar="INPUT", help="A file, a folder, or - for standard input.", show_default=False)
 ]
+Inputs = Annotated[
+    list[str],
+    typer.Argument(metavar="INPUT", help="Files, folders, or - for standard input.", show_default=False),
+]
 Data = Annotated[
     str, typer.Argument(metavar="DATA", help="A file, a folder, or - for standard input.", show_default=False)
 ]
@@ -42,6 +46,22 @@ Columns = Annotated[
         "--columns", metavar="NAMES", help="What the columns of a column file are, such as word,pos,tag; else guessed."
     ),
 ]
+OnError = Annotated[
+    str | None,
+    typer.Option(
+        "--on-error",
+        metavar="NAME",
+        help="A record that cannot be read: stop, or skip it, list it at the end and exit with 1. [stop]",
+    ),
+]
+OnErrorSkip = Annotated[
+    str,
+    typer.Option(
+        "--on-error",
+        metavar="NAME",
+        help="A record that cannot be read: skip it, list it at the end and exit with 1; or stop.",
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors on standard error.")]
 InputFormat = Annotated[
@@ -68,11 +88,16 @@ Answers = Annotated[
     bool, typer.Option("--answers", help="Give the probability that all of a sentence, and of a document, is right.")
 ]
 
-Train = Annotated[str | None, typer.Option("--train", metavar="DATA", help="Annotated documents to learn from.")]
+Train = Annotated[
+    list[str] | None,
+    typer.Option("--train", metavar="DATA", help="Annotated documents to learn from; several times for more."),
+]
 Dev = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
-        "--dev", metavar="DATA", help="Annotated documents to tune on; without them, a tenth of the training data."
+        "--dev",
+        metavar="DATA",
+        help="Annotated documents to tune on, several times for more; without them, a tenth of the training data.",
     ),
 ]
 ModelOutput = Annotated[str | None, typer.Option("--output", "-o", metavar="DIR", help="The model directory to write.")]

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from spanloom.cli import tagged
 from spanloom.cli.messages import Messages, lost, plural
 from spanloom.cli.predictors import load_predictor
+from spanloom.cli.reading import Reading
 from spanloom.document import Document
 from spanloom.errors import UsageError
-from spanloom.formats import FORMATS, read, write
+from spanloom.formats import FORMATS, write
 from spanloom.formats.base import STDIO
 
 if TYPE_CHECKING:
@@ -21,10 +22,12 @@ if TYPE_CHECKING:
 
 def run(
     model: str,
-    source: str,
+    source: list[str],
     output: str,
     output_format: str | None,
     input_format: str | None,
+    columns: str | None,
+    on_error: str,
     threshold: float,
     answers: bool,
     reading: str | None,
@@ -32,21 +35,22 @@ def run(
     force: bool,
     jobs: int | None,
     quiet: bool,
-) -> None:
+) -> int | None:
     """Read, predict and write, a batch at a time."""
     say = Messages(quiet)
     # where no name tells the format: text in, native records out
-    input_format = input_format or ("text" if source == STDIO else None)
+    input_format = input_format or ("text" if source == [STDIO] else None)
     output_format = output_format or (None if _tells(output) else "jsonl")
     predictor = load_predictor(model, jobs)
     # a tagger keeps the mentions of its input, and a linker may be told to; nothing else looks at them
     needed = predictor.kind == "tagger" or mentions is not None
-    source_documents = read(source, format=input_format, mentions=needed)
+    reader = Reading(say, input_format=input_format, columns=columns, on_error=on_error)
+    source_documents = reader(source, mentions=needed)
     of_probabilities = {"--threshold": threshold, "--answers": answers}
     if predictor.kind == "tagger":
         _refuse(model, "a tagger", {**of_probabilities, "--reading": reading, "--mentions": mentions})
         tagged.predict(predictor, source_documents, output, output_format, force, say)
-        return
+        return reader.finish()
     if predictor.kind == "linker":
         _refuse(model, "a linker", {**of_probabilities, "--reading": reading})
         found = predictor.stream(source_documents, mentions=mentions)
@@ -63,6 +67,7 @@ def run(
         say(f"spanloom: {lost(losses)}")
     linked = f", {tally['linked']:,} of them linked" if predictor.kind == "linker" else ""
     say(f"{plural(tally['mentions'], 'mention')} in {plural(tally['documents'], 'document')}{linked}")
+    return reader.finish()
 
 
 def _refuse(model: str, kind: str, given: Mapping[str, object]) -> None:

@@ -24,11 +24,11 @@ class TaggerOptions(CommonOptions):
     min_count: int | None = Field(default=None, ge=1)
 
 
-def run(config: str | None, **flags: Any) -> None:
+def run(config: str | None, **flags: Any) -> int | None:
     """Train and save a tagger."""
     options = checked(TaggerOptions, flags, config)
     tagger = PosTagger(**options.parameters())
-    train_model(tagger, options, lambda seconds: _summary(tagger, seconds))
+    return train_model(tagger, options, lambda seconds: _summary(tagger, seconds))
 
 
 def _summary(tagger: PosTagger, seconds: float) -> Iterator[str]:

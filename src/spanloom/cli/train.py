@@ -10,8 +10,8 @@ from typing import Any, Protocol
 from spanloom.cli.config import CommonOptions, effective
 from spanloom.cli.messages import Messages
 from spanloom.cli.progress import Reporter
+from spanloom.cli.reading import Reading
 from spanloom.cli.summary import summary
-from spanloom.formats import read
 from spanloom.formats.output import output_folder
 from spanloom.recognize import Recognizer
 
@@ -32,14 +32,16 @@ class Trainable(Protocol):
         """Write it."""
 
 
-def run(config: str | None, **flags: Any) -> None:
+def run(config: str | None, **flags: Any) -> int | None:
     """Train and save a recognizer."""
     options = effective(flags, config)
     recognizer = Recognizer(**options.parameters())
-    train_model(recognizer, options, lambda seconds: summary(recognizer, seconds))
+    return train_model(recognizer, options, lambda seconds: summary(recognizer, seconds))
 
 
-def train_model(model: Trainable, options: CommonOptions, told: Callable[[float], Iterable[str]], **more: Any) -> None:
+def train_model(
+    model: Trainable, options: CommonOptions, told: Callable[[float], Iterable[str]], **more: Any
+) -> int | None:
     """Train and save a model, and say how it went.
 
     Args:
@@ -55,11 +57,14 @@ def train_model(model: Trainable, options: CommonOptions, told: Callable[[float]
     with output_folder(
         options.output, force=options.force, may_replace=lambda file: file.name in MODEL_FILES
     ) as folder:
-        train = read(options.train, format=options.input_format, notice=say.notice)
-        dev = None if options.dev is None else read(options.dev, format=options.input_format, notice=say.notice)
+        reading = Reading(
+            say, input_format=options.input_format, columns=options.columns, on_error=options.on_error or "stop"
+        )
+        train, dev = reading(options.train), None if options.dev is None else reading(options.dev)
         with Reporter(options.quiet) as reporter:
             model.fit(train, dev=dev, progress=reporter, **more)
         model.save(folder)
     for line in told(monotonic() - began):
         say(line)
     say(f"saved as {options.output}")
+    return reading.finish()

@@ -10,8 +10,8 @@ from spanloom.cli.train import train_model
 from spanloom.recognize import Cascade
 
 
-def run(config: str | None, **flags: Any) -> None:
+def run(config: str | None, **flags: Any) -> int | None:
     """Train and save a cascade."""
     options = checked(CascadeOptions, flags, config)
     cascade = Cascade(**options.parameters())
-    train_model(cascade, options, lambda seconds: summary(cascade, seconds))
+    return train_model(cascade, options, lambda seconds: summary(cascade, seconds))

@@ -13,12 +13,14 @@ from spanloom.errors import UsageError
 from spanloom.segment import Segmenter
 
 
-def run(config: str | None, dictionary: Sequence[str] | None, constraint: Sequence[str] | None, **flags: Any) -> None:
+def run(
+    config: str | None, dictionary: Sequence[str] | None, constraint: Sequence[str] | None, **flags: Any
+) -> int | None:
     """Train and save a segmenter."""
     flags |= {"dictionaries": dict(map(_labelled, dictionary or ())) or None, "constraints": constraint}
     options = checked(SegmenterOptions, flags, config)
     segmenter = Segmenter(**options.parameters())
-    train_model(segmenter, options, lambda seconds: _summary(segmenter, seconds))
+    return train_model(segmenter, options, lambda seconds: _summary(segmenter, seconds))
 
 
 def _labelled(text: str) -> tuple[str, str]:

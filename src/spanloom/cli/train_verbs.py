@@ -8,7 +8,7 @@ import typer
 
 from spanloom.cli import options
 from spanloom.cli.app import train_app, verb
-from spanloom.cli.options import Force, InputFormat, Jobs, Quiet, Seed
+from spanloom.cli.options import Columns, Force, InputFormat, Jobs, Quiet, Seed
 
 
 @verb("train recognizer", train_app)
@@ -41,6 +41,8 @@ def _train_recognizer(
     headless: options.Headless = None,
     tune_penalty: options.TunePenalty = None,
     input_format: InputFormat = None,
+    columns: Columns = None,
+    on_error: options.OnError = None,
     force: options.ForceOrConfig = None,
     seed: Seed = None,
     jobs: Jobs = None,
@@ -77,6 +79,8 @@ def _train_cascade(
     names: options.Names = None,
     tune_penalty: options.TunePenalty = None,
     input_format: InputFormat = None,
+    columns: Columns = None,
+    on_error: options.OnError = None,
     force: options.ForceOrConfig = None,
     seed: Seed = None,
     jobs: Jobs = None,
@@ -214,6 +218,8 @@ def _train_linker(
         typer.Option("--tune-bias/--no-tune-bias", help="A bias of mentions by dev. [with]", show_default=False),
     ] = None,
     input_format: InputFormat = None,
+    columns: Columns = None,
+    on_error: options.OnError = None,
     force: options.ForceOrConfig = None,
     seed: Seed = None,
     jobs: Jobs = None,
@@ -245,6 +251,8 @@ def _train_segmenter(
     names: options.Names = None,
     tune_penalty: options.TunePenalty = None,
     input_format: InputFormat = None,
+    columns: Columns = None,
+    on_error: options.OnError = None,
     force: options.ForceOrConfig = None,
     seed: Seed = None,
     jobs: Jobs = None,
@@ -269,6 +277,8 @@ def _train_tagger(
         int | None, typer.Option("--min-count", min=1, metavar="N", help="Leave out features of fewer tokens. [2]")
     ] = None,
     input_format: InputFormat = None,
+    columns: Columns = None,
+    on_error: options.OnError = None,
     force: options.ForceOrConfig = None,
     seed: Seed = None,
     jobs: Jobs = None,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from spanloom.document import Document
 from spanloom.document.document import check_mentions
@@ -36,7 +36,7 @@ from spanloom.formats.staging import settle_input
 from spanloom.formats.text import TEXT
 from spanloom.formats.xmi import XMI
 
-__all__ = ["FORMATS", "Format", "Losses", "from_record", "read", "to_record", "validate", "write"]
+__all__ = ["FORMATS", "Format", "Losses", "OnError", "from_record", "read", "to_record", "validate", "write"]
 
 # The first that knows a path reads it: brat stands before text, because a .txt with an .ann beside it is brat's.
 _ALL = (
@@ -58,23 +58,29 @@ _ALL = (
 FORMATS: dict[str, Format] = {kind.name: kind for kind in _ALL}
 
 
+OnError = Literal["stop", "skip"] | Callable[[Problem], None]
+
+
 def read(
-    path: str | Path,
+    path: str | Path | Sequence[str | Path],
     format: str | None = None,
     *,
     mentions: bool = True,
     notice: Callable[[str], None] | None = None,
+    on_error: OnError = "stop",
     **options: Any,
 ) -> Iterator[Document]:
     """The documents of a file, of a folder, or of standard input (``-``), one at a time.
 
     Args:
-        path: a file or folder. Of a folder that is not brat, every file of a known format is read, by name; the
-            others are told.
+        path: a file or folder, or several. Of a folder that is not brat, every file of a known format is read, by name;
+            the others are told.
         format: a name in `FORMATS`; told by the file's name if not given.
         mentions: if false, mentions are left out, and what is wrong with them does not matter.
         notice: called, when all is read, with a line for each kind of thing that was read other than it stands, such
             as fragments that were sorted. Without it, each is a `DataWarning`.
+        on_error: ``stop`` raises at the first record that cannot be read; ``skip`` leaves such records out, which is
+            told as `notice` tells, or hands the first problem of each to a function.
         options: of the format: ``columns`` for column files.
 
     Raises:
@@ -88,17 +94,27 @@ def read(
     ...     [document.mentions[0].spans for document in read(path)]
     [(Span(start=0, end=9),)]
     """
-    return _documents(_scan(path, format, options, mentions), mentions, notice)
+    if not callable(on_error) and on_error not in ("stop", "skip"):
+        raise UsageError(f"on_error is {on_error!r}, expected 'stop', 'skip' or a function")
+    paths = [path] if isinstance(path, str | Path) else path
+    scans = [_scan(one, format, options, mentions) for one in paths]  # all formats are looked at before any file
+    return _documents(chain.from_iterable(scans), mentions, notice, on_error)
 
 
-def _documents(scans: Iterable[Scanned], mentions: bool, notice: Callable[[str], None] | None) -> Iterator[Document]:
+def _documents(
+    scans: Iterable[Scanned], mentions: bool, notice: Callable[[str], None] | None, on_error: OnError
+) -> Iterator[Document]:
     notices = Notices()
+    leave_out = notices.leave_out if on_error == "skip" else on_error
     try:
         for scanned in scans:
             problems = [problem for problem in scanned.problems if mentions or problem.mention is None]
-            for problem in problems:
-                if problem.severity == "error":
-                    raise problem.to_error()
+            error = next((problem for problem in problems if problem.severity == "error"), None)
+            if error is not None:
+                if not callable(leave_out):
+                    raise error.to_error()
+                leave_out(error)
+                continue
             notices.add(problems)
             if scanned.document is not None:
                 yield scanned.document if mentions else scanned.document.copy(mentions=[])
@@ -124,25 +140,22 @@ def validate(path: str | Path, format: str | None = None, **options: Any) -> Ite
     ...     [(problem.line, problem.message) for problem in validate(path)]
     [(1, "text is 1, expected the document's text"), (2, 'span 0-2 is outside the text of 1 characters')]
     """
-    return _problems(_scan(path, format, options, mentions=True), path)
+    return _problems(_scan(path, format, options, mentions=True))
 
 
-def _problems(scans: Iterator[Scanned], path: str | Path) -> Iterator[Problem]:
+def _problems(scans: Iterator[Scanned]) -> Iterator[Problem]:
     seen: set[int] = set()  # hashes, because the identifiers of a large file need not fit in memory
-    try:
-        for scanned in scans:
-            yield from scanned.problems
-            document = scanned.document
-            if document is None:
-                continue
-            if document.id and hash(document.id) in seen:
-                message = f"an earlier document is called {document.id!r} too; give each an identifier of its own"
-                yield Problem("warning", "duplicate document", message, path=scanned.path, line=scanned.line)
-            seen.add(hash(document.id))
-            if not any(problem.severity == "error" for problem in scanned.problems):
-                yield from (_placed(problem, scanned) for problem in validate_document(document))
-    except DataError as error:  # a file that the system cannot read
-        yield Problem("error", "unreadable", error.message, path=error.path or str(path), line=error.line)
+    for scanned in scans:
+        yield from scanned.problems
+        document = scanned.document
+        if document is None:
+            continue
+        if document.id and hash(document.id) in seen:
+            message = f"an earlier document is called {document.id!r} too; give each an identifier of its own"
+            yield Problem("warning", "duplicate document", message, path=scanned.path, line=scanned.line)
+        seen.add(hash(document.id))
+        if not any(problem.severity == "error" for problem in scanned.problems):
+            yield from (_placed(problem, scanned) for problem in validate_document(document))
 
 
 def _placed(problem: Problem, scanned: Scanned) -> Problem:
@@ -240,8 +253,19 @@ def _scan(path: str | Path, name: str | None, options: dict[str, Any], mentions:
         inputs = [(kind or _known(root), path)]
     for one, _ in inputs:
         _check_options(one, options, one.scan_options)
-    scans = (one.scan(file, **options, **_more(one, root, file, mentions)) for one, file in inputs)
+    scans = (
+        _readable(one.scan(file, **options, **_more(one, root, file, mentions)), str(file)) for one, file in inputs
+    )
     return chain(not_read(others), chain.from_iterable(scans))
+
+
+def _readable(scan: Iterator[Scanned], path: str) -> Iterator[Scanned]:
+    """A scan; what ends it, such as a file that is damaged in the middle, is an error of its last record."""
+    try:
+        yield from scan
+    except DataError as error:
+        problem = Problem("error", "unreadable", error.message, path=error.path or path, line=error.line)
+        yield Scanned(None, [problem], path, error.line)
 
 
 def _settled(root: Path) -> Path:

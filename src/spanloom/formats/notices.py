@@ -48,10 +48,16 @@ class Notices:
                 kind.count += 1
                 kind.files.add(problem.path)
 
+    def leave_out(self, problem: Problem) -> None:
+        """Count a record that was left out because of an error."""
+        kind = self.kinds.setdefault("", _Kind(problem))
+        kind.count += 1
+        kind.files.add(problem.path)
+
     def lines(self) -> Iterator[str]:
         """One line for each kind."""
-        for kind in self.kinds.values():
-            line = str(kind.first.to_error())
+        for name, kind in self.kinds.items():
+            line = ("" if name else "left out: ") + str(kind.first.to_error())
             if kind.count > 1:
                 files = f" in {len(kind.files):,} files" if len(kind.files) > 1 else ""
                 line += f" ({kind.count:,} such{files}; spanloom validate lists them)"

@@ -1,0 +1,63 @@
+"""How verbs read: one input or several, and what becomes of a record that cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from spanloom.cli.columns import column_options
+from spanloom.cli.execute import FAILED
+from spanloom.cli.messages import Messages, plural
+from spanloom.document import Document
+from spanloom.document.validate import Problem
+from spanloom.errors import UsageError
+from spanloom.formats import OnError, read
+from spanloom.formats.base import STDIO
+
+_LISTED = 100  # of the records that were left out
+
+
+class Reading:
+    """Reads inputs; a bad record ends it, or is left out and listed at the end.
+
+    Args:
+        say: where to list.
+        input_format: of all inputs, where their names do not tell.
+        columns: of column files.
+        on_error: ``stop`` or ``skip``.
+    """
+
+    def __init__(
+        self, say: Messages, *, input_format: str | None = None, columns: str | None = None, on_error: str = "stop"
+    ) -> None:
+        if on_error not in ("stop", "skip"):
+            raise UsageError(f"--on-error is {on_error!r}, expected stop or skip")
+        self._say = say
+        self._options: dict[str, Any] = {"format": input_format, **column_options(columns)}
+        self._skips = on_error == "skip"
+        self._left_out: list[Problem] = []
+        self._count = 0
+
+    def __call__(self, inputs: str | Sequence[str], *, mentions: bool = True) -> Iterator[Document]:
+        """The documents of inputs, one after the other."""
+        paths = [inputs] if isinstance(inputs, str) else list(inputs)
+        if paths.count(STDIO) > 1:
+            raise UsageError("standard input (-) can be read only once; give the others as files")
+        on_error: OnError = self._leave_out if self._skips else "stop"
+        return read(paths, mentions=mentions, notice=self._say.notice, on_error=on_error, **self._options)
+
+    def _leave_out(self, problem: Problem) -> None:
+        self._count += 1
+        if len(self._left_out) < _LISTED:
+            self._left_out.append(problem)
+
+    def finish(self) -> int | None:
+        """List what was left out; the exit code, none if all was read."""
+        if not self._count:
+            return None
+        for problem in self._left_out:
+            self._say(f"spanloom: left out: {problem.to_error()}")
+        if self._count > len(self._left_out):
+            self._say(f"spanloom: and {self._count - len(self._left_out):,} more; spanloom validate lists all")
+        self._say(f"spanloom: {plural(self._count, 'record')} left out, because of errors; all others were read")
+        return FAILED
