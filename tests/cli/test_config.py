@@ -29,7 +29,7 @@ def config(tmp_path):
 def test_the_command_line_wins_over_the_file(config):
     file = config('train = "a"\noutput = "m"\nepochs = 3\nstructure = "bio"\ntune-penalty = false\n')
     options = effective({"train": "b", "epochs": None, "structure": "separators", "l2": []}, file)
-    assert options.train == "b"
+    assert options.train == ["b"]
     assert options.parameters() == {"structure": "separators", "epochs": 3, "tune_penalty": False, "n_jobs": -1}
 
 
