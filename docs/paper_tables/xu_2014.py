@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from paper_tables import Ours, Sentence, Table, ours, record
 
 UNER, CLINICAL = "segmentation", "segmentation_clinical"
@@ -72,6 +74,11 @@ def row(features: str, method: str) -> list[str]:
     ]  # fmt: skip
 
 
+def clinical(features: str, method: str, title: str, columns: Sequence[str]) -> Ours:
+    """A figure of the bundled corpus."""
+    return ours(CLINICAL, title, [features, method], columns)
+
+
 def of_type(name: str, features: str, method: str, kind: str) -> Ours:
     """Precision, recall and F1 of a type: the counts of five folds, added."""
     parts = [part for part in record(name)["data"]["parts"] if ", trained on fold" in part["key"]]
@@ -90,6 +97,38 @@ TABLES = {
         [
             ["", "MSRSeg", "", "", "79.42 / 86.00 / 82.58", "not run"],
             *(row(features, method) for features in PAPER for method in METHODS),
+        ],
+    ),
+    "xu-2014-1-clinical": Table(
+        ("features", "method", "ours: mentions", "ours: words"),
+        [
+            [
+                label(features),
+                METHODS[method],
+                *(clinical(features, method, "Table 1 on the bundled", columns) for columns in (MENTIONS, WORDS)),
+            ]
+            for features in PAPER
+            for method in METHODS
+        ],
+    ),
+    "xu-2014-1-types": Table(
+        ("features", "method", *(column for kind in TYPES for column in (f"paper: {kind}", f"ours: {kind}"))),
+        [
+            [
+                label(features),
+                METHODS[method],
+                *(
+                    cell
+                    for pair in zip(
+                        PAPER_TYPES[features].get(method, ("", "", "", "")),
+                        (clinical(features, method, "Each type, own split", [kind]) for kind in TYPES),
+                        strict=True,
+                    )
+                    for cell in pair
+                ),
+            ]
+            for features in PAPER
+            for method in METHODS
         ],
     ),
     "xu-2014-1-uner-types": Table(
