@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import importlib
 import pkgutil
 
@@ -66,6 +67,19 @@ PUBLIC = {
     ),
 }
 
+# what the API page shows of a class
+METHODS = {
+    "Document": "columns copy id mentions meta sentences text tokens words",
+    "Mention": "concepts end head id key replace score spans start text type",
+    "Recognizer": (
+        "check explain fit fitted get_params kind log_likelihood marginals pos_ predict ready save score set_params "
+        "stream"
+    ),
+    "Cascade": "check explain fit fitted get_params kind pos_ predict save score set_params stream strongest_",
+    "Linker": "check explain fit fitted get_params kind predict save score set_params stream",
+    "Segmenter": "check explain fit fitted get_params kind marginals predict save score set_params stream",
+}
+
 
 def public(name: str) -> list[str]:
     """What a module exports: its ``__all__``, or what it defines itself."""
@@ -86,6 +100,18 @@ def test_every_folder_is_listed() -> None:
 def test_names(name: str) -> None:
     assert public(name) == PUBLIC[name].split()
     assert all(hasattr(importlib.import_module(name), key) for key in public(name))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods(name: str) -> None:
+    assert sorted(key for key in dir(getattr(spanloom, name)) if not key.startswith("_")) == METHODS[name].split()
+
+
+@pytest.mark.parametrize("name", [name for name in spanloom.__all__ if name != "__version__"])
+def test_examples_import_what_they_use(name: str) -> None:
+    for example in doctest.DocTestFinder().find(getattr(spanloom, name), name, module=False, globs={}):  # type: ignore[arg-type]
+        result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example)
+        assert not result.failed, example.name
 
 
 def test_unknown_names_are_attribute_errors() -> None:

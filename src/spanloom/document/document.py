@@ -39,6 +39,7 @@ class Document:
     Raises:
         DataError: a text that is no string, or a mention that is no `Mention`.
 
+    >>> from spanloom import Document, Mention
     >>> document = Document("No acute distress.", tokens=[[0, 2], [3, 8], [9, 17], [17, 18]])
     >>> document.words
     ['No', 'acute', 'distress', '.']

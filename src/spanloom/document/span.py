@@ -15,6 +15,7 @@ from spanloom.errors import DataError
 class Span(NamedTuple):
     """Characters ``text[start:end]``.
 
+    >>> from spanloom import Span
     >>> "left atrium"[slice(*Span(5, 11))]
     'atrium'
     """
@@ -39,6 +40,7 @@ class Mention:
     Raises:
         DataError: no span at all, spans that are no pairs, or concepts that are no list.
 
+    >>> from spanloom import Mention
     >>> mention = Mention("problem", [(0, 11), (22, 29)])
     >>> mention.spans[1].end, mention.text("infarctions watershed embolic")
     (29, 'infarctions embolic')

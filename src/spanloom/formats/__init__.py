@@ -87,7 +87,9 @@ def read(
         UsageError: at once: the format cannot be told, or has no such option.
         DataError: when it is reached: the first problem, with file and line.
 
+    >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
+    >>> from spanloom import read
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "notes.conll")
     ...     _ = path.write_text("mild B-problem\\npain I-problem\\n")

@@ -333,7 +333,7 @@ class Linker(MentionEstimator):
             UsageError: the folder is there, or the linker is not trained.
             DataError: the system refused to write.
         """
-        params = self.plain_params()
+        params = self._plain_params()
         if isinstance(self.pos, Filler):
             params["pos"] = None
         if isinstance(self.language_model, LanguageModel):
@@ -349,10 +349,10 @@ class Linker(MentionEstimator):
         choices: dict[str, Iterable[str]] = {"task": TASKS, "method": METHODS}
         if isinstance(self.features, str):
             choices["features"] = PRESETS
-        self.check_choices(choices)
+        self._check_choices(choices)
         if not isinstance(self.features, str) and not len(self.features):
             raise UsageError("features is empty, expected a preset's name or at least one template")
-        self.check_whole_numbers(
+        self._check_whole_numbers(
             {"candidates": 1, "beam": 1, "iterations": 1, "patience": 1, "runs": 1, "folds": 2, "random_state": 0}
         )
         check_source(self.pos)
@@ -369,7 +369,7 @@ class Linker(MentionEstimator):
         share: Any = self.least
         if not isinstance(share, Real) or not 0 < float(share) < 1:
             raise UsageError(f"least is {share!r}, expected a probability between 0 and 1")
-        self.check_jobs()
+        self._check_jobs()
 
     @property
     def fitted(self) -> System:

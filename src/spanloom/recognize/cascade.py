@@ -58,6 +58,7 @@ class Cascade(MentionEstimator):
     Attributes after fitting: ``chains_``, a `Recognizer` for each type, in their order; ``types_``; ``report_``;
     ``pos_``; and ``lost_``, the mentions that the model cannot hold; the last is not saved.
 
+    >>> from spanloom import Cascade, Document, Mention
     >>> chest_pain = [Mention("problem", [(3, 13)]), Mention("body", [(3, 8)])]
     >>> documents = [Document("no chest pain today", mentions=chest_pain)] * 50
     >>> cascade = Cascade(features=["bias", "w[0]"]).fit(documents)
@@ -251,7 +252,7 @@ class Cascade(MentionEstimator):
             UsageError: the folder is there, or the cascade is not trained.
             DataError: the system refused to write.
         """
-        params = self.plain_params() | ({"pos": None} if isinstance(self.pos, Filler) else {})
+        params = self._plain_params() | ({"pos": None} if isinstance(self.pos, Filler) else {})
         write_cascade(StoredCascade(params, self.fitted, self.report_, self.pos_), path, force=force)
 
     def check(self) -> None:

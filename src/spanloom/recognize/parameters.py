@@ -91,14 +91,14 @@ class Parameters:
             estimator_type=None, target_tags=TargetTags(required=False), input_tags=documents, no_validation=True
         )
 
-    def plain_params(self) -> dict[str, Any]:
+    def _plain_params(self) -> dict[str, Any]:
         """The parameters as a model file keeps them: numbers of numpy are those of Python, and there is one thread.
 
         A model does not depend on the number of threads.
         """
         return {name: np.asarray(value).tolist() for name, value in {**self.get_params(), "n_jobs": 1}.items()}
 
-    def check_choices(self, choices: Mapping[str, Iterable[str]]) -> None:
+    def _check_choices(self, choices: Mapping[str, Iterable[str]]) -> None:
         """Whether parameters have one of the values that they may have.
 
         Raises:
@@ -108,7 +108,7 @@ class Parameters:
             if getattr(self, name) not in known:
                 raise UsageError(f"{name} is {getattr(self, name)!r}, expected one of {', '.join(known)}")
 
-    def check_whole_numbers(self, least: Mapping[str, int]) -> None:
+    def _check_whole_numbers(self, least: Mapping[str, int]) -> None:
         """Whether parameters are whole numbers, each from its least one.
 
         Raises:
@@ -119,7 +119,7 @@ class Parameters:
             if not isinstance(value, Integral) or value < start:
                 raise UsageError(f"{name} is {value!r}, expected a whole number from {start}")
 
-    def check_positive(self, *names: str) -> None:
+    def _check_positive(self, *names: str) -> None:
         """Whether parameters are numbers above 0.
 
         Raises:
@@ -144,7 +144,7 @@ class Parameters:
         """Whether the parameters can be meant."""
         raise NotImplementedError
 
-    def check_jobs(self) -> None:
+    def _check_jobs(self) -> None:
         """Whether ``n_jobs`` can be meant.
 
         Raises:

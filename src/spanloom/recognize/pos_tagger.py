@@ -265,7 +265,7 @@ class PosTagger(Parameters):
     def description(self) -> dict[str, Any]:
         """What a model file says of the tagger, as JSON values; with `TagModel.arrays` it is all of it."""
         model = self.fitted
-        description = _Description(params=self.plain_params(), tags=list(model.tags), report=self.report_)
+        description = _Description(params=self._plain_params(), tags=list(model.tags), report=self.report_)
         return description.model_dump(mode="json")
 
     @classmethod
@@ -289,7 +289,7 @@ class PosTagger(Parameters):
         Raises:
             UsageError: one cannot.
         """
-        self.check_whole_numbers({"epochs": 1, "min_count": 1, "random_state": 0})
+        self._check_whole_numbers({"epochs": 1, "min_count": 1, "random_state": 0})
         for name, above in (("l2", False), ("rate", True)):
             number = getattr(self, name)
             if not isinstance(number, int | float) or not 0 <= number < np.inf or (above and not number):

@@ -96,7 +96,7 @@ class Recognizer(MentionEstimator):
     Attributes after fitting: ``types_``, ``tagger_``, ``report_``, ``strongest_``, ``pos_``, and ``lost_``, the
     mentions that the model cannot hold; the last is not saved.
 
-    >>> from spanloom.document import Mention
+    >>> from spanloom import Document, Mention, Recognizer
     >>> documents = [Document("no chest pain", mentions=[Mention("problem", [(3, 13)])])] * 50
     >>> recognizer = Recognizer(features=["bias", "w[0]", "w[-1]"]).fit(documents)
     >>> found = recognizer.predict("no chest pain today")
@@ -318,7 +318,7 @@ class Recognizer(MentionEstimator):
             UsageError: the folder is there, or the recognizer is not trained.
             DataError: the system refused to write.
         """
-        params = self.plain_params() | ({"pos": None} if isinstance(self.pos, Filler) else {})
+        params = self._plain_params() | ({"pos": None} if isinstance(self.pos, Filler) else {})
         write_recognizer(Stored(params, self.fitted, self.report_, self.strongest_, self.pos_), path, force=force)
 
     def log_likelihood(self, X: Given) -> Floats:
@@ -366,21 +366,21 @@ class Recognizer(MentionEstimator):
         }  # fmt: skip
         if isinstance(self.features, str):
             choices["features"] = PRESETS
-        self.check_choices(choices)
+        self._check_choices(choices)
         check_source(self.pos)
         if not isinstance(self.features, str) and not len(self.features):
             raise UsageError("features is empty, expected a preset's name or at least one template")
         lambdas(self.l2)
         names_from(self.names)
-        self.check_whole_numbers(
+        self._check_whole_numbers(
             {"components": 1, "epochs": 1, "runs": 1, "iterations": 1, "min_count": 1, "random_state": 0}
         )
         longest: Any = self.longest
         if longest is not None and not isinstance(longest, Integral):
             raise UsageError(f"longest is {longest!r}, expected a whole number, or None")
         configured(self.structure, self.components, self.longest)
-        self.check_jobs()
-        self.check_positive("rate")
+        self._check_jobs()
+        self._check_positive("rate")
 
     @property
     def _headless(self) -> str | None:

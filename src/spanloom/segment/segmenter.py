@@ -87,7 +87,7 @@ class Segmenter(MentionEstimator):
     Attributes after fitting: ``types_``, ``model_``, ``report_``, ``strongest_``; and, not saved, ``lost_``, the
     mentions that the model cannot hold, and ``seconds_``, how long the processor worked on what.
 
-    >>> from spanloom.document import Mention
+    >>> from spanloom import Document, Mention, Segmenter
     >>> tokens = [[0, 2], [2, 3], [3, 5], [5, 7]]
     >>> document = Document("患者无关节疼痛", tokens=tokens, mentions=[Mention("problem", [(3, 7)])])
     >>> segmenter = Segmenter(features=["bias", "w[-1..1]"]).fit([document] * 50)
@@ -342,7 +342,7 @@ class Segmenter(MentionEstimator):
         choices: dict[str, Iterable[str]] = {"method": METHODS, "optimizer": OPTIMIZERS}
         if isinstance(self.features, str):
             choices["features"] = SETS
-        self.check_choices(choices)
+        self._check_choices(choices)
         if not isinstance(self.features, str) and not len(self.features):
             raise UsageError("features is empty, expected the name of a set or at least one template")
         for name in ("single_word", "constraints"):
@@ -352,11 +352,11 @@ class Segmenter(MentionEstimator):
             parse(text)
         lambdas(self.l2)
         names_from(self.names)
-        self.check_whole_numbers(
+        self._check_whole_numbers(
             {"dual_iterations": 1, "epochs": 1, "iterations": 1, "min_count": 1, "random_state": 0}
         )
-        self.check_positive("rate", "weight")
-        self.check_jobs()
+        self._check_positive("rate", "weight")
+        self._check_jobs()
 
     @property
     def _settings(self) -> Settings:
