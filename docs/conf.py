@@ -21,6 +21,7 @@ CONTENTS = {
         "docs/tutorials/own-brat-files",
         "docs/tutorials/link",
         "docs/tutorials/segment",
+        "docs/tutorials/texts-and-tables",
     ],
     "How to": [
         "docs/how-to/own-data",

@@ -55,7 +55,7 @@ def documents_of(X: Given, name: str = "X") -> Iterator[Document]:
     ['no pain', 'fever']
     >>> list(documents_of(["no pain", None]))
     Traceback (most recent call last):
-    spanloom.errors.DataError: item 1 of X is missing (None), expected a text; leave such rows out, as X.dropna() does
+    spanloom.errors.DataError: item 1 of X is missing, expected a text; leave such rows out, as X.dropna() does
     """
     if isinstance(X, str | Document):
         return iter([_document(X, 0, name)])
@@ -142,7 +142,7 @@ def _document(item: object, i: int, name: str) -> Document:
         return Document(str(item))
     if _missing(item):
         advice = f"leave such rows out, as {name}.dropna() does"
-        raise DataError(f"item {i} of {name} is missing ({item}), expected a text; {advice}")
+        raise DataError(f"item {i} of {name} is missing, expected a text; {advice}")
     raise UsageError(f"item {i} of {name} is {_short(item)}, expected a text or a Document")
 
 
