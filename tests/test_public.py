@@ -40,7 +40,7 @@ PUBLIC = {
     ),
     "spanloom.integrations": "",
     "spanloom.kernels": "borrowing inner",
-    "spanloom.learn": "Epoch Iteration Objective TrainingSet adagrad adagrad_together minimize search_step",
+    "spanloom.learn": "Epoch Iteration Objective TrainingSet adagrad adagrad_together check_weights minimize search_step",
     "spanloom.link": "LinkReport Linker PAPER_FEATURES Pipeline load",
     "spanloom.matching": "Interval Intervals KEYS Key Overlaps Score boundaries exact heads overlaps score",
     "spanloom.modelfile": "damaged load_arrays read_description read_kind save_model",
@@ -67,17 +67,17 @@ PUBLIC = {
     ),
 }
 
-# what the API page shows of a class
+# of classes; `check_stored` and `ready` are for the package, and the API page leaves them out
 METHODS = {
     "Document": "columns copy id mentions meta sentences text tokens words",
     "Mention": "concepts end head id key replace score spans start text type",
     "Recognizer": (
-        "check explain fit fitted get_params kind log_likelihood marginals pos_ predict ready save score set_params "
-        "stream"
+        "check check_stored explain fit fitted get_params kind log_likelihood marginals pos_ predict ready save score "
+        "set_params stream"
     ),
-    "Cascade": "check explain fit fitted get_params kind pos_ predict save score set_params stream strongest_",
-    "Linker": "check explain fit fitted get_params kind predict save score set_params stream",
-    "Segmenter": "check explain fit fitted get_params kind marginals predict save score set_params stream",
+    "Cascade": "check check_stored explain fit fitted get_params kind pos_ predict save score set_params stream strongest_",
+    "Linker": "check check_stored explain fit fitted get_params kind predict save score set_params stream",
+    "Segmenter": "check check_stored explain fit fitted get_params kind marginals predict save score set_params stream",
 }
 
 
