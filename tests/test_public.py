@@ -40,7 +40,9 @@ PUBLIC = {
     ),
     "spanloom.integrations": "",
     "spanloom.kernels": "borrowing inner",
-    "spanloom.learn": "Epoch Iteration Objective TrainingSet adagrad adagrad_together check_weights minimize search_step",
+    "spanloom.learn": (
+        "Epoch Iteration Objective TrainingSet adagrad adagrad_together check_weights minimize search_step"
+    ),
     "spanloom.link": "LinkReport Linker PAPER_FEATURES Pipeline load",
     "spanloom.matching": "Interval Intervals KEYS Key Overlaps Score boundaries exact heads overlaps score",
     "spanloom.modelfile": "damaged load_arrays read_description read_kind save_model",
@@ -75,7 +77,9 @@ METHODS = {
         "check check_stored explain fit fitted get_params kind log_likelihood marginals pos_ predict ready save score "
         "set_params stream"
     ),
-    "Cascade": "check check_stored explain fit fitted get_params kind pos_ predict save score set_params stream strongest_",
+    "Cascade": (
+        "check check_stored explain fit fitted get_params kind pos_ predict save score set_params stream strongest_"
+    ),
     "Linker": "check check_stored explain fit fitted get_params kind predict save score set_params stream",
     "Segmenter": "check check_stored explain fit fitted get_params kind marginals predict save score set_params stream",
 }
