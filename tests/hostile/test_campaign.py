@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from campaign.faults import cases_of
 from campaign.frame import Record, generator
+from campaign.outputs import QUICK
+
+CAMPAIGN = Path(__file__).with_name("campaign")
+IN_SHORT = {"convert, jsonl": {"old"}, "convert, brat": {"none", "old"}, "convert, brat folder": {"old"}}
 
 
 def test_a_case_draws_the_same_whichever_others_run() -> None:
@@ -19,3 +30,25 @@ def test_a_record_shows_counts_and_how_to_see_a_failure_again() -> None:
     record.fail("train", "torn", 17, "model.json is missing")
     assert record.outcomes == {"old": 1, "new": 2, "torn": 1}
     assert str(record).splitlines()[-2:] == ["    all    2    1     1", "case 17: train: torn: model.json is missing"]
+
+
+def run(*arguments: object) -> str:
+    """A campaign in a process of its own, which forks: nothing of the other tests is in it."""
+    line = [sys.executable, str(CAMPAIGN), *map(str, arguments)]
+    done = subprocess.run(line, stdout=subprocess.PIPE, encoding="utf-8", check=False)
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="runs are forked")
+
+
+@forks
+def test_no_step_of_an_output_may_fail_or_be_the_last() -> None:
+    cases = [number for number, case in enumerate(cases_of(QUICK)) if case.before in IN_SHORT.get(case.output.name, ())]
+    assert "undone" in run("faults", "--only", *cases)
+
+
+@forks
+def test_runs_killed_at_random_calls_leave_the_old_or_the_new() -> None:
+    run("kills", "--count", 50)

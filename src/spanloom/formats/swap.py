@@ -20,7 +20,7 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -41,7 +41,7 @@ class _Move(NamedTuple):
         place: where the output goes, from the folder around the staging.
         name: of the new one in ``new`` and of the old one in ``old``.
         folder: whether an old folder makes way; it is renamed, where a file is linked.
-        stamp: size and time of the new file, by which it is known when it is in place.
+        stamp: size and time of the new one, by which it is known when it is in place.
     """
 
     place: str
@@ -89,6 +89,8 @@ def undo(staging: Path) -> None:
     for move in _read(journal):
         target, new, old = staging.parent / move.place, staging / NEW / move.name, staging / OLD / move.name
         if move.folder:
+            if _stamp(target) == move.stamp:
+                target.rename(new)
             if old.exists() and not target.exists():
                 old.rename(target)
         elif _stamp(target) == move.stamp:
@@ -150,14 +152,8 @@ def _in_steps(staging: Path, moves: Sequence[tuple[Path, Path]]) -> None:
             _keep(target, staging / OLD / new.name)
         place = os.path.relpath(target.parent.resolve() / target.name, staging.parent.resolve())
         lines.append(_Move(place, new.name, folder, _stamp(new))._asdict())
-    draft = staging / f"{UNDO}.draft"
-    draft.write_text(json.dumps(lines), encoding="utf-8")
-    _flush(draft)
-    draft.rename(staging / UNDO)
-    _flush_folder(staging / OLD)
-    _flush_folder(staging)
-    _flush_folder(staging.parent)
     try:
+        _write_journal(staging, lines)
         for new, target in moves:
             if target.is_dir():
                 target.rename(staging / OLD / new.name)
@@ -166,6 +162,15 @@ def _in_steps(staging: Path, moves: Sequence[tuple[Path, Path]]) -> None:
     except BaseException:
         undo(staging)
         raise
+
+
+def _write_journal(staging: Path, lines: Sequence[Mapping[str, object]]) -> None:
+    draft = staging / f"{UNDO}.draft"
+    draft.write_text(json.dumps(lines), encoding="utf-8")
+    _flush(draft)
+    draft.rename(staging / UNDO)
+    for folder in (staging / OLD, staging, staging.parent):
+        _flush_folder(folder)
 
 
 def _keep(file: Path, kept: Path) -> None:

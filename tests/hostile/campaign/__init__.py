@@ -1,6 +1,6 @@
 """Hostile campaigns: many seeded attempts to break a promise, counted by what came of each.
 
-A section is a module here with a function ``run(cases, seed, folder) -> Record`` and a line in `frame.SECTIONS`:
+A section is a function ``run(cases, seed, folder) -> Record`` in a module here, and a line in `frame.SECTIONS`:
 
     python tests/hostile/campaign SECTION [--count N] [--seed S] [--only CASE]
 
