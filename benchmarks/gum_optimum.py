@@ -1,4 +1,4 @@
-"""GUM with the optimizer of the papers: L-BFGS until its stopping rule ends it, for each lambda by itself.
+"""GUM with the optimizer of Lu and Roth (2015): L-BFGS until its stopping rule ends it, for each lambda by itself.
 
     python benchmarks/gum_optimum.py --data DATA --work FOLDER
 
