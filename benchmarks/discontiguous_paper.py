@@ -4,9 +4,10 @@
     python benchmarks/discontiguous_paper.py --data DATA --cache CACHE --training all --model seven_tag
 
 Where `discontiguous.py` has our own settings, this has the paper's: the features of its section 5.2 (preset
-`clinical`) with all prefixes of 1,000 Brown clusters of the text of all parts, the optimum of the likelihood (by L-BFGS,
-until its stopping rule ends it; the paper names no optimizer), lambda from 0.125, 0.25, 0.5, 1 and 2 by F1 on development data with the reading `enough`, and no mention penalty.
-SHARED and SPLIT have at most three components, and are counted by `derivations`, as in the paper, and by `subgraphs`.
+`clinical`) with all prefixes of 1,000 Brown clusters of the text of all parts, the optimum of the likelihood (by
+L-BFGS, until its stopping rule ends it; the paper names no optimizer), lambda from 0.125, 0.25, 0.5, 1 and 2 by F1 on
+development data with the reading `enough`, and no mention penalty. SHARED and SPLIT have at most three components,
+and are counted by `derivations`, as in the paper, and by `subgraphs`.
 
 The paper's two sizes are two splits of one corpus of clinical notes that is not free. What stands in for them:
 
