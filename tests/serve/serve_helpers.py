@@ -23,9 +23,9 @@ class Server(NamedTuple):
     def port(self) -> int:
         return int(self.url.rstrip("/").rpartition(":")[2])
 
-    def stop(self, number: int = signal.SIGTERM) -> int:
+    def stop(self, number: int = signal.SIGTERM, seconds: float = 60) -> int:
         self.process.send_signal(number)
-        return self.process.wait(60)
+        return self.process.wait(seconds)
 
 
 @contextmanager

@@ -120,6 +120,15 @@ def memory(server: Server) -> int:
     return 1024 * int(next(line.split()[1] for line in status.read_text().splitlines() if line.startswith("VmRSS")))
 
 
+def test_long_sentences_are_refused(client: httpx.Client) -> None:
+    text = "No pain. " + "无关节疼痛" * 5000
+    refused(client.post("/predict", json={"text": text}), 413, "character 9 ", "25,000 tokens", "20,000")
+    given = {"text": "pain " * 25_000, "tokens": [[5 * i, 5 * i + 4] for i in range(25_000)]}
+    refused(client.post("/predict", json={**given, "sentences": [[0, 25_000]]}), 413, "character 0 ")
+    halves = {**given, "sentences": [[0, 12_500], [12_500, 25_000]]}
+    assert client.post("/predict", json=halves).status_code == 200
+
+
 def test_long_texts_are_refused(client: httpx.Client) -> None:
     refused(client.post("/predict", json={"text": "a " * 200_001}), 413, "400,002 characters", "400,000")
     half = {"text": "a " * 100_001}
@@ -176,7 +185,12 @@ def test_what_is_no_request(server: Server, client: httpx.Client, said: bytes) -
     with closing(socket.create_connection(("127.0.0.1", server.port), timeout=20)) as open_:
         open_.sendall(said)
         open_.shutdown(socket.SHUT_WR)
-        assert open_.recv(100).startswith((b"HTTP/1.1 4", b"HTTP/1.1 2", b""))
+        answer = b"".join(iter(lambda: open_.recv(1000), b""))
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith((b"HTTP/1.1 4", b"HTTP/1.1 2"))
+    if head.startswith(b"HTTP/1.1 4"):
+        assert b"application/json" in head
+        assert json.loads(body).keys() == {"error"}
     assert client.get("/health").status_code == 200
 
 

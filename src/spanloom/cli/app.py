@@ -335,12 +335,17 @@ def _serve(
     max_text: Annotated[
         int, typer.Option("--max-text", min=1, metavar="N", help="Characters of a request's documents together.")
     ] = 1_000_000,
+    max_sentence: options.MaxSentence = 20_000,
+    max_memory: options.MaxMemory = 1024,
     timeout: Annotated[
         float, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="When a request is given up.")
     ] = 30.0,
+    allow_host: options.AllowHost = None,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", "-j", min=1, metavar="N", help="Requests worked on at once; as cores if not given."),
+        typer.Option(
+            "--jobs", "-j", min=1, metavar="N", help="Short requests at once, and long ones; as cores if not given."
+        ),
     ] = None,
     quiet: Quiet = False,
 ) -> None:

@@ -78,6 +78,16 @@ Limit = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Threads; all cores if not given.")]
+MaxSentence = Annotated[int, typer.Option("--max-sentence", min=1, metavar="N", help="Tokens of one sentence.")]
+MaxMemory = Annotated[
+    int, typer.Option("--max-memory", min=16, metavar="MB", help="Memory for the work on one request.")
+]
+AllowHost = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-host", metavar="NAME", help="A name by which requests may call the server.", show_default=False
+    ),
+]
 Seed = Annotated[int | None, typer.Option("--seed", metavar="N", help="Seed of every random choice.")]
 Threshold = Annotated[
     float,

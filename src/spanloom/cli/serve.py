@@ -17,7 +17,10 @@ def run(
     port: int,
     max_body: int,
     max_text: int,
+    max_sentence: int,
+    max_memory: int,
     timeout: float,
+    allow_host: list[str] | None,
     jobs: int | None,
     quiet: bool,
 ) -> int:
@@ -32,8 +35,9 @@ def run(
         if not is_loopback(host):
             say("spanloom: whoever can reach this address can use the models; there is no password")
         place = url(opened)
+        limits = Limits(max_body, max_text, timeout, sentence=max_sentence, memory=max_memory)
         ended = serve(
-            found, opened, host=host, limits=Limits(max_body, max_text, timeout), n_jobs=jobs or ALL_CORES,
+            found, opened, host=host, limits=limits, names=allow_host or (), n_jobs=jobs or ALL_CORES,
             started=lambda: say(f"spanloom: {', '.join(found)} at {place}, API at {place}docs; Ctrl-C stops"),
         )  # fmt: skip
     return INTERRUPTED if ended == signal.SIGINT else 0

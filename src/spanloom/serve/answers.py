@@ -1,11 +1,12 @@
-"""From the bytes of a body to the bytes of an answer: what a thread does for a request."""
+"""From the bytes of a body to the bytes of an answer: the work on a request."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
-from typing import Any
+import traceback
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 from spanloom.document import Document
 from spanloom.errors import DataError, UsageError
@@ -14,7 +15,7 @@ from spanloom.formats.json_text import loads
 from spanloom.formats.record import mention_record
 from spanloom.serve.limits import Limits, Refused
 from spanloom.serve.served import Served
-from spanloom.serve.work import Ticket
+from spanloom.text import prepare
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
@@ -22,16 +23,57 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 FEATURES = 12  # of each role and candidate in an explanation
 
 
-def predict(
-    served: Served, raw: bytes, limits: Limits, ticket: Ticket, *, threshold: float = 0.0, others: bool = False
-) -> bytes:
+class Job(NamedTuple):
+    """What is asked of a model; the body is separate.
+
+    Args:
+        verb: ``predict`` or ``explain``.
+        model: its name.
+        threshold: leave out mentions with a lower score.
+        others: whether mentions that are considered, but not found, are asked for.
+    """
+
+    verb: str
+    model: str
+    threshold: float = 0.0
+    others: bool = False
+
+
+def answer(models: Mapping[str, Served], job: Job, raw: bytes, limits: Limits) -> tuple[int, bytes]:
+    """Status and body of the answer to a request; what goes wrong becomes an answer, too.
+
+    Args:
+        models: by name.
+        job: what is asked of which of them.
+        raw: the body.
+        limits: of the request.
+    """
+    served = models[job.model]
+    try:
+        if job.verb == "explain":
+            return 200, explain(served, raw, limits)
+        return 200, predict(served, raw, limits, threshold=job.threshold, others=job.others)
+    except Refused as refusal:
+        return refusal.status, error(refusal.message)
+    except MemoryError:
+        return 413, error(f"the work took more memory than {limits.memory:,} MB; send less text, or shorter sentences")
+    except Exception:
+        traceback.print_exc()
+        return 500, error("the server failed at this request; its log says why")
+
+
+def error(message: str) -> bytes:
+    """The body of an answer that refuses."""
+    return encode({"error": message})
+
+
+def predict(served: Served, raw: bytes, limits: Limits, *, threshold: float = 0.0, others: bool = False) -> bytes:
     """The record with the mentions that a model finds; a list of them for a list.
 
     Args:
         served: the model.
         raw: a record, or a list of records, as JSON.
         limits: of the request.
-        ticket: of the work.
         threshold: leave out mentions with a lower score.
         others: whether ``meta["others"]`` lists mentions that are considered, but not found.
 
@@ -43,12 +85,10 @@ def predict(
     if len(records) > limits.documents:
         raise Refused(413, f"the batch has {len(records):,} records, at most {limits.documents:,} are taken; split it")
     documents = list(_documents(records, isinstance(value, list)))
-    check_length(documents, limits)
-    marked = served.stream(ticket.watch(documents), threshold)
+    documents = ready(documents, limits)
+    marked = served.stream(documents, threshold)
     if others:
-        considered = [
-            list(map(mention_record, document.mentions)) for document in served.others(ticket.watch(documents))
-        ]
+        considered = [list(map(mention_record, document.mentions)) for document in served.others(documents)]
         marked = (
             document.copy(meta={**document.meta, "others": mentions})
             for document, mentions in zip(marked, considered, strict=True)
@@ -57,14 +97,13 @@ def predict(
     return encode(found if isinstance(value, list) else found[0])
 
 
-def explain(served: Served, raw: bytes, limits: Limits, ticket: Ticket) -> bytes:
+def explain(served: Served, raw: bytes, limits: Limits) -> bytes:
     """Why a model finds a mention, or does not.
 
     Args:
         served: the model.
         raw: a record as ``document`` and a mention of it as ``mention``, as JSON.
         limits: of the request.
-        ticket: of the work.
 
     Raises:
         Refused: the body is not that, or the model has no answer for it.
@@ -73,8 +112,7 @@ def explain(served: Served, raw: bytes, limits: Limits, ticket: Ticket) -> bytes
     if not isinstance(value, dict) or not isinstance(value.get("document"), dict) or "mention" not in value:
         raise Refused(422, "expected an object with a record as 'document' and a mention of it as 'mention'")
     asked = document_of({**value["document"], "mentions": [value["mention"]]}, "the record")
-    check_length([asked], limits)
-    [document] = ticket.watch([asked])
+    [document] = ready([asked], limits)
     try:
         found = served.explain(document.copy(mentions=[]), document.mentions[0])
     except UsageError as error:
@@ -108,8 +146,8 @@ def document_of(record: object, place: str) -> Document:
         raise Refused(422, said) from None
 
 
-def check_length(documents: list[Document], limits: Limits) -> None:
-    """Whether documents are short enough together.
+def ready(documents: list[Document], limits: Limits) -> list[Document]:
+    """Documents with tokens and sentences, if they are short enough together, and each sentence is.
 
     Raises:
         Refused: they are not.
@@ -117,6 +155,23 @@ def check_length(documents: list[Document], limits: Limits) -> None:
     size = sum(len(document.text) for document in documents)
     if size > limits.text:
         raise Refused(413, f"the text has {size:,} characters, at most {limits.text:,} are taken at once; split it")
+    prepared = list(map(prepare, documents))
+    for document in prepared:
+        _check_sentences(document, limits)
+    return prepared
+
+
+def _check_sentences(document: Document, limits: Limits) -> None:
+    if document.tokens is None or document.sentences is None:
+        return
+    for first, end in document.sentences.tolist():
+        if end - first > limits.sentence:
+            start = int(document.tokens[first, 0])
+            raise Refused(
+                413,
+                f"the sentence at character {start:,} has {end - first:,} tokens, at most {limits.sentence:,} are "
+                "taken; end sentences with full stops or blank lines, or give a record with its sentences",
+            )
 
 
 def encode(value: Any) -> bytes:

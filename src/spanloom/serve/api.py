@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any
 
@@ -14,7 +13,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from spanloom import __version__
-from spanloom.serve import answers, schema
+from spanloom.errors import clip
+from spanloom.serve import schema
+from spanloom.serve.answers import Job
 from spanloom.serve.limits import Limits, Refused
 from spanloom.serve.others import LEAST
 from spanloom.serve.page import index_page, reference_page
@@ -66,10 +67,7 @@ class Api:
             raise Refused(422, f"{served.name} is a {served.kind}, which gives no probabilities; leave out threshold")
         if others and not served.considers:
             raise Refused(422, f"{served.name} is a {served.kind}, which gives no other mentions; leave out others")
-        return await self._answer(
-            request,
-            lambda raw, ticket: answers.predict(served, raw, self._limits, ticket, threshold=threshold, others=others),
-        )
+        return await self._answer(request, Job("predict", served.name, threshold, others))
 
     async def explain(self, request: Request, model: ModelName = None) -> Response:
         """Why a model finds a mention, or does not: what each role of each token adds, and which features it has.
@@ -77,7 +75,7 @@ class Api:
         For a linker also the candidate concepts.
         """
         served = self._named(model)
-        return await self._answer(request, lambda raw, ticket: answers.explain(served, raw, self._limits, ticket))
+        return await self._answer(request, Job("explain", served.name))
 
     async def models(self) -> schema.ModelList:
         """The models that are served, and what a request may take."""
@@ -91,7 +89,8 @@ class Api:
                 for served in self._models.values()
             ],
             limits=schema.LimitRecord(
-                body=limits.body, text=limits.text, documents=limits.documents, seconds=limits.seconds
+                body=limits.body, text=limits.text, documents=limits.documents, seconds=limits.seconds,
+                sentence=limits.sentence, memory=limits.memory,
             ),
         )  # fmt: skip
 
@@ -103,14 +102,14 @@ class Api:
         """A model by its name, which is looked up and never taken for a path."""
         found = next(iter(self._models.values())) if name is None else self._models.get(name)
         if found is None:
-            raise Refused(404, f"no model is called {name!r}; there are: {', '.join(self._models)}")
+            raise Refused(404, f"no model is called {clip(str(name))}; there are: {', '.join(self._models)}")
         return found
 
-    async def _answer(self, request: Request, work: Callable[[bytes, Ticket], bytes]) -> Response:
-        with self._workers.ticket() as ticket:
+    async def _answer(self, request: Request, job: Job) -> Response:
+        async with self._workers.ticket() as ticket:
             raw = await self._body(request, ticket)
-            answer = await self._workers.run(lambda: work(raw, ticket), ticket, len(raw), lambda: _hung_up(request))
-        return Response(answer, media_type="application/json")
+            answer = await self._workers.run(job, raw, lambda: _hung_up(request))
+        return Response(answer.body, answer.status, media_type="application/json")
 
     async def _body(self, request: Request, ticket: Ticket) -> bytes:
         """The body, which is refused as soon as it is seen to be too large, and counted while it is held."""
@@ -118,18 +117,12 @@ class Api:
         declared = request.headers.get("content-length", "0")
         if declared.isdecimal() and int(declared) > most:
             raise _too_large(most)
-        try:
-            async with asyncio.timeout(ticket.left):
-                async for chunk in request.stream():
-                    if len(body) + len(chunk) > most:
-                        raise _too_large(most)
-                    self._workers.hold(len(chunk))
-                    body += chunk
-        except BaseException as error:
-            self._workers.release(len(body))
-            if isinstance(error, TimeoutError):
-                raise Refused(408, f"the body did not come within {self._limits.seconds:g} s") from None
-            raise
+        async for chunk in request.stream():
+            if len(body) + len(chunk) > most:
+                raise _too_large(most)
+            self._workers.hold(ticket, len(chunk))
+            body += chunk
+        ticket.complete = True
         return bytes(body)
 
 

@@ -15,6 +15,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from spanloom.errors import clip
+
 _HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "frame-ancestors 'none'",
@@ -72,9 +74,11 @@ class Guard:
         """Why a request is refused."""
         host, origin = headers.get("host", ""), headers.get("origin")
         if self._hosts is not None and _name(host) not in self._hosts:
-            return f"the Host header is {host!r}, expected localhost or 127.0.0.1; serve other names with --host"
+            return (
+                f"the Host header is {clip(host)}, expected localhost or 127.0.0.1; allow other names with --allow-host"
+            )
         if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
-            return f"the Origin header is {origin!r}; pages of other sites may not use this server"
+            return f"the Origin header is {clip(origin)}; pages of other sites may not use this server"
         return None
 
 

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from spanloom.errors import one_line
+
 HELD = 16  # bodies of the largest size that all requests together may hold in memory
+SHORT = 16 * 1024  # bytes of a body that is tried among the short ones
+SOON = 0.1  # seconds of processor time after which a request is no short one
+GRACE = 5  # seconds that requests have to end in, once the server is to end
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +22,8 @@ class Limits:
         seconds: from the first byte of the body to the answer.
         documents: in one batch.
         waiting: requests that are read, wait or are worked on, all together; more would only wait longer.
+        sentence: tokens of one sentence.
+        memory: megabytes (2^20 bytes) that the work on it may take, beside the models; kept where the system can.
     """
 
     body: int = 4 * 2**20
@@ -24,6 +31,8 @@ class Limits:
     seconds: float = 30.0
     documents: int = 1000
     waiting: int = 1024
+    sentence: int = 20_000
+    memory: int = 1024
 
     @property
     def held(self) -> int:
@@ -42,4 +51,4 @@ class Refused(Exception):  # noqa: N818 - the answer to a request and no error o
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status
-        self.message = message
+        self.message = one_line(message)

@@ -110,6 +110,8 @@ class LimitRecord(BaseModel):
     text: int = Field(description="characters of all documents together")
     documents: int = Field(description="in one batch")
     seconds: float = Field(description="from the first byte of the body to the answer")
+    sentence: int = Field(description="tokens of one sentence")
+    memory: int = Field(description="megabytes (2^20 bytes) that the work may take")
 
 
 class ModelList(BaseModel):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -31,12 +32,17 @@ class Served:
     Args:
         name: what requests call it.
         kind: ``recognizer``, ``cascade``, ``linker`` or ``segmenter``.
-        model: trained. Using it changes nothing, so threads share it.
+        model: trained. Using it changes nothing.
+        folder: that it was loaded from, from which another process loads it again.
     """
 
     name: str
     kind: str
     model: Marker
+    folder: str = ""
+
+    def __reduce__(self) -> tuple[Callable[[str, str], Served], tuple[str, str]]:
+        return _opened, (self.name, self.folder)
 
     @property
     def scores(self) -> bool:
@@ -77,11 +83,14 @@ class Served:
     def warm_up(self) -> None:
         """Load whatever the first request would have to wait for, compiled kernels above all."""
         document = Document(_SAMPLE, mentions=[Mention(self.model.types_[0], (Span(0, 2),))])
-        for _ in self.stream([document]):
+        [found] = self.stream([document])
+        for _ in self.others([document]):
             pass
         chain = self.model.chains_[0] if self.model.kind == "cascade" else self.model
         if chain.kind == "recognizer":
             chain.marginals([document])  # what probabilities need, even if nothing was found above
+        with suppress(UsageError):  # a model that cannot hold the mention is as warm as it gets
+            self.explain(found, (found.mentions or document.mentions)[0])
 
 
 def open_models(arguments: Iterable[str]) -> dict[str, Served]:
@@ -99,14 +108,24 @@ def open_models(arguments: Iterable[str]) -> dict[str, Served]:
         name, folder = _named(argument)
         if name in found:
             raise UsageError(f"two models are called {name!r}; give one another name: NAME={folder}")
-        model = load(folder)
-        if model.kind == "tagger" or model.kind == "language-model" or model.kind == "vocabulary":
-            raise UsageError(f"{folder} is a {type(model).__name__}, which finds no mentions; name a model that does")
-        # a request is one piece of work: threads are for different requests
-        found[name] = Served(name, model.kind, model.set_params(n_jobs=1))
+        found[name] = _loaded(name, folder)
     for served in found.values():
         served.warm_up()
     return found
+
+
+def _loaded(name: str, folder: str) -> Served:
+    model = load(folder)
+    if model.kind == "tagger" or model.kind == "language-model" or model.kind == "vocabulary":
+        raise UsageError(f"{folder} is a {type(model).__name__}, which finds no mentions; name a model that does")
+    # a request is one piece of work: processes are for different requests
+    return Served(name, model.kind, model.set_params(n_jobs=1), folder)
+
+
+def _opened(name: str, folder: str) -> Served:
+    served = _loaded(name, folder)
+    served.warm_up()
+    return served
 
 
 def _named(argument: str) -> tuple[str, str]:

@@ -1,26 +1,33 @@
-"""The server: one process, one event loop, a few threads; it ends when it is asked to, after what it is doing."""
+"""The server: one event loop that works on nothing itself, and processes that do; it ends soon when it is asked to.
+
+What is then being worked on has a few seconds to be finished in; whatever takes longer is refused and ended.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import errno
-import math
+import logging
 import signal
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from typing import Any
 
 import uvicorn
 
-from spanloom.errors import UsageError
+from spanloom.errors import SpanloomError, UsageError
 from spanloom.hypergraph.threads import worker_count
 from spanloom.serve.api import make_api
 from spanloom.serve.guard import LOOPBACK, Guard, is_loopback
-from spanloom.serve.limits import Limits
+from spanloom.serve.limits import GRACE, Limits
+from spanloom.serve.protocol import Protocol
 from spanloom.serve.served import Served
+from spanloom.serve.starting import Starter, starter
 from spanloom.serve.work import Workers
 
 _BACKLOG = 2048  # connections that wait to be accepted
+_MORE = 2  # seconds in which the last answers are sent
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -56,30 +63,36 @@ def url(opened: socket.socket) -> str:
 
 def serve(
     models: Mapping[str, Served], opened: socket.socket, *, host: str, limits: Limits, n_jobs: int | None,
-    started: Callable[[], object],
+    started: Callable[[], object], names: Iterable[str] = (), start: Starter | None = None,
 ) -> int:  # fmt: skip
-    """Serve until a signal says to stop (SIGINT, SIGTERM); requests in flight are finished.
+    """Serve until a signal says to stop (SIGINT, SIGTERM); requests in flight have a few seconds to be finished in.
 
     Args:
         models: by name; the first is used where a request names none.
         opened: as `bind` gives it.
         host: as it was asked for; where it is of this machine only, requests must call it by a name of this machine.
         limits: of requests.
-        n_jobs: requests that are worked on at once; -1 for as many as there are cores.
+        n_jobs: short requests that are worked on at once, and as many long ones in the background; -1 for as many as
+            there are cores.
         started: called when connections are taken.
+        names: by which requests may call the server, too. If there are none and it can be reached from elsewhere, any.
+        start: what starts processes; what the system is best at when ``None``.
 
     Returns:
         The signal.
+
+    Raises:
+        SpanloomError: the process that holds the models was ended from outside.
     """
-    workers = Workers(worker_count(n_jobs), limits)
-    names = {*LOOPBACK, host.lower()} if is_loopback(host) else None
-    app = Guard(make_api(models, limits, workers), names)
-    config = uvicorn.Config(
-        app, interface="asgi3", lifespan="off", ws="none", log_config=None, log_level="error", access_log=False,
-        server_header=False, proxy_headers=False, backlog=_BACKLOG,
-        timeout_graceful_shutdown=math.ceil(limits.seconds) + 1,
-    )  # fmt: skip
-    return asyncio.run(_run(_Server(config), workers, opened, started))
+    known = {*LOOPBACK, host.lower(), *map(str.lower, names)} if names or is_loopback(host) else None
+    with closing(start or starter(models, limits, opened)) as processes:
+        workers = Workers(processes, worker_count(n_jobs), limits)
+        config = uvicorn.Config(
+            Guard(make_api(models, limits, workers), known), interface="asgi3", http=Protocol, lifespan="off",
+            ws="none", log_config=None, log_level="error", access_log=False, server_header=False, proxy_headers=False,
+            backlog=_BACKLOG, timeout_graceful_shutdown=GRACE + _MORE,
+        )  # fmt: skip
+        return asyncio.run(_run(_Server(config), workers, opened, started))
 
 
 class _Server(uvicorn.Server):
@@ -95,13 +108,32 @@ class _Server(uvicorn.Server):
 
 async def _run(server: _Server, workers: Workers, opened: socket.socket, started: Callable[[], object]) -> int:
     asyncio.get_running_loop().set_exception_handler(_tell)
-    with workers.open():
+    failures: list[SpanloomError] = []
+
+    def failed(error: SpanloomError) -> None:
+        failures.append(error)
+        server.should_exit = True
+
+    async with workers.open(failed):
         serving = asyncio.ensure_future(server.serve(sockets=[opened]))
         while not server.started and not serving.done():
             await asyncio.sleep(0.01)
         started()
+        ending = asyncio.ensure_future(_end(server, workers))
         await serving
+        ending.cancel()
+    if failures:
+        raise failures[0]
     return signal.Signals(server.signal) if server.signal else 0
+
+
+async def _end(server: _Server, workers: Workers) -> None:
+    """Once the server is to end, give up what is not finished some seconds later."""
+    while not server.should_exit:
+        await asyncio.sleep(0.1)
+    await asyncio.sleep(GRACE)
+    logging.getLogger("uvicorn.error").disabled = True  # what clients do not take in time is dropped, and no error
+    workers.end()
 
 
 def _tell(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

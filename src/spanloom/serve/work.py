@@ -1,22 +1,22 @@
-"""Work for requests: a few threads, a bound on what waits for them, and an end in time.
+"""Work for requests: two lanes, a bound on what waits for them, and an end in time.
 
-A thread cannot be stopped from outside, so a time limit has two halves. The *answer* comes in time: whoever waits is
-told when the time is over. The *work* looks at its ticket before each document, and stops there; the document that it
-is at is bounded by the limit on text, and its thread serves nobody else until it is done.
+A short request is tried in the lane of short ones. If it takes longer than short ones do, its process is ended, and it
+is begun again in the lane of long ones, as are requests with a large body: at the same time as short ones, but in the
+background. So a long request never stands before a short one, whatever its text is like.
 """
 
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from typing import Any, TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
 
-from spanloom.serve.limits import Limits, Refused
-
-T = TypeVar("T")
+from spanloom.errors import SpanloomError
+from spanloom.serve.answers import Job
+from spanloom.serve.lanes import Answer, Ended, Lane
+from spanloom.serve.limits import SHORT, Limits, Refused
+from spanloom.serve.starting import Starter
 
 
 class Gone(Exception):  # noqa: N818 - no error of ours
@@ -24,76 +24,87 @@ class Gone(Exception):  # noqa: N818 - no error of ours
 
 
 class Ticket:
-    """The time that a request has.
+    """What a request has: time, and bytes that it holds in memory.
 
     Args:
-        seconds: from now on.
+        scope: in which it is served, and which ends when its time does.
     """
 
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._deadline = time.monotonic() + seconds
-        self._returned = False
-
-    def hand_back(self) -> None:
-        """Nobody wants the result any more."""
-        self._returned = True
-
-    @property
-    def left(self) -> float:
-        """Seconds that are left."""
-        return max(0.0, self._deadline - time.monotonic())
-
-    def over(self) -> Refused:
-        """What to say when the time is over."""
-        return Refused(503, f"no answer within {self._seconds:g} s; send less text at once, or try again later")
-
-    def watch(self, items: Iterable[T]) -> Iterator[T]:
-        """The same items; an error in place of the next one when the time is over, or nobody waits.
-
-        >>> list(Ticket(60).watch("ab"))
-        ['a', 'b']
-        >>> list(Ticket(0).watch("ab"))
-        Traceback (most recent call last):
-        spanloom.serve.limits.Refused: no answer within 0 s; send less text at once, or try again later
-        """
-        for item in items:
-            if self._returned or not self.left:
-                raise self.over()
-            yield item
+    def __init__(self, scope: asyncio.Timeout) -> None:
+        self.scope = scope
+        self.held = 0
+        self.complete = False  # whether its body has come
 
 
 class Workers:
-    """Threads for requests.
+    """Processes for requests.
 
     Args:
-        threads: how many work at once.
+        starter: of processes.
+        places: how many short requests are worked on at once, and how many long ones beside them.
         limits: of requests.
     """
 
-    def __init__(self, threads: int, limits: Limits) -> None:
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="spanloom")
+    def __init__(self, starter: Starter, places: int, limits: Limits) -> None:
+        self._lanes = [Lane(starter, places, background=background) for background in (False, True)]
         self._limits = limits
         self._held = 0
-        self._requests = 0
+        self._tickets: set[Ticket] = set()
+        self._ending = False
 
-    @contextmanager
-    def ticket(self) -> Iterator[Ticket]:
+    @asynccontextmanager
+    async def open(self, failed: Callable[[SpanloomError], None]) -> AsyncIterator[None]:
+        """Start the processes, and leave them alone at the end.
+
+        Args:
+            failed: called if none can be started any more.
+        """
+        for lane in self._lanes:
+            await lane.open(failed)
+        try:
+            yield
+        finally:
+            for lane in self._lanes:
+                lane.close()
+
+    @asynccontextmanager
+    async def ticket(self) -> AsyncIterator[Ticket]:
         """For a request, from its beginning to its answer.
 
         Raises:
-            Refused: too many requests have one.
+            Refused: too many requests have one, or its time is over.
         """
-        if self._requests >= self._limits.waiting:
+        if len(self._tickets) >= self._limits.waiting:
             raise _busy()
-        self._requests += 1
         try:
-            yield Ticket(self._limits.seconds)
-        finally:
-            self._requests -= 1
+            async with asyncio.timeout(0.0 if self._ending else self._limits.seconds) as scope:
+                ticket = Ticket(scope)
+                self._tickets.add(ticket)
+                try:
+                    yield ticket
+                finally:
+                    self._tickets.discard(ticket)
+                    self._held -= ticket.held
+        except TimeoutError:
+            raise self._over(ticket) from None
 
-    def hold(self, size: int) -> None:
-        """Count bytes that a request keeps in memory; `release` them.
+    def _over(self, ticket: Ticket) -> Refused:
+        """What to say when the time is over."""
+        seconds = self._limits.seconds
+        if self._ending:
+            return Refused(503, "the server is ending; try again when it is there again")
+        if not ticket.complete:
+            return Refused(408, f"the body did not come within {seconds:g} s")
+        return Refused(503, f"no answer within {seconds:g} s; send less text at once, or try again later")
+
+    def end(self) -> None:
+        """Give up all requests, and those that still come."""
+        self._ending = True
+        for ticket in self._tickets:
+            ticket.scope.reschedule(asyncio.get_running_loop().time())
+
+    def hold(self, ticket: Ticket, size: int) -> None:
+        """Count bytes that a request keeps in memory until its answer.
 
         Raises:
             Refused: all requests together hold too many.
@@ -101,48 +112,42 @@ class Workers:
         if self._held + size > self._limits.held:
             raise _busy()
         self._held += size
+        ticket.held += size
 
-    def release(self, size: int) -> None:
-        """Bytes that are no longer kept."""
-        self._held -= size
-
-    async def run(self, work: Callable[[], T], ticket: Ticket, size: int, gone: Callable[[], Awaitable[None]]) -> T:
-        """The result of some work, done by a thread.
+    async def run(self, job: Job, raw: bytes, gone: Callable[[], Awaitable[None]]) -> Answer:
+        """The answer to a request.
 
         Args:
-            work: called once, or not at all if the time is over before a thread is free.
-            ticket: of the work, which looks at it.
-            size: bytes that are held until the work has ended, even if nobody waits for it any more.
+            job: what is asked.
+            raw: the body.
             gone: returns when the client has hung up.
 
         Raises:
-            Refused: the time is over.
             Gone: the client has hung up.
         """
-        loop = asyncio.get_running_loop()
-        submitted = self._pool.submit(work)
-        submitted.add_done_callback(lambda _: loop.call_soon_threadsafe(self.release, size))
-        future = asyncio.wrap_future(submitted)
+        work = asyncio.ensure_future(self._run(job, raw))
         watch = asyncio.ensure_future(gone())
-        both: set[asyncio.Future[Any]] = {future, watch}
+        both: set[asyncio.Future[Any]] = {work, watch}
         try:
-            await asyncio.wait(both, timeout=ticket.left, return_when=asyncio.FIRST_COMPLETED)
-            if future.done():
-                return future.result()
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            if work.done():
+                return work.result()
+            raise Gone
         finally:
-            left = watch.done()
+            work.cancel()
             watch.cancel()
-            ticket.hand_back()
-            future.cancel()
-        raise Gone if left else ticket.over()
 
-    @contextmanager
-    def open(self) -> Iterator[None]:
-        """At the end of this context what waits is dropped, and what runs is waited for."""
+    async def _run(self, job: Job, raw: bytes) -> Answer:
+        short, long = self._lanes
+        if len(raw) <= SHORT:
+            try:
+                return await short.run(job, raw)
+            except Ended:
+                pass  # a long one, though it did not look so
         try:
-            yield
-        finally:
-            self._pool.shutdown(cancel_futures=True)
+            return await long.run(job, raw)
+        except Ended:
+            raise Refused(500, "the work on this request ended unexpectedly; send less text at once") from None
 
 
 def _busy() -> Refused:

@@ -1,0 +1,82 @@
+"""What a process does that works on requests: one after the other, each in bounded memory.
+
+A request and its answer are two numbers, a head and the bytes of a body, on a socket to the server. The process ends
+when the socket does. It knows nothing of clients, clocks and queues: whoever waits no longer ends it from outside, so
+that no work is so long, or so deep in a kernel, that it could not be stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from struct import Struct
+
+from spanloom.serve.answers import Job, answer
+from spanloom.serve.limits import SOON, Limits
+from spanloom.serve.served import Served
+
+if sys.platform != "win32":
+    import resource
+
+_REQUEST = Struct("!IQ")  # lengths of the head and of the body
+ANSWER = Struct("!HQ")  # the status, and the length of the body
+_BACKGROUND = 5  # how nice a process for long requests is to all others
+_SIZES = Path("/proc/self/statm")
+
+
+def framed(job: Job, length: int) -> bytes:
+    """What is sent before a body of a length."""
+    head = json.dumps(job).encode()
+    return _REQUEST.pack(len(head), length) + head
+
+
+def work(channel: socket.socket, models: Mapping[str, Served], limits: Limits, background: bool) -> None:
+    """Answer requests until the channel ends.
+
+    Args:
+        channel: to the server.
+        models: by name.
+        limits: of requests.
+        background: for one long request: in the background, without a bound on its processor time, and then the end.
+            Else for many short ones: one that takes longer than `SOON` ends the process.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):  # the server gets them, too, and tells when to end
+        signal.signal(number, signal.SIG_IGN)
+    if background and hasattr(os, "nice"):
+        os.nice(_BACKGROUND)
+    bound_memory(limits.memory)
+    with suppress(ConnectionError), channel, channel.makefile("rwb") as stream:
+        while len(numbers := stream.read(_REQUEST.size)) == _REQUEST.size:
+            size, length = _REQUEST.unpack(numbers)
+            head, body = stream.read(size), stream.read(length)
+            if len(body) < length:
+                return
+            _bound_time(0.0 if background else SOON)
+            status, text = answer(models, Job(*json.loads(head)), body, limits)
+            _bound_time(0.0)
+            stream.write(ANSWER.pack(status, len(text)))
+            stream.write(text)
+            stream.flush()
+            if background:
+                return
+
+
+def _bound_time(seconds: float) -> None:
+    """End this process after so much of its processor time, wherever it is then; 0 takes the bound away."""
+    if sys.platform != "win32":
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
+def bound_memory(megabytes: int) -> None:
+    """Let this process take no more memory beside what it has; where the system tells how much that is."""
+    if sys.platform != "win32" and _SIZES.exists():
+        most = int(_SIZES.read_text().split()[0]) * resource.getpagesize() + megabytes * 2**20
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
