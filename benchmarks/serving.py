@@ -1,6 +1,7 @@
-"""`spanloom serve` under load: latency, errors and memory over 50,000 requests, 200 a second.
+"""`spanloom serve` under load: latency, errors and memory over 50,000 requests, 200 a second; and under hostile load.
 
     python benchmarks/serving.py
+    python benchmarks/serving.py --hostile-only --out FOLDER
 
 The model is that of `spanloom demo`, trained in the run on the bundled notes; the texts are their sentences, one a
 request. Server and client are processes of their own on the same two cores. The client keeps to its clock whatever the
@@ -16,12 +17,15 @@ import http.client
 import json
 import os
 import re
+import select
+import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,6 +40,8 @@ P99, GROWTH, RATE = 100.0, 10.0, 200  # milliseconds; MB (2^20 bytes) after the 
 STEP = 10_000  # requests between two looks at the memory
 PAGES, PAGE = 100, 3000  # of a long document; characters of a page
 CONNECTIONS = 1000
+HOSTILE, BESIDE = (2, 8), 20  # clients that send hostile requests, at once; short requests a second beside them
+BESIDE_P99, END = 200.0, 10.0  # milliseconds; seconds from SIGTERM to the end
 
 
 class Server(NamedTuple):
@@ -51,7 +57,8 @@ def running(model: Path) -> Iterator[Server]:
     command = [sys.executable, "-m", "spanloom.cli", "serve", str(model), "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
-        found = re.search(r" at http://\S+?:(\d+)/", process.stderr.readline())
+        lines = iter(process.stderr.readline, "")
+        found = next(filter(None, (re.search(r" at http://\S+?:(\d+)/", line) for line in lines)), None)
         if found is None:
             raise SystemExit("the server did not start")
         try:
@@ -60,10 +67,22 @@ def running(model: Path) -> Iterator[Server]:
             process.terminate()
 
 
+def family(pid: int) -> list[int]:
+    """A process and all that it started."""
+    children: list[str] = []
+    with suppress(OSError):  # it has just ended
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid, *(other for child in children for other in family(int(child)))]
+
+
 def memory(pid: int) -> float:
-    """Resident memory of a process, in MB (2^20 bytes)."""
-    status = Path(f"/proc/{pid}/status").read_text()
-    return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024  # type: ignore[index]
+    """Memory of a process and all that it started, what they share counted once, in MB (2^20 bytes)."""
+    total = 0
+    for one in family(pid):
+        with suppress(OSError):  # it has just ended
+            text = Path(f"/proc/{one}/smaps_rollup").read_text()
+            total += int(re.search(r"^Pss:\s+(\d+)", text, re.MULTILINE)[1])  # type: ignore[index]
+    return total / 1024
 
 
 def sentences() -> list[str]:
@@ -75,6 +94,20 @@ def sentences() -> list[str]:
         for first, end in document.sentences.tolist():
             found.append(document.text[document.tokens[first][0] : document.tokens[end - 1][1]])
     return found
+
+
+def hostile() -> dict[str, bytes]:
+    """Bodies that are made to take long: what they are made of, and the body."""
+    keys = 90_000
+    fields = ",".join(f'"k{i}":1' for i in range(keys))
+    texts = {
+        "20,000 parentheses": "(" * 20_000,
+        "8,000 parentheses": "(" * 8_000,
+        "one sentence of 18,000 Chinese characters": "无关节疼痛" * 3_600,
+        "one mention, 18,000 times": "chest pain " * 9_000,
+    }
+    found = {name: json.dumps({"text": text}, ensure_ascii=False).encode() for name, text in texts.items()}
+    return {**found, f"a field twice among {keys:,}": f'{{{fields},"k1":2}}'.encode()}
 
 
 class Connection(asyncio.Protocol):
@@ -207,7 +240,7 @@ def steady(result: Result, server: Server, chosen: argparse.Namespace) -> None:
     )  # fmt: skip
     sizes = {int(at): size for at, size in found["memory"].items()}
     result.table(
-        "Resident memory of the server, MB (2^20 bytes)",
+        "Memory of the server and its processes, what they share counted once (PSS), MB (2^20 bytes)",
         ("after requests", *(f"{at:,}" for at in sizes)),
         [["MB", *sizes.values()]],
     )
@@ -220,9 +253,12 @@ def steady(result: Result, server: Server, chosen: argparse.Namespace) -> None:
 
 
 def cpu(pid: int) -> float:
-    """Processor time of a process so far, in seconds."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """Processor time of a process and all that it started so far, in seconds."""
+    ticks = 0
+    for one in family(pid):
+        fields = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def long_document(result: Result, server: Server) -> None:
@@ -276,6 +312,95 @@ def at_once(result: Result, server: Server) -> None:
     result.data["at_once"] = {"median": middle, "last": last, "errors": errors}
 
 
+async def _attack(port: int, clients: int, until: float, statuses: Counter[int]) -> None:
+    """Send hostile requests from some clients at once, one after the other each, over connections of their own."""
+    loop = asyncio.get_running_loop()
+    bodies = [
+        b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
+        for body in hostile().values()
+    ]
+
+    async def client(number: int) -> None:
+        while loop.time() < until:
+            _, connection = await loop.create_connection(Connection, "127.0.0.1", port)
+            statuses[await connection.ask(bodies[number % len(bodies)])] += 1
+            connection.transport.close()
+            number += 1
+
+    await asyncio.gather(*map(client, range(clients)))
+
+
+def attacker(chosen: argparse.Namespace) -> None:
+    """Hostile requests, in this process; the statuses of the answers go to standard output as JSON."""
+    statuses: Counter[int] = Counter()
+
+    async def run() -> None:
+        await _attack(chosen.port, chosen.clients, asyncio.get_running_loop().time() + chosen.seconds, statuses)
+
+    asyncio.run(run())
+    json.dump(statuses, sys.stdout)
+
+
+def under_attack(result: Result, model: Path, chosen: argparse.Namespace) -> None:
+    """(d) Short requests while others send hostile ones; then the end of the server, which still come in."""
+    rows = []
+    for clients in (0, *HOSTILE):
+        with running(model) as server:
+            rows.append(_row(server, clients, chosen))
+            say(f"{clients} hostile clients: p99 {rows[-1]['p99']:.1f} ms, end after {rows[-1]['end']:.2f} s")
+    result.table(
+        f"{BESIDE} short requests a second, beside clients that send hostile ones all the time, {chosen.seconds:g} s",
+        ("hostile clients", "short requests", "errors", "p50, ms", "p99, ms", "max, ms", "MB at most", "MB at the end",
+         "answers to hostile ones", "end after SIGTERM, s"),
+        [[clients, *(row[name] for name in ("count", "errors", "p50", "p99", "max", "most", "last", "hostile", "end"))]
+         for clients, row in zip((0, *HOSTILE), rows, strict=True)],
+        "Hostile: " + "; ".join(hostile()) + ". Memory is that of all processes of the server, shared parts once "
+        "(PSS). SIGTERM comes while hostile requests are worked on.",
+    )  # fmt: skip
+    for clients, row in zip((0, *HOSTILE), rows, strict=True):
+        result.at_most(f"p99 of short requests beside {clients} hostile clients, ms", row["p99"], BESIDE_P99)
+        result.at_most(f"errors of short requests beside {clients} hostile clients", row["errors"], 0)
+        result.at_most(f"end after SIGTERM with {clients} hostile clients, s", row["end"], END)
+    result.data["hostile"] = rows
+
+
+def _row(server: Server, clients: int, chosen: argparse.Namespace) -> dict[str, Any]:
+    def start(seconds: float) -> subprocess.Popen[str]:
+        command = [sys.executable, __file__, "--port", server.port, "--clients", clients, "--seconds", seconds]
+        return subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True)
+
+    attack = start(chosen.seconds)
+    load = Load(server, int(BESIDE * chosen.seconds), BESIDE, chosen.seed)
+    sizes: list[float] = []
+
+    async def both() -> None:
+        asking = asyncio.ensure_future(load.run())
+        while not asking.done():
+            sizes.append(memory(server.pid))
+            await asyncio.wait([asking], timeout=0.5)
+        await asking
+
+    asyncio.run(both())
+    answers, _ = attack.communicate()
+    found = {"last": memory(server.pid)}
+    last = start(60)
+    time.sleep(3)
+    began = time.perf_counter()
+    os.kill(server.pid, signal.SIGTERM)
+    ended = os.pidfd_open(server.pid)
+    select.select([ended], [], [])
+    os.close(ended)
+    found["end"] = time.perf_counter() - began
+    last.kill()
+    last.communicate()
+    quantiles = {"p50": 0.5, "p99": 0.99, "max": 1.0}
+    return {
+        **found, **{name: float(np.quantile(load.latencies, at)) for name, at in quantiles.items()},
+        "count": len(load.latencies), "errors": load.errors, "most": max(sizes),
+        "hostile": ", ".join(f"{count:,} x {status}" for status, count in json.loads(answers).items()) or "none",
+    }  # fmt: skip
+
+
 def train(folder: Path) -> Path:
     """The model of the demo."""
     command = [sys.executable, "-m", "spanloom.cli", "demo", "--quiet", "--output", str(folder / "demo")]
@@ -286,7 +411,9 @@ def train(folder: Path) -> Path:
 def _more(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--requests", type=int, default=50_000, help="how many [50,000]")
     parser.add_argument("--rate", type=float, default=RATE, help=f"requests a second [{RATE}]")
-    for hidden in ("--pid", "--port"):
+    parser.add_argument("--seconds", type=float, default=60, help="of hostile load [60]")
+    parser.add_argument("--hostile-only", action="store_true", help="measure short requests beside hostile ones only")
+    for hidden in ("--pid", "--port", "--clients"):
         parser.add_argument(hidden, type=int, help=argparse.SUPPRESS)
 
 
@@ -294,16 +421,18 @@ def main() -> None:
     """Measure, or be the client."""
     chosen = options("serving", __doc__, _more, corpora=False)
     if chosen.port:
-        client(chosen)
+        client(chosen) if chosen.clients is None else attacker(chosen)
         return
     result = Result("spanloom serve under load", chosen.seed)
     with tempfile.TemporaryDirectory() as folder:
         model = train(Path(folder))
         say("the model is trained")
-        with running(model) as server:
-            steady(result, server, chosen)
-            long_document(result, server)
-            at_once(result, server)
+        if not chosen.hostile_only:
+            with running(model) as server:
+                steady(result, server, chosen)
+                long_document(result, server)
+                at_once(result, server)
+        under_attack(result, model, chosen)
     result.save(chosen.out)
 
 
