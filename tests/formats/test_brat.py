@@ -98,6 +98,12 @@ def test_fragments_in_any_order_and_other_white_space_are_read_and_told(tmp_path
     assert (tmp_path / "out/a.ann").read_bytes().decode() == REPAIRED
 
 
+def test_long_mentions_with_short_texts_are_not_looked_at(tmp_path: Path) -> None:
+    text = "x" + " " * 9000 + "y"
+    with pytest.raises(DataError, match="the text is 'x y', but 'x  "):
+        list(read(pair(tmp_path, text, f"T1\tproblem 0 {len(text)}\tx y\n")))
+
+
 def test_a_repaired_mention_that_changes_is_written_as_it_is_now(tmp_path: Path) -> None:
     [document] = read(pair(tmp_path / "in", TEXT, REPAIRED), notice=lambda _: None)
     document.mentions = [document.mentions[0].replace(type="finding"), document.mentions[3].replace(type="finding")]

@@ -140,7 +140,7 @@ def test_numbered_tokens_and_text(tmp_path: Path) -> None:
 
 
 def test_text_in_which_the_tokens_do_not_stand(tmp_path: Path) -> None:
-    (document,) = documents(tmp_path, "# text = ab\na\tO\nc\tO\n")
+    (document,) = documents(tmp_path, "# text = ab\na\tO\nc\tO\n", notice=str)
     assert document.text == "a c"
     (problem,) = validate(tmp_path / "a.conll")
     assert (problem.severity, problem.line) == ("warning", 1)

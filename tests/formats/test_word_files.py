@@ -153,7 +153,11 @@ def test_comments_never_become_data(tmp_path):
     document = Document("pain", "1", [[0, 4]], [[0, 1]], meta={"comments": [[*comments, "# note evil B-drug"]]})
     for suffix, kept in ((".conll", ["# ok", "# ok"]), (".conllu", ["# ok", "# ok", "# note evil B-drug"])):
         losses = write([document], tmp_path / f"a{suffix}")
-        assert losses.counts == {"comments that would not read as comments": len(comments) + 1 - len(kept)}
+        lost = {
+            "comments that would not read as comments": len(comments) + 1 - len(kept),
+            "comments that had no '# '": 1,
+        }
+        assert losses.counts == lost
         [found] = read(tmp_path / f"a{suffix}")
         assert (found.text, found.id, found.mentions, found.meta) == ("pain", "1", [], {"comments": [kept]})
         other = write([document.copy(meta={"comments": "none"})], tmp_path / f"b{suffix}")
@@ -162,6 +166,25 @@ def test_comments_never_become_data(tmp_path):
     [document] = read(source)
     assert not write([document], tmp_path / "c.conll")
     assert next(read(tmp_path / "c.conll")).meta == {"comments": [["#  global.columns = ID"]]}
+
+
+def test_what_only_seems_to_be_white_space_or_a_mark_comes_back(tmp_path):
+    lines = Document("a\u2028b x\x85", "1", [[0, 3], [4, 6]], [[0, 2]])  # line ends for Unicode, text for a file
+    assert not write([lines], tmp_path / "a.conllu")
+    assert next(read(tmp_path / "a.conllu")).text == lines.text
+    misc = Document("a b", "1", [[0, 1], [2, 3]], [[0, 2]], {"misc": ["Gloss=x|SpaceAfter=No", "_"]})
+    assert write([misc], tmp_path / "misc.conllu").counts == {"values of misc that say something else here": 1}
+    for word in ("  ", " a"):
+        with pytest.raises(DataError, match="CoNLL-U cannot hold the value"):
+            write([Document(f"b {word}", tokens=[[0, 1], [2, 2 + len(word)]])], tmp_path / "b.conllu")
+    for word in ("-DOCSTART- x", "# newdoc", "# text = x"):
+        with pytest.raises(DataError, match="a column file cannot hold the value"):
+            write([Document(word, tokens=[[0, len(word)]])], tmp_path / "b.conll")
+    numbers = Document("1 2", "", [[0, 1], [2, 3]], [[0, 2]])
+    numbers.mentions = [Mention("NP", [(0, 3)]), Mention("x", [(0, 1)])]
+    assert not write([numbers], tmp_path / "a.conll")
+    [found] = read(tmp_path / "a.conll")
+    assert (found.words, found.mentions) == (["1", "2"], numbers.mentions)
 
 
 def test_conllu_with_an_eleventh_column_that_nobody_named(tmp_path):

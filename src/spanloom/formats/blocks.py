@@ -18,6 +18,7 @@ from spanloom.formats.source import decode, raw_lines
 
 NEW_DOCUMENT = "# newdoc"
 TEXT = "# text = "
+_LINE_ENDS = str.maketrans("\r\n", "  ")
 
 
 class Line(NamedTuple):
@@ -206,7 +207,13 @@ def comments_above(
         marked = [str(line) if str(line).startswith("# ") else f"# {line}" for line in lines]
         above.append([line for line in marked if is_line(line) and is_comment(line)])
         losses.add("comments that would not read as comments", len(marked) - len(above[-1]))
+        losses.add("comments that had no '# '", sum(not str(line).startswith("# ") for line in lines))
     return above
+
+
+def one_line(text: str) -> str:
+    """A text with a blank for each end of a line; what else Unicode calls one is text."""
+    return text.replace("\r\n", " ").translate(_LINE_ENDS)
 
 
 def is_line(text: str) -> bool:

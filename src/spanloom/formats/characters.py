@@ -21,7 +21,7 @@ from pathlib import Path
 from spanloom.document import Document, from_tags, to_bio
 from spanloom.errors import DataError
 from spanloom.formats.base import Format, Losses, Scanned, count_meta, count_unwritten
-from spanloom.formats.blocks import TEXT, Block, Sentence, flat_mentions, new_document, scan_blocks, stand_in
+from spanloom.formats.blocks import TEXT, Block, Sentence, flat_mentions, new_document, one_line, scan_blocks, stand_in
 from spanloom.formats.layout import TAG, UNTYPED
 from spanloom.formats.output import output_file
 
@@ -97,7 +97,7 @@ def _lines(document: Document, path: str | Path, losses: Losses) -> Iterator[str
     for first, end in sentences:
         if first == end:
             continue
-        surface = " ".join(document.text[int(tokens[first, 0]) : int(tokens[end - 1, 1])].splitlines())
+        surface = one_line(document.text[int(tokens[first, 0]) : int(tokens[end - 1, 1])])
         lines.append(surface)
         if surface != "".join(words[first:end]):
             yield TEXT + surface

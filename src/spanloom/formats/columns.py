@@ -183,7 +183,7 @@ def _comment(block: _Block, line: str) -> None:
         rest = line.removeprefix(NEW_DOCUMENT).strip()
         block.new = rest.removeprefix("id").strip().removeprefix("=").strip() if rest.startswith("id") else ""
     elif line.startswith(TEXT):
-        block.text = line.removeprefix(TEXT).strip()
+        block.text = line.removeprefix(TEXT)
     else:
         block.comments.append(line)
 
@@ -243,11 +243,12 @@ def _typed(tag: str) -> str:
 def _text(words: list[str], block: _Block, problems: list[Problem], path: str) -> tuple[str, list[tuple[int, int]]]:
     """The sentence's text and where its tokens stand in it."""
     if block.text is not None:
-        offsets = _stand_in(words, block.text)
-        if offsets is not None:
-            return block.text, offsets
+        for text in (block.text.strip(), block.text):  # a last token may end with a blank
+            offsets = _stand_in(words, text)
+            if offsets is not None:
+                return text, offsets
         message = f"the tokens do not stand in '{TEXT}{block.text[:40]}'; they are joined by spaces instead"
-        problems.append(Problem("warning", "other text", message, path=path, line=block.line))
+        problems.append(Problem("warning", "other text", message, path=path, line=block.line, altered=True))
     offsets, start = [], 0
     for word in words:
         offsets.append((start, start + len(word)))

@@ -52,9 +52,9 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False, 
             plain = plain and _is_one_sentence(document)
             with writing(path):
                 depth = max(depth, _spool(document, names, scheme, not plain, losses, spool))
-        if names:
-            _check_names(names, path)
-            file.write(f"{GLOBAL_COLUMNS}{' '.join(['word', *names, *['tag'] * depth])}\n")
+        if names or depth > 1:  # what a reader would have to guess is said
+            _check_names(names or (), path)
+            file.write(f"{GLOBAL_COLUMNS}{' '.join(['word', *(names or ()), *['tag'] * depth])}\n")
         width = 1 + len(names or ()) + depth
         with writing(path):
             spool.seek(0)
@@ -77,10 +77,17 @@ def _check(document: Document, path: str | Path) -> None:
             f"document {document.id!r} has no tokens, which column files need; tokenize it first", path=path
         )
     values = chain(document.words, *document.columns.values())
-    wrong = next((value for value in values if not value or value == DOCSTART or _UNWRITABLE.search(value)), None)
+    wrong = next((value for value in values if not value or _UNWRITABLE.search(value)), None)
+    if wrong is None:
+        wrong = next((word for word in document.words if _begins_otherwise(word)), None)
     if wrong is not None:
         message = f"document {document.id!r}: a column file cannot hold the value {wrong[:40]!r}; change or remove it"
         raise DataError(message, path=path)
+
+
+def _begins_otherwise(word: str) -> bool:
+    """Whether a line that begins with this word would not be read as that of a token."""
+    return word.split(maxsplit=1)[:1] == [DOCSTART] or is_comment(f"{word}\tO")
 
 
 def _check_names(names: Sequence[str], path: str | Path) -> None:

@@ -27,6 +27,7 @@ from spanloom.formats.blocks import (
     comments_above,
     flat_mentions,
     new_document,
+    one_line,
     scan_blocks,
     stand_in,
 )
@@ -40,7 +41,7 @@ _KEPT = _STANDARD[2:]
 _ENTITY = ("NER", "ENTITY", "TAG")
 _IN_MISC = re.compile(r"(?:^|\|)(?:Entity|NER)=([^|]*)")
 _ID = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9})|(\.[0-9]{1,9}))?")
-_DROPPED = re.compile(r"(?:SpaceAfter|Entity|NER)=")
+_DROPPED = re.compile(r"(?:^|(?<=\|))(?:SpaceAfter|Entity|NER)=")
 
 
 def scan(path: str | Path) -> Iterator[Scanned]:
@@ -233,10 +234,13 @@ def _lines(document: Document, path: str | Path, losses: Losses) -> Iterator[str
         raise DataError(f"document {document.id!r} has no tokens; tokenize it first", path=path)
     held = [_OURS.get(name, name.lower()) for name in _KEPT]
     values = [document.columns.get(name, ["_"] * len(words)) for name in held]
-    for value in (*words, *(value for column in values for value in column)):
-        if not value or any(character in value for character in "\t\r\n"):
-            message = f"document {document.id!r}: CoNLL-U cannot hold the value {value[:40]!r}; change or remove it"
-            raise DataError(message, path=path)
+    cells = (*words, *(value for column in values for value in column))
+    wrong = next((value for value in cells if not value or any(character in value for character in "\t\r\n")), None)
+    # where a word begins with white space, a reader cannot tell where it stands
+    wrong = next((word for word in words if word[:1].isspace()), None) if wrong is None else wrong
+    if wrong is not None:
+        message = f"document {document.id!r}: CoNLL-U cannot hold the value {wrong[:40]!r}; change or remove it"
+        raise DataError(message, path=path)
     yield new_document(document, losses)
     tags = to_bio(flat_mentions(document, losses), len(words))
     texts = []
@@ -245,7 +249,7 @@ def _lines(document: Document, path: str | Path, losses: Losses) -> Iterator[str
     for (first, end), above in zip(sentences, comments, strict=True):
         if first == end:
             continue
-        surface = " ".join(document.text[int(tokens[first, 0]) : int(tokens[end - 1, 1])].splitlines())
+        surface = one_line(document.text[int(tokens[first, 0]) : int(tokens[end - 1, 1])])
         texts.append(surface)
         yield from above
         yield TEXT + surface
@@ -255,6 +259,8 @@ def _lines(document: Document, path: str | Path, losses: Losses) -> Iterator[str
                 row[-1] = "SpaceAfter=No" if row[-1] == "_" else f"{row[-1]}|SpaceAfter=No"
             yield "\t".join((str(i - first + 1), words[i], *row, tags[i]))
         yield ""
+    said = sum(_DROPPED.search(value) is not None for value in values[-1])
+    losses.add("values of misc that say something else here", said)
     losses.add("token columns", len(document.columns.keys() - set(held)))
     losses.add("texts that differ outside the tokens", int("\n".join(texts) != document.text))
     count_meta(losses, document, held=("comments",))

@@ -12,6 +12,8 @@ from typing import NamedTuple
 from spanloom.document import Mention, Span
 from spanloom.document.validate import SHOWN, flat
 
+_BLANKS = 1_000  # of white space in a mention that is looked at, at the least
+
 
 class Settled(NamedTuple):
     """A mention as it is meant.
@@ -47,6 +49,10 @@ def settled(mention: Mention, surface: str | None, text: str) -> Settled:
         repairs.append(("fragments out of order", message))
     if surface is None:
         return Settled(ordered, None, repairs)
+    if sum(end - start for start, end in mention.spans) > 4 * len(surface) + _BLANKS:
+        return Settled(
+            ordered, surface, repairs
+        )  # too long to differ in white space; longer than needs to be looked at
     found = [flat(mention.text(text)), flat(ordered.text(text))]
     if flat(surface) in found:
         return Settled(ordered, ordered.text(text), repairs)
