@@ -33,13 +33,13 @@ PUBLIC = {
         "Built FeatureIndex FeatureSet Keys PRESETS Resources Sparse Template available_columns build_index "
         "category_phrases name_rows parse parse_all"
     ),
-    "spanloom.formats": "FORMATS Format Losses from_record read to_record validate write",
+    "spanloom.formats": "FORMATS Format Losses OnError from_record read to_record validate write",
     "spanloom.hypergraph": (
         "Best Child DerivationEngine ENGINES Edges Engine Expectations Floats Hyperedge Ints Paths Potentials "
         "Ranking Role Singles SubgraphEngine Template"
     ),
     "spanloom.integrations": "",
-    "spanloom.kernels": "borrowing inner",
+    "spanloom.kernels": "borrowing inner watch_compilation",
     "spanloom.learn": (
         "Epoch Iteration Objective TrainingSet adagrad adagrad_together check_weights minimize search_step"
     ),

@@ -6,6 +6,7 @@ options to the verb's module. Nothing here may import what a verb needs (see `ex
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections import Counter
@@ -20,6 +21,7 @@ from typer.core import TyperCommand
 from spanloom import __version__
 from spanloom.cli import options
 from spanloom.cli.execute import INTERRUPTED, execute, open_streams, refused
+from spanloom.cli.log import LOG
 from spanloom.cli.options import Columns, Data, Force, Format, Input, InputFormat, Jobs, Json, Model, Quiet, Seed
 
 
@@ -77,11 +79,22 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _log(form: str | None) -> None:
+    if form not in (None, "text", "json"):
+        raise typer.BadParameter(f"{form!r}, expected text or json")
+    if form is not None:
+        os.environ[LOG] = form  # where programs that this one starts find it, too
+
+
 @app.callback()
 def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
     ] = False,
+    log: Annotated[
+        str | None,
+        typer.Option("--log", metavar="FORM", callback=_log, help="Lines on standard error: text or json. [text]"),
+    ] = None,
 ) -> None:
     pass
 
@@ -399,6 +412,11 @@ def _vocabulary(
     quiet: Quiet = False,
 ) -> None:
     """Read a vocabulary, count what is in it, say what is odd, and save it as an index."""
+
+
+@verb("warm")
+def _warm(quiet: Quiet = False) -> None:
+    """Compile all kernels into the cache, so that nobody waits for them later: for images and first starts."""
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:

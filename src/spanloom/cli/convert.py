@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from spanloom.cli.messages import Messages, lost
-from spanloom.cli.reading import Reading
+from spanloom.cli.pace import counted
+from spanloom.cli.reading import Reading, number_of
+from spanloom.document import Document
 from spanloom.formats import write
 from spanloom.formats.columns import COLUMNS
 from spanloom.text import prepare
@@ -25,7 +28,7 @@ def run(
     """Read and write, a document at a time; say what was lost."""
     say = Messages(quiet)
     reading = Reading(say, input_format=input_format, columns=columns, on_error=on_error)
-    documents = reading(source)
+    documents: Iterable[Document] = counted(reading(source), "converting", quiet=quiet, total=number_of(source))
     if output_format == COLUMNS.name or (output_format is None and COLUMNS.knows(Path(target))):
         documents = map(prepare, documents)  # columns hold tokens, and have no place for a text without
     options = {} if scheme is None else {"scheme": scheme}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spanloom.cli import evaluate_html
 from spanloom.cli.messages import Messages, plural
+from spanloom.cli.pace import counted
 from spanloom.cli.predictors import Predictor, load_predictor
 from spanloom.cli.reading import Reading
 from spanloom.cli.tagged import column_of
@@ -101,7 +102,9 @@ def run(
     if predictor is None:
         found = list(_of_types(reading(predicted or ""), types))
     else:
-        found = list(_of_types(_predict(predictor, documents, mentions, Messages(quiet)), types))
+        marked = _predict(predictor, documents, mentions, Messages(quiet))
+        marked = counted(marked, "predicting", quiet=quiet, total=len(documents))
+        found = list(_of_types(marked, types))
     if column is not None:
         tags = evaluate_tags(documents, [prepare(document) for document in found], column, seed=seed)
         print(json.dumps(tags.to_dict(), indent=2) + "\n" if as_json else tags.to_text(), end="")

@@ -16,8 +16,10 @@ from importlib import import_module
 from io import TextIOWrapper
 from typing import Any
 
+from spanloom.cli.log import as_json, log_line
 from spanloom.errors import DataWarning, LostWarning, SpanloomError, UsageError
 
+COMPILING = "compiling, once on this machine: 10 to 30 s (spanloom warm does it beforehand)"
 DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
 # verb -> the module whose `run` takes the verb's options; imported when the verb runs, because a module may load
@@ -42,6 +44,7 @@ VERBS = {
     "validate": "spanloom.cli.validate",
     "view": "spanloom.cli.view",
     "vocabulary": "spanloom.cli.vocabulary",
+    "warm": "spanloom.cli.warm",
 }
 
 
@@ -52,7 +55,8 @@ def execute(verb: str, options: dict[str, Any]) -> int:
     """
     sys.unraisablehook = _keep_interrupt
     try:
-        with _telling(quiet=bool(options.get("quiet"))):
+        quiet = bool(options.get("quiet"))
+        with _telling(quiet), _compiling(verb, options, quiet):
             code = import_module(VERBS[verb]).run(**options)
         sys.stdout.flush()
     except BrokenPipeError:  # whoever reads our output has had enough, as `head` does
@@ -73,6 +77,18 @@ def execute(verb: str, options: dict[str, Any]) -> int:
 
 
 @contextmanager
+def _compiling(verb: str, options: dict[str, Any], quiet: bool) -> Iterator[None]:
+    """Within it, a line says so when kernels are compiled, which takes long and happens once."""
+    needed = verb.startswith("train ") or verb in ("demo", "explain", "predict", "serve") or options.get("model")
+    if quiet or not needed:
+        yield
+        return
+    kernels = import_module("spanloom.kernels")  # loads Numba, which these verbs do anyhow, and others need not
+    with kernels.watch_compilation(lambda: _say(COMPILING)):
+        yield
+
+
+@contextmanager
 def _telling(quiet: bool) -> Iterator[None]:
     """Within it, what data were not read as they stand is a line on standard error, or nothing if ``quiet``."""
     with warnings.catch_warnings():
@@ -82,12 +98,16 @@ def _telling(quiet: bool) -> Iterator[None]:
 
         def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
             if issubclass(category, DataWarning):
-                print(f"spanloom: {_one_line(str(message))}", file=sys.stderr, flush=True)
+                _say(f"spanloom: {_one_line(str(message))}")
             else:
                 shown(message, category, *place, **more)
 
         warnings.showwarning = show
         yield
+
+
+def _say(line: str) -> None:
+    print(log_line("info", message=line) if as_json() else line, file=sys.stderr, flush=True)
 
 
 def refused(error: OSError) -> int:
@@ -108,7 +128,8 @@ def os_error(error: OSError) -> str:
 
 
 def _fail(message: str, code: int, prefix: str = "error: ") -> int:
-    print(f"spanloom: {prefix}{_one_line(message)}", file=sys.stderr)
+    line = _one_line(message)
+    print(log_line("error", message=line) if as_json() else f"spanloom: {prefix}{line}", file=sys.stderr)
     return code
 
 

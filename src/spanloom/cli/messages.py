@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from spanloom.cli.log import as_json, log_line
 from spanloom.formats import FORMATS, Losses
 from spanloom.formats.base import DISCONTIGUOUS
 
@@ -20,8 +21,9 @@ class Messages:
 
     def __call__(self, message: str = "") -> None:
         """Print a line."""
-        if not self._quiet:
-            print(message, file=sys.stderr, flush=True)
+        if self._quiet or (as_json() and not message):
+            return
+        print(log_line("info", message=message) if as_json() else message, file=sys.stderr, flush=True)
 
     def notice(self, message: str) -> None:
         """Print what was read other than it stands."""

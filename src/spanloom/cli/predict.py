@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from spanloom.cli import tagged
 from spanloom.cli.messages import Messages, lost, plural
+from spanloom.cli.pace import counted
 from spanloom.cli.predictors import load_predictor
-from spanloom.cli.reading import Reading
+from spanloom.cli.reading import Reading, number_of
 from spanloom.document import Document
 from spanloom.errors import UsageError
 from spanloom.formats import FORMATS, write
@@ -45,7 +46,7 @@ def run(
     # a tagger keeps the mentions of its input, and a linker may be told to; nothing else looks at them
     needed = predictor.kind == "tagger" or mentions is not None
     reader = Reading(say, input_format=input_format, columns=columns, on_error=on_error)
-    source_documents = reader(source, mentions=needed)
+    source_documents = counted(reader(source, mentions=needed), "predicting", quiet=quiet, total=number_of(source))
     of_probabilities = {"--threshold": threshold, "--answers": answers}
     if predictor.kind == "tagger":
         _refuse(model, "a tagger", {**of_probabilities, "--reading": reading, "--mentions": mentions})

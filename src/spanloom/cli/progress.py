@@ -1,17 +1,21 @@
-"""Training progress on standard error: a bar on a terminal, plain lines elsewhere."""
+"""Progress on standard error: a bar on a terminal; elsewhere lines of training, as text or as JSON."""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from time import monotonic
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
 
-from spanloom.recognize import Progress
+from spanloom.cli.log import as_json, duration, log_line
+
+if TYPE_CHECKING:
+    from spanloom.recognize import Progress
 
 _SECONDS_BETWEEN_LINES = 2.0
 
@@ -19,6 +23,7 @@ _SECONDS_BETWEEN_LINES = 2.0
 def describe(progress: Progress) -> str:
     """A step of the training in one line.
 
+    >>> from spanloom.recognize import Progress
     >>> describe(Progress("training", 2, 10, 1234.5, 0.715, 3.2, 12.8))
     'training 2/10 · objective 1,234.5 · dev F1 71.5 · 3 s · 13 s left'
     >>> describe(Progress("training", 2, 36, dev_f1=0.449, dev_concepts=0.711, seconds=9.8))
@@ -40,9 +45,9 @@ def _figures(progress: Progress) -> list[str]:
         figures.append(f"dev F1 of mentions {100 * progress.dev_f1:.1f}, of concepts {100 * progress.dev_concepts:.1f}")
     elif progress.dev_f1 is not None:
         figures.append(f"dev F1 {100 * progress.dev_f1:.1f}")
-    figures.append(f"{progress.seconds:.0f} s")
+    figures.append(duration(progress.seconds))
     if progress.seconds_left is not None:
-        figures.append(f"{progress.seconds_left:.0f} s left")
+        figures.append(f"{duration(progress.seconds_left)} left")
     return figures
 
 
@@ -56,7 +61,7 @@ class Reporter:
     def __init__(self, quiet: bool = False) -> None:
         self._quiet = quiet
         self._bar: Bar | None = None
-        if not quiet and sys.stderr.isatty():
+        if not quiet and sys.stderr.isatty() and not as_json():
             columns = (TextColumn("{task.description}"), BarColumn(30), TextColumn("{task.fields[figures]}"))
             self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
             self._task = self._bar.add_task("starting", total=None, figures="")
@@ -81,7 +86,8 @@ class Reporter:
             description, steps = _stage(progress), progress.steps
             self._bar.update(self._task, description=description, completed=progress.step, total=steps, figures=figures)
         elif not self._quiet and self._is_due(progress):
-            print(describe(progress), file=sys.stderr, flush=True)
+            line = log_line("progress", **asdict(progress)) if as_json() else describe(progress)
+            print(line, file=sys.stderr, flush=True)
 
     def _is_due(self, progress: Progress) -> bool:
         now = monotonic()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from spanloom.cli.columns import column_options
@@ -14,6 +15,7 @@ from spanloom.errors import UsageError
 from spanloom.formats import OnError, read
 from spanloom.formats.base import STDIO
 
+_BLOCK = 1 << 20  # bytes
 _LISTED = 100  # of the records that were left out
 
 
@@ -61,3 +63,18 @@ class Reading:
             self._say(f"spanloom: and {self._count - len(self._left_out):,} more; spanloom validate lists all")
         self._say(f"spanloom: {plural(self._count, 'record')} left out, because of errors; all others were read")
         return FAILED
+
+
+def number_of(paths: Sequence[str]) -> int | None:
+    """How many records inputs have, where that can be told at once: lines of JSONL, texts of folders."""
+    counts = [_number(Path(path)) for path in paths]
+    return None if None in counts else sum(count or 0 for count in counts)
+
+
+def _number(path: Path) -> int | None:
+    if path.is_dir():
+        return sum(1 for _ in path.rglob("*.txt")) or None
+    if path.suffix.lower() != ".jsonl" or not path.is_file():
+        return None
+    with path.open("rb") as file:
+        return sum(block.count(b"\n") for block in iter(lambda: file.read(_BLOCK), b""))

@@ -1,0 +1,57 @@
+"""How far a verb is that reads many documents: one line that is written anew, on a terminal only."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from time import monotonic
+
+from spanloom.cli.log import as_json, duration
+from spanloom.document import Document
+
+_EVERY = 0.2  # seconds
+_CLEAR = "\r\x1b[2K"
+_WIDTH = 30
+
+
+def counted(documents: Iterable[Document], stage: str, *, quiet: bool, total: int | None = None) -> Iterator[Document]:
+    """The documents, while a line tells how many there were.
+
+    Args:
+        documents: as they come.
+        stage: what is done with them.
+        quiet: show nothing.
+        total: how many there will be, if that is known.
+    """
+    if quiet or as_json() or not sys.stderr.isatty():
+        yield from documents
+        return
+    began = shown = monotonic()
+    try:
+        for number, document in enumerate(documents, 1):
+            yield document
+            now = monotonic()
+            if now - shown >= _EVERY:
+                shown = now
+                sys.stderr.write(_CLEAR + pace(stage, number, total, now - began))
+                sys.stderr.flush()
+    finally:
+        sys.stderr.write(_CLEAR)
+        sys.stderr.flush()
+
+
+def pace(stage: str, number: int, total: int | None, seconds: float) -> str:
+    """The line.
+
+    >>> pace("predicting", 2000, 6000, 30.0)
+    'predicting ━━━━━━━━━━╺━━━━━━━━━━━━━━━━━━━ 2,000 documents · 30 s · 1 min 0 s left'
+    >>> pace("converting", 1, None, 0.2)
+    'converting 1 document · 0 s'
+    """
+    figures = [f"{number:,} document{'s' * (number != 1)}", duration(seconds)]
+    if total is None:
+        return f"{stage} {' · '.join(figures)}"
+    figures.append(f"{duration(seconds / number * max(0, total - number))} left")
+    done = min(_WIDTH, _WIDTH * number // max(1, total))
+    bar = "━" * done + ("╺" + "━" * (_WIDTH - done - 1) if done < _WIDTH else "")
+    return f"{stage} {bar} {' · '.join(figures)}"

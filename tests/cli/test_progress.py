@@ -1,0 +1,79 @@
+"""What a verb says while somebody waits."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+
+import pytest
+from numba import njit
+
+from spanloom.cli.execute import COMPILING
+from spanloom.cli.pace import counted
+from spanloom.cli.progress import Reporter
+from spanloom.document import Document
+from spanloom.kernels import watch_compilation
+from spanloom.recognize import Progress
+
+
+def test_compilation_is_told_once_and_only_where_there_is_some():
+    told = []
+    fresh = njit(lambda x: x + 1)
+    with watch_compilation(lambda: told.append("compiling")):
+        fresh(1)
+        fresh(1.5)
+    assert told == ["compiling"]
+    with watch_compilation(lambda: told.append("again")):
+        fresh(1)
+    assert told == ["compiling"]
+    fresh(1j)
+    assert told == ["compiling"]
+
+
+def test_the_line_names_the_verb_that_helps():
+    assert "spanloom warm" in COMPILING
+
+
+def test_documents_pass_unchanged(capsys):
+    documents = [Document("a"), Document("b")]
+    assert list(counted(documents, "predicting", quiet=False, total=2)) == documents
+    assert capsys.readouterr().err == ""  # no terminal, no bar
+
+
+def test_logs_are_json_lines_where_that_is_asked_for(command, corpus, tmp_path, monkeypatch):
+    monkeypatch.setenv("SPANLOOM_LOG", "json")
+    data = ["--train", corpus / "train.jsonl", "--dev", corpus / "train.jsonl"]
+    result = command("train", "recognizer", *data, "--features", "small", "--epochs", "1", "--output", tmp_path / "m")
+    lines = [json.loads(line) for line in result.stderr.splitlines()]
+    assert {line["level"] for line in lines} == {"info", "progress"}
+    assert lines[-1]["message"] == f"saved as {tmp_path / 'm'}"
+    assert {"stage", "step", "steps", "objective", "dev_f1", "seconds", "seconds_left"} < lines[0].keys()
+    assert all(datetime.fromisoformat(line["time"]).tzinfo is not None for line in lines)
+    [line] = command("predict", tmp_path / "m", tmp_path / "none.jsonl").stderr.splitlines()
+    assert json.loads(line)["level"] == "error"
+    assert "there is no such file" in json.loads(line)["message"]
+
+
+def test_the_option_sets_the_form(command, monkeypatch):
+    monkeypatch.setenv("SPANLOOM_LOG", "text")
+    assert command("--log", "json", "validate", "none.jsonl").stderr.startswith('{"time": ')
+    assert command("--log", "text", "validate", "none.jsonl").stderr.startswith("spanloom: error: ")
+    result = command("--log", "xml", "validate", "none.jsonl")
+    assert result.returncode == 2
+    assert "expected text or json" in result.stderr
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(13.0, "13 s left"), (28020.0, "7 h 47 min left")])
+def test_time_left_can_be_read(capsys, seconds, words):
+    Reporter()(Progress("training", 1, 10, seconds_left=seconds))
+    assert capsys.readouterr().err.rstrip().endswith(words)
+
+
+def test_a_terminal_shows_the_pace(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr("spanloom.cli.pace._EVERY", 0.0)
+    assert len(list(counted([Document("a"), Document("b")], "predicting", quiet=False, total=2))) == 2
+    shown = capsys.readouterr().err
+    assert "predicting" in shown
+    assert "2 documents" in shown
+    assert shown.endswith("\r\x1b[2K")
