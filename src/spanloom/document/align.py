@@ -9,7 +9,7 @@ import numpy as np
 
 from spanloom.document.document import Document
 from spanloom.document.span import Mention, Span
-from spanloom.errors import DataError
+from spanloom.errors import DataError, clip
 
 
 class TokenRange(NamedTuple):
@@ -50,7 +50,7 @@ def align(document: Document, mentions: Sequence[Mention] | None = None) -> list
     [(TokenRange(first=0, end=1), TokenRange(first=3, end=4)), (TokenRange(first=2, end=4),)]
     """
     if document.tokens is None:
-        raise DataError(f"document {document.id!r} has no tokens; tokenize it first")
+        raise DataError(f"document {clip(document.id)} has no tokens; tokenize it first")
     mentions = document.mentions if mentions is None else mentions
     starts = {start: i for i, start in enumerate(document.tokens[:, 0].tolist())}
     ends = {end: i + 1 for i, end in enumerate(document.tokens[:, 1].tolist())}
@@ -88,6 +88,6 @@ def to_spans(document: Document, ranges: Sequence[tuple[int, int]]) -> tuple[Spa
     (Span(start=0, end=9),)
     """
     if document.tokens is None:
-        raise DataError(f"document {document.id!r} has no tokens; tokenize it first")
+        raise DataError(f"document {clip(document.id)} has no tokens; tokenize it first")
     tokens = document.tokens
     return tuple(Span(int(tokens[first, 0]), int(tokens[end - 1, 1])) for first, end in ranges)

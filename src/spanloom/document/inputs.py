@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 from spanloom.document.document import Document
 from spanloom.document.span import Mention, Span
-from spanloom.errors import DataError, UsageError
+from spanloom.errors import DataError, UsageError, clip
 
 One: TypeAlias = str | Document
 """A text, or a document."""
@@ -175,7 +175,7 @@ def _mention(value: object, text: str, i: int, own: str) -> Mention:
         raise UsageError(f"item {i} of y holds {_short(value)}, expected {own}")
     if not all(0 <= start < end <= len(text) for start, end in found.spans):
         raise DataError(
-            f"item {i} of y: the mention of type {found.type!r} at {_places(found)} does not lie in its text of "
+            f"item {i} of y: the mention of type {clip(found.type)} at {_places(found)} does not lie in its text of "
             f"{len(text)} characters; give start and end as text[start:end]"
         )
     return found

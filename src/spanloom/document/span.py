@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from spanloom.errors import DataError
+from spanloom.errors import DataError, clip
 
 
 class Span(NamedTuple):
@@ -74,17 +74,19 @@ class Mention:
         try:
             object.__setattr__(self, "spans", tuple(Span(*span) for span in self.spans))
         except TypeError:
-            message = f"the spans of a mention of type {self.type!r} are {self.spans!r}, expected pairs: [(0, 3)]"
+            message = f"the spans of a mention of type {clip(self.type)} are {self.spans!r}, expected pairs: [(0, 3)]"
             raise DataError(message) from None
         concepts: str | Iterable[str] = self.concepts
         if isinstance(concepts, str):
-            message = f"a mention of type {self.type!r}: its concepts are {concepts!r}, expected a list: [{concepts!r}]"
+            message = (
+                f"a mention of type {clip(self.type)}: its concepts are {concepts!r}, expected a list: [{concepts!r}]"
+            )
             raise DataError(message)
         object.__setattr__(self, "concepts", tuple(concepts))
         if self.head is not None:
             object.__setattr__(self, "head", Span(*self.head))
         if not self.spans:
-            raise DataError(f"a mention of type {self.type!r} has no span; give it at least one")
+            raise DataError(f"a mention of type {clip(self.type)} has no span; give it at least one")
 
     @property
     def start(self) -> int:

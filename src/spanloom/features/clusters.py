@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.errors import DataError, UsageError
+from spanloom.errors import DataError, UsageError, clip
 from spanloom.features.kernels_clusters import NEVER, Bigrams, Window, enter, join, scaled_logs
 from spanloom.formats.output import output_file
 
@@ -158,7 +158,7 @@ def read_paths(path: str | Path) -> dict[str, str]:
             for number, line in enumerate(file, 1):
                 word, bits = _parse(line.rstrip("\r\n"), path, number)
                 if word in paths:
-                    raise DataError(f"found {word!r} twice, expected each word once", path=path, line=number)
+                    raise DataError(f"found {clip(word)} twice, expected each word once", path=path, line=number)
                 paths[word] = bits
     except UnicodeDecodeError as error:
         raise DataError(f"found bytes that are not UTF-8 ({error.reason}); convert the file", path=path) from error
@@ -172,7 +172,7 @@ def _parse(line: str, path: str | Path, number: int) -> tuple[str, str]:
         raise DataError(message, path=path, line=number)
     bits, word, count = columns
     if bits.strip("01") or not bits:
-        raise DataError(f"found the bit string {bits!r}, expected the digits 0 and 1", path=path, line=number)
+        raise DataError(f"found the bit string {clip(bits)}, expected the digits 0 and 1", path=path, line=number)
     if not (count.isascii() and count.isdigit()):
         raise DataError(f"found the count {count!r}, expected a whole number", path=path, line=number)
     return word, bits
@@ -196,7 +196,7 @@ def write_paths(path: str | Path, paths: Mapping[str, str], counts: Mapping[str,
         counts = paths.counts if isinstance(paths, Clusters) else {}
     for word in paths:
         if any(character in word for character in "\t\n\r") or word not in counts:
-            raise UsageError(f"found the word {word!r}, expected a word with a count and without tab or line end")
+            raise UsageError(f"found the word {clip(word)}, expected a word with a count and without tab or line end")
     lines = sorted((bits, -counts[word], word) for word, bits in paths.items())
     with output_file(path, force=True) as file:
         for bits, count, word in lines:

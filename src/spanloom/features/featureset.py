@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spanloom.document import Document
-from spanloom.errors import UsageError
+from spanloom.errors import UsageError, clip
 from spanloom.features import kernels_keys as kernels
 from spanloom.features.columns import (
     CLUSTER_COLUMN,
@@ -141,7 +141,8 @@ class FeatureSet:
         known = ", ".join([*WORD_COLUMNS, CLUSTER_COLUMN, *computed, *document.columns])
         hint = "give a vocabulary; without one " if name == CATEGORY_COLUMN else ""
         raise UsageError(
-            f"template {template.text!r} names the column {name!r}, which document {document.id!r} does not have; "
+            f"template {clip(template.text)} names the column {name!r}, which document "
+            f"{clip(document.id)} does not have; "
             f"{hint}there are {known}"
         )
 
@@ -235,11 +236,13 @@ def _check(template: Template, clusters: Mapping[str, str] | None) -> None:
             if is_cluster_column(column.name) and clusters is None:
                 problem = "needs word clusters; none are given"
             elif (is_word_column(column.name) and word_column(column) is None) or _cuts_prefix(column):
-                problem = f"cuts the column {column.name!r}; only w, low, norm, cluster and those of the data can be"
+                problem = (
+                    f"cuts the column {clip(column.name)}; only w, low, norm, cluster and those of the data can be"
+                )
             elif column.name == SET_COLUMN and (isinstance(feature, Bag) or len(feature.places) > 1):
                 problem = f"joins the column {SET_COLUMN!r}, which has several values at once; it must stand alone"
             if problem:
-                raise UsageError(f"template {template.text!r} {problem}")
+                raise UsageError(f"template {clip(template.text)} {problem}")
 
 
 def _cuts_prefix(column: Column) -> bool:

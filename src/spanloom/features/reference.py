@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 import numpy as np
 
 from spanloom.document import Document
-from spanloom.errors import DataError
+from spanloom.errors import DataError, clip
 from spanloom.features.columns import (
     SET_COLUMN,
     boundary,
@@ -88,4 +88,4 @@ def _sentence(document: Document, token: int) -> tuple[int, int]:
         if token >= 0 and at < len(document.sentences) and document.sentences[at, 0] <= token:
             first, end = document.sentences[at].tolist()
             return first, end
-    raise DataError(f"document {document.id!r} has no sentence with token {token}; split it into sentences first")
+    raise DataError(f"document {clip(document.id)} has no sentence with token {token}; split it into sentences first")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spanloom.document import Document
-from spanloom.errors import DataError
+from spanloom.errors import DataError, clip
 from spanloom.features import kernels_columns as kernels
 from spanloom.features.columns import cluster_value, cut, is_cluster_column, word_column
 from spanloom.features.template import Column
@@ -94,7 +94,8 @@ def _given_table(documents: Sequence[Document], name: str, wanted: list[Column],
         values = document.columns[name] if size else []
         if len(values) != size:
             raise DataError(
-                f"document {document.id!r} has {len(values)} values in column {name!r}, expected {size}, one a token"
+                f"document {clip(document.id)} has {len(values)} values in column {name!r}, expected "
+                f"{size}, one a token"
             )
         lists.append(values)
     numbering = _Numbering()

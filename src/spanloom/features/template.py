@@ -22,7 +22,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from spanloom.errors import UsageError
+from spanloom.errors import UsageError, clip
 
 REACH = 64  # how far from the token a template may look; bounds what a hostile template can cost
 LONGEST_NGRAM = 8
@@ -173,7 +173,7 @@ class _Parser:
         if first != last:
             if self.peek() == "|":
                 raise UsageError(
-                    f"template {self.text!r}, character {position + 1}: a range stands alone, "
+                    f"template {clip(self.text)}, character {position + 1}: a range stands alone, "
                     "not in a conjunction; write one line for each position"
                 )
             places = [Place(column, offset) for offset in range(first, last + 1)]
@@ -259,7 +259,9 @@ class _Parser:
 
     def fail(self, expected: str) -> None:
         found = repr(self.peek()) if self.peek() else "the end"
-        raise UsageError(f"template {self.text!r}, character {self.position + 1}: found {found}, expected {expected}")
+        raise UsageError(
+            f"template {clip(self.text)}, character {self.position + 1}: found {found}, expected {expected}"
+        )
 
 
 def _range(first: int, last: int) -> str:

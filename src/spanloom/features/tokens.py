@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Document
-from spanloom.errors import DataError
+from spanloom.errors import DataError, clip
 from spanloom.features import columns
 from spanloom.features import kernels_columns as kernels
 
@@ -49,7 +49,7 @@ def flatten(documents: Sequence[Document]) -> Tokens:
     for document in documents:
         if document.tokens is None or document.sentences is None:
             missing = "tokens; tokenize it" if document.tokens is None else "sentences; split it into sentences"
-            raise DataError(f"document {document.id!r} has no {missing} first")
+            raise DataError(f"document {clip(document.id)} has no {missing} first")
     text = "".join(document.text for document in documents)
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.dtype("<u4")).astype(np.uint32)
     lengths = np.array([len(document.text) for document in documents], np.int64)
@@ -80,7 +80,7 @@ def _refuse(documents: Sequence[Document]) -> None:
         for i, (start, end) in enumerate(tokens):
             if not 0 <= start <= end <= len(document.text):
                 raise DataError(
-                    f"document {document.id!r}: token {i} is [{start}, {end}], expected offsets in the text of "
+                    f"document {clip(document.id)}: token {i} is [{start}, {end}], expected offsets in the text of "
                     f"{len(document.text)} characters; run `spanloom validate`"
                 )
         sentences = [] if document.sentences is None else document.sentences.tolist()
@@ -88,7 +88,8 @@ def _refuse(documents: Sequence[Document]) -> None:
         for first, end in [*sentences, (len(tokens), len(tokens))]:
             if first != expected or not first <= end <= len(tokens):
                 raise DataError(
-                    f"document {document.id!r}: its sentences are not a partition of its {len(tokens)} tokens: found "
+                    f"document {clip(document.id)}: its sentences are not a partition of its {len(tokens)} "
+                    "tokens: found "
                     f"[{first}, {end}], expected a sentence from token {expected}; run `spanloom validate`"
                 )
             expected = end

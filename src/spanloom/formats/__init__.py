@@ -15,7 +15,7 @@ from spanloom.document import Document
 from spanloom.document.document import check_mentions
 from spanloom.document.validate import Problem, find_errors
 from spanloom.document.validate import validate as validate_document
-from spanloom.errors import DataError, UsageError
+from spanloom.errors import DataError, UsageError, clip
 from spanloom.formats.arrow import ARROW, PARQUET
 from spanloom.formats.base import STDIO, Format, Losses, Scanned
 from spanloom.formats.bioc_json import BIOC_JSON
@@ -153,7 +153,7 @@ def _problems(scans: Iterator[Scanned]) -> Iterator[Problem]:
         if document is None:
             continue
         if document.id and hash(document.id) in seen:
-            message = f"an earlier document is called {document.id!r} too; give each an identifier of its own"
+            message = f"an earlier document is called {clip(document.id)} too; give each an identifier of its own"
             yield Problem("warning", "duplicate document", message, path=scanned.path, line=scanned.line)
         seen.add(hash(document.id))
         if not any(problem.severity == "error" for problem in scanned.problems):
@@ -199,7 +199,7 @@ def _checked(documents: Iterable[Document], path: str | Path, kind: Format) -> I
         for problem in find_errors(document):
             if problem.kind == "duplicate identifier" and not kind.keeps_ids:
                 continue  # such a writer finds another one, and counts it
-            named = f"document {document.id!r}: " if document.id else ""
+            named = f"document {clip(document.id)}: " if document.id else ""
             raise DataError(named + problem.to_error().message, path=path)
         yield document
 

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 from spanloom.document import Document
 from spanloom.document.validate import Problem
-from spanloom.errors import DataError
+from spanloom.errors import DataError, clip
 from spanloom.extras import extra
 from spanloom.formats.arrow_rows import arrow_schema, from_row, to_row
 from spanloom.formats.base import STDIO, Format, Losses, Scanned
@@ -146,7 +146,7 @@ def _batch(document: Document, schema: Any, path: str | Path | None) -> Any:
     except DataError as error:
         raise DataError(error.message, path=path) from error
     except (pa.ArrowException, ValueError, TypeError) as error:
-        raise DataError(f"document {document.id!r} cannot be written: {error}", path=path) from error
+        raise DataError(f"document {clip(document.id)} cannot be written: {error}", path=path) from error
 
 
 class _Stream(io.RawIOBase):

@@ -18,6 +18,7 @@ from spanloom.formats.json_text import loads
 from spanloom.formats.source import BOM, read_bytes, unreadable
 
 _HEAD = 65_536  # bytes in which a file's kind must show
+_SHOWN = 60  # characters of an identifier in a message
 _MARK = re.compile(rb'"(?:documents|passages|PubTator3)"\s*:\s*\[')
 
 
@@ -72,7 +73,7 @@ def _scanned(value: object, collection: dict[str, Any], path: str) -> Scanned:
         tree = Values().document(value)
     except DataError as error:
         name = value.get("id") if isinstance(value, dict) else None
-        place = f"document {name if isinstance(name, str | int) else '?'}"
+        place = f"document {str(name)[:_SHOWN] if isinstance(name, str | int) else '?'}"
         return Scanned(None, [Problem("error", "wrong field", error.message, place, path=path)], path)
     scanned = understand(tree, collection, path)
     return scanned._replace(problems=[replace(problem, line=None) for problem in scanned.problems])

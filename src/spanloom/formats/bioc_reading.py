@@ -38,6 +38,7 @@ from spanloom.formats.bioc_tree import Annotation, Infons, Section, Tree
 from spanloom.formats.bioc_values import annotation_value, relation_value
 from spanloom.formats.record import surface_problem
 
+_SHOWN = 60  # characters of an identifier in a message
 _READINGS = {
     "joined": "passage offsets do not fit the mentions' texts; read as passages joined by one space",
     "own": "offsets do not fit the mentions' texts; read as counted from each passage, passages joined by one space",
@@ -108,7 +109,7 @@ def understand(tree: Tree, collection: dict[str, Any], path: str) -> Scanned:
 
 def _at(problems: list[Problem], path: str, tree: Tree) -> Iterator[Problem]:
     """Problems with their place: the line in XML, the document's name in JSON."""
-    name = "" if tree.line else f"document {tree.id or '?'}"
+    name = "" if tree.line else f"document {tree.id[:_SHOWN] or '?'}"
     for problem in problems:
         place = ": ".join(part for part in (name, problem.place) if part)
         yield replace(problem, path=path, line=problem.line or tree.line, place=place)

@@ -10,7 +10,7 @@ from typing import Any
 from lxml import etree
 
 from spanloom.document import Document
-from spanloom.errors import DataError
+from spanloom.errors import DataError, clip
 from spanloom.formats.base import Losses
 from spanloom.formats.bioc_tree import Annotation, Infons, Relation, Section, Tree
 from spanloom.formats.bioc_values import COLLECTION, document_value
@@ -45,7 +45,7 @@ def write_xml(documents: Iterable[Document], path: str | Path, force: bool = Fal
                 losses.add(_AROUND, int(built.tree.id != built.tree.id.strip()))
                 file.write(_spelled(_document(built.tree, losses)))
             except ValueError as error:  # lxml says what it refuses in this way
-                message = f"document {document.id!r} cannot be written as XML: {error}; remove the characters"
+                message = f"document {clip(document.id)} cannot be written as XML: {error}; remove the characters"
                 raise DataError(message, path=path) from error
         if collection is None:
             file.write(_XML_HEAD + _collection_head({}, losses))
@@ -68,7 +68,7 @@ def write_json(documents: Iterable[Document], path: str | Path, force: bool = Fa
                 _count_collection(collection, built, losses)
                 file.write(_ENCODER.encode(document_value(built.tree)))
             except (TypeError, ValueError, RecursionError) as error:
-                message = f"document {document.id!r} cannot be written as JSON: {error}"
+                message = f"document {clip(document.id)} cannot be written as JSON: {error}"
                 raise DataError(message, path=path) from error
         file.write((_json_head({}) if collection is None else "") + "\n]}\n")
     return losses

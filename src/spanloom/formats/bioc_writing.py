@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from spanloom.document import Document, Mention
-from spanloom.errors import DataError
+from spanloom.errors import DataError, clip
 from spanloom.formats.base import Losses, count_concepts, count_meta, count_unwritten
 from spanloom.formats.bioc_concepts import concepts_of, infons_for, normalized
 from spanloom.formats.bioc_tree import Annotation, Infons, Relation, Section, Tree
@@ -55,7 +55,9 @@ def build(document: Document, losses: Losses) -> Built:
         kept = _kept(document)
         tree = Tree(document.id, kept.infons, [_passage(value, document.text, kept) for value in kept.passages])
     except DataError as error:
-        message = f"document {document.id!r}: meta['bioc'] is not what reading BioC makes: {error.message}; remove it"
+        message = (
+            f"document {clip(document.id)}: meta['bioc'] is not what reading BioC makes: {error.message}; remove it"
+        )
         raise DataError(message) from error
     here = {mention.id: mention for mention in document.mentions}
     for mention, name in _named(document, kept, losses):
@@ -147,7 +149,7 @@ def _kept(document: Document) -> _Kept:
         infons,
         offset,
         passages,
-        {name: _object(item, f"mentions[{name!r}]") for name, item in mentions.items()},
+        {name: _object(item, f"mentions[{clip(name)}]") for name, item in mentions.items()},
         annotations,
         relations,
     )

@@ -16,7 +16,7 @@ from typing import Any
 
 from spanloom.document import Document, Mention
 from spanloom.document.validate import Problem, Units, find_errors, place_of
-from spanloom.errors import DataError, UsageError
+from spanloom.errors import DataError, UsageError, clip
 from spanloom.formats.base import STDIO, Format, Losses, Scanned, count_meta, count_unwritten
 from spanloom.formats.file_names import free_name, unescaped
 from spanloom.formats.output import output_files, output_folder, writing
@@ -192,7 +192,7 @@ def _contents(document: Document, losses: Losses, path: Path) -> tuple[str, str]
     """The ``.txt`` and the ``.ann`` file of a document."""
     kept = document.meta.get("brat", {})
     if not isinstance(kept, dict) or not isinstance(kept.get("ann", ""), str):
-        message = f"document {document.id!r}: meta['brat'] should hold the .ann file under 'ann'; remove it"
+        message = f"document {clip(document.id)}: meta['brat'] should hold the .ann file under 'ann'; remove it"
         raise DataError(message, path=path)
     try:
         lines = render(document, kept.get("ann", ""), losses)

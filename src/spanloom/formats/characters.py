@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from spanloom.document import Document, from_tags, to_bio
-from spanloom.errors import DataError
+from spanloom.errors import DataError, clip
 from spanloom.formats.base import Format, Losses, Scanned, count_meta, count_unwritten
 from spanloom.formats.blocks import TEXT, Block, Sentence, flat_mentions, new_document, one_line, scan_blocks, stand_in
 from spanloom.formats.layout import TAG, UNTYPED
@@ -81,11 +81,11 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
 def _lines(document: Document, path: str | Path, losses: Losses) -> Iterator[str]:
     tokens = document.tokens
     if tokens is None:
-        raise DataError(f"document {document.id!r} has no tokens, which are the words of the file", path=path)
+        raise DataError(f"document {clip(document.id)} has no tokens, which are the words of the file", path=path)
     words = document.words
     wrong = next((word for word in words if not word or any(character.isspace() for character in word)), None)
     if wrong is not None:
-        raise DataError(f"document {document.id!r}: the word {wrong[:40]!r} holds white space; split it", path=path)
+        raise DataError(f"document {clip(document.id)}: the word {wrong[:40]!r} holds white space; split it", path=path)
     yield new_document(document, losses)
     sentences = [[0, len(words)]] if document.sentences is None else document.sentences.tolist()
     flat = flat_mentions(document, losses)

@@ -19,7 +19,7 @@ import numpy as np
 
 from spanloom.document import Document, Mention, Span, from_tags
 from spanloom.document.validate import Problem
-from spanloom.errors import DataError, UsageError
+from spanloom.errors import DataError, UsageError, clip
 from spanloom.formats.base import Format, Scanned
 from spanloom.formats.columns_writer import DOCSTART, GLOBAL_COLUMNS, NEW_DOCUMENT, TEXT, write
 from spanloom.formats.layout import (
@@ -226,7 +226,7 @@ def _rows(block: _Block, layout: Layout, problems: list[Problem], path: str) -> 
         elif not row[layout.word]:
             message = "the word is empty; expected a token"
         elif wrong := [row[j][:40] for j in layout.tags if not TAG.fullmatch(row[j])]:
-            message = f"found the tag {wrong[0]!r}, expected O or a letter of BIO, BILOU or BIOES, '-' and a type"
+            message = f"found the tag {clip(wrong[0])}, expected O or a letter of BIO, BILOU or BIOES, '-' and a type"
         elif layout.number is not None and row[layout.number] != str(i):
             message = f"found {row[layout.number][:40]!r} in the column of token numbers, expected {i}"
         if message:

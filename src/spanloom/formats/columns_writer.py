@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from spanloom.document import Document, Offsets, align, to_bilou, to_bio
-from spanloom.errors import DataError, UsageError
+from spanloom.errors import DataError, UsageError, clip
 from spanloom.formats.base import DISCONTIGUOUS, TOUCHING, Losses, count_meta
 from spanloom.formats.blocks import comments_above, new_document
 from spanloom.formats.layout import is_comment
@@ -74,14 +74,16 @@ def _is_one_sentence(document: Document) -> bool:
 def _check(document: Document, path: str | Path) -> None:
     if document.tokens is None:
         raise DataError(
-            f"document {document.id!r} has no tokens, which column files need; tokenize it first", path=path
+            f"document {clip(document.id)} has no tokens, which column files need; tokenize it first", path=path
         )
     values = chain(document.words, *document.columns.values())
     wrong = next((value for value in values if not value or _UNWRITABLE.search(value)), None)
     if wrong is None:
         wrong = next((word for word in document.words if _begins_otherwise(word)), None)
     if wrong is not None:
-        message = f"document {document.id!r}: a column file cannot hold the value {wrong[:40]!r}; change or remove it"
+        message = (
+            f"document {clip(document.id)}: a column file cannot hold the value {wrong[:40]!r}; change or remove it"
+        )
         raise DataError(message, path=path)
 
 

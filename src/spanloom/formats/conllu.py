@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from spanloom.document import Document, from_tags, to_bio
 from spanloom.document.validate import Problem
-from spanloom.errors import DataError
+from spanloom.errors import DataError, clip
 from spanloom.formats.base import Format, Losses, Scanned, count_meta
 from spanloom.formats.blocks import (
     NEW_DOCUMENT,
@@ -231,7 +231,7 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
 def _lines(document: Document, path: str | Path, losses: Losses) -> Iterator[str]:
     tokens, words = document.tokens, document.words
     if tokens is None:
-        raise DataError(f"document {document.id!r} has no tokens; tokenize it first", path=path)
+        raise DataError(f"document {clip(document.id)} has no tokens; tokenize it first", path=path)
     held = [_OURS.get(name, name.lower()) for name in _KEPT]
     values = [document.columns.get(name, ["_"] * len(words)) for name in held]
     cells = (*words, *(value for column in values for value in column))
@@ -239,7 +239,7 @@ def _lines(document: Document, path: str | Path, losses: Losses) -> Iterator[str
     # where a word begins with white space, a reader cannot tell where it stands
     wrong = next((word for word in words if word[:1].isspace()), None) if wrong is None else wrong
     if wrong is not None:
-        message = f"document {document.id!r}: CoNLL-U cannot hold the value {wrong[:40]!r}; change or remove it"
+        message = f"document {clip(document.id)}: CoNLL-U cannot hold the value {wrong[:40]!r}; change or remove it"
         raise DataError(message, path=path)
     yield new_document(document, losses)
     tags = to_bio(flat_mentions(document, losses), len(words))

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from spanloom.document import Document
-from spanloom.errors import DataError
+from spanloom.errors import DataError, clip
 
 _ESCAPED = re.compile(r'[\x00-\x1f/\\:*?"<>|]|^\.|%(?=[01][0-9A-F]|2[2AEF5]|3[ACEF]|5C|7C)')
 _LONGEST = 255  # bytes of a name, on nearly all file systems
@@ -56,5 +56,7 @@ def free_name(folder: Path, document: Document, number: int, suffix: str, output
             )
             raise DataError(message, path=output)
     if os.path.lexists(folder / f"{name}{suffix}"):
-        raise DataError(f"two documents are called {document.id!r}; give each an identifier of its own", path=output)
+        raise DataError(
+            f"two documents are called {clip(document.id)}; give each an identifier of its own", path=output
+        )
     return name

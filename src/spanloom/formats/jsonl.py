@@ -9,7 +9,7 @@ from pathlib import Path
 
 from spanloom.document import Document
 from spanloom.document.validate import Problem
-from spanloom.errors import DataError
+from spanloom.errors import DataError, clip
 from spanloom.formats.base import Format, Losses, Scanned
 from spanloom.formats.json_text import loads
 from spanloom.formats.output import output_file
@@ -49,7 +49,7 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
             try:
                 line = _ENCODER.encode(to_record(document))
             except (TypeError, ValueError, RecursionError) as error:
-                message = f"document {document.id!r} cannot be written as JSON: {error}"
+                message = f"document {clip(document.id)} cannot be written as JSON: {error}"
                 raise DataError(message, path=path) from error
             file.write(line + "\n")
     return Losses()

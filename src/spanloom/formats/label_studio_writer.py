@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from spanloom.document import Document, Mention
-from spanloom.errors import DataError
+from spanloom.errors import DataError, clip
 from spanloom.formats.base import TWICE, Format, Losses, count_meta, count_unwritten
 from spanloom.formats.label_studio import CONCEPT, FRAGMENT, chosen, claims, scan, understand
 from spanloom.formats.output import output_file
@@ -40,11 +40,13 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
                 file.write(before + _ENCODER.encode(_task(document)))
             except DataError as error:
                 message = (
-                    f"document {document.id!r}: meta['label_studio'] should be a task ({error.message}); remove it"
+                    f"document {clip(document.id)}: meta['label_studio'] should be a task ({error.message}); remove it"
                 )
                 raise DataError(message, path=path) from error
             except (TypeError, ValueError, RecursionError) as error:
-                raise DataError(f"document {document.id!r} cannot be written as JSON: {error}", path=path) from error
+                raise DataError(
+                    f"document {clip(document.id)} cannot be written as JSON: {error}", path=path
+                ) from error
             before = ",\n"
             losses.add("mention identifiers", sum(mention.id == "" for mention in document.mentions))
             losses.add(TWICE, sum(len(mention.concepts) - len(set(mention.concepts)) for mention in document.mentions))

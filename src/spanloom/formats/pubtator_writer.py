@@ -8,7 +8,7 @@ from pathlib import Path
 
 from spanloom.document import Document, Mention
 from spanloom.document.validate import flat
-from spanloom.errors import DataError
+from spanloom.errors import DataError, clip
 from spanloom.formats.base import DISCONTIGUOUS, TOUCHING, UNSTRIPPED, Losses, count_meta, count_unwritten
 from spanloom.formats.output import output_file
 from spanloom.formats.pubtator_lines import is_relation, is_writable, parse_annotation, render
@@ -111,6 +111,6 @@ def _kept(document: Document, path: str | Path) -> tuple[list[str], list[str]]:
         isinstance(rows, list) and all(isinstance(row, str) and "\n" not in row for row in rows) for rows in lists
     )
     if not sound or not all(map(parse_annotation, lists[0])) or not all(map(is_relation, lists[1])):
-        message = f"document {document.id!r}: meta['pubtator'] should hold lines of PubTator in lists; remove it"
+        message = f"document {clip(document.id)}: meta['pubtator'] should hold lines of PubTator in lists; remove it"
         raise DataError(message, path=path)
     return lists[0], lists[1]

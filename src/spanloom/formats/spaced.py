@@ -11,7 +11,7 @@ from pathlib import Path
 
 from spanloom.document import Document
 from spanloom.document.validate import Problem
-from spanloom.errors import DataError
+from spanloom.errors import DataError, clip
 from spanloom.formats.base import Format, Losses, Scanned, count_meta, count_unwritten
 from spanloom.formats.blocks import Sentence, assemble
 from spanloom.formats.output import output_file
@@ -68,11 +68,13 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     with output_file(path, force=force) as file:
         for number, document in enumerate(documents):
             if document.tokens is None:
-                raise DataError(f"document {document.id!r} has no tokens, which are the words of the file", path=path)
+                raise DataError(
+                    f"document {clip(document.id)} has no tokens, which are the words of the file", path=path
+                )
             words = document.words
             wrong = next((word for word in words if word.split() != [word]), None)
             if wrong is not None:
-                message = f"document {document.id!r}: the word {wrong[:40]!r} holds white space; split it"
+                message = f"document {clip(document.id)}: the word {wrong[:40]!r} holds white space; split it"
                 raise DataError(message, path=path)
             sentences = [[0, len(words)]] if document.sentences is None else document.sentences.tolist()
             lines = [" ".join(words[first:end]) + "\n" for first, end in sentences if first < end]

@@ -30,6 +30,8 @@ _EVENT = re.compile(r"(E\S*)\t *([^\s:]+:\S+)((?: +[^\s:]+:\S+)*)\s*")
 _EQUIVALENCE = re.compile(r"(\*)\t *(\S+)((?: +\S+)+)\s*")
 _HEAD = re.compile(r"\s*([0-9]{1,15})\s+([0-9]{1,15})\s*")
 
+_SHOWN = 40  # characters of an identifier in a message
+
 EXPECTED = {
     "T": "'T1<tab>type start end<tab>text'",
     "N": "'N1<tab>Reference T1 RESOURCE:ID<tab>name'",
@@ -167,7 +169,7 @@ def _completed(mention: Mention, about: list[Line], path: str, problems: list[Pr
         if line.kind == "concept":
             concepts[str(line.value)] = None
         elif line.kind in single:
-            message = f"a second note {line.kind.title()!r} on {mention.id}; a mention has at most one"
+            message = f"a second note {line.kind.title()!r} on {line.refers[0][:_SHOWN]}; a mention has at most one"
             problems.append(Problem("error", "second note", message, path=path, line=line.number))
         else:
             single[line.kind] = line.value
@@ -191,14 +193,14 @@ def _line_problems(lines: list[Line], path: str) -> Iterator[Problem]:
                 yield Problem("warning", "line", message, path=path, line=line.number)
         if line.id and line.id in seen:
             severity = "error" if line.kind == "mention" else "warning"
-            message = f"the identifier {line.id} stands on line {seen[line.id]} too; give each line its own"
+            message = f"the identifier {line.id[:_SHOWN]} stands on line {seen[line.id]} too; give each line its own"
             yield Problem(severity, "duplicate identifier", message, path=path, line=line.number)  # type: ignore[arg-type]
         seen.setdefault(line.id, line.number)
         for target in line.refers:
             if target not in known:
                 severity = "error" if line.kind in ("concept", "head", "score") else "warning"
-                message = f"{line.id or '*'} is about {target}, and there is no such line"
+                message = f"{line.id[:_SHOWN] or '*'} is about {target[:_SHOWN]}, and there is no such line"
                 yield Problem(severity, "dangling", message, path=path, line=line.number)  # type: ignore[arg-type]
             elif line.kind in ("head", "score") and target not in mentions:
-                message = f"{line.id} gives a {line.kind} to {target}, which is no mention"
+                message = f"{line.id[:_SHOWN]} gives a {line.kind} to {target[:_SHOWN]}, which is no mention"
                 yield Problem("error", "dangling", message, path=path, line=line.number)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from spanloom.document import Document, Mention
 from spanloom.document.validate import flat
-from spanloom.errors import DataError
+from spanloom.errors import DataError, clip
 from spanloom.formats.base import TWICE, Losses
 from spanloom.formats.standoff import Line, parse
 from spanloom.formats.standoff_repairs import settled
@@ -61,7 +61,9 @@ def _identified(document: Document, lines: list[Line], losses: Losses) -> dict[s
     other = {line.id for line in lines} - old
     for mention in document.mentions:
         if not mention.type or re.search(r"\s", mention.type):
-            message = f"document {document.id!r}: brat cannot hold the type {mention.type!r} (white space); rename it"
+            message = (
+                f"document {clip(document.id)}: brat cannot hold the type {clip(mention.type)} (white space); rename it"
+            )
             raise DataError(message)
         name = mention.id
         usable = name is not None and name not in by_id and (name in old or _BRAT_ID.fullmatch(name) is not None)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from spanloom.document import Document, Mention
-from spanloom.errors import DataError, UsageError
+from spanloom.errors import DataError, UsageError, clip
 from spanloom.extras import extra
 from spanloom.formats.base import STDIO, Losses, count_meta
 from spanloom.formats.file_names import free_name
@@ -87,7 +87,7 @@ def _spelled(document: Document, types: Any, path: Path, losses: Losses) -> str:
         cas.add_all(_annotations(document, types))
         spelled: str = cas.to_xmi()
     except ValueError as error:  # lxml says what it refuses in this way
-        message = f"document {document.id!r} cannot be written as XML: {error}; remove the characters"
+        message = f"document {clip(document.id)} cannot be written as XML: {error}; remove the characters"
         raise DataError(message, path=path) from error
     losses.add("token columns", len(document.columns.keys() - COLUMNS.keys()))
     count_meta(losses, document, held=())

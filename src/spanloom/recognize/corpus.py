@@ -11,7 +11,7 @@ import numpy as np
 
 from spanloom.document import Document, Mention, Span, align
 from spanloom.document.span import join_spans
-from spanloom.errors import DataError, DataWarning
+from spanloom.errors import DataError, DataWarning, clip
 from spanloom.hypergraph import Floats
 from spanloom.structures import MOST_MENTIONS, Crowd, MentionTable, TokenMention
 from spanloom.structures.base import NO_HEAD
@@ -113,8 +113,8 @@ def head_tokens(document: Document, mentions: Sequence[Mention], headless: str) 
             found.append(NO_HEAD)  # the structure says that it has no place for the gap
         elif mention.head is None and headless == "error":
             raise DataError(
-                f"document {document.id!r}, characters {mention.start}-{mention.end}: the mention of type "
-                f"{mention.type!r} has no head, which this structure needs; annotate it, or train with headless "
+                f"document {clip(document.id)}, characters {mention.start}-{mention.end}: the mention of type "
+                f"{clip(mention.type)} has no head, which this structure needs; annotate it, or train with headless "
                 "'whole' (--headless whole), which takes the whole mention as its head"
             )
         elif not mention.start <= head.start < head.end <= mention.end:
@@ -169,7 +169,8 @@ def crowd_notice(crowd: Crowd, documents: Sequence[Document], types: Sequence[st
             break
         sentence -= count
     return (
-        f"document {document.id!r}, sentence {sentence + 1}: {crowd.mentions:,} mentions of type {types[crowd.kind]!r} "
+        f"document {clip(document.id)}, sentence {sentence + 1}: {crowd.mentions:,} mentions "
+        f"of type {types[crowd.kind]!r} "
         f"have a path; the reading 'all' gives the first {MOST_MENTIONS:,}"
     )
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Document
-from spanloom.errors import DataError
+from spanloom.errors import DataError, clip
 from spanloom.hypergraph import Ints
 from spanloom.segment.classes import JOINER, MARK, NO_WORD, classes, flags
 from spanloom.text import Phrases, prepare
@@ -179,7 +179,7 @@ def _found(text: Sequence[str], sentences: Ints, phrases: Phrases) -> list[str]:
 
 def _mismatch(document: Document, positions: Ints, held: Ints) -> DataError:
     missing = np.setdiff1d(positions, held)
-    name = f"document {document.id!r}: the words do not add up to the text: "
+    name = f"document {clip(document.id)}: the words do not add up to the text: "
     remedy = "; give words that cover the whole text, white space left out"
     if len(missing):
         at = int(missing[0])

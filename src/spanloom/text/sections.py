@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from spanloom.document import Document
-from spanloom.errors import DataError
+from spanloom.errors import DataError, clip
 
 SECTIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -141,7 +141,7 @@ def section_names(document: Document, sections: Mapping[str, str] = SECTIONS) ->
     ['', 'impression', 'impression', 'plan', 'plan']
     """
     if document.tokens is None or document.sentences is None:
-        raise DataError(f"document {document.id!r} has no tokens or no sentences; prepare it first")
+        raise DataError(f"document {clip(document.id)} has no tokens or no sentences; prepare it first")
     found = headings(document.text, sections)
     starts = [heading.start for heading in found]
     names, tokens, current = [], document.tokens, ""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Document
-from spanloom.errors import DataError
+from spanloom.errors import DataError, clip
 from spanloom.vocabulary import kernels_candidates as kernels
 from spanloom.vocabulary.folding import Pieces, numbered, pieces, text_keys, word_keys
 from spanloom.vocabulary.key_table import KeyTable
@@ -178,7 +178,7 @@ def sentence_bounds(documents: Sequence[Document]) -> NDArray[np.int64]:
     for document in documents:
         if document.tokens is None or document.sentences is None:
             missing = "tokens; tokenize it" if document.tokens is None else "sentences; split it into sentences"
-            raise DataError(f"document {document.id!r} has no {missing} first")
+            raise DataError(f"document {clip(document.id)} has no {missing} first")
         parts.append(document.sentences[:, 1] + tokens)
         tokens += len(document.tokens)
     return np.concatenate(parts)

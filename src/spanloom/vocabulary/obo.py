@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from spanloom.errors import DataError
+from spanloom.errors import DataError, clip
 from spanloom.formats.source import decode, raw_lines
 from spanloom.vocabulary.concept import Concept
 from spanloom.vocabulary.notes import Notes
@@ -123,7 +123,9 @@ def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
 def _add(term: Term, tag: str, value: str, notes: Notes, path: str | Path, line: int) -> None:
     if tag == "id":
         if term.id:
-            message = f"found a second id, {value.strip()[:80]!r}, in the term {term.id!r}; expected a [Term] before it"
+            message = (
+                f"found a second id, {value.strip()[:80]!r}, in the term {clip(term.id)}; expected a [Term] before it"
+            )
             raise DataError(message, path=path, line=line)
         term.id = _identifier(value)
     elif tag == "name":

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from spanloom.document.identifiers import normalize_identifier
-from spanloom.errors import DataError
+from spanloom.errors import DataError, clip
 from spanloom.formats.source import BOM, decode, read_bytes
 from spanloom.vocabulary.notes import Notes
 from spanloom.vocabulary.obo import BROAD, Term, term_records
@@ -31,7 +31,7 @@ def scan_obo_graph(path: str | Path, notes: Notes) -> Iterator[Record]:
             if _get(node, "type", str, place, path) in ("", "CLASS"):
                 term = _term(node, place, notes, path)
                 if term.id in terms:
-                    message = f"{place}: found the id {term.id!r} twice, expected one node for each"
+                    message = f"{place}: found the id {clip(term.id)} twice, expected one node for each"
                     raise DataError(message, path=path)
                 terms[term.id] = term
         for place, edge in _each(graph, "edges", f"{name}.", path):

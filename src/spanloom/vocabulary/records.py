@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from spanloom.document.identifiers import normalize_identifier
-from spanloom.errors import DataError
+from spanloom.errors import DataError, clip
 from spanloom.vocabulary.concept import Concept
 from spanloom.vocabulary.notes import Notes
 
@@ -54,7 +54,7 @@ def merge(records: Iterable[Record], notes: Notes, path: str | Path | None = Non
             differing = next(f.name for f in fields(Concept) if getattr(concept, f.name) != getattr(earlier[0], f.name))
             place = "" if earlier.line is None else f", first on line {earlier.line}"
             message = (
-                f"found the id {concept.id!r} twice{place}, with different values of {differing}; "
+                f"found the id {clip(concept.id)} twice{place}, with different values of {differing}; "
                 "expected one record for each concept; join them, or give them different ids"
             )
             raise DataError(message, path=path, line=record.line)

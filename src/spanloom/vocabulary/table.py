@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from spanloom.errors import DataError
+from spanloom.errors import DataError, clip
 from spanloom.formats.source import BOM, decode
 from spanloom.vocabulary.concept import Concept
 from spanloom.vocabulary.notes import Notes
@@ -43,7 +43,7 @@ def read_concepts(path: str | Path) -> list[Concept]:
     concepts: dict[str, Concept] = {}
     for concept, line in scan_table(path, Notes()):
         if concept.id in concepts:
-            message = f"found the id {concept.id!r} twice, expected a line for each; write synonyms with | between"
+            message = f"found the id {clip(concept.id)} twice, expected a line for each; write synonyms with | between"
             raise DataError(message, path=path, line=line)
         concepts[concept.id] = concept
     if not concepts:
