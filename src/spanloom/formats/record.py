@@ -78,7 +78,7 @@ def from_record(record: object, path: str | Path | None = None, line: int | None
         DataError: the first problem of the record.
 
     >>> from_record({"text": "mild pain", "label": [[5, 9, "problem"]]}).mentions
-    [Mention(type='problem', spans=(Span(start=5, end=9),), id=None, head=None, concepts=(), score=None)]
+    [Mention('problem', [(5, 9)])]
     >>> from_record({"text": "mild pain", "mentions": [{"type": "problem", "spans": [[5, "9"]]}]}, "a.jsonl", 1)
     Traceback (most recent call last):
     spanloom.errors.DataError: a.jsonl:1: mentions[0]: spans is [[5, "9"]], expected [start, end] pairs of integers
