@@ -52,6 +52,24 @@ def test_many_paths_at_once_have_the_probabilities_of_each_alone(name, counting)
     assert (together > 0).all()
 
 
+@pytest.mark.parametrize("name", ["separators", "mention_hypergraph", "separator_states", "shared", "heads"])
+def test_all_gives_no_more_than_a_thousand_mentions(name):
+    """The others grow with the square of the sentence; they are counted, and told."""
+    structure, tokens = STRUCTURES[name], 100
+    mentions = [((i, j),) for i in range(tokens) for j in range(i + 1, tokens + 1) if j - i in (1, 2) or j == tokens]
+    gold = MentionTable.build([(0, 0, pieces) for pieces in mentions], heads=[pieces[0] for pieces in mentions])
+    edges = structure.encode(gold, offsets_of([tokens]), ["x"]).edges
+    found = structure.decode(edges, offsets_of([tokens]), ["x"], "all")
+    assert len(found) == 1000
+    [crowd] = structure.crowded(edges, offsets_of([tokens]), ["x"])
+    assert crowd.mentions >= tokens * (tokens + 1) // 2
+    if name != "heads":
+        starts = [pieces[0][0] for _, _, pieces in found.rows()]
+        assert starts == sorted(starts)
+        assert max(starts) == 10  # the first thousand, by first token
+        assert not structure.crowded(edges, offsets_of([tokens]), ["x"])[1:]
+
+
 @pytest.mark.parametrize("name", ["separators", "shared"])
 def test_memory_of_prediction_grows_with_the_text(name):
     def text(size):

@@ -79,6 +79,12 @@ class Tagger:
         """The mentions of the best structures."""
         return self.structure.decode(self.best(potentials, offsets, n_jobs), offsets, self.types, reading)
 
+    def starting(self, edges: Edges) -> int:
+        """How many mentions begin in given structures; with seven tags, how many components may."""
+        starts = self.structure.start_roles(self.types)
+        says = [any(role.name in starts for role in edge.roles) for edge in self.engine.template.edges]
+        return int(np.array([*says, False])[edges].sum())  # -1, for no hyperedge, picks the last
+
     def probabilities(
         self, potentials: Potentials, offsets: Ints, mentions: MentionTable, n_jobs: int = 1, *, calibrated: bool = True
     ) -> Floats:

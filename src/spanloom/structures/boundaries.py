@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, islice
 from typing import NamedTuple
 
 import numpy as np
@@ -60,19 +61,47 @@ def read_nested(found: Boundaries, offsets: Ints) -> MentionTable:
     return _sorted(mentions)
 
 
-def read_all(found: Boundaries, offsets: Ints) -> MentionTable:
-    """Every mention that has a path: from each start to each end that it reaches."""
+def read_all(found: Boundaries, offsets: Ints, most: int | None = None) -> MentionTable:
+    """Every mention that has a path: from each start to each end that it reaches.
+
+    Args:
+        found: the boundaries.
+        offsets: (N + 1,) first token of each sentence.
+        most: of each sentence and type only so many, the first in the order of the result.
+    """
     mentions: list[TokenMention] = []
     for sentence, kind, events in _events(found, offsets):
-        opened: list[int] = []
-        for token, starts, goes_on, ends in events:
-            if starts:
-                opened.append(token)
-            if ends:
-                mentions += [(sentence, kind, ((first, token + 1),)) for first in opened]
-            if ends and not goes_on:
-                opened.clear()
+        own = (((first, end + 1),) for starts, ends in _chains(events) for first, end in _reached(starts, ends))
+        mentions += [(sentence, kind, pieces) for pieces in islice(own, most)]
     return _sorted(mentions)
+
+
+def count_all(found: Boundaries, offsets: Ints) -> Iterator[tuple[int, int, int]]:
+    """Sentence, type, and how many mentions have a path there."""
+    for sentence, kind, events in _events(found, offsets):
+        paths = (len(ends) - bisect_left(ends, first) for starts, ends in _chains(events) for first in starts)
+        yield sentence, kind, sum(paths)
+
+
+def _chains(events: list[tuple[int, bool, bool, bool]]) -> Iterator[tuple[list[int], list[int]]]:
+    """The starts and the ends of each stretch of tokens that mentions join, ascending."""
+    starts: list[int] = []
+    ends: list[int] = []
+    for token, begins, goes_on, stops in events:
+        if begins:
+            starts.append(token)
+        if stops:
+            ends.append(token)
+        if stops and not goes_on:
+            yield starts, ends
+            starts, ends = [], []
+
+
+def _reached(starts: list[int], ends: list[int]) -> Iterator[tuple[int, int]]:
+    """Each start with each end that is not before it, the last first."""
+    for first in starts:
+        for at in reversed(range(bisect_left(ends, first), len(ends))):
+            yield first, ends[at]
 
 
 def readings(found: Boundaries) -> Iterator[tuple[tuple[int, int], ...]]:

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.hypergraph import ENGINES, Edges, Ints, Paths, Template
-from spanloom.structures.base import Encoded, MentionTable, Structure, drop_gaps
-from spanloom.structures.boundaries import Boundaries, boundaries, read_all, read_nested
+from spanloom.structures.base import MOST_MENTIONS, Crowd, Encoded, MentionTable, Structure, drop_gaps
+from spanloom.structures.boundaries import Boundaries, boundaries, count_all, read_all, read_nested
 
 START, GO_ON, END = 1, 2, 4  # bits
 
@@ -47,13 +47,21 @@ class Flagged(Structure):
 
     def decode(self, edges: Edges, offsets: Ints, types: Sequence[str], reading: str = "enough") -> MentionTable:
         """As `Structure.decode`."""
+        found = self._boundaries(edges)
+        return read_all(found, offsets, MOST_MENTIONS) if reading == "all" else read_nested(found, offsets)
+
+    def crowded(self, edges: Edges, offsets: Ints, types: Sequence[str]) -> list[Crowd]:
+        """As `Structure.crowded`."""
+        counts = (Crowd(*row) for row in count_all(self._boundaries(edges), offsets))
+        return sorted(crowd for crowd in counts if crowd.mentions > MOST_MENTIONS)
+
+    def _boundaries(self, edges: Edges) -> Boundaries:
         now, following = flags(self)
         picked = now[edges]  # -1 picks the last row, which says nothing
         said = np.bitwise_or.reduce(picked, axis=2)
         if self.ahead:
             said[1:] |= np.bitwise_or.reduce(following[edges[:-1]], axis=2)
-        found = Boundaries((said & START) > 0, (said & GO_ON) > 0, (said & END) > 0)
-        return (read_all if reading == "all" else read_nested)(found, offsets)
+        return Boundaries((said & START) > 0, (said & GO_ON) > 0, (said & END) > 0)
 
     def paths(self, mentions: MentionTable, types: Sequence[str]) -> Paths:
         """As `Structure.paths`."""

@@ -1,0 +1,22 @@
+"""Tuning of the mention penalty does not read out what starts everywhere."""
+
+from __future__ import annotations
+
+from spanloom import Document, Mention, Recognizer
+from spanloom.recognize.training import Development
+from spanloom.text import prepare
+
+TYPES, TOKENS = 50, 3
+
+
+def test_a_penalty_that_starts_a_mention_of_each_type_at_each_token():
+    """To read 7,500 mentions of 50 takes long, and 500 types in 500 documents took for ever."""
+    notes = [Document("No chest pain", mentions=[Mention(f"t{i}", [(3, 13)])]) for i in range(TYPES)]
+    documents = list(map(prepare, notes))
+    tagger = Recognizer(features=["bias", "w[0]"], epochs=1, l2=1.0).fit(documents, dev=documents).tagger_
+    development = Development(documents, tagger, "enough")
+    potentials, offsets = development.scored(tagger)
+    everywhere = tagger.with_penalty(20.0)
+    assert everywhere.starting(everywhere.best(potentials, offsets)) == TYPES * TYPES * TOKENS
+    assert development.f1(everywhere, potentials) == 0.0
+    assert everywhere.starting(tagger.with_penalty(-20.0).best(potentials, offsets)) == 0
