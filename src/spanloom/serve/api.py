@@ -189,26 +189,33 @@ async def _hung_up(request: Request) -> None:
 def _add_handlers(app: FastAPI) -> None:
     """One shape for all errors."""
 
-    def refused(_: Request, error: Refused) -> Response:
+    async def refused(_: Request, error: Refused) -> Response:
         headers = (
             {"Retry-After": "1"} if error.status == 503 else {"Connection": "close"} if error.status == 408 else {}
         )
         return _error(error.status, error.message, headers)
 
-    def by_framework(_: Request, error: HTTPException) -> Response:
+    async def by_framework(_: Request, error: HTTPException) -> Response:
         return _error(error.status_code, _FRAMEWORK.get(error.status_code, error.detail), error.headers)
 
-    def parameter(_: Request, error: RequestValidationError) -> Response:
+    async def parameter(_: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         return _error(422, f"{first['loc'][-1]} is {str(first['input'])[:60]!r}: {first['msg'].lower()}")
 
-    handlers: dict[type[Exception], Callable[[Request, Any], Response | Awaitable[Response]]] = {
+    async def hung_up(*_: object) -> Response:
+        return Response(status_code=_HUNG_UP)
+
+    async def failed(*_: object) -> Response:
+        return _error(500, "the server failed at this request; its log says why")
+
+    # all are asynchronous, as the framework calls others in threads
+    handlers: dict[type[Exception], Callable[[Request, Any], Awaitable[Response]]] = {
         Refused: refused,
         HTTPException: by_framework,
         RequestValidationError: parameter,
-        Gone: lambda *_: Response(status_code=_HUNG_UP),
-        ClientDisconnect: lambda *_: Response(status_code=_HUNG_UP),
-        Exception: lambda *_: _error(500, "the server failed at this request; its log says why"),
+        Gone: hung_up,
+        ClientDisconnect: hung_up,
+        Exception: failed,
     }
     for kind, handler in handlers.items():
         app.add_exception_handler(kind, handler)

@@ -11,6 +11,7 @@ from spanloom.serve.answers import Job
 from spanloom.serve.starting import Starter
 from spanloom.serve.worker import ANSWER, framed
 
+_AGAIN = 0.1  # seconds after which the system is asked again for what it refused
 _BUFFER = 2**20  # bytes of an answer that are taken from a process before they are asked for
 
 
@@ -92,11 +93,16 @@ class Lane:
             self._free.get_nowait().close()
 
     async def _start(self) -> None:
-        try:
-            self._free.put_nowait(await _Process.start(self._starter, self._background))
-        except SpanloomError as error:
-            if self._failed is not None:
-                self._failed(error)
+        while self._failed is not None:
+            try:
+                self._free.put_nowait(await _Process.start(self._starter, self._background))
+                return
+            except SpanloomError as error:
+                if self._failed is not None:
+                    self._failed(error)
+                return
+            except OSError:  # clients hold all connections that the system allows; some will be closed
+                await asyncio.sleep(_AGAIN)
 
     def _replace(self, process: _Process) -> None:
         process.close()

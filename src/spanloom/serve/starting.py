@@ -83,6 +83,7 @@ class Copies:
 
         Raises:
             SpanloomError: the process that is copied has ended.
+            OSError: the system has no more connections now.
         """
         self._count += 1
         number = self._count
@@ -92,9 +93,12 @@ class Copies:
             try:
                 order = _ORDER.pack(_START_BACKGROUND if background else _START, number)
                 socket.send_fds(self._orders, [order], [theirs.fileno()])
-            except OSError:
+            except ConnectionError:
                 ours.close()
                 raise SpanloomError("the process that holds the models has ended; start the server again") from None
+            except OSError:
+                ours.close()
+                raise
         return Started(ours, lambda: self._end(number))
 
     def _end(self, number: int) -> None:
