@@ -1,7 +1,7 @@
 """`spanloom serve` under load: latency, errors and memory over 50,000 requests, 200 a second; and under hostile load.
 
     python benchmarks/serving.py
-    python benchmarks/serving.py --hostile-only --out FOLDER
+    python benchmarks/serving.py --hostile-only --out FILE
 
 The model is that of `spanloom demo`, trained in the run on the bundled notes; the texts are their sentences, one a
 request. Server and client are processes of their own on the same two cores. The client keeps to its clock whatever the
