@@ -35,7 +35,7 @@ class Mention:
         id: the mention's name in its file, if it has one.
         head: the span of the head word or words, if annotated.
         concepts: identifiers in a vocabulary, such as ``"MESH:D007674"``.
-        score: a probability between 0 and 1, if a model gave one.
+        score: a probability between 0 and 1, if a model gave one; Spanloom's are calibrated on development data.
 
     Raises:
         DataError: no span at all, spans that are no pairs, or concepts that are no list.

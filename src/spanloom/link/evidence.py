@@ -45,7 +45,7 @@ def find_evidence(
     spans = _possible(tagger, potentials, offsets, least, longest, n_jobs)
     count = len(spans.sentence)
     table = MentionTable(spans.sentence, spans.kind, np.arange(count + 1), spans.first, spans.end, no_heads(count))
-    probability = tagger.probabilities(potentials, offsets, table, n_jobs)
+    probability = tagger.probabilities(potentials, offsets, table, n_jobs, calibrated=False)
     keep = probability >= least
     return Evidence(spans.sentence[keep], spans.first[keep], spans.end[keep], spans.kind[keep], probability[keep])
 

@@ -36,7 +36,7 @@ Others = Annotated[
     bool,
     Query(
         description="List in `meta.others` also mentions outside of the most probable structure, those with at least "
-        f"{LEAST:.0%}, each with its exact probability."
+        f"{LEAST:.0%}, each with its calibrated probability."
     ),
 ]
 

@@ -22,7 +22,7 @@ class MentionRecord(BaseModel):
     spans: list[Pair] = Field(min_length=1, description="one for each component, in text order")
     head: Pair | None = None
     concepts: list[str] = Field(default=[], description="identifiers in a vocabulary")
-    score: Probability | None = Field(default=None, description="the probability of the mention")
+    score: Probability | None = Field(default=None, description="the calibrated probability of the mention")
 
 
 class Record(BaseModel):
@@ -82,7 +82,8 @@ class ExplanationRecord(BaseModel):
 
     mention: MentionRecord
     predicted: bool = Field(description="whether it is among what the model predicts")
-    probability: Probability | None
+    probability: Probability | None = Field(description="calibrated, as the mention's score")
+    marginal: Probability | None = Field(description="exact, under the trained model")
     log_odds: float | None = Field(
         description="score of the best structure with the mention less that of the best one without it; null if there "
         "is no such structure"
