@@ -1,6 +1,6 @@
 """Are scores what they claim to be? Of the mentions with score 0.8, four in five should be right.
 
-    python benchmarks/calibration.py --data DATA
+    python benchmarks/calibration.py --data DATA --cache CACHE
 
 One model each, trained with the default settings: GENIA and BC5CDR with separators, GUM with separators and with heads
 (preset `ace`), CRAFT with SHARED and SPLIT (the types GO_BP, CL and UBERON), UNER Chinese with the segmenter. Passes,
@@ -10,6 +10,9 @@ development part, with a tenth of the training articles held out as development 
 Three ways to score the same mentions: exact marginals under the scores with the mention penalty, as version 0.1.0 had
 them; exact marginals of the trained model, without it; and those calibrated, which is what a model gives.
 
+What a model gave is kept in the folder CACHE, and an interrupted run goes on where it was. CACHE knows nothing of changes
+of the program.
+
 An expected calibration error is not 0 even for probabilities that are right to the last digit, because right and wrong
 are drawn: *by chance* says how large it then is, in the mean of 200 draws with the calibrated scores.
 """
@@ -17,9 +20,11 @@ are drawn: *by chance* says how large it then is, in the mean of 200 draws with 
 from __future__ import annotations
 
 import argparse
+import pickle
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +40,7 @@ from spanloom.learn.platt import FEWEST, IDENTITY, UNSCALED, fit_platt
 from spanloom.matching.compare import compare
 from spanloom.matching.measures import calibration_error
 from spanloom.matching.units import units
-from spanloom.recognize import Progress, Recognizer
+from spanloom.recognize import Progress, Recognizer, Report
 from spanloom.recognize.calibration import judged_sentences
 from spanloom.recognize.comparison import Parts
 from spanloom.recognize.corpus import batches, place
@@ -93,6 +98,14 @@ class Outcome:
     others: Calibration | None
 
 
+class Measured(NamedTuple):
+    """What a model gave on both parts, and what training chose."""
+
+    dev: Outcome
+    test: Outcome
+    facts: dict[str, Any]
+
+
 def cases(chosen: argparse.Namespace) -> list[Case]:
     """All of them."""
     given = {"n_jobs": -1, "random_state": chosen.seed}
@@ -112,13 +125,13 @@ def cases(chosen: argparse.Namespace) -> list[Case]:
         return Parts(*(part[: chosen.limit] for part in sentences(chosen.data).values()))
 
     return [
-        Case("GENIA, separators", lambda: standard("genia"), Recognizer("separators", **given)),
+        Case("UNER Chinese, segmenter", uner, Segmenter(**given)),
+        Case("BC5CDR, separators", bc5cdr, Recognizer("separators", **given)),
         Case("GUM, separators", lambda: standard("gum"), Recognizer("separators", "ace", **given)),
         Case("GUM, heads", lambda: standard("gum"), Recognizer("heads", "ace", headless="whole", **given), "heads"),
+        Case("GENIA, separators", lambda: standard("genia"), Recognizer("separators", **given)),
         Case("CRAFT, shared", craft, Recognizer("shared", **given)),
         Case("CRAFT, split", craft, Recognizer("split", **given)),
-        Case("BC5CDR, separators", bc5cdr, Recognizer("separators", **given)),
-        Case("UNER Chinese, segmenter", uner, Segmenter(**given)),
     ]
 
 
@@ -271,7 +284,7 @@ def learning_curve(found: Outcome, seed: int) -> list[tuple[float, float]]:
     return rows
 
 
-def report(found: dict[str, tuple[Case, Outcome, Outcome]], seed: int) -> Result:
+def report(found: dict[str, Measured], seed: int) -> Result:
     """Tables and targets."""
     result = Result("Calibration of scores", seed)
     result.table(
@@ -283,19 +296,19 @@ def report(found: dict[str, tuple[Case, Outcome, Outcome]], seed: int) -> Result
                 *(f"{100 * one.ways[way].error:.2f}" for way in WAYS), f"{100 * one.chance:.2f}",
                 f"{one.ways[WAYS[0]].brier:.4f}", f"{one.ways[WAYS[2]].brier:.4f}",
             ]
-            for name, (_, *both) in found.items()
+            for name, (*both, _) in found.items()
             for part, one in zip(("dev", "test"), both, strict=True)
         ],
         "The map was fitted to the development data. In GUM, heads, a mention is right with its head.",
     )  # fmt: skip
-    for name, (_, _, test) in found.items():
+    for name, (_, test, _) in found.items():
         result.at_most(f"{name}, test: calibration error, %", 100 * test.ways[WAYS[2]].error, TARGET)
     result.table(
         "Test data: mentions in each bin of the calibrated score, their mean score and how many are right, %",
         ("model", *(f"{low / 10:.1f}" for low in range(10))),
         [
             [name, *(f"{b.mentions:,}: {100 * b.score:.0f}, {100 * b.accuracy:.0f}" for b in test.ways[WAYS[2]].bins)]
-            for name, (_, _, test) in found.items()
+            for name, (_, test, _) in found.items()
         ],
     )
     result.table(
@@ -303,7 +316,7 @@ def report(found: dict[str, tuple[Case, Outcome, Outcome]], seed: int) -> Result
         ("model", *(f"{low / 10:.1f}" for low in range(10))),
         [
             [name, *(f"{b.mentions:,}: {100 * b.score:.0f}, {100 * b.accuracy:.0f}" for b in test.ways[WAYS[0]].bins)]
-            for name, (_, _, test) in found.items()
+            for name, (_, test, _) in found.items()
         ],
     )
     result.table(
@@ -311,7 +324,7 @@ def report(found: dict[str, tuple[Case, Outcome, Outcome]], seed: int) -> Result
         ("model", "data", "mentions", "mean score %", "right %", "calibration error %"),
         [
             [name, part, c.count, *(f"{100 * value:.1f}" for value in (c.score, c.accuracy, c.error))]
-            for name, (_, *both) in found.items()
+            for name, (*both, _) in found.items()
             for part, one in zip(("dev", "test"), both, strict=True)
             if (c := one.others) is not None
         ],
@@ -322,40 +335,57 @@ def report(found: dict[str, tuple[Case, Outcome, Outcome]], seed: int) -> Result
         ("model", "data", "sentences", "right %", "error of exact probabilities %", "calibrated"),
         [
             [name, part, one.answers[0], *(f"{100 * value:.2f}" for value in one.answers[1:])]
-            for name, (_, *both) in found.items()
+            for name, (*both, _) in found.items()
             for part, one in zip(("dev", "test"), both, strict=True)
         ],
     )
-    tried = {name: maps(dev, seed) for name, (_, dev, _) in found.items()}
+    tried = {name: maps(dev, seed) for name, (dev, _, _) in found.items()}
     result.table(
         f"Maps compared on development data, {FOLDS} folds of documents: calibration error in %, log loss",
         ("model", *next(iter(tried.values()))),
         [[name, *(f"{100 * e:.2f}, {loss:.4f}" for e, loss in own.values())] for name, own in tried.items()],
         "Slope and intercept (Platt 1999) are used. Beta calibration (Kull et al. 2017) has a slope for each side.",
     )
-    curves = {name: learning_curve(dev, seed) for name, (_, dev, _) in found.items()}
+    curves = {name: learning_curve(dev, seed) for name, (dev, _, _) in found.items()}
     result.table(
         "How many predictions a map needs: calibration error in % on the other development data, without and with one",
         ("model", *(f"{count:,}" for count in COUNTS)),
         [[name, *(f"{100 * a:.2f}, {100 * b:.2f}" for a, b in rows)] for name, rows in curves.items()],
         f"Means of {CURVE_DRAWS} draws. From {FEWEST} predictions on a map is fitted.",
     )
-    result.data["models"] = {name: _facts(case, dev, test) for name, (case, dev, test) in found.items()}
+    result.data["models"] = {
+        name: {**facts, "dev": _figures(dev), "test": _figures(test)} for name, (dev, test, facts) in found.items()
+    }
     result.data["maps"], result.data["curves"] = tried, curves
     return result
 
 
-def _facts(case: Case, dev: Outcome, test: Outcome) -> dict[str, Any]:
-    fitted = case.model.fitted
-    facts: dict[str, Any] = {"parameters": case.model.get_params(), "scalings": asdict(fitted.scalings)}
-    if isinstance(case.model, Recognizer):
-        facts |= {"penalty": case.model.report_.penalty, "dev_f1": case.model.report_.dev_f1}
-    for name, one in (("dev", dev), ("test", test)):
-        facts[name] = {
-            "ways": {way: found.to_dict() for way, found in one.ways.items()}, "chance": one.chance,
-            "answers": one.answers, "others": None if one.others is None else one.others.to_dict(),
-        }  # fmt: skip
-    return facts
+def _figures(one: Outcome) -> dict[str, Any]:
+    return {
+        "ways": {way: found.to_dict() for way, found in one.ways.items()}, "chance": one.chance,
+        "answers": one.answers, "others": None if one.others is None else one.others.to_dict(),
+    }  # fmt: skip
+
+
+def measured(case: Case, chosen: argparse.Namespace) -> Measured:
+    """Train and measure, or take what was kept."""
+    kept = chosen.cache / f"{case.name}, limit {chosen.limit}, seed {chosen.seed}.pickle"
+    if kept.exists():
+        found: Measured = pickle.loads(kept.read_bytes())
+        return found
+    parts, model = case.load(), case.model
+    say(case.name)
+    model.fit(parts.train, dev=parts.dev, progress=_tell)
+    report = model.report_
+    penalties = report.penalty if isinstance(report, Report) else {k: c.penalty for k, c in report.chains.items()}
+    facts = {
+        "parameters": model.get_params(), "scalings": asdict(model.fitted.scalings), "penalty": penalties,
+        "dev_f1": report.dev_f1,
+    }  # fmt: skip
+    found = Measured(outcome(case, parts.dev, chosen.seed), outcome(case, parts.test, chosen.seed), facts)
+    chosen.cache.mkdir(parents=True, exist_ok=True)
+    kept.write_bytes(pickle.dumps(found))
+    return found
 
 
 def _tell(step: Progress) -> None:
@@ -364,19 +394,14 @@ def _tell(step: Progress) -> None:
 
 
 def _more(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--cache", required=True, type=Path, help="a folder for what was measured")
     parser.add_argument("--limit", type=int, help="documents of each part, at most")
 
 
 def main() -> None:
     """Train, measure, write."""
     chosen = options("calibration", __doc__, _more)
-    found = {}
-    for case in cases(chosen):
-        parts = case.load()
-        say(case.name)
-        case.model.fit(parts.train, dev=parts.dev, progress=_tell)
-        found[case.name] = case, outcome(case, parts.dev, chosen.seed), outcome(case, parts.test, chosen.seed)
-    report(found, chosen.seed).save(chosen.out)
+    report({case.name: measured(case, chosen) for case in cases(chosen)}, chosen.seed).save(chosen.out)
 
 
 if __name__ == "__main__":
