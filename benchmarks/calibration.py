@@ -10,8 +10,8 @@ development part, with a tenth of the training articles held out as development 
 Three ways to score the same mentions: exact marginals under the scores with the mention penalty, as version 0.1.0 had
 them; exact marginals of the trained model, without it; and those calibrated, which is what a model gives.
 
-What a model gave is kept in the folder CACHE, and an interrupted run goes on where it was. CACHE knows nothing of changes
-of the program.
+What a model gave is kept in the folder CACHE, and an interrupted run goes on where it was. CACHE knows nothing of
+changes of the program.
 
 An expected calibration error is not 0 even for probabilities that are right to the last digit, because right and wrong
 are drawn: *by chance* says how large it then is, in the mean of 200 draws with the calibrated scores.
@@ -122,7 +122,8 @@ def cases(chosen: argparse.Namespace) -> list[Case]:
         return Parts(*data.training("all", chosen.seed), data.dev)
 
     def uner() -> Parts:
-        return Parts(*(part[: chosen.limit] for part in sentences(chosen.data).values()))
+        found = sentences("uner_zh", chosen.data)
+        return Parts(*(found[part][: chosen.limit] for part in ("train", "dev", "test")))
 
     return [
         Case("UNER Chinese, segmenter", uner, Segmenter(**given)),
