@@ -4,8 +4,9 @@
 
 One model each, trained with the default settings but one lambda (1; 0.1 for Chinese): GENIA and BC5CDR with
 separators, GUM with separators and with heads (preset `ace`), CRAFT with SHARED and SPLIT (the types GO_BP, CL and
-UBERON), UNER Chinese with the segmenter. Passes, penalty and the map of the scores come from development data; test data are looked at
-once. CRAFT is measured on its development part, with a tenth of the training articles held out as development data.
+UBERON), UNER Chinese with the segmenter. Passes, penalty and the map of the scores come from development data; test
+data are looked at once. CRAFT is measured on its development part, with a tenth of the training articles held out as
+development data.
 
 Three ways to score the same mentions: exact marginals under the scores with the mention penalty, as version 0.1.0 had
 them; exact marginals of the trained model, without it; and those calibrated, which is what a model gives.
