@@ -75,7 +75,7 @@ def test_predict_given_mentions(command, model, tmp_path):
 
 
 def test_options_of_other_models(command, model, tmp_path, corpus):
-    for options in (["--threshold", "0.5"], ["--reading", "all"], ["--mentions", "some"]):
+    for options in (["--threshold", "0.5"], ["--answers"], ["--reading", "all"], ["--mentions", "some"]):
         result = command("predict", model, "-", *options, input="No migraine.")
         assert (result.returncode, result.stdout) == (2, "")
         assert options[0].strip("-") in result.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
@@ -54,6 +55,26 @@ def test_predict_with_a_threshold_no_mention_reaches(command, model, corpus):
     result = command("predict", model, corpus / "train.jsonl", "--threshold", "1")
     assert all(mention["score"] == 1 for record in records(result.stdout) for mention in record.get("mentions", []))
     assert command("predict", model, corpus / "train.jsonl", "--threshold", "1.5").returncode == 2
+
+
+def test_predict_says_how_probable_whole_answers_are(command, model, corpus, tmp_path):
+    result = command("predict", model, corpus / "train.jsonl", "--answers", "--threshold", "0.9")
+    for line in result.stdout.splitlines():
+        record = json.loads(line)
+        answer = record["meta"]["answer"]
+        assert len(answer["sentences"]) == len(record["sentences"])
+        assert answer["probability"] == pytest.approx(math.prod(answer["sentences"]))
+    brat = command(
+        "predict", model, corpus / "train.jsonl", "--answers", "--output", tmp_path / "out", "--format", "brat"
+    )
+    assert "meta fields" in brat.stderr
+
+
+def test_inspect_tells_the_calibration_error(command, model):
+    lines = [line for line in command("inspect", model).stdout.splitlines() if line.startswith("  calibration")]
+    assert [line.split(":")[0].split()[1:] for line in lines] == [["of", "mentions"], ["of", "answers"]]
+    training = json.loads(command("inspect", model, "--json").stdout)["training"]["calibration"]
+    assert all(0 <= training[kind][when] <= 1 for kind in ("mentions", "answers") for when in ("before", "after"))
 
 
 def test_predict_in_another_format(command, model, corpus, tmp_path):
