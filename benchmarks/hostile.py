@@ -1,0 +1,68 @@
+"""Hostile campaigns in their long form: nothing torn, nothing left behind, no exception that nobody expected.
+
+    python benchmarks/hostile.py [--sections kills-by-clock kills] [--count N]
+
+The sections are those of `tests/hostile/campaign`. Kills: runs of every verb that writes are killed, terminated or
+interrupted at random moments, of the clock and of the program, over an old output or over none. Faults: every step
+with which an output is written fails, or is the last that the process makes. After each the output has to be the old
+one or the new, for whoever reads it with Spanloom, and the next run has to remove whatever was left.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+from common import Result, options, say, timed
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "hostile"))
+
+from campaign.frame import Record, section
+from campaign.judge import PROMISES
+
+COUNTS = {"kills-by-clock": 200, "kills": 200, "faults": 1000, "faults-models": 1000}  # of faults, all cases
+
+
+def campaign(name: str, chosen: argparse.Namespace) -> tuple[Record, float]:
+    """A section's record, and the seconds that it took."""
+    count = min(COUNTS[name], chosen.count or COUNTS[name])
+    with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
+        seconds, record = timed(lambda: section(name)(range(count), chosen.seed, Path(folder)))
+    say(f"{name}: {seconds.wall:.0f} s\n{record}")
+    return record, seconds.wall
+
+
+def report(chosen: argparse.Namespace) -> None:
+    """All sections that are asked for."""
+    result = Result("Outputs when runs are killed and disks fail", chosen.seed)
+    records = {name: campaign(name, chosen) for name in chosen.sections}
+    for name, (record, seconds) in records.items():
+        outcomes = sorted(record.outcomes)
+        result.table(
+            f"{name}: runs by what happened to them and by what was there afterwards",
+            ["", *outcomes],
+            [[group, *(counts[outcome] for outcome in outcomes)] for group, counts in sorted(record.counts.items())],
+            f"{record.outcomes.total():,} runs in {seconds:.0f} s. `none`, `old` and `new` are whole; `undone` is what "
+            "stood there before, put back by the next reader.",
+        )
+        for promise in PROMISES:
+            result.at_most(f"{name}: {promise}", record.outcomes[promise], 0)
+        result.data[name] = record.values()
+    result.save(chosen.out)
+
+
+def _more(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--sections", nargs="+", choices=COUNTS, default=list(COUNTS), help="these alone")
+    parser.add_argument("--count", type=int, help="cases of a section, at most, to try the script")
+    parser.add_argument("--folder", help="where outputs are written, such as a folder on the disk to be tried")
+
+
+def main() -> None:
+    """Run them."""
+    report(options("hostile", __doc__, _more, corpora=False))
+
+
+if __name__ == "__main__":
+    main()
