@@ -15,8 +15,7 @@ from spanloom.evaluate.resample import bootstrap, percentile_interval, randomiza
 from spanloom.evaluate.rows import Row, everything, unit_counts
 from spanloom.matching.compare import Key, compare, exact
 from spanloom.matching.measures import Interval, Score
-from spanloom.matching.units import Units, pair, units
-from spanloom.text import prepare
+from spanloom.matching.units import Units, pair, units, with_sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +106,7 @@ def paired_test(
     """
     if samples < 1 or not gold:
         raise UsageError(f"found {samples} sample(s) and {len(gold)} document(s), expected at least one of each")
-    gold = [prepare(document) for document in gold]
+    gold = with_sentences(gold)
     first, second = pair(gold, a), pair(gold, b)
     cut = units(gold, first, second)
     rows = [everything(compare(gold, side, cut, key)) for side in (first, second)]

@@ -15,8 +15,7 @@ from spanloom.evaluate.partial import errors
 from spanloom.evaluate.rows import Row, by_sentence, by_structure, by_type, everything, scores
 from spanloom.matching.compare import KEYS, Key, compare
 from spanloom.matching.measures import Score
-from spanloom.matching.units import pair, units
-from spanloom.text import prepare
+from spanloom.matching.units import pair, units, with_sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +151,7 @@ def evaluate(
     """
     if bootstrap < 0:
         raise UsageError(f"found {bootstrap} bootstrap samples, expected 0 or more")
-    gold = [prepare(document) for document in gold]
+    gold = with_sentences(gold)
     predicted = pair(gold, predicted)
     cut = units(gold, predicted)
     comparison = compare(gold, predicted, cut, _key(match))

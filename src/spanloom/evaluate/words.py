@@ -14,8 +14,7 @@ from spanloom.errors import DataError
 from spanloom.evaluate.rows import everything, row, scores
 from spanloom.matching.compare import Item, compare
 from spanloom.matching.measures import Score
-from spanloom.matching.units import pair, units
-from spanloom.text import prepare
+from spanloom.matching.units import pair, units, with_sentences
 
 
 def words(document: Document) -> Iterator[Item]:
@@ -90,7 +89,7 @@ def evaluate_words(
     for document in (*gold, *predicted):
         if document.tokens is None:
             raise DataError(f"document {document.id!r} has no tokens; to compare words, give them as its tokens")
-    gold = [prepare(document) for document in gold]
+    gold = with_sentences(gold)
     cut = units(gold, predicted)
     comparison = compare(gold, predicted, cut, words)
     rows = [everything(comparison)]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError
+from spanloom.text import prepare
 
 
 def pair(gold: Sequence[Document], predicted: Sequence[Document]) -> list[Document]:
@@ -101,6 +102,11 @@ class Units:
         """(M,) the unit of each mention of one document."""
         starts = np.array([mention.start for mention in mentions], np.int64)
         return np.asarray(self.offsets[document] + np.searchsorted(self.cuts[document], starts, side="right"), np.int64)
+
+
+def with_sentences(documents: Sequence[Document]) -> list[Document]:
+    """The documents, those without sentences split as for a model."""
+    return [prepare(document) if document.sentences is None else document for document in documents]
 
 
 def units(gold: Sequence[Document], *predictions: Sequence[Document]) -> Units:
