@@ -13,6 +13,8 @@ the time.
 from __future__ import annotations
 
 import argparse
+import gc
+import json
 import math
 import multiprocessing
 import tempfile
@@ -20,7 +22,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from common import Clock, Result, one_core, options, peak_memory, say
+from common import Clock, Result, options, peak_memory, say
 from spanloom.data import chinese_clinical, clinical
 from spanloom.document import Document, Mention
 from spanloom.formats import read
@@ -98,6 +100,7 @@ def kinds() -> dict[str, Callable[[], Any]]:
 
 def read_text(model: Any, text: str, answer: Any) -> None:
     """Predict in this process; sends seconds, megabytes and mentions."""
+    gc.freeze()  # else the collector looks through the model's objects when the text's become many
     before = peak_memory()
     with Clock() as clock:
         [found] = model.predict([Document(text)])
@@ -121,32 +124,45 @@ def slope(sizes: Sequence[int], values: Sequence[float]) -> float:
     return math.log(max(values[-1], 1e-3) / max(values[0], 1e-3)) / math.log(sizes[-1] / sizes[0])
 
 
+def rows_of(kind: str, train: Callable[[], Any], folder: Path, chosen: argparse.Namespace) -> list[list[Any]]:
+    """The rows of a model; kept in the folder, so that the script can be run in parts."""
+    kept = folder / f"{kind.replace(', ', '-')}-{chosen.characters}.json"
+    if kept.exists():
+        return list(json.loads(kept.read_text()))
+    path = folder / kind.replace(", ", "-")
+    if not path.exists():
+        train().save(path)
+    model, every, rows = load(path), texts(), list[list[Any]]()
+    for text in every.values():  # compiles what is needed, also for many mentions
+        list(model.predict([Document(text(200))]))
+    sizes = sizes_of(chosen)
+    for name, text in every.items():
+        found = [measure(model, text(size)) for size in sizes]
+        seconds, peak, more, mentions = zip(*found, strict=True)
+        rows.append([
+            kind, name, mentions[-1], *seconds, slope(sizes, seconds), *more, slope(sizes, more), peak[-1],
+        ])  # fmt: skip
+        say(*(f"{value:.2f}" if isinstance(value, float) else value for value in rows[-1]))
+    kept.write_text(json.dumps(rows))
+    return rows
+
+
+def sizes_of(chosen: argparse.Namespace) -> list[int]:
+    """A quarter, a half, the whole."""
+    return [chosen.characters // 4, chosen.characters // 2, chosen.characters]
+
+
 def report(chosen: argparse.Namespace) -> None:
     """All models on all texts."""
     result = Result("Texts without an end: time and memory of prediction", chosen.seed)
-    sizes = [chosen.characters // 4, chosen.characters // 2, chosen.characters]
-    every = texts()
-    rows: list[list[Any]] = []
+    sizes = sizes_of(chosen)
     with tempfile.TemporaryDirectory() as temporary:
-        folder = chosen.work or Path(temporary)
-        for kind, train in kinds().items():
-            if chosen.only and not any(kind.startswith(name) for name in chosen.only):
-                continue
-            path = folder / kind.replace(", ", "-")
-            if not path.exists():
-                train().save(path)
-            model = load(path)
-            for text in every.values():  # compiles what is needed, also for many mentions
-                list(model.predict([Document(text(200))]))
-            for name, text in every.items():
-                if chosen.text and name not in chosen.text:
-                    continue
-                found = [measure(model, text(size)) for size in sizes]
-                seconds, peak, more, mentions = zip(*found, strict=True)
-                rows.append([
-                    kind, name, mentions[-1], *seconds, slope(sizes, seconds), *more, slope(sizes, more), peak[-1],
-                ])  # fmt: skip
-                say(*(f"{value:.2f}" if isinstance(value, float) else value for value in rows[-1]))
+        rows = [
+            row
+            for kind, train in kinds().items()
+            if not chosen.only or any(kind.startswith(name) for name in chosen.only)
+            for row in rows_of(kind, train, chosen.work or Path(temporary), chosen)
+        ]
     result.table(
         f"Processor seconds, and MB beyond those of the loaded model, for {', '.join(f'{size:,}' for size in sizes)} "
         "characters",
@@ -165,13 +181,11 @@ def report(chosen: argparse.Namespace) -> None:
 def _more(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--characters", type=int, default=50_000, help="of the longest text [50000]")
     parser.add_argument("--only", nargs="*", help="kinds of models whose names begin so")
-    parser.add_argument("--text", nargs="*", help="texts, by name")
-    parser.add_argument("--work", type=Path, help="a folder that keeps the models")
+    parser.add_argument("--work", type=Path, help="a folder that keeps models and measurements")
 
 
 def main() -> None:
     """Measure."""
-    one_core()
     report(options("long_texts", __doc__, _more, corpora=False))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from functools import cache
 from itertools import combinations
 
@@ -107,3 +108,16 @@ def test_kinds_that_meet(name):
     assert not (seen & ~met).any()
     if length == 4:  # near the end of a text less is reached
         assert (seen == met).mean() > 0.9
+
+
+def test_memory_does_not_grow_with_the_square_of_a_mention():
+    structure, tokens = STRUCTURES["separators"], 1500
+    template = structure.template(TYPES)
+    potentials = Potentials(np.ones((tokens, len(template.roles), 1), np.float32), np.zeros((0, 1), np.float32))
+    paths = structure.paths(MentionTable.build([(0, 0, ((0, tokens),))]), TYPES)
+    tracemalloc.start()
+    found = rivals(ENGINES["subgraphs"](template), potentials, paths.spread(0), 0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.score[1] > -math.inf
+    assert peak < 200e6

@@ -20,6 +20,7 @@ from spanloom.hypergraph.engine import Best, Edges, Engine, Floats, Ints, Potent
 from spanloom.hypergraph.template import Role, Template
 
 Bools = NDArray[np.bool_]
+_CELLS = 1 << 22  # hyperedges at tokens that are looked at side by side
 
 
 class Rivals(NamedTuple):
@@ -38,7 +39,7 @@ def rivals(engine: Engine, potentials: Potentials, path: NDArray[np.uint8], firs
     """The best structure with a path and the best one without it.
 
     A structure without the path has a first node of it that picks another hyperedge. So the best one is the best of
-    those that forbid, for one place after the other, what the path allows there; all are found side by side.
+    those that forbid, for one place after the other, what the path allows there; many are found side by side.
 
     Args:
         engine: of the structure.
@@ -61,15 +62,21 @@ def rivals(engine: Engine, potentials: Potentials, path: NDArray[np.uint8], firs
         for step, row in enumerate(allowed)
         for forbidden in _turnings(engine.template, row, first + step > 0)
     ]
-    free = np.ones((1 + len(places), tokens, path.shape[1]), bool)
+    free = np.ones((1, tokens, path.shape[1]), bool)
     free[0, first : first + len(path)] = allowed
-    for version, (token, forbidden) in enumerate(places, 1):
-        free[version, token] = ~forbidden
     best = _best_within(engine, potentials, free)
-    edges = best.edges.reshape(len(free), tokens, 1, -1)
-    other = 1 + int(best.score[1:, 0].argmax()) if places else 0
-    scores = [best.score[0, 0], best.score[other, 0] if places else -np.inf]
-    return Rivals(np.array(scores), edges[[0, other]])
+    scores, edges = [best.score[0, 0], -np.inf], [best.edges, best.edges]
+    some = max(1, _CELLS // free.size)  # of the places at once: all would take memory with the square of the tokens
+    for begin in range(0, len(places), some):
+        part = places[begin : begin + some]
+        free = np.ones((len(part), tokens, path.shape[1]), bool)
+        for version, (token, forbidden) in enumerate(part):
+            free[version, token] = ~forbidden
+        best = _best_within(engine, potentials, free)
+        at = int(best.score[:, 0].argmax())
+        if begin == 0 or best.score[at, 0] > scores[1]:
+            scores[1], edges[1] = best.score[at, 0], best.edges[at * tokens : (at + 1) * tokens].copy()
+    return Rivals(np.array(scores), np.stack(edges))
 
 
 def _turnings(template: Template, allowed: Bools, later: bool) -> list[Bools]:
