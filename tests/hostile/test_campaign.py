@@ -52,3 +52,16 @@ def test_no_step_of_an_output_may_fail_or_be_the_last() -> None:
 @forks
 def test_runs_killed_at_random_calls_leave_the_old_or_the_new() -> None:
     run("kills", "--count", 50)
+
+
+def test_damaged_files_are_read_or_refused_in_one_line() -> None:
+    assert "foreign exception" not in run("readers", "--count", 40)
+
+
+def test_nothing_is_lost_without_a_word_between_any_two_formats() -> None:
+    assert "same" in run("round-trips", "--count", 6)
+
+
+@forks
+def test_changed_models_are_refused_or_do_no_harm() -> None:
+    assert "used" in run("models", "--count", 4)

@@ -18,6 +18,9 @@ SECTIONS = {
     "faults": "campaign.faults:run",
     "faults-models": "campaign.faults:run_models",
     "kills": "campaign.kills:run",
+    "models": "campaign.models:run",
+    "readers": "campaign.readers:run",
+    "round-trips": "campaign.roundtrips:run",
     "kills-by-clock": "campaign.kills:by_clock",
 }
 _MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None  # the order of steps counts, and not the disk

@@ -1,0 +1,193 @@
+"""Saved models with one or two values changed and the checksum made right: refused, or used without harm."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors.numpy import load_file
+
+from campaign.frame import Record, generator
+from campaign.mutate import VALUES
+from spanloom.data import chinese_clinical, clinical
+from spanloom.document import Document
+from spanloom.errors import SpanloomError
+from spanloom.formats import read
+from spanloom.link import Linker
+from spanloom.link.language_model import LanguageModel
+from spanloom.modelfile import save_model
+from spanloom.models import load
+from spanloom.recognize import Cascade, Recognizer
+from spanloom.recognize.pos_tagger import PosTagger
+from spanloom.segment import Segmenter
+from spanloom.text import prepare
+from spanloom.vocabulary import Vocabulary
+
+FEW = 6  # documents; the models are small, since every case writes one
+EXTREMES = (0, 1, -1, 2**31 - 1, -(2**31), 2**62, 1e38, -3e38, 1e300, np.nan, np.inf, -np.inf)
+TEXTS = ("No chest pain or dyspnea in the left arm.", "无关节疼痛,双肺呼吸音清。")
+
+
+def notes() -> list[Document]:
+    """Annotated notes with a column."""
+    found = [prepare(document) for document in islice(read(clinical() / "train"), FEW)]
+    return [
+        document.copy(columns={"pos": ["X" if word.isalpha() else "Y" for word in document.words]})
+        for document in found
+    ]
+
+
+def trained() -> dict[str, Callable[[], Any]]:
+    """A small model of each kind, when it is called for."""
+    few: dict[str, Any] = {"features": "small", "epochs": 1, "l2": 1.0}
+    tagged = notes()
+    given = [document.copy(columns={}) for document in tagged]
+    chinese = list(islice(read(chinese_clinical() / "train.jsonl"), FEW))
+
+    def fit(model: Any, documents: list[Document], **more: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return model.fit(documents, dev=documents, **more)
+
+    structures = ("separators", "bio", "heads", "shared", "split", "semi_markov", "seven_tag")
+    kinds: dict[str, Callable[[], Any]] = {
+        f"recognizer {name}": partial(fit, Recognizer(name, **few, headless="whole"), given)  # type: ignore
+        for name in structures
+    }
+    kinds["recognizer with tagger"] = partial(fit, Recognizer(**few), tagged)
+    kinds["cascade"] = partial(fit, Cascade(**few), given)
+    kinds["tagger"] = partial(fit, PosTagger(epochs=1), tagged)
+    kinds["linker"] = partial(fit, Linker(iterations=1), given, vocabulary=clinical() / "vocabulary.tsv")
+    for method in ("dual", "exact", "joint_labels"):
+        kinds[f"segmenter {method}"] = partial(fit, Segmenter(method, epochs=1, l2=1.0), chinese)  # type: ignore
+    kinds["language-model"] = partial(LanguageModel.train, given)
+    return kinds
+
+
+def run(cases: Iterable[int], seed: int, folder: Path) -> Record:
+    """Each case is one changed model of each kind, loaded and used in a process of its own."""
+    record = Record("models", seed)
+    numbers = list(cases)
+    for name, train in trained().items():
+        place = folder / name.replace(" ", "-")
+        train().save(place)
+        description = json.loads((place / "model.json").read_text())
+        arrays = load_file(place / "weights.safetensors")
+        load(place)  # what is compiled, is compiled before the forks
+        _use(load(place))
+        for case in numbers:
+            outcome, found = _forked(name, description, arrays, generator(f"models {name}", seed, case), place)
+            if outcome in ("refused", "used"):
+                record.add(name, outcome)
+            else:
+                record.fail(name, outcome, case, found)
+    return record
+
+
+def _forked(
+    name: str, description: dict[str, Any], arrays: dict[str, Any], draw: random.Random, place: Path
+) -> tuple[str, str]:
+    """What came of one case: its outcome, and what was found."""
+    said = place.with_suffix(".said")
+    said.write_text("")
+    child = os.fork()
+    if not child:
+        outcome = "foreign exception"
+        try:
+            outcome = _case(json.loads(json.dumps(description)), dict(arrays), draw, place.with_suffix(".case"))
+        except BaseException:
+            outcome += "\n" + traceback.format_exc()
+        said.write_text(outcome)
+        sys.stdout.flush()
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        return "crash", f"signal {os.WTERMSIG(status)}"
+    outcome, _, trace = said.read_text().partition("\n")
+    return outcome, trace.strip().rpartition("\n")[2][:200]
+
+
+def _case(description: dict[str, Any], arrays: dict[str, Any], draw: random.Random, place: Path) -> str:
+    for _ in range(draw.choice((1, 1, 2))):
+        if draw.random() < 0.35:
+            _change_value(description, draw)
+        else:
+            _change_array(arrays, draw)
+    kind = description.pop("kind", "recognizer")
+    for name in ("format", "sha256", "spanloom"):
+        description.pop(name, None)  # made right
+    warnings.simplefilter("ignore")
+    try:
+        save_model(place, kind if isinstance(kind, str) else "recognizer", description, arrays, force=True)
+    except (SpanloomError, TypeError, ValueError, OverflowError, RecursionError):
+        return "refused"  # a value that no file can hold
+    try:
+        model = load(place)
+        bad = _use(model)
+    except SpanloomError:
+        return "refused"
+    return f"foreign exception\n{bad}" if bad else "used"
+
+
+def _use(model: Any) -> str:
+    """Mark up two texts; what is wrong with the answer, if anything."""
+    if isinstance(model, LanguageModel):
+        return "" if model.perplexity([prepare(Document(TEXTS[0]))]) >= 0 else "a perplexity that is none"
+    if isinstance(model, Vocabulary):
+        return ""
+    for document in model.predict([Document(text) for text in TEXTS]):
+        for mention in document.mentions:
+            if mention.score is not None and not 0 <= mention.score <= 1:
+                return f"a score of {mention.score}"
+    return ""
+
+
+def _change_value(description: dict[str, Any], draw: random.Random) -> None:
+    """Replace a value somewhere inside."""
+    at: Any = description
+    while True:
+        keys = list(at) if isinstance(at, dict) else list(range(len(at)))
+        key = draw.choice(keys)
+        inner = at[key]
+        if not isinstance(inner, dict | list) or not inner or draw.random() < 0.1:
+            break
+        at = inner
+    if draw.random() < 0.15:
+        del at[key]
+    else:
+        at[key] = draw.choice((*VALUES, *EXTREMES[:6]))
+
+
+def _change_array(arrays: dict[str, Any], draw: random.Random) -> None:
+    """Change numbers of an array, its length, its type, its shape, or take another in its place."""
+    name = draw.choice(sorted(arrays))
+    array = arrays[name].copy()
+    kind = draw.random()
+    if kind < 0.6 and array.size:
+        flat = array.reshape(-1)
+        with np.errstate(all="ignore"):
+            for _ in range(draw.choice((1, 3, 50))):
+                value = draw.choice((*EXTREMES, flat[draw.randrange(flat.size)].item()))
+                try:
+                    flat[draw.randrange(flat.size)] = value
+                except (OverflowError, ValueError):
+                    flat[draw.randrange(flat.size)] = np.array(draw.choice((0, 1, 127))).astype(flat.dtype)
+    elif kind < 0.7:
+        array = array[: draw.randrange(len(array) + 1)] if array.ndim else array
+    elif kind < 0.8:
+        array = array.astype(draw.choice((np.int32, np.int64, np.float32, np.float64, np.uint8)))
+    elif kind < 0.9:
+        array = array.reshape(-1)[None]
+    else:
+        array = arrays[draw.choice(sorted(arrays))]
+    arrays[name] = np.ascontiguousarray(array)
