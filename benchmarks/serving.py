@@ -335,6 +335,7 @@ def attacker(chosen: argparse.Namespace) -> None:
     statuses: Counter[int] = Counter()
 
     async def run() -> None:
+        print(flush=True)  # whoever started us waits for it
         await _attack(chosen.port, chosen.clients, asyncio.get_running_loop().time() + chosen.seconds, statuses)
 
     asyncio.run(run())
@@ -367,7 +368,10 @@ def under_attack(result: Result, model: Path, chosen: argparse.Namespace) -> Non
 def _row(server: Server, clients: int, chosen: argparse.Namespace) -> dict[str, Any]:
     def start(seconds: float) -> subprocess.Popen[str]:
         command = [sys.executable, __file__, "--port", server.port, "--clients", clients, "--seconds", seconds]
-        return subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True)
+        started = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True)
+        assert started.stdout is not None
+        started.stdout.readline()
+        return started
 
     attack = start(chosen.seconds)
     load = Load(server, int(BESIDE * chosen.seconds), BESIDE, chosen.seed)
@@ -384,7 +388,7 @@ def _row(server: Server, clients: int, chosen: argparse.Namespace) -> dict[str, 
     answers, _ = attack.communicate()
     found = {"last": memory(server.pid)}
     last = start(60)
-    time.sleep(3)
+    time.sleep(1)
     began = time.perf_counter()
     os.kill(server.pid, signal.SIGTERM)
     ended = os.pidfd_open(server.pid)
