@@ -430,9 +430,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     Args:
         arguments: what follows the command's name; the program's own when ``None``.
     """
-    open_streams()
-    signal.signal(signal.SIGTERM, _terminate)
     try:
+        open_streams()
+        signal.signal(signal.SIGTERM, _terminate)
         app(args=arguments, prog_name="spanloom")
     except KeyboardInterrupt:
         print("spanloom: interrupted", file=sys.stderr)

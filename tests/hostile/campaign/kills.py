@@ -24,7 +24,7 @@ from spanloom.formats import swap
 
 _SIGNALS = {"kill -9": signal.SIGKILL, "SIGTERM": signal.SIGTERM, "SIGINT": signal.SIGINT}
 _WEIGHTS = (3, 1, 1)
-_CODES = {"kill -9": {DIED, 0}, "SIGTERM": {0, 143}, "SIGINT": {0, 130}}
+_CODES = {"kill -9": {DIED, 0}, "SIGTERM": {0, 143, -15}, "SIGINT": {0, 130}}  # -15: before the verb began
 _LATE = 0.1  # of a run
 _SOONER = 0.9  # each time that a run had ended before
 

@@ -240,6 +240,9 @@ def run_here(line: list[str]) -> tuple[int, str]:
     return code, said.buffer.getvalue().decode()  # type: ignore[attr-defined]
 
 
+_SENT = (signal.SIGINT, signal.SIGTERM)
+
+
 def start(line: list[str], said: Path, before: Callable[[], None] = lambda: None) -> int:
     """Start a command line in a fork of this process; its number.
 
@@ -248,8 +251,10 @@ def start(line: list[str], said: Path, before: Callable[[], None] = lambda: None
         said: a file for what it says on standard error.
         before: called in the fork, when all is set up.
     """
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _SENT)  # until the fork is set up
     child = os.fork()
     if child:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         return child
     code = 70
     try:
@@ -259,13 +264,22 @@ def start(line: list[str], said: Path, before: Callable[[], None] = lambda: None
             os.dup2(handle, i)
         sys.stdin, sys.stdout, sys.stderr = (open(i, mode) for i, mode in enumerate("rww"))  # noqa: PTH123, SIM115
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         before()
+        try:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        except KeyboardInterrupt:  # before the verb began
+            os._exit(130)
         code = _run(line)
     except BaseException:
         traceback.print_exc()
     finally:
-        sys.stderr.flush()
-        os._exit(code)
+        while True:  # a signal that comes even now must not lead this process into its parent's work
+            try:
+                sys.stderr.flush()
+                os._exit(code)
+            except BaseException:
+                continue
 
 
 def ended(child: int) -> int:
