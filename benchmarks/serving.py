@@ -130,7 +130,7 @@ class Connection(asyncio.Protocol):
         self.received += data
         head, end, body = self.received.partition(b"\r\n\r\n")
         length = re.search(rb"content-length: (\d+)", head)
-        if end and length and len(body) >= int(length[1]) and self.answer is not None:
+        if end and length and len(body) >= int(length[1]) and self.answer is not None and not self.answer.done():
             self.received = b""
             self.answer.set_result(int(head[9:12]))
 
@@ -322,7 +322,10 @@ async def _attack(port: int, clients: int, until: float, statuses: Counter[int])
 
     async def client(number: int) -> None:
         while loop.time() < until:
-            _, connection = await loop.create_connection(Connection, "127.0.0.1", port)
+            try:
+                _, connection = await loop.create_connection(Connection, "127.0.0.1", port)
+            except OSError:  # the server has ended
+                return
             statuses[await connection.ask(bodies[number % len(bodies)])] += 1
             connection.transport.close()
             number += 1
