@@ -18,7 +18,8 @@ from spanloom.formats import FORMATS, Losses, read, write
 from spanloom.text import prepare
 
 WORDS = (
-    "pain", "No", "left", "atrium", "é", "日本", "x-ray", "T-", "1,5", "(", ")", "B-x", "O", "#", "|", "\U0001f600", "a_b"
+    "pain", "No", "left", "atrium", "é", "日本", "x-ray", "T-", "1,5", "(", ")", "B-x", "O", "#", "|", "\U0001f600",
+    "a_b",
 )  # fmt: skip
 GAPS = (" ", " ", " ", "  ", "\n", "\t", "\n\n", "")
 TYPES = ("problem", "x y", "Ä", "a-b", "DNA")
