@@ -189,7 +189,7 @@ def test_language_model_tagger_and_configuration(command, data, tmp_path):
 def test_every_parameter_has_a_key_and_an_option(command):
     keys = {"n_jobs": "jobs", "random_state": "seed"}
     parameters = {keys.get(name, name) for name in Linker().get_params()}
-    others = {"vocabulary", "train", "output", "dev", "input_format", "force", "quiet"}
+    others = {"vocabulary", "train", "output", "dev", "input_format", "columns", "on_error", "force", "quiet"}
     assert set(LinkerOptions.model_fields) == parameters | others
     shown = command("train", "linker", "--help").stdout
     assert [name for name in LinkerOptions.model_fields if f"--{name.replace('_', '-')}" not in shown] == []
