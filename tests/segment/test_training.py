@@ -15,7 +15,7 @@ from spanloom.segment.lattice import mention_lattice, word_lattice
 from spanloom.segment.model import PENALTIES, smooth_best
 from spanloom.segment.training import Settings, train_part
 
-SETTINGS = Settings("adagrad", (0.1,), 7, 20, 0.1, 1, True, 0, 1)
+SETTINGS = Settings("adagrad", (0.1,), 7, 20, 0.1, 1, False, True, 0, 1)
 
 
 def corpus_of(documents, features, types, phrases=None):
