@@ -1,4 +1,4 @@
-"""Hostile campaigns in their long form: nothing torn, nothing left behind, no exception that nobody expected.
+"""Hostile campaigns in their long form: nothing torn, lost or left behind, no exception that nobody expected.
 
     python benchmarks/hostile.py [--sections kills-by-clock kills] [--count N]
 
@@ -6,6 +6,11 @@ The sections are those of `tests/hostile/campaign`. Kills: runs of every verb th
 interrupted at random moments, of the clock and of the program, over an old output or over none. Faults: every step
 with which an output is written fails, or is the last that the process makes. After each the output has to be the old
 one or the new, for whoever reads it with Spanloom, and the next run has to remove whatever was left.
+
+Readers: damaged files of every format and vocabulary are read, or refused in one line; some of what was read is written
+in another format and read again. Models: values of saved models are changed and the checksum made right; they are
+refused, or used without harm, in a process each. Round trips: random documents through every pair of formats; what is
+not the same afterwards was told by a writer.
 """
 
 from __future__ import annotations
@@ -22,7 +27,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "hostile"))
 from campaign.frame import Record, section
 from campaign.judge import PROMISES
 
-COUNTS = {"kills-by-clock": 200, "kills": 200, "faults": 1000, "faults-models": 1000}  # of faults, all cases
+# of faults, all cases; of damaged files and models so many of each kind; of documents so many through every pair
+COUNTS = {
+    "kills-by-clock": 200, "kills": 200, "faults": 1000, "faults-models": 1000, "readers": 10_000, "models": 1000,
+    "round-trips": 500,
+}  # fmt: skip
+INPUTS = ("readers", "models", "round-trips")
 
 
 def campaign(name: str, chosen: argparse.Namespace) -> tuple[Record, float]:
@@ -36,10 +46,17 @@ def campaign(name: str, chosen: argparse.Namespace) -> tuple[Record, float]:
 
 def report(chosen: argparse.Namespace) -> None:
     """All sections that are asked for."""
-    result = Result("Outputs when runs are killed and disks fail", chosen.seed)
+    result = Result("Runs that are killed, disks that fail, files and models that are damaged", chosen.seed)
     records = {name: campaign(name, chosen) for name in chosen.sections}
     for name, (record, seconds) in records.items():
         outcomes = sorted(record.outcomes)
+        result.at_most(f"{name}: broken promises", len(record.broken), 0)
+        if name in INPUTS:
+            rows = [[group, *(counts[one] for one in outcomes)] for group, counts in sorted(record.counts.items())]
+            note = f"{record.outcomes.total():,} cases in {seconds:.0f} s."
+            result.table(f"{name}: what came of them", ["", *outcomes], rows, note)
+            result.data[name] = record.values()
+            continue
         result.table(
             f"{name}: runs by what happened to them and by what was there afterwards",
             ["", *outcomes],
