@@ -116,7 +116,7 @@ def test_the_threshold_makes_them_come_and_go(page: Page) -> None:
 
 
 def test_others_can_be_shown(page: Page) -> None:
-    mark_up(page, TEXT)
+    mark_up(page, "Left ventricle mildly dilated, moderate mitral regurgitation. No chest pain or tenderness.")
     before = len(names(page))
     page.check("#others")
     page.wait_for_selector("#marked .b.o button")

@@ -147,17 +147,20 @@ def validate(path: str | Path, format: str | None = None, **options: Any) -> Ite
 
 def _problems(scans: Iterator[Scanned]) -> Iterator[Problem]:
     seen: set[int] = set()  # hashes, because the identifiers of a large file need not fit in memory
-    for scanned in scans:
-        yield from scanned.problems
-        document = scanned.document
-        if document is None:
-            continue
-        if document.id and hash(document.id) in seen:
-            message = f"an earlier document is called {clip(document.id)} too; give each an identifier of its own"
-            yield Problem("warning", "duplicate document", message, path=scanned.path, line=scanned.line)
-        seen.add(hash(document.id))
-        if not any(problem.severity == "error" for problem in scanned.problems):
-            yield from (_placed(problem, scanned) for problem in validate_document(document))
+    try:
+        for scanned in scans:
+            yield from scanned.problems
+            document = scanned.document
+            if document is None:
+                continue
+            if document.id and hash(document.id) in seen:
+                message = f"an earlier document is called {clip(document.id)} too; give each an identifier of its own"
+                yield Problem("warning", "duplicate document", message, path=scanned.path, line=scanned.line)
+            seen.add(hash(document.id))
+            if not any(problem.severity == "error" for problem in scanned.problems):
+                yield from (_placed(problem, scanned) for problem in validate_document(document))
+    except DataError as error:  # what the system does not let us read
+        yield Problem("error", "unreadable", error.message, path=error.path, line=error.line)
 
 
 def _placed(problem: Problem, scanned: Scanned) -> Problem:
@@ -262,10 +265,15 @@ def _scan(path: str | Path, name: str | None, options: dict[str, Any], mentions:
 
 
 def _readable(scan: Iterator[Scanned], path: str) -> Iterator[Scanned]:
-    """A scan; what ends it, such as a file that is damaged in the middle, is an error of its last record."""
+    """A scan; what ends it, such as a file that is damaged in the middle, is an error of its last record.
+
+    What the system does not let us read is no bad record, and is raised.
+    """
     try:
         yield from scan
     except DataError as error:
+        if isinstance(error.__cause__, OSError):
+            raise
         problem = Problem("error", "unreadable", error.message, path=error.path or path, line=error.line)
         yield Scanned(None, [problem], path, error.line)
 

@@ -25,6 +25,8 @@ def scan(path: str | Path, stem: str | None = None) -> Iterator[Scanned]:
     try:
         text = decode(read_bytes(path), path).removeprefix(_BOM)
     except DataError as error:
+        if isinstance(error.__cause__, OSError):  # what the system does not let us read is no bad record
+            raise
         problem = Problem("error", "unreadable", error.message, path=str(path), line=error.line)
         yield Scanned(None, [problem], str(path))
         return
