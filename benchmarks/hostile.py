@@ -1,6 +1,6 @@
 """Hostile campaigns in their long form: nothing torn, lost or left behind, no exception that nobody expected.
 
-    python benchmarks/hostile.py [--sections kills-by-clock kills] [--count N]
+    python benchmarks/hostile.py [--sections kills-by-clock kills] [--count models=100]
 
 The sections are those of `tests/hostile/campaign`. Kills: runs of every verb that writes are killed, terminated or
 interrupted at random moments, of the clock and of the program, over an old output or over none. Faults: every step
@@ -37,7 +37,8 @@ INPUTS = ("readers", "models", "round-trips")
 
 def campaign(name: str, chosen: argparse.Namespace) -> tuple[Record, float]:
     """A section's record, and the seconds that it took."""
-    count = min(COUNTS[name], chosen.count or COUNTS[name])
+    own = dict(pair.split("=") for pair in chosen.count)
+    count = min(COUNTS[name], int(own.get(name, COUNTS[name])))
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
         seconds, record = timed(lambda: section(name)(range(count), chosen.seed, Path(folder)))
     say(f"{name}: {seconds.wall:.0f} s\n{record}")
@@ -72,7 +73,7 @@ def report(chosen: argparse.Namespace) -> None:
 
 def _more(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sections", nargs="+", choices=COUNTS, default=list(COUNTS), help="these alone")
-    parser.add_argument("--count", type=int, help="cases of a section, at most, to try the script")
+    parser.add_argument("--count", nargs="+", default=[], metavar="SECTION=N", help="cases of a section, at most")
     parser.add_argument("--folder", help="where outputs are written, such as a folder on the disk to be tried")
 
 
