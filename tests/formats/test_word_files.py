@@ -262,3 +262,18 @@ def test_refusals_of_writers_and_readers(tmp_path, suffix):
     with pytest.raises(DataError, match="holds no document"):
         list(read(tmp_path / f"none{suffix}"))
     assert {"conllu", "characters", "spaced"} <= set(FORMATS)
+
+
+def test_a_file_without_a_word_is_not_written(tmp_path):
+    with pytest.raises(DataError, match="has no words, and would be no document of the file"):
+        write([Document("", tokens=[], sentences=[])], tmp_path / "out.seg", format="spaced")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["conll", "conllu"])
+def test_text_outside_of_all_tokens_is_a_loss_that_is_told(tmp_path, name):
+    document = Document("a bc d", tokens=[(0, 1), (2, 3), (5, 6)], sentences=[(0, 3)])
+    losses = write([document], tmp_path / "out", format=name)
+    assert losses.counts["texts that differ outside the tokens"] == 1
+    [again] = read(tmp_path / "out", format=name)
+    assert (again.text, again.words) == ("a b d", ["a", "b", "d"])

@@ -187,3 +187,11 @@ def test_hostile_texts_take_linear_time(assert_linear, piece: str) -> None:
         return lambda: (headings(text), note_type(Document(text)))
 
     assert_linear(prepare, 50_000)
+
+
+def test_a_number_of_thousands_of_digits_is_refused_in_one_line(tmp_path):
+    for number in ("9" * 5000, "0x" + "f" * 5000):
+        (tmp_path / "rules.toml").write_text(f"[notes]\nreport = {number}\n")
+        with pytest.raises(DataError) as caught:
+            read_rules(tmp_path / "rules.toml")
+        assert "\n" not in str(caught.value)

@@ -98,6 +98,8 @@ def _lines(document: Document, path: str | Path, losses: Losses) -> Iterator[str
         if first == end:
             continue
         surface = one_line(document.text[int(tokens[first, 0]) : int(tokens[end - 1, 1])])
+        if stand_in("".join(words[first:end]), surface) is None:
+            surface = "".join(words[first:end])  # what lies outside of all tokens has no place
         lines.append(surface)
         if surface != "".join(words[first:end]):
             yield TEXT + surface

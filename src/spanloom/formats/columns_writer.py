@@ -11,7 +11,7 @@ from typing import BinaryIO
 from spanloom.document import Document, Offsets, align, to_bilou, to_bio
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.formats.base import DISCONTIGUOUS, TOUCHING, Losses, count_meta
-from spanloom.formats.blocks import comments_above, new_document
+from spanloom.formats.blocks import comments_above, new_document, stand_in
 from spanloom.formats.layout import is_comment
 from spanloom.formats.output import output_file, scratch_file, writing
 
@@ -166,8 +166,10 @@ def _reads_as_comment(line: str) -> bool:
 
 
 def _text(text: str, tokens: Offsets, words: list[str], first: int, end: int) -> str:
-    """The sentence as it stands in the text if one line can hold it, else its words."""
+    """The sentence as it stands in the text if one line can hold it, and a reader finds the words in it; else these."""
     if first == end:
         return ""
     surface = text[int(tokens[first, 0]) : int(tokens[end - 1, 1])]
-    return " ".join(words[first:end]) if _UNWRITABLE.search(surface) else surface
+    if _UNWRITABLE.search(surface) or stand_in(words[first:end], surface) is None:
+        return " ".join(words[first:end])
+    return surface

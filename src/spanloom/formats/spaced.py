@@ -72,6 +72,11 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
                     f"document {clip(document.id)} has no tokens, which are the words of the file", path=path
                 )
             words = document.words
+            if not words:
+                message = (
+                    f"document {clip(document.id)} has no words, and would be no document of the file; leave it out"
+                )
+                raise DataError(message, path=path)
             wrong = next((word for word in words if word.split() != [word]), None)
             if wrong is not None:
                 message = f"document {clip(document.id)}: the word {wrong[:40]!r} holds white space; split it"

@@ -62,8 +62,10 @@ def read_rules(source: str | Path | Mapping[str, object]) -> Rules:
         return _rules(tomllib.loads(text), source)
     except tomllib.TOMLDecodeError as error:
         raise DataError(f"not a TOML file: {error}", path=source) from None
-    except RecursionError:
-        raise DataError("nested too deeply; expected tables of names with regular expressions", path=source) from None
+    except (RecursionError, ValueError):  # a number of thousands of digits can be read, but not be shown
+        raise DataError(
+            "nested too deeply, or a number too long; expected tables of names with regular expressions", path=source
+        ) from None
 
 
 def _rules(tables: Mapping[str, object], path: str | Path | None) -> Rules:
