@@ -185,7 +185,8 @@ def _change_array(arrays: dict[str, Any], draw: random.Random) -> None:
     elif kind < 0.7:
         array = array[: draw.randrange(len(array) + 1)] if array.ndim else array
     elif kind < 0.8:
-        array = array.astype(draw.choice((np.int32, np.int64, np.float32, np.float64, np.uint8)))
+        with np.errstate(all="ignore"):
+            array = array.astype(draw.choice((np.int32, np.int64, np.float32, np.float64, np.uint8)))
     elif kind < 0.9:
         array = array.reshape(-1)[None]
     else:
