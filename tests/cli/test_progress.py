@@ -36,7 +36,7 @@ def test_the_line_names_the_verb_that_helps():
 
 def test_documents_pass_unchanged(capsys):
     documents = [Document("a"), Document("b")]
-    assert list(counted(documents, "predicting", quiet=False, total=2)) == documents
+    assert list(counted(documents, "predicting", quiet=False, total=lambda: 2)) == documents
     assert capsys.readouterr().err == ""  # no terminal, no bar
 
 
@@ -72,7 +72,7 @@ def test_time_left_can_be_read(capsys, seconds, words):
 def test_a_terminal_shows_the_pace(monkeypatch, capsys):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setattr("spanloom.cli.pace._EVERY", 0.0)
-    assert len(list(counted([Document("a"), Document("b")], "predicting", quiet=False, total=2))) == 2
+    assert len(list(counted([Document("a"), Document("b")], "predicting", quiet=False, total=lambda: 2))) == 2
     shown = capsys.readouterr().err
     assert "predicting" in shown
     assert "2 documents" in shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 from spanloom.cli.messages import Messages, lost
@@ -28,7 +29,9 @@ def run(
     """Read and write, a document at a time; say what was lost."""
     say = Messages(quiet)
     reading = Reading(say, input_format=input_format, columns=columns, on_error=on_error)
-    documents: Iterable[Document] = counted(reading(source), "converting", quiet=quiet, total=number_of(source))
+    documents: Iterable[Document] = counted(
+        reading(source), "converting", quiet=quiet, total=partial(number_of, source)
+    )
     if output_format == COLUMNS.name or (output_format is None and COLUMNS.knows(Path(target))):
         documents = map(prepare, documents)  # columns hold tokens, and have no place for a text without
     options = {} if scheme is None else {"scheme": scheme}

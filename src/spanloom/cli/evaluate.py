@@ -103,7 +103,7 @@ def run(
         found = list(_of_types(reading(predicted or ""), types))
     else:
         marked = _predict(predictor, documents, mentions, Messages(quiet))
-        marked = counted(marked, "predicting", quiet=quiet, total=len(documents))
+        marked = counted(marked, "predicting", quiet=quiet, total=lambda: len(documents))
         found = list(_of_types(marked, types))
     if column is not None:
         tags = evaluate_tags(documents, [prepare(document) for document in found], column, seed=seed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from time import monotonic
 
 from spanloom.cli.log import as_json, duration
@@ -14,18 +14,21 @@ _CLEAR = "\r\x1b[2K"
 _WIDTH = 30
 
 
-def counted(documents: Iterable[Document], stage: str, *, quiet: bool, total: int | None = None) -> Iterator[Document]:
+def counted(
+    documents: Iterable[Document], stage: str, *, quiet: bool, total: Callable[[], int | None]
+) -> Iterator[Document]:
     """The documents, while a line tells how many there were.
 
     Args:
         documents: as they come.
         stage: what is done with them.
         quiet: show nothing.
-        total: how many there will be, if that is known.
+        total: tells how many there will be, if that is known; asked only where the line is shown.
     """
     if quiet or as_json() or not sys.stderr.isatty():
         yield from documents
         return
+    count = total()
     began = shown = monotonic()
     try:
         for number, document in enumerate(documents, 1):
@@ -33,7 +36,7 @@ def counted(documents: Iterable[Document], stage: str, *, quiet: bool, total: in
             now = monotonic()
             if now - shown >= _EVERY:
                 shown = now
-                sys.stderr.write(_CLEAR + pace(stage, number, total, now - began))
+                sys.stderr.write(_CLEAR + pace(stage, number, count, now - began))
                 sys.stderr.flush()
     finally:
         sys.stderr.write(_CLEAR)

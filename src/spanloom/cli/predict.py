@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,7 +47,9 @@ def run(
     # a tagger keeps the mentions of its input, and a linker may be told to; nothing else looks at them
     needed = predictor.kind == "tagger" or mentions is not None
     reader = Reading(say, input_format=input_format, columns=columns, on_error=on_error)
-    source_documents = counted(reader(source, mentions=needed), "predicting", quiet=quiet, total=number_of(source))
+    source_documents = counted(
+        reader(source, mentions=needed), "predicting", quiet=quiet, total=partial(number_of, source)
+    )
     of_probabilities = {"--threshold": threshold, "--answers": answers}
     if predictor.kind == "tagger":
         _refuse(model, "a tagger", {**of_probabilities, "--reading": reading, "--mentions": mentions})
