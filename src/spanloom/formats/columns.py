@@ -21,6 +21,7 @@ from spanloom.document import Document, Mention, Span, from_tags
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.formats.base import Format, Scanned
+from spanloom.formats.blocks import stand_in
 from spanloom.formats.columns_writer import DOCSTART, GLOBAL_COLUMNS, NEW_DOCUMENT, TEXT, write
 from spanloom.formats.layout import (
     CHUNK,
@@ -244,7 +245,7 @@ def _text(words: list[str], block: _Block, problems: list[Problem], path: str) -
     """The sentence's text and where its tokens stand in it."""
     if block.text is not None:
         for text in (block.text.strip(), block.text):  # a last token may end with a blank
-            offsets = _stand_in(words, text)
+            offsets = stand_in(words, text)
             if offsets is not None:
                 return text, offsets
         message = f"the tokens do not stand in '{TEXT}{block.text[:40]}'; they are joined by spaces instead"
@@ -254,18 +255,6 @@ def _text(words: list[str], block: _Block, problems: list[Problem], path: str) -
         offsets.append((start, start + len(word)))
         start += len(word) + 1
     return " ".join(words), offsets
-
-
-def _stand_in(words: list[str], text: str) -> list[tuple[int, int]] | None:
-    offsets, position = [], 0
-    for word in words:
-        while not text.startswith(word, position) and text[position : position + 1].isspace():
-            position += 1
-        if not text.startswith(word, position):
-            return None
-        offsets.append((position, position + len(word)))
-        position += len(word)
-    return None if text[position:].strip() else offsets
 
 
 COLUMNS = Format(
