@@ -33,6 +33,16 @@ def test_prediction_leaves_bad_records_out_and_lists_them(command, model, mixed,
     assert result.stderr.endswith("spanloom: 2 records left out, because of errors; all others were read\n")
 
 
+def test_quiet_prediction_lists_them_too(command, model, mixed, tmp_path):
+    result = command("predict", model, mixed, "--output", tmp_path / "out.jsonl", "--quiet")
+    assert result.returncode == 1
+    assert [line.partition(":")[2][:10] for line in result.stderr.splitlines()] == [
+        " left out:",
+        " left out:",
+        " 2 records",
+    ]
+
+
 def test_prediction_stops_where_it_is_told_to(command, model, mixed, tmp_path):
     result = command("predict", model, mixed, "--on-error", "stop", "--output", tmp_path / "out.jsonl")
     assert result.returncode == 1

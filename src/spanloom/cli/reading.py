@@ -54,14 +54,15 @@ class Reading:
             self._left_out.append(problem)
 
     def finish(self) -> int | None:
-        """List what was left out; the exit code, none if all was read."""
+        """List what was left out, also where nothing but errors is to be said; the exit code, none if all was read."""
         if not self._count:
             return None
+        say = Messages()
         for problem in self._left_out:
-            self._say(f"spanloom: left out: {problem.to_error()}")
+            say(f"spanloom: left out: {problem.to_error()}")
         if self._count > len(self._left_out):
-            self._say(f"spanloom: and {self._count - len(self._left_out):,} more; spanloom validate lists all")
-        self._say(f"spanloom: {plural(self._count, 'record')} left out, because of errors; all others were read")
+            say(f"spanloom: and {self._count - len(self._left_out):,} more; spanloom validate lists all")
+        say(f"spanloom: {plural(self._count, 'record')} left out, because of errors; all others were read")
         return FAILED
 
 
