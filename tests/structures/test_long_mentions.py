@@ -81,11 +81,11 @@ def test_memory_of_prediction_grows_with_the_text(name):
     ]  # fmt: skip
     model = Recognizer(name, ["bias", "w[0]"], epochs=5).fit(documents)
     peaks, longest = [], []
-    for size in (1000, 4000):
+    for size in (2000, 8000):
         tracemalloc.start()
         [found] = model.predict([Document(text(size))])
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         longest.append(sum(mention.end - mention.start for mention in found.mentions))
     assert longest[1] > size * size / 2  # they do cover one another
-    assert peaks[1] < 5 * peaks[0]
+    assert peaks[1] < 8 * peaks[0]  # four times the text; its square would be sixteen
