@@ -39,7 +39,7 @@ PUBLIC = {
         "Ranking Role Singles SubgraphEngine Template"
     ),
     "spanloom.integrations": "",
-    "spanloom.kernels": "borrowing inner watch_compilation",
+    "spanloom.kernels": "kernel kernel_only kernel_only_no_refcount watch_compilation",
     "spanloom.learn": (
         "Epoch Iteration Objective TrainingSet adagrad adagrad_together check_weights minimize search_step"
     ),

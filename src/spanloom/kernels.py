@@ -1,4 +1,4 @@
-"""How kernels that only kernels call are compiled.
+"""How kernels are compiled, and where their machine code is kept.
 
 Numba makes two wrappers for a compiled function, for calls from Python and from C, and each unpacks every array of
 every tuple. A function that only kernels call needs neither, nor a file of its own in the cache, which is a sixth less
@@ -6,21 +6,100 @@ to compile.
 
 Numba counts references to each array of each tuple that a function takes or hands on, by atomic operations. Small
 functions that get large tuples do little else; those that make no arrays can do without.
+
+A cached kernel holds the kernels that it calls, but Numba takes it for fresh until its own file changes. So the names
+of our cache files hold a hash of all kernels of the folder.
 """
+
+from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache, update_wrapper
+from hashlib import sha256
+from inspect import getfile, isfunction
+from pathlib import Path
 from typing import Any
 
 from numba import njit
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.cpu import CPUTargetOptions
 from numba.core.event import Event, Listener, install_listener
 
-__all__ = ["borrowing", "inner", "watch_compilation"]
+__all__ = ["kernel", "kernel_only", "kernel_only_no_refcount", "watch_compilation"]
 
-_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-inner = njit(**_OPTIONS)
-borrowing = njit(**{**_OPTIONS, "_nrt": False})
-"""As `inner`, without counts of references: for functions that make no arrays, and return none of their own."""
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+_WITHOUT_WRAPPERS = {**_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_WITHOUT_COUNTS = {"_nrt": False} if hasattr(CPUTargetOptions, "_nrt") else {}  # a private option of Numba
+
+
+@cache
+def _sources(folder: Path) -> str:
+    """The hash of what the kernels of a folder are compiled from."""
+    digest = sha256()
+    for path in (Path(__file__), *sorted(folder.glob("kernels*.py"))):
+        digest.update(sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
+class _Files(CompileResultCacheImpl):
+    def get_filename_base(self, fullname: str, abiflags: str) -> str:
+        folder = Path(getfile(self._function)).parent
+        return f"{super().get_filename_base(fullname, abiflags)}-{_sources(folder)}"
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        super().__init__(function)
+
+
+class _Cache(FunctionCache):
+    _impl_class = _Files
+
+
+def kernel(function: Callable[..., Any], signature: str | None = None) -> Any:
+    """Compile a function that Python calls, for the types that it is called with or, at once, for one signature."""
+    dispatcher = njit(**_OPTIONS)(function)
+    if isfunction(dispatcher):  # compilation is switched off
+        return dispatcher
+    dispatcher._cache = _Cache(function)
+    if signature is not None:
+        dispatcher.compile(signature)
+        dispatcher.disable_compile()
+    return dispatcher
+
+
+class _Guarded:
+    """A compiled function without wrappers: other kernels see it, a call from Python is an error."""
+
+    def __init__(self, dispatcher: Any) -> None:
+        update_wrapper(self, dispatcher.py_func)
+        self._dispatcher = dispatcher
+
+    @property
+    def _numba_type_(self) -> Any:
+        return self._dispatcher._numba_type_
+
+    def __call__(self, *_: object, **__: object) -> None:
+        name = f"{self.__module__}.{self.__name__}"  # type: ignore[attr-defined]
+        raise TypeError(f"{name} is for kernels only and was called from Python; call it in a kernel")
+
+
+def _guarded(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    dispatcher = njit(**options)(function)
+    return dispatcher if isfunction(dispatcher) else _Guarded(dispatcher)
+
+
+def kernel_only(function: Callable[..., Any]) -> Any:
+    """Compile a function that only kernels call, without wrappers; a call from Python raises `TypeError`."""
+    return _guarded(function, _WITHOUT_WRAPPERS)
+
+
+def kernel_only_no_refcount(function: Callable[..., Any]) -> Any:
+    """As `kernel_only`, without counts of references: for functions that make no arrays, and return none of their own.
+
+    A version of Numba that knows no such thing compiles it as `kernel_only` does, which is slower.
+    """
+    return _guarded(function, {**_WITHOUT_WRAPPERS, **_WITHOUT_COUNTS})
 
 
 class _Compilation(Listener):

@@ -20,10 +20,11 @@ from spanloom.features.columns import (
     word_column,
 )
 from spanloom.features.computed import CATEGORY_COLUMN, Resources, enrich
+from spanloom.features.kernels_keys import Columns
 from spanloom.features.presets import PRESETS
 from spanloom.features.program import compile_features, most_keys
 from spanloom.features.reference import named_features
-from spanloom.features.tables import Columns, tabulate
+from spanloom.features.tables import tabulate
 from spanloom.features.template import Bag, Column, Feature, Template, parse_all
 from spanloom.features.tokens import Int64, UInt64, flatten
 from spanloom.hypergraph.threads import parallel_map, worker_count

@@ -26,10 +26,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from spanloom.kernels import inner
+from spanloom.kernels import kernel, kernel_only
 
 NEVER = np.iinfo(np.int64).max
 
@@ -60,7 +59,7 @@ class Window(NamedTuple):
     scale: float
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def scaled_logs(size, scale):
     """``round(log(n) * scale)`` for each n below ``size``; 0 for n = 0."""
     logs = np.zeros(size, np.int64)
@@ -69,24 +68,24 @@ def scaled_logs(size, scale):
     return logs
 
 
-@inner
+@kernel_only
 def _log(window, n):
     if n < window.logs.size:
         return window.logs[n]
     return np.int64(np.rint(np.log(float(n)) * window.scale))
 
 
-@inner
+@kernel_only
 def _f(window, n):
     return n * _log(window, n)
 
 
-@inner
+@kernel_only
 def _g(window, i, j):
     return _f(window, i) + _f(window, j) - _f(window, i + j)
 
 
-@inner
+@kernel_only
 def _corner(window, a, b):
     """The loss's second line: the counts between a and b themselves."""
     aa, ab = np.int64(window.right[a, a]), np.int64(window.right[a, b])
@@ -95,7 +94,7 @@ def _corner(window, a, b):
     return apart - _f(window, aa + ab + ba + bb)
 
 
-@inner
+@kernel_only
 def _margins(window, a, b):
     """The loss's third line: the clusters' own frequencies."""
     count, margin = window.counts, window.margin
@@ -103,7 +102,7 @@ def _margins(window, a, b):
     return joint - margin[a] * _log(window, count[a]) - margin[b] * _log(window, count[b])
 
 
-@inner
+@kernel_only
 def _root(parent, word):
     while parent[word] != word:
         parent[word] = parent[parent[word]]
@@ -111,7 +110,7 @@ def _root(parent, word):
     return word
 
 
-@inner
+@kernel_only
 def _enter_counts(window, bigrams, word, new):
     for e in range(bigrams.right_start[word], bigrams.right_start[word + 1]):
         x = window.slot[_root(window.parent, bigrams.right_word[e])]
@@ -125,7 +124,7 @@ def _enter_counts(window, bigrams, word, new):
             window.left[new, x] = window.right[x, new]
 
 
-@inner
+@kernel_only
 def _enter_margins(window, new):
     """s[c] grows where c stands beside the new cluster, and with it the losses of c with every other."""
     count, loss = window.counts, window.loss
@@ -141,7 +140,7 @@ def _enter_margins(window, new):
                 loss[max(c, d), min(c, d)] += grown * (_log(window, count[c] + count[d]) - own)
 
 
-@inner
+@kernel_only
 def _enter_pairs(window, row, new):
     """Adds the term of x = new to the losses of those pairs that both stand beside it; ``row`` is right or left."""
     for c in range(row.shape[0]):
@@ -152,7 +151,7 @@ def _enter_pairs(window, row, new):
                 window.loss[c, d] += _g(window, np.int64(row[new, c]), np.int64(row[new, d]))
 
 
-@inner
+@kernel_only
 def _enter_row(window, row, column, new, losses):
     """Adds the terms g(row[new, x], row[c, x]) to ``losses[c]``; ``column`` is the transpose of ``row``."""
     for x in range(row.shape[0]):
@@ -165,7 +164,7 @@ def _enter_row(window, row, column, new, losses):
                 losses[c] += _g(window, i, j)
 
 
-@inner
+@kernel_only
 def _enter(window, bigrams, word, count):
     """A word becomes a cluster of its own, in the first free slot."""
     new = 0
@@ -186,7 +185,7 @@ def _enter(window, bigrams, word, count):
             window.loss[max(c, new), min(c, new)] = total
 
 
-@inner
+@kernel_only
 def _cheapest(window):
     """The two slots whose merging loses least; among equals those with the first names."""
     loss, name = window.loss, window.name
@@ -205,7 +204,7 @@ def _cheapest(window):
     return left, right
 
 
-@inner
+@kernel_only
 def _merge_pairs(window, row, a, b):
     """The losses of pairs of other clusters: the terms of x = a and x = b give way to that of their union.
 
@@ -225,7 +224,7 @@ def _merge_pairs(window, row, a, b):
             window.loss[max(c, d), min(c, d)] += change
 
 
-@inner
+@kernel_only
 def _merge_row(window, row, column, a, b, change):
     """The change of the losses of a with every other cluster, its second and third line left out."""
     size = row.shape[0]
@@ -245,7 +244,7 @@ def _merge_row(window, row, column, a, b, change):
             change[c] -= _g(window, ab, np.int64(column[b, c]))
 
 
-@inner
+@kernel_only
 def _pour(window, a, b):
     """Cluster b becomes part of a; its slot is free."""
     for matrix in (window.right, window.left):
@@ -263,7 +262,7 @@ def _pour(window, a, b):
     return first, second
 
 
-@inner
+@kernel_only
 def _merge(window):
     """Merges the two cheapest clusters; returns their names."""
     a, b = _cheapest(window)
@@ -288,7 +287,7 @@ def _merge(window):
     return names
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def enter(window, bigrams, counts, first, last):
     """The words ``first`` to ``last`` (half-open, by frequency) enter; a merge follows each that is one too many."""
     for word in range(first, last):
@@ -297,7 +296,7 @@ def enter(window, bigrams, counts, first, last):
             _merge(window)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def join(window, merges):
     """Merges the clusters further, and writes the names of the two, the first name first, into ``merges`` (M, 2)."""
     for m in range(merges.shape[0]):

@@ -8,10 +8,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from spanloom.features import columns
-from spanloom.kernels import inner
+from spanloom.kernels import kernel, kernel_only
 
 MULTIPLIER = np.uint64(columns.MULTIPLIER)
 FINISHER = np.uint64(columns.FINISHER)
@@ -41,19 +40,19 @@ class Characters(NamedTuple):
     flags: np.ndarray
 
 
-@inner
+@kernel_only
 def _mix(state, value):
     state = (state ^ value) * MULTIPLIER
     return state ^ (state >> HALF)
 
 
-@inner
+@kernel_only
 def _finish(state):
     state = _mix(state, FINISHER)
     return state if state != ZERO else ONE
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def intern(codes, starts, ends, ids, slots, hashes, first):
     """Number the distinct strings in the order of their first occurrence.
 
@@ -85,7 +84,7 @@ def intern(codes, starts, ends, ids, slots, hashes, first):
     return n
 
 
-@inner
+@kernel_only
 def _hash(codes, start, end, maps, row):
     """The hash of the string that row ``row`` of the maps makes of ``codes[start:end]``."""
     state = START
@@ -94,7 +93,7 @@ def _hash(codes, start, end, maps, row):
     return _finish(state)
 
 
-@inner
+@kernel_only
 def _shape(codes, start, end, maps):
     if end - start <= 4:
         return _hash(codes, start, end, maps, KIND)
@@ -117,7 +116,7 @@ def _shape(codes, start, end, maps):
     return _finish(state)
 
 
-@inner
+@kernel_only
 def _short_shape(codes, start, end, maps):
     state = START
     for k in range(start, end):
@@ -127,7 +126,7 @@ def _short_shape(codes, start, end, maps):
     return _finish(state)
 
 
-@inner
+@kernel_only
 def _is_title(codes, start, end, flags):
     cased = inside = False  # a letter with case so far; the character before is one
     for k in range(start, end):
@@ -140,7 +139,7 @@ def _is_title(codes, start, end, flags):
     return cased
 
 
-@inner
+@kernel_only
 def _is_roman(codes, start, end):
     """Whether the word is a well-formed numeral: thousands, then hundreds, tens and ones."""
     k = start
@@ -159,7 +158,7 @@ def _is_roman(codes, start, end):
     return end > start and k == end
 
 
-@inner
+@kernel_only
 def _is_url(codes, start, end, maps):
     w, dot, colon, slash = 119, 46, 58, 47
     found = end - start >= 4 and codes[start + 3] == dot  # www.
@@ -170,7 +169,7 @@ def _is_url(codes, start, end, maps):
     return found
 
 
-@inner
+@kernel_only
 def _orthography(codes, start, end, maps, flags, every, some):
     """The flags that hold, as bits in the order of ``columns.ORTHOGRAPHY``."""
     dot = hyphen = False
@@ -194,7 +193,7 @@ def _orthography(codes, start, end, maps, flags, every, some):
     return np.uint64(bits)
 
 
-@inner
+@kernel_only
 def _value(codes, start, end, code, size, maps, flags, every, some):
     if code == 3:
         return _shape(codes, start, end, maps)
@@ -218,7 +217,7 @@ def _value(codes, start, end, code, size, maps, flags, every, some):
     return _hash(codes, start, end, maps, code if code < 3 else WORD)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def word_columns(codes, starts, ends, specifications, characters, values):
     """The columns of each distinct word.
 

@@ -9,9 +9,8 @@ another, so that the processor waits for many cache misses at a time instead of 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from spanloom.kernels import inner
+from spanloom.kernels import kernel, kernel_only
 
 BATCH = 32
 LOW = np.uint64(0xFFFFFFFF)
@@ -23,7 +22,7 @@ SECOND = np.uint64(0x94D049BB133111EB)
 STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
-@inner
+@kernel_only
 def _find(table, shift, mask, key):
     """The slot that holds the key, or the empty one where it belongs."""
     slot = key >> shift
@@ -35,7 +34,7 @@ def _find(table, shift, mask, key):
     return slot
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def number(keys, begin, table, shift, distinct, found, limit, numbers):
     """Number distinct keys in the order of their first occurrence, until the table is full enough.
 
@@ -66,7 +65,7 @@ def number(keys, begin, table, shift, distinct, found, limit, numbers):
     return begin, found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill(keys, rows, table, shift):
     """Enter distinct keys into an empty table, each with its row; those with a negative row are left out."""
     mask = np.uint64(len(table) - 1)
@@ -84,7 +83,7 @@ def fill(keys, rows, table, shift):
             table[slot] = (keys[i] << HALF) | np.uint64(rows[i] + 1)
 
 
-@inner
+@kernel_only
 def _random(state):
     """splitmix64 (Steele, Lea & Flood 2014)."""
     state = (state ^ (state >> np.uint64(30))) * FIRST
@@ -92,7 +91,7 @@ def _random(state):
     return state ^ (state >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def signatures(numbers, offsets, signature):
     """Of each distinct key: how many tokens have it, and two sums of random numbers of these tokens.
 
@@ -113,7 +112,7 @@ def signatures(numbers, offsets, signature):
             signature[row, 2] += two
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def group(signature, min_count, table, groups, first, counts, sizes):
     """Group the keys of equal signature, in the order of their first occurrence.
 
@@ -159,7 +158,7 @@ def group(signature, min_count, table, groups, first, counts, sizes):
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rows_of_tokens(numbers, offsets, rows, last, out_offsets, first):
     """Replace, in place, each token's keys by their rows, each row once.
 
@@ -188,7 +187,7 @@ def rows_of_tokens(numbers, offsets, rows, last, out_offsets, first):
     return n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lookup(keys, offsets, table, shift, shares, indices, values, out_offsets):
     """Rows of keys; unknown keys are left out.
 

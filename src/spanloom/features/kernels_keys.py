@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-from numba import njit
+from numpy.typing import NDArray
 
 from spanloom.features import columns
-from spanloom.kernels import inner
+from spanloom.kernels import kernel, kernel_only
 
 MULTIPLIER = np.uint64(columns.MULTIPLIER)
 HALF = np.uint64(32)
@@ -15,13 +17,51 @@ ONE = np.uint64(1)
 CONJUNCTION, BAG, SET = 0, 1, 2
 
 
-@inner
+class Program(NamedTuple):
+    """What the kernel evaluates.
+
+    Args:
+        kinds: (features,) int64: conjunction, bag or set.
+        seeds: (features,) the hash of the feature's text.
+        places: (features + 1,) where each feature's distances begin.
+        distances: of a conjunction, from a token's row in the buffer to each value; of a bag its column and the first
+            and last offset; of a set the distance and the offset.
+        before, after: (margin,) boundary values, in text order.
+        members: the hashes of the members of a set, by bit.
+    """
+
+    kinds: NDArray[np.int64]
+    seeds: NDArray[np.uint64]
+    places: NDArray[np.int64]
+    distances: NDArray[np.int64]
+    before: NDArray[np.uint64]
+    after: NDArray[np.uint64]
+    members: NDArray[np.uint64]
+
+
+class Columns(NamedTuple):
+    """Values of C columns at T tokens: ``values[base[c] + ids[source[c], t] * stride[c]]``; 0 if absent.
+
+    Args:
+        ids: (sources, T) which value a token has: source 0 is the word, each other one a column of the data.
+        values: the tables of all sources, each (distinct values, columns of this source), flat, one after the other.
+        source, base, stride: (C,) int64.
+    """
+
+    ids: NDArray[np.int32]
+    values: NDArray[np.uint64]
+    source: NDArray[np.int64]
+    base: NDArray[np.int64]
+    stride: NDArray[np.int64]
+
+
+@kernel_only
 def _mix(state, value):
     state = (state ^ value) * MULTIPLIER
     return state ^ (state >> HALF)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def evaluate(program, table, sentences, keys, offsets):
     """The keys of all tokens of some sentences, in the order of the features; absent ones are left out.
 
@@ -29,8 +69,8 @@ def evaluate(program, table, sentences, keys, offsets):
     sides; a place of a template is then one fixed distance in the buffer, and no place needs a test of bounds.
 
     Args:
-        program: `spanloom.features.program.Program`.
-        table: `spanloom.features.tables.Columns`.
+        program: what is evaluated.
+        table: on what.
         sentences: (N + 1,) int64, first tokens of the sentences, and the end of the last.
         keys: uint64, output, large enough for ``program.most`` keys a token.
         offsets: (T + 1,) int64, output, T = ``sentences[-1] - sentences[0]``.
@@ -101,7 +141,7 @@ def evaluate(program, table, sentences, keys, offsets):
     return n
 
 
-@inner
+@kernel_only
 def _bag(buffer, width, margin, length, t, column, first, last, state, keys, n):
     """The distinct values of a column at the tokens around t, each where it first occurs."""
     low = (margin + max(0, t + first)) * width + column

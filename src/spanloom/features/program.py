@@ -3,36 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from spanloom.features import kernels_keys as kernels
 from spanloom.features.columns import ORTHOGRAPHY, SET_COLUMN, boundary, hash_text
+from spanloom.features.kernels_keys import Program
 from spanloom.features.template import Bag, Column, Feature
-from spanloom.features.tokens import Int64, UInt64
-
-
-class Program(NamedTuple):
-    """What the kernel evaluates.
-
-    Args:
-        kinds: (features,) int64: conjunction, bag or set.
-        seeds: (features,) the hash of the feature's text.
-        places: (features + 1,) where each feature's distances begin.
-        distances: of a conjunction, from a token's row in the buffer to each value; of a bag its column and the first
-            and last offset; of a set the distance and the offset.
-        before, after: (margin,) boundary values, in text order.
-        members: the hashes of the members of a set, by bit.
-    """
-
-    kinds: Int64
-    seeds: UInt64
-    places: Int64
-    distances: Int64
-    before: UInt64
-    after: UInt64
-    members: UInt64
+from spanloom.features.tokens import UInt64
 
 
 def compile_features(features: Sequence[Feature], columns: Sequence[Column]) -> Program:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,24 +11,9 @@ from spanloom.document import Document
 from spanloom.errors import DataError, clip
 from spanloom.features import kernels_columns as kernels
 from spanloom.features.columns import cluster_value, cut, is_cluster_column, word_column
+from spanloom.features.kernels_keys import Columns
 from spanloom.features.template import Column
-from spanloom.features.tokens import Int32, Int64, Tokens, UInt64, characters, hash_values, intern
-
-
-class Columns(NamedTuple):
-    """Values of C columns at T tokens: ``values[base[c] + ids[source[c], t] * stride[c]]``; 0 if absent.
-
-    Args:
-        ids: (sources, T) which value a token has: source 0 is the word, each other one a column of the data.
-        values: the tables of all sources, each (distinct values, columns of this source), flat, one after the other.
-        source, base, stride: (C,) int64.
-    """
-
-    ids: Int32
-    values: UInt64
-    source: Int64
-    base: Int64
-    stride: Int64
+from spanloom.features.tokens import Int32, Tokens, UInt64, characters, hash_values, intern
 
 
 class _Numbering(dict[str, int]):

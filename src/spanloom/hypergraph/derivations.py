@@ -20,10 +20,11 @@ from spanloom.hypergraph.engine import (
     csr,
     pieces,
 )
+from spanloom.hypergraph.kernels_walks import Walk
 from spanloom.hypergraph.subgraphs import SubgraphEngine
 from spanloom.hypergraph.template import Template
 from spanloom.hypergraph.threads import parallel_map
-from spanloom.hypergraph.walks import Walk, Walker
+from spanloom.hypergraph.walks import Walker
 
 Bools = NDArray[np.bool_]
 

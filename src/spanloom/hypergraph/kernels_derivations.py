@@ -6,14 +6,13 @@ n[child] += n[node] p(hyperedge | node), and may exceed 1.
 """
 
 import numpy as np
-from numba import njit
 
-from spanloom.kernels import inner
+from spanloom.kernels import kernel, kernel_only
 
 _NEGLIGIBLE = -40.0  # what is smaller by so much leaves a float64 as it is
 
 
-@inner
+@kernel_only
 def _own_scores(own, row, end, k, scores, constants, tables):
     """The score of each hyperedge by itself."""
     role_ptr, role_index, role_step, edge_constant = tables[6:]
@@ -25,14 +24,14 @@ def _own_scores(own, row, end, k, scores, constants, tables):
         own[e] = value
 
 
-@inner
+@kernel_only
 def _leaves(inside, final):
     """Past the last token only final kinds are leaves."""
     for v in range(len(final)):
         inside[v] = 0.0 if final[v] else -np.inf
 
 
-@inner
+@kernel_only
 def _fill_inside(inside, chance, start, end, k, scores, constants, tables):
     """Inside scores of all nodes of a sentence, (T + 1, V), and the probability of each hyperedge at its node, (T, E).
 
@@ -70,7 +69,7 @@ def _fill_inside(inside, chance, start, end, k, scores, constants, tables):
                     chances[e] *= inverse
 
 
-@inner
+@kernel_only
 def _descend(visits, chance, start, end, k, root, tables, expected, totals):
     """Expected visits of all nodes, (T + 1, V), from the root down; adds to ``expected`` where it has rows."""
     kind_ptr, _, child_ptr, child_kind, child_step, _, role_ptr, role_index, role_step, edge_constant = tables
@@ -95,7 +94,7 @@ def _descend(visits, chance, start, end, k, root, tables, expected, totals):
                         expected[row + role_step[i], role_index[i], k] += count
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def sums(scores, constants, sentences, offsets, root, tables, log_partition, expected, totals):
     """log_partition over derivations of each sentence and type and, where ``expected`` has rows, expected counts.
 
@@ -119,7 +118,7 @@ def sums(scores, constants, sentences, offsets, root, tables, log_partition, exp
                 _descend(visits, chance, start, end, k, root, tables, expected, totals[n])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def best(scores, constants, sentences, offsets, root, tables, score, edges):
     """The best derivation of each sentence and type, as the sub-hypergraph that it unfolds.
 

@@ -1,10 +1,11 @@
 """Kernels that count the roles and constants of given sub-hypergraphs, such as the gold ones."""
 
 import numpy as np
-from numba import njit
+
+from spanloom.kernels import kernel
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def count_roles(
     edges, sentences, offsets, root, head, child_ptr, child_kind, child_step, final, role_ptr, role_index, role_step,
     edge_constant, unfold, roles, constants,
@@ -58,7 +59,7 @@ def count_roles(
     return -1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def count_constants(edges, sentences, offsets, edge_constant, constants):
     """Add up how often each constant occurs where a hyperedge counts once, without a look at what reaches what.
 

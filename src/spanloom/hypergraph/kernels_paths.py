@@ -5,14 +5,13 @@ its hyperedge; b and a are inside and outside scores, as there.
 """
 
 import numpy as np
-from numba import njit
 
-from spanloom.kernels import inner
+from spanloom.kernels import kernel, kernel_only
 
 _NEGLIGIBLE = -40.0  # what is smaller by so much leaves a float64 as it is
 
 
-@inner
+@kernel_only
 def _log_weights(w, scores, constants, start, end, k, token, tables):
     role_ptr, role_index, role_step, _, edge_constant, _ = tables[7:]
     for e in range(len(edge_constant)):
@@ -23,7 +22,7 @@ def _log_weights(w, scores, constants, start, end, k, token, tables):
                 w[e] += scores[row, role_index[i], k]
 
 
-@inner
+@kernel_only
 def _log_bundles(w, tables):
     """The weights of bundles, from those of hyperedges."""
     bundle_ptr, bundle_edge, edge_constant = tables[5], tables[6], tables[11]
@@ -39,7 +38,7 @@ def _log_bundles(w, tables):
         w[len(edge_constant) + i] = top + np.log(total) if top > -np.inf else top
 
 
-@inner
+@kernel_only
 def _log_gather(values, here, there, order, w, choice):
     """Add to exp(values[here]) the sum over arcs of exp(w + values[there]), arcs in runs of equal ``here``."""
     i = 0
@@ -60,7 +59,7 @@ def _log_gather(values, here, there, order, w, choice):
         i = stop
 
 
-@inner
+@kernel_only
 def _log_pull(b, following, w, orders, tables):
     """Inside scores of a token's states."""
     source, target, choice, exit_state = tables[:4]
@@ -70,7 +69,7 @@ def _log_pull(b, following, w, orders, tables):
     _log_gather(b, source, target, orders[0], w, choice)
 
 
-@inner
+@kernel_only
 def _log_push(before, after, a, w, orders, tables):
     """Outside scores of a token's states, and from them those of the next token's entries."""
     source, target, choice, exit_state = tables[:4]
@@ -82,7 +81,7 @@ def _log_push(before, after, a, w, orders, tables):
         after[x] = a[exit_state[x]]
 
 
-@inner
+@kernel_only
 def _log_inside(beta, w, b, scores, constants, start, end, k, orders, tables):
     """Inside scores of entries in the log domain, (T + 1, S); returns log_partition."""
     length = end - start
@@ -96,13 +95,13 @@ def _log_inside(beta, w, b, scores, constants, start, end, k, orders, tables):
     return beta[0, tables[12]]
 
 
-@inner
+@kernel_only
 def _log_accept(entry, accept):
     for x in range(len(accept)):
         entry[x] = 0.0 if accept[x] else -np.inf
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def log_sums(scores, constants, start, end, k, states, orders, tables, expected, totals):
     """One sentence and type in the log domain: returns log_partition, adds to ``expected`` if it has rows.
 
@@ -143,7 +142,7 @@ def log_sums(scores, constants, start, end, k, states, orders, tables, expected,
     return log_z
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def best(scores, constants, sentences, offsets, states, tables, score, edges):
     """The best sub-hypergraph of each sentence and type; of equal choices the first hyperedge wins.
 
@@ -208,7 +207,7 @@ def best(scores, constants, sentences, offsets, states, tables, score, edges):
                 state = entry_of[state]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def kbest(scores, constants, start, end, k, count, states, arcs, tables, score, edges):
     """The ``count`` best sub-hypergraphs of one sentence and type, best first.
 

@@ -15,15 +15,14 @@ scores.
 """
 
 import numpy as np
-from numba import njit
 
-from spanloom.kernels import inner
+from spanloom.kernels import kernel, kernel_only
 
 _LARGEST = 40.0  # a finite score beyond this makes a lane unsafe
 _TINIEST = 1e-150  # so does a scaled value between 0 and this: the next token could take it below 1e-308
 
 
-@inner
+@kernel_only
 def _reach(starts, ends, count, token):
     """The number of the group's sentences that have this token."""
     while count > 0 and starts[count - 1] + token >= ends[count - 1]:
@@ -31,7 +30,7 @@ def _reach(starts, ends, count, token):
     return count
 
 
-@inner
+@kernel_only
 def _exponentials(scores, starts, ends, types, longest, safe):
     roles = scores.shape[1]
     p = np.empty((longest + 1, roles, len(starts) * types))
@@ -47,7 +46,7 @@ def _exponentials(scores, starts, ends, types, longest, safe):
     return p
 
 
-@inner
+@kernel_only
 def _weigh(w, base, p, token, lanes, lanes_next, tables):
     _, _, _, _, _, bundle_ptr, bundle_edge, role_ptr, role_index, role_step, varying, edge_constant, _ = tables
     for e in varying:
@@ -67,7 +66,7 @@ def _weigh(w, base, p, token, lanes, lanes_next, tables):
                 w[bundle, lane] += w[bundle_edge[j], lane]
 
 
-@inner
+@kernel_only
 def _pull(b, beta, token, lanes, w, tables):
     """Inside scores of a token's states, from those of the next token's entries."""
     source, target, choice, exit_state = tables[:4]
@@ -83,7 +82,7 @@ def _pull(b, beta, token, lanes, w, tables):
             b[s, lane] += w[e, lane] * b[d, lane]
 
 
-@inner
+@kernel_only
 def _scale(values, picked, lanes, result, safe, logarithm):
     """Scale the picked rows to sum 1, into ``result``; add the logarithm of the sum."""
     for lane in range(lanes):
@@ -98,7 +97,7 @@ def _scale(values, picked, lanes, result, safe, logarithm):
             safe[lane] &= value >= _TINIEST or value == 0.0
 
 
-@inner
+@kernel_only
 def _inside(beta, log_partition, safe, base, p, w, b, starts, ends, types, tables):
     """Scaled inside scores of entries, (T + 1, S, lanes), and log_partition of each lane."""
     exit_state, accept, root = tables[3], tables[4], tables[12]
@@ -119,7 +118,7 @@ def _inside(beta, log_partition, safe, base, p, w, b, starts, ends, types, table
         log_partition[lane] += np.log(beta[0, root, lane])
 
 
-@inner
+@kernel_only
 def _prepare(scores, constants, starts, ends, types, states, entries, bundles, edge_constant):
     longest = ends[0] - starts[0]
     lanes = len(starts) * types
@@ -137,7 +136,7 @@ def _prepare(scores, constants, starts, ends, types, states, entries, bundles, e
     return safe, base, p, base.copy(), beta, np.empty((states, lanes)), np.empty(lanes)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def sums(scores, constants, group_ptr, order, offsets, states, tables, log_partition, safely, expected, totals):
     """log_partition of each sentence and type and, where ``expected`` has rows, expected counts.
 

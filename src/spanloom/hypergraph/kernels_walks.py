@@ -16,17 +16,68 @@ entries, as where a thousand mentions cover one another, the products of 16 matr
 once, and a run takes the largest that lie within it: paths of total length n^2 are walked in n log n steps.
 """
 
-import numpy as np
-from numba import njit
+from typing import NamedTuple
 
-from spanloom.kernels import borrowing, inner
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.kernels import kernel, kernel_only, kernel_only_no_refcount
 
 _HELD = 1 << 20  # probabilities of choices that are kept; those of other tokens are computed when they are needed
 _LEAST = 1e-300  # a flow below it is none: a float64 holds it with fewer digits, and computes with it slowly
 _SHORTEST = 16  # tokens of the shortest product
 
 
-@borrowing
+class Walk(NamedTuple):
+    """D states that choose, those before others that lead to them, and their C choices.
+
+    Args:
+        source: (D,) the states.
+        choice_ptr: (D + 1,) where the choices of each begin.
+        edge: (C,) the hyperedge that is scored.
+        target_ptr, target: the states that a choice leads to.
+        exit: (X,) the state that stands for each entry of the next token; state x is entry x of this one.
+        accept: (X,) 1 where the text may end before this entry.
+        arrives: (C,) 1 where a path that ends at this token ends with this choice.
+        role_ptr, role, role_step: the roles of each hyperedge.
+        constant: the constant of each hyperedge, -1 for none.
+    """
+
+    source: NDArray[np.int64]
+    choice_ptr: NDArray[np.int64]
+    edge: NDArray[np.int64]
+    target_ptr: NDArray[np.int64]
+    target: NDArray[np.int64]
+    exit: NDArray[np.int64]
+    accept: NDArray[np.int64]
+    arrives: NDArray[np.uint8]
+    role_ptr: NDArray[np.int64]
+    role: NDArray[np.int64]
+    role_step: NDArray[np.int64]
+    constant: NDArray[np.int64]
+
+
+class Span(NamedTuple):
+    """Room for a kernel's notes: for which tokens a row of hyperedges has products, and where they are.
+
+    Args:
+        member: (M, X) the entries of its matrices.
+        size: (M,) how many they are.
+        width: (M,) tokens of the shortest product.
+        products: (M,) how many of that width there are.
+        low: (M,) the first token.
+        base: (M,) where the products begin.
+    """
+
+    member: NDArray[np.int64]
+    size: NDArray[np.int64]
+    width: NDArray[np.int64]
+    products: NDArray[np.int64]
+    low: NDArray[np.int64]
+    base: NDArray[np.int64]
+
+
+@kernel_only_no_refcount
 def _fill(token, at):
     """The probabilities of a token's choices, which ``at.chance[slot]`` then holds; returns the slot."""
     scores, constants, start, end, k, walk, ahead, b, own, chance, held = at
@@ -65,7 +116,7 @@ def _fill(token, at):
     return slot
 
 
-@borrowing
+@kernel_only_no_refcount
 def _step(flow, a, p, usable, walk):
     """Lead a flow through one token by usable choices; returns how much reaches its last state there."""
     a[:] = 0.0
@@ -89,7 +140,7 @@ def _step(flow, a, p, usable, walk):
     return arrived
 
 
-@inner
+@kernel_only
 def _visits(visits, a, usable, root, late, at):
     """The flow into each entry at each token: the probability of being there or, ``late``, the expected visits."""
     start, end, walk = at[2], at[3], at[5]
@@ -104,7 +155,7 @@ def _visits(visits, a, usable, root, late, at):
             visits[token, x] = a[x]
 
 
-@inner
+@kernel_only
 def _lasting(usable, entries, states, walk):
     """The entries at which a flow can be between two steps of a run."""
     lasting = np.ones(entries, np.bool_)
@@ -131,7 +182,7 @@ def _lasting(usable, entries, states, walk):
     return np.flatnonzero(lasting)
 
 
-@inner
+@kernel_only
 def _plan(span, queries, first, run_ptr, run_row, run_size, usable, states, walk):
     """Which rows are worth products: fills in ``span``, and returns how many numbers they are."""
     entries = len(walk.exit)
@@ -167,7 +218,7 @@ def _plan(span, queries, first, run_ptr, run_row, run_size, usable, states, walk
     return length
 
 
-@inner
+@kernel_only
 def _multiply(span, row, usable, products, a, at):
     """The products of a row: of ``span.width`` tokens side by side from ``span.low``, of twice as many, and so on."""
     size, count, width = span.size[row], span.products[row], span.width[row]
@@ -200,7 +251,7 @@ def _multiply(span, row, usable, products, a, at):
                             products[result + i * size + j] += part * products[two + m * size + j]
 
 
-@borrowing
+@kernel_only_no_refcount
 def _leap(flow, one, two, token, stop, row, span, products):
     """Lead a flow through the largest products that fit, one after the other, to the token that is returned."""
     least, low = span.width[row], span.low[row]
@@ -232,7 +283,7 @@ def _leap(flow, one, two, token, stop, row, span, products):
     return token
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def path_probability(
     scores, constants, offsets, sentence, kind, first, run_ptr, run_row, run_size, usable, starts, order, span, root,
     late, states, edges, walk, probability,

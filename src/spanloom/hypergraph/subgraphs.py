@@ -22,10 +22,11 @@ from spanloom.hypergraph.engine import (
     csr,
     pieces,
 )
+from spanloom.hypergraph.kernels_walks import Walk
 from spanloom.hypergraph.program import Program, compile_program, parts
 from spanloom.hypergraph.template import Template
 from spanloom.hypergraph.threads import parallel_map
-from spanloom.hypergraph.walks import Walk, Walker
+from spanloom.hypergraph.walks import Walker
 
 _LANES = 64  # how many (sentence, type) pairs run side by side, to hide what a vector operation costs to begin
 _CACHED = 1 << 17  # bytes of scores that an automaton may keep for a token: what a core's cache holds

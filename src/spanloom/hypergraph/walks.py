@@ -3,63 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.hypergraph import kernels_walks
 from spanloom.hypergraph.engine import PIECES, Floats, Ints, Paths, Potentials
+from spanloom.hypergraph.kernels_walks import Span, Walk
 from spanloom.hypergraph.threads import parallel_map
-
-
-class Walk(NamedTuple):
-    """D states that choose, those before others that lead to them, and their C choices.
-
-    Args:
-        source: (D,) the states.
-        choice_ptr: (D + 1,) where the choices of each begin.
-        edge: (C,) the hyperedge that is scored.
-        target_ptr, target: the states that a choice leads to.
-        exit: (X,) the state that stands for each entry of the next token; state x is entry x of this one.
-        accept: (X,) 1 where the text may end before this entry.
-        arrives: (C,) 1 where a path that ends at this token ends with this choice.
-        role_ptr, role, role_step: the roles of each hyperedge.
-        constant: the constant of each hyperedge, -1 for none.
-    """
-
-    source: Ints
-    choice_ptr: Ints
-    edge: Ints
-    target_ptr: Ints
-    target: Ints
-    exit: Ints
-    accept: Ints
-    arrives: NDArray[np.uint8]
-    role_ptr: Ints
-    role: Ints
-    role_step: Ints
-    constant: Ints
-
-
-class Span(NamedTuple):
-    """Room for a kernel's notes: for which tokens a row of hyperedges has products, and where they are.
-
-    Args:
-        member: (M, X) the entries of its matrices.
-        size: (M,) how many they are.
-        width: (M,) tokens of the shortest product.
-        products: (M,) how many of that width there are.
-        low: (M,) the first token.
-        base: (M,) where the products begin.
-    """
-
-    member: Ints
-    size: Ints
-    width: Ints
-    products: Ints
-    low: Ints
-    base: Ints
 
 
 @dataclass(frozen=True)

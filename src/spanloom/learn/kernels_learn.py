@@ -1,12 +1,13 @@
 """Kernels of the optimizers: the AdaGrad step of a batch, and vector operations that do not depend on threads."""
 
 import numpy as np
-from numba import njit
+
+from spanloom.kernels import kernel
 
 BLOCK = 4096
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def distinct_features(indices, offsets, tokens, counts, features):
     """The features of a batch of tokens, each once, in order of first occurrence.
 
@@ -29,7 +30,7 @@ def distinct_features(indices, offsets, tokens, counts, features):
     return found
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def feature_places(indices, offsets, tokens, features, counts, ptr, places):
     """For each of the distinct features of a batch the places of its tokens in the batch.
 
@@ -54,7 +55,7 @@ def feature_places(indices, offsets, tokens, features, counts, ptr, places):
         counts[f] = 0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def adagrad(features, ptr, places, residual, penalty, stretch, rate, first, end, weights, squares, row):
     """One AdaGrad step on the weight rows of a batch's features ``first`` to ``end``.
 
@@ -84,7 +85,7 @@ def adagrad(features, ptr, places, residual, penalty, stretch, rate, first, end,
             weights[f, r] -= step * g / (np.sqrt(total) + np.float32(1e-8))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def dot(x, y, partial, first, end):
     """Sums of products of blocks ``first`` to ``end``, in double precision."""
     sums = np.empty(8)
@@ -100,7 +101,7 @@ def dot(x, y, partial, first, end):
         partial[block] = sums.sum()
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def add_scaled(y, factor, x, first, end):
     """y += factor x, for elements ``first`` to ``end``."""
     for i in range(first, end):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from spanloom.kernels import borrowing
+from spanloom.kernels import kernel_only_no_refcount
 from spanloom.link import kernels_features as features
 from spanloom.link import kernels_shared as shared
 from spanloom.link.kernels_states import close, copy, enter, form_of, push_entity, role, start
@@ -18,7 +18,7 @@ from spanloom.link.kernels_states import close, copy, enter, form_of, push_entit
 FREE = -1  # a label that is not prescribed
 
 
-@borrowing
+@kernel_only_no_refcount
 def _offer(work, after, size, width, step, score, parent, choice, label, gold):
     """Put a derivation into the next beam, which is kept sorted; of equal ones the first offered is the better."""
     scores, states = work.scores[after], work.states[after]
@@ -37,7 +37,7 @@ def _offer(work, after, size, width, step, score, parent, choice, label, gold):
     return min(size + 1, width)
 
 
-@borrowing
+@kernel_only_no_refcount
 def search(model, data, work, sentence, local, width, forced, gold_label, gold_choice, learn, margin):
     """The best derivation that the beam finds, in the back pointers.
 
@@ -152,7 +152,7 @@ def search(model, data, work, sentence, local, width, forced, gold_label, gold_c
     return length + 1, work.states[now, 0, features.GOLD] == 1
 
 
-@borrowing
+@kernel_only_no_refcount
 def _succeed(model, data, work, base, length, now, after, slot, i):
     """The state of a derivation that was taken into the next beam."""
     target = work.states[after, slot]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from numba import njit
-
+from spanloom.kernels import kernel
 from spanloom.link import kernels_walk as derivation
 from spanloom.link.kernels_shared import prepare as enter
 from spanloom.link.kernels_table import weight
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def prepare(model, data, work, sentence, labels, choices, earlier):
     """A sentence made ready to be walked; if it is an earlier one, what it is linked to is noted."""
     enter(model, data, work, sentence)
@@ -17,7 +16,7 @@ def prepare(model, data, work, sentence, labels, choices, earlier):
         derivation.link(data, work, sentence, labels, choices)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def walk(model, data, work, sentence, labels, choices, begin, steps, roles, keys, weights):
     """The roles, keys and the keys' weights of some steps of a derivation; how many roles and keys there are."""
     counts = derivation.walk(model, data, work, sentence, labels, choices, begin, steps, roles, keys)

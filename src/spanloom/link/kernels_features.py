@@ -10,13 +10,13 @@ segment's normal form: a concept's number, or what stands for the words themselv
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from spanloom.kernels import borrowing
+from spanloom.kernels import kernel, kernel_only_no_refcount
 from spanloom.link.kernels_table import ZERO, mix, weight
 
 # groups of templates, as bits
@@ -85,37 +85,37 @@ class Forms(NamedTuple):
     size: NDArray[np.int64]
 
 
-@njit("uint64(uint64, uint64)", cache=True, nogil=True)
+@partial(kernel, signature="uint64(uint64, uint64)")
 def key1(template, a):
     """The key of a template with one value."""
     return mix(mix(NOTHING, template), a)
 
 
-@njit("uint64(uint64, uint64, uint64)", cache=True, nogil=True)
+@partial(kernel, signature="uint64(uint64, uint64, uint64)")
 def key2(template, a, b):
     """The key of a template with two values."""
     return mix(mix(mix(NOTHING, template), a), b)
 
 
-@njit("uint64(uint64, uint64, uint64, uint64)", cache=True, nogil=True)
+@partial(kernel, signature="uint64(uint64, uint64, uint64, uint64)")
 def key3(template, a, b, c):
     """The key of a template with three values."""
     return mix(mix(mix(mix(NOTHING, template), a), b), c)
 
 
-@njit("uint64(uint64, uint64, uint64, uint64, uint64)", cache=True, nogil=True)
+@partial(kernel, signature="uint64(uint64, uint64, uint64, uint64, uint64)")
 def key4(template, a, b, c, d):
     """The key of a template with four values."""
     return mix(mix(mix(mix(mix(NOTHING, template), a), b), c), d)
 
 
-@borrowing
+@kernel_only_no_refcount
 def concept_form(concept):
     """n of a concept."""
     return mix(NO_CONCEPT, np.uint64(concept + 1))
 
 
-@borrowing
+@kernel_only_no_refcount
 def text_form(words, first, end):
     """n of words that are linked to nothing, and e of a string."""
     state = NOTHING
@@ -124,7 +124,7 @@ def text_form(words, first, end):
     return state
 
 
-@borrowing
+@kernel_only_no_refcount
 def append_keys(groups, known, label, out):
     """Template 2: whether the entity with the word appended is a name of the vocabulary."""
     n = 0
@@ -134,7 +134,7 @@ def append_keys(groups, known, label, out):
     return n
 
 
-@borrowing
+@kernel_only_no_refcount
 def next_keys(groups, state, word, label, out):
     """What the next label says with the segments before it: templates 11 to 14."""
     n = 0
@@ -155,7 +155,7 @@ def next_keys(groups, state, word, label, out):
     return n
 
 
-@borrowing
+@kernel_only_no_refcount
 def next_far_keys(groups, state, label, out):
     """What the next label says with the entities before it, the one just closed among them: templates 4b and 6."""
     n = 0
@@ -166,7 +166,7 @@ def next_far_keys(groups, state, label, out):
     return n
 
 
-@borrowing
+@kernel_only_no_refcount
 def close_keys(groups, state, concept, word, language, more, found, linked, out):
     """What linking the open entity says with the segments before it: templates 7 to 10, 15, and ours.
 
@@ -207,7 +207,7 @@ def close_keys(groups, state, concept, word, language, more, found, linked, out)
     return n
 
 
-@borrowing
+@kernel_only_no_refcount
 def close_far_keys(groups, state, between, concept, form, first, kind, found, out):
     """What linking the open entity says with the entity before it, if there is one in the sentence.
 
@@ -231,7 +231,7 @@ def close_far_keys(groups, state, between, concept, form, first, kind, found, ou
     return n
 
 
-@borrowing
+@kernel_only_no_refcount
 def between_entities(state, words, base, first):
     """The words between the entity before and a token, if there are at most two, else how many there are."""
     end = state[E1_END]
@@ -239,7 +239,7 @@ def between_entities(state, words, base, first):
     return text_form(words, base + end, base + first) if end >= 0 and gap <= 2 else np.uint64(min(gap, 8))
 
 
-@borrowing
+@kernel_only_no_refcount
 def segment_keys(groups, data, base, length, first, end, span, kind, out):
     """What an entity's own words and those beside it say, and what is known of the span.
 
@@ -280,7 +280,7 @@ def segment_keys(groups, data, base, length, first, end, span, kind, out):
     return n
 
 
-@borrowing
+@kernel_only_no_refcount
 def candidate_keys(groups, data, span, choice, out):
     """What is known of a candidate, or of there being none: ``choice`` is its number, counted in the span."""
     n = 0
@@ -297,7 +297,7 @@ def candidate_keys(groups, data, span, choice, out):
     return n
 
 
-@borrowing
+@kernel_only_no_refcount
 def total(table, keys, n):
     """The sum of the weights of n keys."""
     result = np.float32(0)

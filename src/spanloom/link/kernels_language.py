@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from spanloom.kernels import borrowing
+from spanloom.kernels import kernel, kernel_only_no_refcount
 from spanloom.link.ngrams import START
 
 
-@borrowing
+@kernel_only_no_refcount
 def _find(ptr, words, context, word):
     """The number of the n-gram, -1 if it is not there; binary search among the children of its context."""
     low, high = ptr[context], ptr[context + 1]
@@ -22,7 +21,7 @@ def _find(ptr, words, context, word):
     return low if low < ptr[context + 1] and words[low] == word else np.int64(-1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def score(stream, unigrams, bigrams, trigrams, scores):
     """The log10 probability of each word after none, one and two words before it in its sentence.
 

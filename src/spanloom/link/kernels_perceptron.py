@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from spanloom.kernels import borrowing
+from spanloom.kernels import kernel, kernel_only_no_refcount
 from spanloom.link import kernels_walk as derivation
 from spanloom.link.kernels_beam import search
 from spanloom.link.kernels_table import change
 
 
-@borrowing
+@kernel_only_no_refcount
 def local_scores(indices, offsets, values, weights, base, length, out):
     """(T, R) scores of roles at the tokens of a sentence."""
     for t in range(length):
@@ -24,7 +23,7 @@ def local_scores(indices, offsets, values, weights, base, length, out):
                 row[r] += value * source[r]
 
 
-@borrowing
+@kernel_only_no_refcount
 def _update(matrix, weights, sums, table, base, roles, keys, sign, step):
     indices, offsets, values = matrix
     for j in range(len(roles)):
@@ -37,7 +36,7 @@ def _update(matrix, weights, sums, table, base, roles, keys, sign, step):
         change(table, keys[j], sign, step)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def train(
     model, data, matrix, gold, history, order, begin, step, weights, sums, work, local, width, forced, limit, margin
 ):
@@ -95,7 +94,7 @@ def train(
     return len(order), updates
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def predict(model, data, first, end, local, base, work, width, forced, out_label, out_choice, out_score):
     """The best derivations of sentences ``first`` to ``end``, in the documents' order.
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.kernels import borrowing
+from spanloom.kernels import kernel_only_no_refcount
 from spanloom.link import kernels_features as features
 from spanloom.link.kernels_states import close, copy
 from spanloom.link.kernels_table import ZERO, Table, mix
@@ -86,7 +86,7 @@ class Workspace(NamedTuple):
     keys: NDArray[np.uint64]
 
 
-@borrowing
+@kernel_only_no_refcount
 def concept_of(data, span, choice):
     """The concept of a choice, -1 for none."""
     if span < 0 or choice >= data.cand_ptr[span + 1] - data.cand_ptr[span]:
@@ -94,7 +94,7 @@ def concept_of(data, span, choice):
     return np.int64(data.cand_concept[data.cand_ptr[span] + choice])
 
 
-@borrowing
+@kernel_only_no_refcount
 def found_by(data, span, choice):
     """How the candidate of a choice was found."""
     if span < 0 or choice >= data.cand_ptr[span + 1] - data.cand_ptr[span]:
@@ -102,13 +102,13 @@ def found_by(data, span, choice):
     return np.int64(data.cand_class[data.cand_ptr[span] + choice])
 
 
-@borrowing
+@kernel_only_no_refcount
 def _candidate_score(model, data, work, span, choice):
     n = features.candidate_keys(model.groups, data, span, choice, work.keys)
     return features.total(model.table, work.keys, n)
 
 
-@borrowing
+@kernel_only_no_refcount
 def prepare(model, data, work, sentence):
     """Enter a sentence's spans, and score its candidates."""
     base = data.offsets[sentence]
@@ -133,7 +133,7 @@ def prepare(model, data, work, sentence):
     return length
 
 
-@borrowing
+@kernel_only_no_refcount
 def choice_row(data, sentence, span, choice, first):
     """The row of a choice in the workspace: candidates, then spans without a concept, then what is no span."""
     begin, stop = data.span_ptr[sentence], data.span_ptr[sentence + 1]
@@ -145,7 +145,7 @@ def choice_row(data, sentence, span, choice, first):
     return candidates + span - begin
 
 
-@borrowing
+@kernel_only_no_refcount
 def context(state, begin, end, other):
     """Some columns of a state and another number, as one."""
     result = mix(features.NOTHING, np.uint64(other))
@@ -154,13 +154,13 @@ def context(state, begin, end, other):
     return result
 
 
-@borrowing
+@kernel_only_no_refcount
 def label_at(option):
     """The label that does not continue an entity, by number: O, or the first of an entity."""
     return 0 if option == 0 else 2 * option - 1
 
 
-@borrowing
+@kernel_only_no_refcount
 def _shared(shared, context):
     """The row of a context, and whether it is a new one."""
     size = shared.used[0]
@@ -172,7 +172,7 @@ def _shared(shared, context):
     return size, True
 
 
-@borrowing
+@kernel_only_no_refcount
 def near(model, work, state, word, labels):
     """The row of ``work.near`` with what each next label says behind the last segments of a state."""
     row, new = _shared(work.near, context(state, 0, features.E1, 0))
@@ -183,7 +183,7 @@ def near(model, work, state, word, labels):
     return row
 
 
-@borrowing
+@kernel_only_no_refcount
 def far(model, work, state, labels):
     """The row of ``work.far`` with what each next label says behind the last entities of a state."""
     row, new = _shared(work.far, context(state, features.E1, features.E1_END, state[features.LABEL1]))
@@ -194,7 +194,7 @@ def far(model, work, state, labels):
     return row
 
 
-@borrowing
+@kernel_only_no_refcount
 def look(model, data, work, sentence, i, old, concept, found, row, labels):
     """The score of closing the entity with a choice, and of each next label then, as far as segments tell."""
     base = data.offsets[sentence]
@@ -213,7 +213,7 @@ def look(model, data, work, sentence, i, old, concept, found, row, labels):
         work.following[row, option] = features.total(model.table, work.keys, n)
 
 
-@borrowing
+@kernel_only_no_refcount
 def segment_score(model, data, work, sentence, first, end, kind):
     """The score of an entity's own words and of its span, computed when first asked for."""
     value = work.segments[first, end - first - 1, kind]

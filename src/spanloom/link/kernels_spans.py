@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from spanloom.kernels import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rivals(ptr, first, end, probability):
     """(S,) the highest probability of a span of the same sentence that overlaps."""
     result = np.zeros(len(first))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from spanloom.kernels import borrowing
+from spanloom.kernels import kernel_only_no_refcount
 from spanloom.link import kernels_features as features
 
 
-@borrowing
+@kernel_only_no_refcount
 def role(types, previous, label):
     """The role of a pair of labels; see `spanloom.link.transitions.role_names`."""
     labels = 1 + 2 * types
@@ -21,7 +21,7 @@ def role(types, previous, label):
     return base + 2 * types + 2 * kind + (previous == label)
 
 
-@borrowing
+@kernel_only_no_refcount
 def start(state):
     """The state before the first token."""
     state[:] = 0
@@ -33,14 +33,14 @@ def start(state):
         state[column] = np.int64(features.NOTHING)
 
 
-@borrowing
+@kernel_only_no_refcount
 def copy(source, target):
     """A state over another; a loop, as what stands behind a slice takes a second to compile."""
     for column in range(features.WIDTH):
         target[column] = source[column]
 
 
-@borrowing
+@kernel_only_no_refcount
 def push(state, form, first, last, size):
     """A new last segment."""
     state[features.N2], state[features.N2_LAST] = state[features.N1], state[features.N1_LAST]
@@ -49,7 +49,7 @@ def push(state, form, first, last, size):
     state[features.N1_LAST], state[features.N1_SIZE] = np.int64(last), size
 
 
-@borrowing
+@kernel_only_no_refcount
 def form_of(words, base, first, end, concept):
     """n of an entity."""
     if concept >= 0:
@@ -57,7 +57,7 @@ def form_of(words, base, first, end, concept):
     return features.text_form(words, base + first, base + end)
 
 
-@borrowing
+@kernel_only_no_refcount
 def close(forms, words, base, state, end, concept):
     """Close the open entity at token ``end``: it becomes the last segment and the last entity."""
     first = state[features.OPEN]
@@ -71,7 +71,7 @@ def close(forms, words, base, state, end, concept):
     state[features.OPEN] = -1
 
 
-@borrowing
+@kernel_only_no_refcount
 def push_entity(words, base, state, first, end):
     """A new last entity, as far as the features of the next label see it."""
     state[features.E2_LAST] = state[features.E1_LAST]
@@ -79,7 +79,7 @@ def push_entity(words, base, state, first, end):
     state[features.E1_LAST] = np.int64(words[base + end - 1])
 
 
-@borrowing
+@kernel_only_no_refcount
 def enter(words, base, state, i, label):
     """Take token i with a label; an entity that it does not go on with was closed before."""
     state[features.LABEL2], state[features.LABEL1] = state[features.LABEL1], label

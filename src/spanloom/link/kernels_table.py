@@ -6,13 +6,13 @@ of its changes, each times the number of steps before it: the mean of w after ea
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from spanloom.kernels import borrowing
+from spanloom.kernels import kernel, kernel_only_no_refcount
 
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 HALF = np.uint64(32)
@@ -36,14 +36,14 @@ class Table(NamedTuple):
     used: NDArray[np.int64]
 
 
-@njit("uint64(uint64, uint64)", cache=True, nogil=True)
+@partial(kernel, signature="uint64(uint64, uint64)")
 def mix(state, value):
     """One step of the hash that features use (see `spanloom.features.columns.mix`)."""
     state = (state ^ value) * MULTIPLIER
     return state ^ (state >> HALF)
 
 
-@borrowing
+@kernel_only_no_refcount
 def find(keys, key):
     """The slot that holds a key, or the empty one where it belongs."""
     mask = np.uint64(len(keys) - 1)
@@ -53,7 +53,7 @@ def find(keys, key):
     return slot
 
 
-@borrowing
+@kernel_only_no_refcount
 def weight(table, key):
     """The weight of a key; 0 if it is unknown, and of key 0, which means that a feature is absent."""
     if key == ZERO:
@@ -62,7 +62,7 @@ def weight(table, key):
     return table.weights[slot] if table.keys[slot] == key else np.float32(0)
 
 
-@borrowing
+@kernel_only_no_refcount
 def change(table, key, delta, step):
     """Add to the weight of a key, which may be new; there must be room."""
     if key == ZERO:
@@ -75,7 +75,7 @@ def change(table, key, delta, step):
     table.sums[slot] += delta * step
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def enter(table, keys, weights, sums):
     """Enter keys that are not there; there must be room."""
     for i in range(len(keys)):

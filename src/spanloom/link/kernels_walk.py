@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from spanloom.kernels import borrowing
+from spanloom.kernels import kernel_only_no_refcount
 from spanloom.link import kernels_features as features
 from spanloom.link.kernels_shared import concept_of, found_by
 from spanloom.link.kernels_states import close, enter, form_of, role, start
 
 
-@borrowing
+@kernel_only_no_refcount
 def trace(work, steps, slot, labels, choices):
     """The labels of the derivation that ends in a slot of the beam after some steps, and the choices at its actions.
 
@@ -22,7 +22,7 @@ def trace(work, steps, slot, labels, choices):
         slot = work.parent[i, slot]
 
 
-@borrowing
+@kernel_only_no_refcount
 def walk(model, data, work, sentence, labels, choices, begin, steps, out_roles, out_keys):
     """The features of a derivation's actions from ``begin`` to ``steps``.
 
@@ -82,7 +82,7 @@ def walk(model, data, work, sentence, labels, choices, begin, steps, out_roles, 
     return roles, n
 
 
-@borrowing
+@kernel_only_no_refcount
 def link(data, work, sentence, labels, choices):
     """Note the concepts of a derivation, so that later sentences of the document see them."""
     base = data.offsets[sentence]

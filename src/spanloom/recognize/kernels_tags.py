@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from spanloom.kernels import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_tags(scores, following, offsets, first, last, tags):
     """The best tags of some sentences, as the engine's Viterbi finds them, 40 times as fast for 50 tags.
 

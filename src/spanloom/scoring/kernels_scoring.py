@@ -1,9 +1,9 @@
 """Kernels of the sparse product, tokens x features by features x roles, and of its transpose."""
 
-from numba import njit
+from spanloom.kernels import kernel
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def multiply(indices, offsets, rows, weights, first, end, scores):
     """scores[i] = sum of the weight rows of the features of token rows[i], for places ``first`` to ``end``."""
     width = weights.shape[1]
@@ -17,7 +17,7 @@ def multiply(indices, offsets, rows, weights, first, end, scores):
                 total[r] += source[r]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def transpose(indices, offsets, ptr, tokens):
     """Token lists of features; ``ptr`` holds each feature's next slot."""
     for t in range(len(offsets) - 1):
@@ -27,7 +27,7 @@ def transpose(indices, offsets, ptr, tokens):
             ptr[f] += 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def gather(tokens, ptr, residual, first, end, gradient):
     """gradient[f] = sum of the residual rows of the tokens that have feature f, for features ``first`` to ``end``."""
     width = residual.shape[1]

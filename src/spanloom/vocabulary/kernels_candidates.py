@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from spanloom.kernels import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def vectors(words, ptr, feature_ptr, features, counts, size, out_ptr, out_features, out_counts):
     """Texts as sparse vectors: the sums of their words' vectors.
 
@@ -35,7 +36,7 @@ def vectors(words, ptr, feature_ptr, features, counts, size, out_ptr, out_featur
         out_ptr[q + 1] = n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def nearest(
     ptr, features, weights, posting_ptr, postings, posting_weights, row_concept, k, out_ptr, out_row, out_score
 ):
@@ -72,7 +73,7 @@ def nearest(
         out_ptr[q + 1] = n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_concepts(scores, row_concept, best_row, best_score):
     """The best concepts by their best rows, of those above 0; as many as fit, returns how many.
 
@@ -111,7 +112,7 @@ def best_concepts(scores, row_concept, best_row, best_score):
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def runs(values, bounds, longest, keys, bits, out_first, out_end, out_key):
     """Runs of tokens whose values sum to a key.
 
