@@ -24,12 +24,12 @@ import numpy as np
 
 from common import Result, corpus, options, say, timed
 from spanloom.hypergraph import Edges, Ints
-from spanloom.hypergraph.ambiguity import Transition, multiplied, relative_ambiguity, transitions
-from spanloom.recognize import ReadBack, read_back
-from spanloom.recognize.ambiguity import SUBSETS
+from spanloom.lab import ReadBack, read_back
+from spanloom.lab.canonical import canonical_encodings, possible_mentions
+from spanloom.lab.read_back import SUBSETS
+from spanloom.lab.transitions import Transition, multiplied, relative_ambiguity, transitions
 from spanloom.structures import READINGS, STRUCTURES, MentionTable, Structure
 from spanloom.structures.base import MOST_MENTIONS
-from spanloom.structures.canonical import canonical_encodings, possible_mentions
 from spanloom.structures.seven_tag import SevenTag
 from spanloom.structures.seven_tag_reading import HEAD, find_runs
 

@@ -3,9 +3,9 @@
     python benchmarks/baselines.py --data DATA --work FOLDER
 
 Three tables: GUM (the rows of their Table 2), GUM with heads (Table 4), GENIA (Table 5, and Table 3 of Muis and Lu
-2017). Each is made by `spanloom compare`: lambda, the number of passes and the mention penalty are chosen by F1 on the
-development data. The models stay in FOLDER, and what is there is not trained again. GUM stands in for the licensed ACE
-corpora, with other texts and ten other types: it shows the order and the distances, not the level.
+2017). Each is made by `spanloom lab compare`: lambda, the number of passes and the mention penalty are chosen by F1 on
+the development data. The models stay in FOLDER, and what is there is not trained again. GUM stands in for the licensed
+ACE corpora, with other texts and ten other types: it shows the order and the distances, not the level.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ def genia(chosen: argparse.Namespace, result: Result) -> None:
 
 def _more(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--work", type=Path, required=True, help="a folder for the models; goes on where it was")
-    parser.add_argument("--counting", default="both", help="as of spanloom compare [both]")
+    parser.add_argument("--counting", default="both", help="as of spanloom lab compare [both]")
     parser.add_argument("--corpus", action="append", choices=("gum", "genia"), help="[both]")
 
 

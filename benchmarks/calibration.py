@@ -36,21 +36,21 @@ from gapped import Data, Task
 from segmentation import sentences
 from spanloom.document import Document
 from spanloom.evaluate import KEYS, Calibration, calibration
+from spanloom.evaluate.compare import compare
+from spanloom.evaluate.measures import calibration_error
+from spanloom.evaluate.units import units
 from spanloom.formats import read
+from spanloom.lab.comparison import Parts
 from spanloom.learn.platt import FEWEST, IDENTITY, UNSCALED, fit_platt
-from spanloom.matching.compare import compare
-from spanloom.matching.measures import calibration_error
-from spanloom.matching.units import units
+from spanloom.model.calibration import judged_sentences
+from spanloom.model.corpus import batches, place
 from spanloom.recognize import Progress, Recognizer, Report
-from spanloom.recognize.calibration import judged_sentences
-from spanloom.recognize.comparison import Parts
-from spanloom.recognize.corpus import batches, place
+from spanloom.recognize.alternatives import others
 from spanloom.recognize.recognizer import BATCH_TOKENS
 from spanloom.segment import Segmenter
 from spanloom.segment.characters import split, word_starts
 from spanloom.segment.lattice import segments
 from spanloom.segment.placing import placed
-from spanloom.serve.others import others
 from spanloom.text import prepare
 
 WAYS = ("with the penalty", "without", "calibrated")

@@ -17,7 +17,7 @@ from spanloom.features import FeatureIndex, FeatureSet, available_columns, build
 from spanloom.features.columns import hash_text, mix
 from spanloom.hypergraph import ENGINES
 from spanloom.learn import Objective, TrainingSet, adagrad, minimize
-from spanloom.recognize.corpus import Gold
+from spanloom.model.corpus import Gold
 from spanloom.scoring import Weights
 from spanloom.structures import Bilou, Bio
 from spanloom.structures.chain import Chain

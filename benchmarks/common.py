@@ -22,6 +22,7 @@ from spanloom.cli.compare_one import peak_memory as process_peak
 from spanloom.document import Document
 from spanloom.features.clusters import induce, write_paths
 from spanloom.formats import read
+from spanloom.text import sentence_words
 
 R = TypeVar("R")
 RESULTS = Path(__file__).parent / "results"
@@ -100,19 +101,11 @@ def corpus(folder: Path, name: str, part: str, limit: int | None = None) -> list
     return list(read(folder / name / f"{part}.jsonl"))[:limit]
 
 
-def words_of(documents: Iterable[Document]) -> Iterable[list[str]]:
-    """The words of each sentence."""
-    for document in documents:
-        words = document.words
-        for first, end in [] if document.sentences is None else document.sentences.tolist():
-            yield words[first:end]
-
-
 def save_clusters(documents: Sequence[Document], size: int, folder: Path) -> str:
     """The file of Brown clusters of a corpus' own text."""
     path = folder / f"{size}.paths"
-    seconds, paths = timed(lambda: induce(words_of(documents), size))
-    write_paths(path, paths, Counter(word for words in words_of(documents) for word in words))
+    seconds, paths = timed(lambda: induce(sentence_words(documents), size))
+    write_paths(path, paths, Counter(word for words in sentence_words(documents) for word in words))
     say(f"{size} Brown clusters in {seconds.wall:.1f} s")
     return str(path)
 

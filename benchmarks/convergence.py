@@ -24,7 +24,7 @@ from spanloom.document import Document
 from spanloom.features import FeatureSet, available_columns, build_index
 from spanloom.hypergraph import ENGINES
 from spanloom.learn import Iteration, Objective, TrainingSet, minimize
-from spanloom.recognize.corpus import Gold
+from spanloom.model.corpus import Gold
 from spanloom.structures import STRUCTURES
 
 COUNTING = {"separators": "subgraphs", "mention_hypergraph": "derivations"}

@@ -21,7 +21,7 @@ from common import Result, corpus, options
 from gapped import Data, Task, chosen, hold_out
 from spanloom.document import Document
 from spanloom.evaluate import join_spans
-from spanloom.recognize.corpus import by_sentence
+from spanloom.model.corpus import by_sentence
 from spanloom.text import prepare
 
 NESTED = ("gum", "genia")

@@ -12,7 +12,7 @@ import numpy as np
 from common import corpus
 from spanloom.document import Document, Mention
 from spanloom.evaluate import exact, join_spans
-from spanloom.recognize.corpus import by_sentence
+from spanloom.model.corpus import by_sentence
 from spanloom.text import prepare
 
 HELD_OUT = 0.1  # of the articles

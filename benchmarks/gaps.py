@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from common import Result, Seconds, corpus, median, one_core, options, say, timed, token_count
 from passes import Text, one_pass, pass_seconds, types_of
 from spanloom.document import Document
-from spanloom.recognize.tagger import Tagger
+from spanloom.model.structured import Tagger
 from spanloom.structures import STRUCTURES
 
 BASE = ("separators", "subgraphs")

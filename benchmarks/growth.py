@@ -21,8 +21,8 @@ from spanloom.document import Document, Mention, Span
 from spanloom.features import FeatureSet, available_columns, build_index
 from spanloom.hypergraph import ENGINES
 from spanloom.learn import Objective, TrainingSet, adagrad
-from spanloom.recognize.corpus import Gold
-from spanloom.recognize.tagger import Tagger
+from spanloom.model.corpus import Gold
+from spanloom.model.structured import Tagger
 from spanloom.scoring import Weights
 from spanloom.structures import STRUCTURES
 

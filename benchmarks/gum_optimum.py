@@ -5,7 +5,7 @@
 Two tables of two papers on GUM, which stands in for the licensed ACE corpora: mentions (Muis and Lu 2017, Table 2) and
 mentions with heads (Lu and Roth 2015, Table 4). Features of the papers for ACE (preset `ace`), counted by `derivations`
 where that makes a difference, lambda and the mention penalty chosen by F1 on the development data. The rules and the
-chain for heads are those of `spanloom compare`; the chain is trained by L-BFGS, too.
+chain for heads are those of `spanloom lab compare`; the chain is trained by L-BFGS, too.
 
 L-BFGS stops when ten iterations lower the objective by less than a hundred-thousandth of it, or after --iterations, and
 the record says which. Each model is kept in FOLDER, and what is there is not trained again; the tables are of all that
@@ -22,8 +22,8 @@ from typing import Any
 from accuracy import Fitted, Row, interval, overlap_rows, percent
 from common import Result, Seconds, corpus, options, say, timed
 from spanloom.evaluate import KEYS, paired_test
+from spanloom.lab.comparison import HeadFinder, Parts, head_finders, measure
 from spanloom.recognize import Progress, Recognizer, load
-from spanloom.recognize.comparison import HeadFinder, Parts, head_finders, measure
 from spanloom.text import prepare
 
 CHAIN, HYPERGRAPH, MULTIGRAPH, HEADS = "bilou", "mention_hypergraph, derivations", "separators", "heads, derivations"

@@ -31,9 +31,9 @@ from linking_tables import ERRORS, FIGURE_4, SETTINGS, STATISTICS, error_row, er
 from spanloom import read
 from spanloom.document import Document, Mention
 from spanloom.evaluate import concept_test, evaluate, evaluate_concepts, paired_test
-from spanloom.link.language_model import LanguageModel
 from spanloom.link.linker import PAPER_FEATURES, Linker
-from spanloom.recognize.pos_tagger import PosTagger, load_tagger
+from spanloom.lm.language_model import LanguageModel
+from spanloom.tag.pos_tagger import PosTagger, load_tagger
 from spanloom.text import prepare
 from spanloom.vocabulary import Vocabulary, read_vocabulary
 

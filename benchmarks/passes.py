@@ -11,8 +11,8 @@ from spanloom.document import Document
 from spanloom.features import Built, FeatureSet, available_columns, build_index
 from spanloom.hypergraph import ENGINES, Ints
 from spanloom.learn import TrainingSet, adagrad
-from spanloom.recognize.corpus import Gold
-from spanloom.recognize.training import single
+from spanloom.model.corpus import Gold
+from spanloom.model.training import single
 from spanloom.scoring import Weights
 from spanloom.structures import STRUCTURES
 

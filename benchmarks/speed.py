@@ -30,9 +30,9 @@ from spanloom.features import FeatureSet, available_columns, build_index
 from spanloom.features.clusters import read_paths
 from spanloom.hypergraph import ENGINES
 from spanloom.learn import TrainingSet, adagrad
+from spanloom.model.corpus import Gold
+from spanloom.model.structured import Tagger
 from spanloom.recognize import Recognizer
-from spanloom.recognize.corpus import Gold
-from spanloom.recognize.tagger import Tagger
 from spanloom.scoring import Weights
 from spanloom.structures import STRUCTURES, MentionTable
 

@@ -20,7 +20,7 @@ import numpy as np
 from common import Result, Seconds, corpus, median, one_core, options, say, timed, token_count
 from spanloom import Recognizer
 from spanloom.document import Document
-from spanloom.recognize.tagger import Tagger
+from spanloom.model.structured import Tagger
 from spanloom.text import prepare
 
 BASE, PARTS = 7, (1, 2, 4)

@@ -16,6 +16,7 @@ from hypothesis import settings
 
 import spanloom
 from spanloom.cli import main
+from spanloom.data import clinical
 
 settings.register_profile("no clock", deadline=None)  # a deadline is one of the wall clock's, and machines are busy
 settings.load_profile("no clock")
@@ -144,3 +145,24 @@ def model(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     recognizer.fit(list(spanloom.read(corpus / "train.jsonl")), dev=list(spanloom.read(corpus / "dev.jsonl")))
     recognizer.save(path)
     return path
+
+
+class Notes(NamedTuple):
+    """The bundled corpus."""
+
+    train: list[spanloom.Document]
+    dev: list[spanloom.Document]
+    test: list[spanloom.Document]
+
+
+@pytest.fixture(scope="session")
+def notes() -> Notes:
+    """The parts of the bundled corpus; change none of them."""
+    return Notes(*(list(spanloom.read(clinical() / part)) for part in ("train", "dev", "test")))
+
+
+@pytest.fixture(scope="session")
+def trained(notes: Notes) -> spanloom.Recognizer:
+    """A recognizer trained on it; change nothing about it."""
+    recognizer = spanloom.Recognizer(features=["bias", "low[-1..1]", "suffix(2..3)"], rate=0.3, l2=0.1, epochs=3)
+    return recognizer.fit(notes.train, dev=notes.dev)

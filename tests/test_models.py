@@ -16,11 +16,11 @@ from spanloom.document import Document, Mention
 from spanloom.errors import ModelError
 from spanloom.formats import to_record
 from spanloom.link import Linker
-from spanloom.link.language_model import LanguageModel
+from spanloom.lm.language_model import LanguageModel
 from spanloom.models import KINDS
 from spanloom.recognize import Cascade, Recognizer
-from spanloom.recognize.pos_tagger import PosTagger
 from spanloom.segment import Segmenter
+from spanloom.tag.pos_tagger import PosTagger
 from spanloom.vocabulary import Concept, Vocabulary
 
 NOTE = Document("no pain", tokens=[(0, 2), (3, 7)], columns={"pos": ["DT", "NN"]}, mentions=[Mention("x", [(3, 7)])])

@@ -33,6 +33,7 @@ PUBLIC = {
         "Built FeatureIndex FeatureSet Keys PRESETS Resources Sparse Template available_columns build_index "
         "category_phrases name_rows parse parse_all"
     ),
+    "spanloom.files": "",
     "spanloom.formats": "FORMATS Format Losses OnError from_record read to_record validate write",
     "spanloom.hypergraph": (
         "Best Child DerivationEngine ENGINES Edges Engine Expectations Floats Hyperedge Ints Paths Potentials "
@@ -40,17 +41,17 @@ PUBLIC = {
     ),
     "spanloom.integrations": "",
     "spanloom.kernels": "kernel kernel_only kernel_only_no_refcount watch_compilation",
+    "spanloom.lab": "HEAD_RULES HeadChain ReadBack give_heads read_back",
     "spanloom.learn": (
         "Epoch Iteration Objective TrainingSet adagrad adagrad_together check_weights minimize search_step"
     ),
     "spanloom.link": "LinkReport Linker PAPER_FEATURES Pipeline load",
-    "spanloom.matching": "Interval Intervals KEYS Key Overlaps Score boundaries exact heads overlaps score",
+    "spanloom.lm": "",
+    "spanloom.model": "",
     "spanloom.modelfile": "damaged load_arrays read_description read_kind save_model",
     "spanloom.models": "KINDS Model explain load",
-    "spanloom.recognize": (
-        "Cascade CascadeReport HEAD_RULES HeadChain KINDS Lost Progress ReadBack Recognizer Report give_heads load "
-        "read_back"
-    ),
+    "spanloom.parallel": "Map even_ranges parallel_map serial threads worker_count",
+    "spanloom.recognize": "Cascade CascadeReport KINDS Lost Progress Recognizer Report load",
     "spanloom.scoring": "Transposed Weights role_gradient role_scores transpose",
     "spanloom.segment": (
         "Answer ChainReport Constraint METHODS Oracle Probabilities SETS Segmenter SegmenterReport Solution "
@@ -60,8 +61,10 @@ PUBLIC = {
     "spanloom.structures": (
         "Crowd Encoded MOST_MENTIONS MentionTable READINGS STRUCTURES Structure TokenMention chain_template configured"
     ),
+    "spanloom.tag": "",
     "spanloom.text": (
-        "NOTES Phrases Rules SECTIONS note_type prepare read_rules section_names split_sentences tokenize"
+        "NOTES Phrases Rules SECTIONS note_type prepare read_rules section_names sentence_words split_sentences "
+        "tokenize"
     ),
     "spanloom.view": "MIN_WIDTH render to_html to_svg",
     "spanloom.vocabulary": (

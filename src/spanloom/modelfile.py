@@ -21,8 +21,8 @@ from safetensors.numpy import load_file, save
 
 from spanloom import __version__
 from spanloom.errors import ModelError, SpanloomError
-from spanloom.formats.output import output_folder, writing
-from spanloom.formats.staging import settle
+from spanloom.files.output import output_folder, writing
+from spanloom.files.staging import settle
 
 FORMAT = 1
 LARGEST = 1e12

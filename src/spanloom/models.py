@@ -15,11 +15,11 @@ from spanloom.modelfile import read_description
 
 if TYPE_CHECKING:
     from spanloom.link import Linker
-    from spanloom.link.language_model import LanguageModel
+    from spanloom.lm.language_model import LanguageModel
+    from spanloom.model.explanation import Explanation
     from spanloom.recognize import Cascade, Recognizer
-    from spanloom.recognize.explanation import Explanation
-    from spanloom.recognize.pos_tagger import PosTagger
     from spanloom.segment import Segmenter
+    from spanloom.tag.pos_tagger import PosTagger
     from spanloom.vocabulary import Vocabulary
 
 __all__ = ["KINDS", "Model", "explain", "load"]
@@ -33,8 +33,8 @@ KINDS: Final = MappingProxyType(
         "cascade": "spanloom.recognize.cascade:load_cascade",
         "linker": "spanloom.link:load",
         "segmenter": "spanloom.segment:load_segmenter",
-        "tagger": "spanloom.recognize.pos_tagger:load_tagger",
-        "language-model": "spanloom.link.language_model:LanguageModel.load",
+        "tagger": "spanloom.tag.pos_tagger:load_tagger",
+        "language-model": "spanloom.lm.language_model:LanguageModel.load",
         "vocabulary": "spanloom.vocabulary:Vocabulary.open",
     }
 )

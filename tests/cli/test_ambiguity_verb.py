@@ -1,4 +1,4 @@
-"""`spanloom ambiguity`: figures of Muis and Lu (2016), its supplement, and wrong use."""
+"""`spanloom lab ambiguity`: figures of Muis and Lu (2016), its supplement, and wrong use."""
 
 from __future__ import annotations
 

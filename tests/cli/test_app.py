@@ -26,6 +26,13 @@ def test_every_verb_has_a_module_and_help(command, verb):
     assert result.stderr == ""
 
 
+@pytest.mark.parametrize("verb", ["ambiguity", "compare", "heads"])
+def test_names_of_version_0_1_are_understood_and_not_listed(command, verb):
+    old, new, listed = (command(*words, "--help") for words in ([verb], ["lab", verb], []))
+    assert old.stdout.partition("\n\n")[2] == new.stdout.partition("\n\n")[2]
+    assert f" {verb} " not in listed.stdout
+
+
 @pytest.mark.parametrize("arguments", [["nonsense"], ["predict"], ["view", "x", "--limit", "0"], ["train", "oracle"]])
 def test_wrong_usage_exits_2_with_nothing_on_stdout(command, arguments):
     result = command(*arguments)

@@ -1,4 +1,4 @@
-"""`spanloom compare`: the table, what is kept and used again, and what is not."""
+"""`spanloom lab compare`: the table, what is kept and used again, and what is not."""
 
 from __future__ import annotations
 

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from spanloom.document import Document
-from spanloom.link.language_model import LanguageModel
-from spanloom.recognize.pos_tagger import PosTagger
+from spanloom.lm.language_model import LanguageModel
+from spanloom.tag.pos_tagger import PosTagger
 from spanloom.vocabulary import Concept, Vocabulary
 
 NOTE = Document("no pain", tokens=[(0, 2), (3, 7)], columns={"pos": ["DT", "NN"]})

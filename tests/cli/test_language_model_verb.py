@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import spanloom
-from spanloom.link.language_model import LanguageModel
+from spanloom.lm.language_model import LanguageModel
 
 TEXT = "The valve leaks. The valve is dilated. The left atrium is dilated, too.\n"
 

@@ -12,8 +12,8 @@ from spanloom.cli.app import app
 from spanloom.cli.linker import LinkerOptions
 from spanloom.document import Document, Mention
 from spanloom.link import Linker
-from spanloom.link.language_model import LanguageModel
-from spanloom.recognize.pos_tagger import PosTagger
+from spanloom.lm.language_model import LanguageModel
+from spanloom.tag.pos_tagger import PosTagger
 
 CONCEPTS = {"chest pain": "X:1", "thoracic pain": "X:1", "migraine": "X:2", "headaches": "X:3", "knee fracture": "X:4"}
 FRAMES = ("Severe {} was seen.", "No {} today.", "She has {} since May.", "History of {} and fever.")

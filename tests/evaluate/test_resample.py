@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from spanloom.document import Document, Mention
 from spanloom.errors import UsageError
 from spanloom.evaluate import evaluate, paired_test
+from spanloom.evaluate.measures import rates
 from spanloom.evaluate.resample import randomization
-from spanloom.matching.measures import rates
 
 TEXT = "x" * 10
 

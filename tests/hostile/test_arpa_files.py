@@ -9,7 +9,7 @@ import pytest
 
 from spanloom.document import Document
 from spanloom.errors import DataError
-from spanloom.link.language_model import LanguageModel
+from spanloom.lm.language_model import LanguageModel
 
 GOOD = """made by hand
 

@@ -18,10 +18,10 @@ from spanloom.hypergraph import ENGINES, Potentials
 from spanloom.link import Linker
 from spanloom.models import load
 from spanloom.recognize import Cascade, Recognizer
-from spanloom.recognize.pos_tagger import PosTagger
-from spanloom.recognize.tag_model import best_tags
 from spanloom.segment import Segmenter
 from spanloom.structures import STRUCTURES
+from spanloom.tag.pos_tagger import PosTagger
+from spanloom.tag.tag_model import best_tags
 
 NOTES = [
     Document(

@@ -24,7 +24,7 @@ from spanloom.errors import SpanloomError, UsageError, not_fitted
 from spanloom.formats import read, to_record
 from spanloom.link import load as load_linker
 from spanloom.recognize import load
-from spanloom.recognize.pos_tagger import PosTagger
+from spanloom.tag.pos_tagger import PosTagger
 from spanloom.text import prepare
 
 ESTIMATORS: list[Callable[[], Any]] = [Recognizer, Cascade, Linker, Segmenter, PosTagger]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from learn_helpers import TYPES, Oracle, corpus, oracle_point
 
 from spanloom.hypergraph import ENGINES
-from spanloom.hypergraph.threads import threads
 from spanloom.learn import Objective, minimize
+from spanloom.parallel import threads
 from spanloom.scoring import Weights, role_scores
 from spanloom.structures import STRUCTURES
 

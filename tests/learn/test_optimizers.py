@@ -8,9 +8,9 @@ from learn_helpers import TYPES, Oracle, corpus, oracle_point, random_gold
 from scipy.optimize import minimize as scipy_minimize
 
 from spanloom.hypergraph import ENGINES
-from spanloom.hypergraph.threads import serial, threads
 from spanloom.learn import Objective, TrainingSet, adagrad, adagrad_together, minimize
 from spanloom.learn import kernels_learn as kernels
+from spanloom.parallel import serial, threads
 from spanloom.scoring import Weights, role_scores
 from spanloom.structures import STRUCTURES
 

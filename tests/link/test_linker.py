@@ -17,7 +17,7 @@ from spanloom.document import Document, Mention
 from spanloom.errors import DataError, ModelError, UsageError
 from spanloom.link import Linker, Pipeline, kernels_features, load
 from spanloom.link.biases import Decoded, decodings
-from spanloom.link.language_model import LanguageModel
+from spanloom.lm.language_model import LanguageModel
 from spanloom.recognize import Progress, Recognizer
 from spanloom.text import prepare
 from spanloom.vocabulary import Concept

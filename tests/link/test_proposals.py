@@ -11,12 +11,12 @@ from spanloom.link.chain import fit_chain
 from spanloom.link.columns import with_columns
 from spanloom.link.evidence import Evidence, find_evidence
 from spanloom.link.kernels_spans import rivals
-from spanloom.link.language_model import LanguageModel
 from spanloom.link.names import NIL, Concepts, Memory, Names, all_runs, find_combinations
 from spanloom.link.proposals import MEMORY_EXACT, NAME_CLOSE, SIMILAR, Proposer
 from spanloom.link.runs import CLOSE, EXACT, text_runs
 from spanloom.link.short_forms import find_short_forms
 from spanloom.link.span_features import elsewhere, levels, supporters
+from spanloom.lm.language_model import LanguageModel
 from spanloom.structures import MentionTable
 from spanloom.text import prepare
 from spanloom.vocabulary import Concept

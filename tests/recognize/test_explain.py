@@ -10,11 +10,11 @@ import pytest
 
 from spanloom.document import Document, Mention
 from spanloom.errors import UsageError
+from spanloom.model.explain import PENALTY
 from spanloom.models import explain
 from spanloom.recognize import Cascade, Recognizer
-from spanloom.recognize.explain import PENALTY
-from spanloom.recognize.pos_tagger import PosTagger
 from spanloom.structures import STRUCTURES
+from spanloom.tag.pos_tagger import PosTagger
 
 TEXT = "The patient has left and right lower lobe infiltrates without chest pain. No fever."
 SMALL = ["bias", "low[-1..1]"]

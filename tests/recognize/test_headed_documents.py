@@ -7,9 +7,10 @@ import pytest
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, UsageError
 from spanloom.evaluate import heads, score
-from spanloom.recognize import HEAD_RULES, HeadChain, Recognizer, give_heads, load
-from spanloom.recognize.ambiguity import read_back
-from spanloom.recognize.corpus import HEAD_CUTS_TOKEN, Gold
+from spanloom.lab import HEAD_RULES, HeadChain, give_heads
+from spanloom.lab.read_back import read_back
+from spanloom.model.corpus import HEAD_CUTS_TOKEN, Gold
+from spanloom.recognize import Recognizer, load
 from spanloom.structures import STRUCTURES
 from spanloom.structures.heads import OUTSIDE
 from spanloom.text import prepare

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from spanloom.document import Document, Mention
+from spanloom.model.corpus import CROSSES_SENTENCES, CUTS_TOKEN, Gold, by_sentence, hold_out
 from spanloom.recognize import Recognizer
-from spanloom.recognize.corpus import CROSSES_SENTENCES, CUTS_TOKEN, Gold, by_sentence, hold_out
 from spanloom.text import prepare
 
 

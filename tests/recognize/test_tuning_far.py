@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spanloom import Document, Mention, Recognizer
-from spanloom.recognize.training import Development
+from spanloom.model.training import Development
 from spanloom.text import prepare
 
 TYPES, TOKENS = 50, 3

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanloom.features import Sparse
-from spanloom.hypergraph.threads import threads
+from spanloom.parallel import threads
 from spanloom.scoring import Weights, role_gradient, role_scores, transpose
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -12,8 +12,8 @@ import pytest
 from spanloom.document import Document
 from spanloom.formats import from_record, to_record
 from spanloom.models import load
+from spanloom.recognize.alternatives import LEAST
 from spanloom.serve import schema
-from spanloom.serve.others import LEAST
 
 TEXT = "No chest pain, but infarctions, either watershed or embolic."
 KINDS = {"clinical": "recognizer", "cascade": "cascade", "linker": "linker", "segmenter": "segmenter"}

@@ -16,9 +16,9 @@ from structure_helpers import TYPES, lane_scores, offsets_of, random_potentials
 
 from spanloom.errors import UsageError
 from spanloom.hypergraph import ENGINES, Potentials, SubgraphEngine, reference
+from spanloom.lab.canonical import every_mention
 from spanloom.structures import READINGS, STRUCTURES, MentionTable
 from spanloom.structures.base import MOST_MENTIONS, Crowd
-from spanloom.structures.canonical import every_mention
 from spanloom.structures.seven_tag import SevenTag
 from spanloom.structures.seven_tag_reading import Run, number, read_all
 

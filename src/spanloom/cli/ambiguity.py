@@ -1,4 +1,4 @@
-"""`spanloom ambiguity`: how many encodings a structure has, and what is lost when gold structures are read."""
+"""`spanloom lab ambiguity`: how many encodings a structure has, and what is lost when gold structures are read."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 from spanloom.cli.messages import Messages, plural
 from spanloom.errors import UsageError
 from spanloom.formats import read
-from spanloom.hypergraph.ambiguity import Transition, multiplied, relative_ambiguity, transitions
-from spanloom.recognize import ReadBack, read_back
-from spanloom.recognize.ambiguity import SUBSETS
+from spanloom.lab import ReadBack, read_back
+from spanloom.lab.canonical import components_held, count_canonical, possible_mentions
+from spanloom.lab.read_back import SUBSETS
+from spanloom.lab.transitions import Transition, multiplied, relative_ambiguity, transitions
 from spanloom.structures import READINGS, STRUCTURES, Structure
-from spanloom.structures.canonical import components_held, count_canonical, possible_mentions
 
 _COMPONENTS, _LENGTH = 3, 5
 _COUNTED = "shared"

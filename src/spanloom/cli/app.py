@@ -56,10 +56,23 @@ train_app = typer.Typer(
     context_settings=_SETTINGS,
 )
 app.add_typer(train_app, name="train")
+lab_app = typer.Typer(
+    help="Reproduce tables of the papers; what is done is the next word.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings=_SETTINGS,
+)
+app.add_typer(lab_app, name="lab")
 
 
-def verb(name: str, group: typer.Typer = app) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Registers a verb: what it decorates is its command line."""
+def verb(name: str, group: typer.Typer = app, *, was: str = "") -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register a verb: what it decorates is its command line.
+
+    Args:
+        name: as the user writes it.
+        group: the words before the last.
+        was: its name in version 0.1, which is understood until version 0.3.
+    """
 
     def register(declaration: Callable[..., None]) -> Callable[..., None]:
         @wraps(declaration)
@@ -68,6 +81,8 @@ def verb(name: str, group: typer.Typer = app) -> Callable[[Callable[..., None]],
 
         # without a short help of its own, the list of verbs would cut the sentence
         group.command(name.split()[-1], cls=Once, short_help=declaration.__doc__)(call)
+        if was:
+            app.command(was, cls=Once, hidden=True)(call)
         return call
 
     return register
@@ -114,7 +129,7 @@ def _demo(
     """Train on the bundled clinical notes, mark up a sample note, show it; under a minute."""
 
 
-@verb("compare")
+@verb("lab compare", lab_app, was="compare")
 def _compare(
     train: options.Train = None,
     dev: options.Dev = None,
@@ -246,7 +261,7 @@ def _evaluate(
     """Compare predictions with gold: precision, recall, F1, by type and by kind of overlap, with intervals."""
 
 
-@verb("heads")
+@verb("lab heads", lab_app, was="heads")
 def _heads(
     rule: Annotated[str, typer.Argument(metavar="RULE", help="whole, first or last (word).", show_default=False)],
     source: Input,
@@ -365,7 +380,7 @@ def _serve(
     """Serve models as a web page and an HTTP API, on this machine only unless told otherwise."""
 
 
-@verb("ambiguity")
+@verb("lab ambiguity", lab_app, was="ambiguity")
 def _ambiguity(
     data: Annotated[
         str | None,
@@ -398,6 +413,24 @@ def _ambiguity(
     quiet: Quiet = False,
 ) -> None:
     """Count a structure's encodings; with DATA, show what is lost when gold mentions are encoded and read back."""
+
+
+@verb("lab clusters", lab_app)
+def _clusters(
+    sources: Annotated[
+        list[str],
+        typer.Argument(metavar="TEXT", help="Files, folders, or - for standard input.", show_default=False),
+    ],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="PATHS", help="Where the clusters go.", show_default=False)
+    ],
+    size: Annotated[int, typer.Option("--size", min=2, metavar="N", help="How many clusters.")] = 500,
+    min_count: Annotated[int, typer.Option("--min-count", min=1, metavar="N", help="Leave out rarer words.")] = 1,
+    input_format: InputFormat = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Cluster the words of text as Brown et al. (1992), for the columns cluster, cluster1 and so on."""
 
 
 @verb("vocabulary")

@@ -1,4 +1,4 @@
-"""`spanloom compare`: several structures on the same data, each tuned; one table of how they do."""
+"""`spanloom lab compare`: several structures on the same data, each tuned; one table of how they do."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from spanloom.cli.execute import FAILED, INTERRUPTED
 from spanloom.cli.messages import Messages, plural
 from spanloom.errors import SpanloomError, UsageError
 from spanloom.evaluate import KEYS, paired_test
+from spanloom.files.output import output_files, output_folder, writing
 from spanloom.formats import read
-from spanloom.formats.output import output_files, output_folder, writing
-from spanloom.recognize.comparison import BOTH, Variant, build, variants
+from spanloom.lab.comparison import BOTH, Variant, build, variants
 
 _COMPONENTS = 3  # as the recognizer's
 

@@ -1,4 +1,4 @@
-"""Trains and measures one model of `spanloom compare`: a process of its own, so that its peak memory is its own.
+"""Trains and measures one model of `spanloom lab compare`: a process of its own, so that its peak memory is its own.
 
 It is started as ``python -m spanloom.cli.compare_one JOB``, where JOB is JSON, and writes the rows, or an error, as
 JSON to standard output. Nothing is read from standard input: when that ends, the parent is gone, and this process ends.
@@ -21,7 +21,7 @@ from spanloom.cli.messages import Messages
 from spanloom.cli.progress import Reporter
 from spanloom.errors import LostWarning, SpanloomError
 from spanloom.formats import read, write
-from spanloom.recognize.comparison import Parts, Variant, build, divide, finds_heads, fit, head_finders, measure
+from spanloom.lab.comparison import Parts, Variant, build, divide, finds_heads, fit, head_finders, measure
 
 if sys.platform != "win32":
     import resource

@@ -15,8 +15,8 @@ from spanloom.cli.columns import column_options
 from spanloom.cli.config import CompareOptions
 from spanloom.cli.train import MODEL_FILES
 from spanloom.errors import UsageError
+from spanloom.files.staging import settle
 from spanloom.formats import read, to_record
-from spanloom.formats.staging import settle
 
 PREDICTIONS, RECORD = "predictions.jsonl", "record.json"
 FILES = MODEL_FILES | {PREDICTIONS, RECORD}
@@ -63,7 +63,7 @@ class Test(_Strict):
 
 
 class Row(_Strict):
-    """A model on test data: what `spanloom.recognize.comparison.Row.to_dict` gives, and more."""
+    """A model on test data: what `spanloom.lab.comparison.Row.to_dict` gives, and more."""
 
     name: str
     heads: str

@@ -1,4 +1,4 @@
-"""The table of `spanloom compare`: text, Markdown, and values for programs."""
+"""The table of `spanloom lab compare`: text, Markdown, and values for programs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from spanloom import __version__
 from spanloom.cli.compare_records import Row
 from spanloom.cli.config import CompareOptions
 from spanloom.evaluate import PairedTest
-from spanloom.recognize.comparison import OWN_HEADS
+from spanloom.lab.comparison import OWN_HEADS
 
 _PRESET = "biomedical"  # the recognizer's own choice
 _ACCURACY = ("model", "penalty", "P", "R", "F1", "95 % interval", "dev F1", "lambda", "steps")

@@ -8,7 +8,7 @@ from typing import Any
 
 from spanloom.document import Document, align
 from spanloom.document.span import join_spans
-from spanloom.matching import overlaps
+from spanloom.evaluate.overlap import overlaps
 from spanloom.text import prepare
 
 

@@ -16,8 +16,8 @@ from spanloom.cli.view import terminal
 from spanloom.data import clinical
 from spanloom.document import Document
 from spanloom.evaluate import Report, evaluate, evaluate_concepts
+from spanloom.files.output import output_folder
 from spanloom.formats import read, write
-from spanloom.formats.output import output_folder
 from spanloom.link import Linker
 from spanloom.recognize import Recognizer
 from spanloom.view import render

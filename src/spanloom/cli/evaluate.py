@@ -30,12 +30,12 @@ from spanloom.evaluate import (
     paired_test,
 )
 from spanloom.evaluate.words import WordReport, evaluate_words
-from spanloom.formats.base import STDIO
+from spanloom.files import STDIO
 from spanloom.text import prepare
 from spanloom.vocabulary import read_vocabulary
 
 if TYPE_CHECKING:
-    from spanloom.recognize.choices import WhichMentions
+    from spanloom.model.choices import WhichMentions
 
 
 def run(

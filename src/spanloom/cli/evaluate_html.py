@@ -10,8 +10,8 @@ from spanloom.document import Document
 from spanloom.errors import UsageError
 from spanloom.evaluate import KEYS, Calibration, Point, precision_recall
 from spanloom.evaluate import Report as Evaluation
-from spanloom.formats.output import check_free, output_file
-from spanloom.matching.compare import Key
+from spanloom.evaluate.compare import Key
+from spanloom.files.output import check_free, output_file
 from spanloom.recognize import Recognizer
 from spanloom.recognize.sweep import sweep
 from spanloom.view.error_page import error_page

@@ -25,14 +25,15 @@ DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 # verb -> the module whose `run` takes the verb's options; imported when the verb runs, because a module may load
 # compiled kernels, and `--help` must not wait for them
 VERBS = {
-    "ambiguity": "spanloom.cli.ambiguity",
-    "compare": "spanloom.cli.compare",
     "convert": "spanloom.cli.convert",
     "demo": "spanloom.cli.demo",
     "evaluate": "spanloom.cli.evaluate",
     "explain": "spanloom.cli.explain",
-    "heads": "spanloom.cli.heads",
     "inspect": "spanloom.cli.inspect",
+    "lab ambiguity": "spanloom.cli.ambiguity",
+    "lab clusters": "spanloom.cli.clusters",
+    "lab compare": "spanloom.cli.compare",
+    "lab heads": "spanloom.cli.heads",
     "predict": "spanloom.cli.predict",
     "serve": "spanloom.cli.serve",
     "train cascade": "spanloom.cli.train_cascade",

@@ -10,10 +10,10 @@ from itertools import islice
 from spanloom.cli.predictors import load_predictor
 from spanloom.document import Document, Mention
 from spanloom.errors import UsageError
+from spanloom.files import STDIO
 from spanloom.formats import read
-from spanloom.formats.base import STDIO
+from spanloom.model.explanation import Candidate, Contribution, Explanation, Part
 from spanloom.models import explain
-from spanloom.recognize.explanation import Candidate, Contribution, Explanation, Part
 from spanloom.view.cells import shorten
 from spanloom.view.svg import clean
 

@@ -1,4 +1,4 @@
-"""`spanloom heads`: heads of mentions, by a rule."""
+"""`spanloom lab heads`: heads of mentions, by a rule."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from spanloom.cli.messages import Messages, lost
 from spanloom.errors import UsageError
 from spanloom.formats import FORMATS, read, write
-from spanloom.recognize.head_rules import HEAD_RULES, give_heads
+from spanloom.lab.head_rules import HEAD_RULES, give_heads
 from spanloom.text import prepare
 
 

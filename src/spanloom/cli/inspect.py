@@ -9,9 +9,9 @@ from typing import Any
 from spanloom.cli.inspect_values import Strongest, values
 from spanloom.cli.summary import calibration_error
 from spanloom.errors import UsageError
+from spanloom.model.calibration import Check
 from spanloom.models import Model, load
 from spanloom.recognize import Cascade, Recognizer
-from spanloom.recognize.calibration import Check
 from spanloom.segment import Segmenter
 
 # of a training, what is not one figure a line

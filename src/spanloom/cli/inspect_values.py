@@ -7,15 +7,15 @@ from dataclasses import asdict
 from typing import Any
 
 from spanloom.link import Linker
-from spanloom.link.language_model import LanguageModel
+from spanloom.lm.language_model import LanguageModel
+from spanloom.model.parameters import Parameters
+from spanloom.model.structured import Tagger
 from spanloom.models import Model
 from spanloom.recognize import Cascade, Recognizer
-from spanloom.recognize.filling import Filler
-from spanloom.recognize.parameters import Parameters
-from spanloom.recognize.pos_tagger import PosTagger
-from spanloom.recognize.spacy_tagger import SpacyTagger
-from spanloom.recognize.tagger import Tagger
 from spanloom.segment import Segmenter
+from spanloom.tag.filling import Filler
+from spanloom.tag.pos_tagger import PosTagger
+from spanloom.tag.spacy_tagger import SpacyTagger
 from spanloom.vocabulary import Vocabulary
 
 Strongest = dict[str, list[tuple[str, float]]]

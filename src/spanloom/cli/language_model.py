@@ -9,9 +9,9 @@ from time import monotonic
 from spanloom.cli.messages import Messages, plural
 from spanloom.errors import UsageError
 from spanloom.formats import read
-from spanloom.link.arpa import SUFFIXES
-from spanloom.link.language_model import LanguageModel
-from spanloom.link.ngrams import HIGHEST
+from spanloom.lm.arpa import SUFFIXES
+from spanloom.lm.language_model import LanguageModel
+from spanloom.lm.ngrams import HIGHEST
 
 
 def run(

@@ -15,11 +15,11 @@ from spanloom.cli.predictors import load_predictor
 from spanloom.cli.reading import Reading, number_of
 from spanloom.document import Document
 from spanloom.errors import UsageError
+from spanloom.files import STDIO
 from spanloom.formats import FORMATS, write
-from spanloom.formats.base import STDIO
 
 if TYPE_CHECKING:
-    from spanloom.recognize.choices import WhichMentions
+    from spanloom.model.choices import WhichMentions
 
 
 def run(

@@ -11,8 +11,8 @@ from spanloom.models import load
 if TYPE_CHECKING:
     from spanloom.link import Linker
     from spanloom.recognize import Cascade, Recognizer
-    from spanloom.recognize.pos_tagger import PosTagger
     from spanloom.segment import Segmenter
+    from spanloom.tag.pos_tagger import PosTagger
 
 Predictor: TypeAlias = "Recognizer | Cascade | Linker | Segmenter | PosTagger"
 

@@ -12,8 +12,8 @@ from spanloom.cli.messages import Messages, plural
 from spanloom.document import Document
 from spanloom.document.validate import Problem
 from spanloom.errors import UsageError
+from spanloom.files import STDIO
 from spanloom.formats import OnError, read
-from spanloom.formats.base import STDIO
 
 _BLOCK = 1 << 20  # bytes
 _LISTED = 100  # of the records that were left out

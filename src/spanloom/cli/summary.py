@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from spanloom.cli.messages import plural
+from spanloom.model.calibration import CalibrationReport, Check
 from spanloom.recognize import Cascade, CascadeReport, Lost, Recognizer, Report
-from spanloom.recognize.calibration import CalibrationReport, Check
 
 _EXAMPLES = 5  # of the mentions that were lost for one reason
 _SURFACE = 60  # characters of one

@@ -12,7 +12,7 @@ from spanloom.formats import write
 
 if TYPE_CHECKING:
     from spanloom.cli.predictors import Predictor
-    from spanloom.recognize.pos_tagger import PosTagger
+    from spanloom.tag.pos_tagger import PosTagger
 
 
 def predict(

@@ -10,7 +10,7 @@ from pydantic import Field
 from spanloom.cli.config import CommonOptions, checked
 from spanloom.cli.messages import plural
 from spanloom.cli.train import train_model
-from spanloom.recognize.pos_tagger import PosTagger
+from spanloom.tag.pos_tagger import PosTagger
 
 
 class TaggerOptions(CommonOptions):

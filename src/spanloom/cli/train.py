@@ -12,7 +12,7 @@ from spanloom.cli.messages import Messages
 from spanloom.cli.progress import Reporter
 from spanloom.cli.reading import Reading
 from spanloom.cli.summary import summary
-from spanloom.formats.output import output_folder
+from spanloom.files.output import output_folder
 from spanloom.recognize import Recognizer
 
 MODEL_FILES = frozenset(("model.json", "weights.safetensors"))

@@ -16,8 +16,8 @@ from spanloom.cli.execute import DONE, FAILED
 from spanloom.cli.messages import Messages, plural
 from spanloom.document.validate import Problem
 from spanloom.document.validate import validate as validate_document
+from spanloom.files import STDIO
 from spanloom.formats import read, validate
-from spanloom.formats.base import STDIO
 from spanloom.formats.source import input_chunks
 from spanloom.text import prepare
 

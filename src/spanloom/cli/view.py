@@ -11,9 +11,9 @@ from pathlib import Path
 from spanloom.cli.view_hypergraph import draw as draw_hypergraphs
 from spanloom.cli.view_hypergraph import load_recognizer
 from spanloom.errors import UsageError
+from spanloom.files import STDIO
+from spanloom.files.output import check_free, output_file
 from spanloom.formats import read
-from spanloom.formats.base import STDIO
-from spanloom.formats.output import check_free, output_file
 from spanloom.view import render, to_html, to_svg
 
 # how a file is drawn, by the end of its name

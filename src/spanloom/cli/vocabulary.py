@@ -7,8 +7,8 @@ from dataclasses import asdict
 
 from spanloom.cli.messages import Messages
 from spanloom.errors import UsageError
-from spanloom.formats.base import STDIO
-from spanloom.formats.output import check_free
+from spanloom.files import STDIO
+from spanloom.files.output import check_free
 from spanloom.vocabulary import Vocabulary, read_vocabulary
 
 _ALL = "all"

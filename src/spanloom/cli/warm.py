@@ -18,12 +18,12 @@ from spanloom.features import kernels_keys
 from spanloom.formats import read
 from spanloom.hypergraph import ENGINES
 from spanloom.link import Linker
-from spanloom.link.language_model import LanguageModel
+from spanloom.lm.language_model import LanguageModel
 from spanloom.models import explain, load
 from spanloom.recognize import Cascade, Recognizer
-from spanloom.recognize.pos_tagger import PosTagger
 from spanloom.segment import METHODS, Segmenter
 from spanloom.structures import STRUCTURES
+from spanloom.tag.pos_tagger import PosTagger
 from spanloom.text import prepare
 
 _FEW = 6  # documents: kernels are compiled for kinds of arrays, whatever their size

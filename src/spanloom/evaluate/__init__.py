@@ -3,49 +3,91 @@
 Every measure is a comparison of predicted documents with gold ones, on characters: nothing is tokenized again.
 """
 
-from spanloom.document.span import join_spans
-from spanloom.evaluate.concept_report import ConceptReport, ConceptTest, concept_test, evaluate_concepts
-from spanloom.evaluate.kinds import ERROR_KINDS, Finding, boundary_kind, compared_kinds, findings
-from spanloom.evaluate.paired import PairedTest, paired_test
-from spanloom.evaluate.reliability import Bin, Calibration, calibration
-from spanloom.evaluate.report import Report, evaluate
-from spanloom.evaluate.tags import TagReport, evaluate_tags
-from spanloom.evaluate.threshold import Point, precision_recall
-from spanloom.matching.compare import KEYS, Key, boundaries, exact, heads, score
-from spanloom.matching.measures import Interval, Intervals, Score
-from spanloom.matching.overlap import Overlaps, overlaps
+from __future__ import annotations
 
-__all__ = [
-    "ERROR_KINDS",
-    "KEYS",
-    "Bin",
-    "Calibration",
-    "ConceptReport",
-    "ConceptTest",
-    "Finding",
-    "Interval",
-    "Intervals",
-    "Key",
-    "Overlaps",
-    "PairedTest",
-    "Point",
-    "Report",
-    "Score",
-    "TagReport",
-    "boundaries",
-    "boundary_kind",
-    "calibration",
-    "compared_kinds",
-    "concept_test",
-    "evaluate",
-    "evaluate_concepts",
-    "evaluate_tags",
-    "exact",
-    "findings",
-    "heads",
-    "join_spans",
-    "overlaps",
-    "paired_test",
-    "precision_recall",
-    "score",
-]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from spanloom.document.span import join_spans as join_spans
+    from spanloom.evaluate.compare import KEYS as KEYS
+    from spanloom.evaluate.compare import Key as Key
+    from spanloom.evaluate.compare import boundaries as boundaries
+    from spanloom.evaluate.compare import exact as exact
+    from spanloom.evaluate.compare import heads as heads
+    from spanloom.evaluate.compare import score as score
+    from spanloom.evaluate.concept_report import ConceptReport as ConceptReport
+    from spanloom.evaluate.concept_report import ConceptTest as ConceptTest
+    from spanloom.evaluate.concept_report import concept_test as concept_test
+    from spanloom.evaluate.concept_report import evaluate_concepts as evaluate_concepts
+    from spanloom.evaluate.kinds import ERROR_KINDS as ERROR_KINDS
+    from spanloom.evaluate.kinds import Finding as Finding
+    from spanloom.evaluate.kinds import boundary_kind as boundary_kind
+    from spanloom.evaluate.kinds import compared_kinds as compared_kinds
+    from spanloom.evaluate.kinds import findings as findings
+    from spanloom.evaluate.measures import Interval as Interval
+    from spanloom.evaluate.measures import Intervals as Intervals
+    from spanloom.evaluate.measures import Score as Score
+    from spanloom.evaluate.overlap import Overlaps as Overlaps
+    from spanloom.evaluate.overlap import overlaps as overlaps
+    from spanloom.evaluate.paired import PairedTest as PairedTest
+    from spanloom.evaluate.paired import paired_test as paired_test
+    from spanloom.evaluate.reliability import Bin as Bin
+    from spanloom.evaluate.reliability import Calibration as Calibration
+    from spanloom.evaluate.reliability import calibration as calibration
+    from spanloom.evaluate.report import Report as Report
+    from spanloom.evaluate.report import evaluate as evaluate
+    from spanloom.evaluate.tags import TagReport as TagReport
+    from spanloom.evaluate.tags import evaluate_tags as evaluate_tags
+    from spanloom.evaluate.threshold import Point as Point
+    from spanloom.evaluate.threshold import precision_recall as precision_recall
+
+# name -> module; imported when first used, as some of them load SciPy, and a model that is loaded needs none
+_EXPORTS = {
+    "ERROR_KINDS": "spanloom.evaluate.kinds",
+    "KEYS": "spanloom.evaluate.compare",
+    "Bin": "spanloom.evaluate.reliability",
+    "Calibration": "spanloom.evaluate.reliability",
+    "ConceptReport": "spanloom.evaluate.concept_report",
+    "ConceptTest": "spanloom.evaluate.concept_report",
+    "Finding": "spanloom.evaluate.kinds",
+    "Interval": "spanloom.evaluate.measures",
+    "Intervals": "spanloom.evaluate.measures",
+    "Key": "spanloom.evaluate.compare",
+    "Overlaps": "spanloom.evaluate.overlap",
+    "PairedTest": "spanloom.evaluate.paired",
+    "Point": "spanloom.evaluate.threshold",
+    "Report": "spanloom.evaluate.report",
+    "Score": "spanloom.evaluate.measures",
+    "TagReport": "spanloom.evaluate.tags",
+    "boundaries": "spanloom.evaluate.compare",
+    "boundary_kind": "spanloom.evaluate.kinds",
+    "calibration": "spanloom.evaluate.reliability",
+    "compared_kinds": "spanloom.evaluate.kinds",
+    "concept_test": "spanloom.evaluate.concept_report",
+    "evaluate": "spanloom.evaluate.report",
+    "evaluate_concepts": "spanloom.evaluate.concept_report",
+    "evaluate_tags": "spanloom.evaluate.tags",
+    "exact": "spanloom.evaluate.compare",
+    "findings": "spanloom.evaluate.kinds",
+    "heads": "spanloom.evaluate.compare",
+    "join_spans": "spanloom.document.span",
+    "overlaps": "spanloom.evaluate.overlap",
+    "paired_test": "spanloom.evaluate.paired",
+    "precision_recall": "spanloom.evaluate.threshold",
+    "score": "spanloom.evaluate.compare",
+}
+
+__all__ = [*_EXPORTS]
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name not in _EXPORTS:
+            raise AttributeError(f"module 'spanloom.evaluate' has no attribute {name!r}")
+        return getattr(import_module(_EXPORTS[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

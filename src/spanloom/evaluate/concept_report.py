@@ -22,11 +22,11 @@ from spanloom.evaluate.concepts import (
     recognized,
     whole_documents,
 )
+from spanloom.evaluate.measures import Floats, Score, rates
 from spanloom.evaluate.paired import PairedTest, compare_rows
 from spanloom.evaluate.report import cells, header
 from spanloom.evaluate.rows import Row, scores, unit_counts
-from spanloom.matching.measures import Floats, Score, rates
-from spanloom.matching.units import pair
+from spanloom.evaluate.units import pair
 
 _SHOWN = 10  # identifiers that the vocabulary lacks, in the text
 

@@ -16,9 +16,9 @@ import numpy as np
 from spanloom.document import Document, Mention, Span
 from spanloom.document.identifiers import normalize_identifier
 from spanloom.document.span import join_spans
+from spanloom.evaluate.compare import Item, Key, compare
 from spanloom.evaluate.rows import Bools, Ints, Row, everything
-from spanloom.matching.compare import Item, Key, compare
-from spanloom.matching.units import Units
+from spanloom.evaluate.units import Units
 
 _Place = tuple[str, tuple[Span, ...]]
 

@@ -19,9 +19,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from spanloom.document import Document, Mention, Span
+from spanloom.evaluate.compare import Comparison, compare, exact
 from spanloom.evaluate.partial import errors
-from spanloom.matching.compare import Comparison, compare, exact
-from spanloom.matching.units import pair, units
+from spanloom.evaluate.units import pair, units
 
 ERROR_KINDS = (
     "missed", "spurious", "boundary", "type", "gap missed", "gap invented", "fragment wrong", "head", "concept", "NIL",

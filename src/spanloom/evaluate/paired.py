@@ -11,11 +11,11 @@ import numpy as np
 from spanloom.document import Document
 from spanloom.document.markup import Printed
 from spanloom.errors import UsageError
+from spanloom.evaluate.compare import Key, compare, exact
+from spanloom.evaluate.measures import Interval, Score
 from spanloom.evaluate.resample import bootstrap, percentile_interval, randomization
 from spanloom.evaluate.rows import Row, everything, unit_counts
-from spanloom.matching.compare import Key, compare, exact
-from spanloom.matching.measures import Interval, Score
-from spanloom.matching.units import Units, pair, units, with_sentences
+from spanloom.evaluate.units import Units, pair, units, with_sentences
 
 
 @dataclass(frozen=True, slots=True)

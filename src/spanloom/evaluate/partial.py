@@ -24,8 +24,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from spanloom.document import Mention
-from spanloom.matching.compare import Comparison, Side
-from spanloom.matching.overlap import flatten, shared
+from spanloom.evaluate.compare import Comparison, Side
+from spanloom.evaluate.overlap import flatten, shared
 
 Ints = NDArray[np.int64]
 

@@ -11,9 +11,9 @@ import numpy as np
 from spanloom.document import Document
 from spanloom.document.markup import Printed
 from spanloom.errors import DataError, UsageError
-from spanloom.matching.compare import Key, Side, compare, exact
-from spanloom.matching.measures import calibration_error
-from spanloom.matching.units import pair, units
+from spanloom.evaluate.compare import Key, Side, compare, exact
+from spanloom.evaluate.measures import calibration_error
+from spanloom.evaluate.units import pair, units
 
 _BAR = 40  # characters for the range from 0 to 1
 

@@ -11,11 +11,11 @@ import numpy as np
 from spanloom.document import Document
 from spanloom.document.markup import Printed
 from spanloom.errors import UsageError
+from spanloom.evaluate.compare import KEYS, Key, compare
+from spanloom.evaluate.measures import Score
 from spanloom.evaluate.partial import errors
 from spanloom.evaluate.rows import Row, by_sentence, by_structure, by_type, everything, scores
-from spanloom.matching.compare import KEYS, Key, compare
-from spanloom.matching.measures import Score
-from spanloom.matching.units import pair, units, with_sentences
+from spanloom.evaluate.units import pair, units, with_sentences
 
 
 @dataclass(frozen=True, slots=True)

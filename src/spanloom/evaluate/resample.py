@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from spanloom.matching.measures import Floats, rates
+from spanloom.evaluate.measures import Floats, rates
 
 _CHUNK = 2_000_000  # weights held at once
 _TIE = 1e-12  # differences of F1 closer than this are equal: the same fractions, rounded on different ways

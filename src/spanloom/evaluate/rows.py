@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from spanloom.evaluate.compare import Comparison
+from spanloom.evaluate.measures import Floats, Interval, Intervals, Score
 from spanloom.evaluate.resample import bootstrap, percentile_interval
-from spanloom.matching.compare import Comparison
-from spanloom.matching.measures import Floats, Interval, Intervals, Score
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]

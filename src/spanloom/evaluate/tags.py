@@ -13,7 +13,7 @@ from spanloom.document import Document
 from spanloom.document.markup import Printed
 from spanloom.errors import DataError
 from spanloom.evaluate.resample import bootstrap, percentile_interval
-from spanloom.matching.units import name, pair
+from spanloom.evaluate.units import name, pair
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from spanloom.document import Document
+from spanloom.evaluate.compare import Key, compare, exact
+from spanloom.evaluate.measures import rates
 from spanloom.evaluate.reliability import mention_scores
-from spanloom.matching.compare import Key, compare, exact
-from spanloom.matching.measures import rates
-from spanloom.matching.units import pair, units
+from spanloom.evaluate.units import pair, units
 
 
 class Point(NamedTuple):

@@ -11,10 +11,10 @@ import numpy as np
 from spanloom.document import Document, Mention, Span
 from spanloom.document.markup import Printed
 from spanloom.errors import DataError
+from spanloom.evaluate.compare import Item, compare
+from spanloom.evaluate.measures import Score
 from spanloom.evaluate.rows import everything, row, scores
-from spanloom.matching.compare import Item, compare
-from spanloom.matching.measures import Score
-from spanloom.matching.units import pair, units, with_sentences
+from spanloom.evaluate.units import pair, units, with_sentences
 
 
 def words(document: Document) -> Iterator[Item]:

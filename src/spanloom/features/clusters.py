@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.features.kernels_clusters import NEVER, Bigrams, Window, enter, join, scaled_logs
-from spanloom.formats.output import output_file
+from spanloom.files.output import output_file
 
 _TABLE = 1 << 20  # logarithms of smaller counts are looked up; larger counts are rare
 _STRIDE = 64  # words a kernel call: an interrupt is seen between two calls
@@ -178,19 +178,20 @@ def _parse(line: str, path: str | Path, number: int) -> tuple[str, str]:
     return word, bits
 
 
-def write_paths(path: str | Path, paths: Mapping[str, str], counts: Mapping[str, int] | None = None) -> None:
+def write_paths(
+    path: str | Path, paths: Mapping[str, str], counts: Mapping[str, int] | None = None, *, force: bool = True
+) -> None:
     """Writes clusters as `read_paths` reads them: by bit string, then by falling count, then by word.
-
-    A file that stands there is replaced, or left whole.
 
     Args:
         path: the file.
         paths: word -> bit string.
         counts: word -> occurrences, at least for these words, such as a `collections.Counter`; those of `induce` if
             not given.
+        force: replace a file that is there; it is left whole if writing fails.
 
     Raises:
-        UsageError: a word holds a tab or a line end, or has no count.
+        UsageError: the file is there and ``force`` is false, or a word holds a tab or a line end, or has no count.
     """
     if counts is None:
         counts = paths.counts if isinstance(paths, Clusters) else {}
@@ -198,6 +199,6 @@ def write_paths(path: str | Path, paths: Mapping[str, str], counts: Mapping[str,
         if any(character in word for character in "\t\n\r") or word not in counts:
             raise UsageError(f"found the word {clip(word)}, expected a word with a count and without tab or line end")
     lines = sorted((bits, -counts[word], word) for word, bits in paths.items())
-    with output_file(path, force=True) as file:
+    with output_file(path, force=force) as file:
         for bits, count, word in lines:
             file.write(f"{bits}\t{word}\t{-count}\n")

@@ -27,7 +27,7 @@ from spanloom.features.reference import named_features
 from spanloom.features.tables import tabulate
 from spanloom.features.template import Bag, Column, Feature, Template, parse_all
 from spanloom.features.tokens import Int64, UInt64, flatten
-from spanloom.hypergraph.threads import parallel_map, worker_count
+from spanloom.parallel import parallel_map, worker_count
 
 
 class Keys(NamedTuple):

@@ -15,7 +15,7 @@ from spanloom.errors import DataWarning, ModelError, UsageError
 from spanloom.features import kernels_index as kernels
 from spanloom.features.featureset import FeatureSet, Keys, split_rows
 from spanloom.features.tokens import Int32, Int64, UInt64
-from spanloom.hypergraph.threads import parallel_map, worker_count
+from spanloom.parallel import parallel_map, worker_count
 
 Float32 = NDArray[np.float32]
 _FILLING = 0.6  # of a hash table; above, linear probing takes long

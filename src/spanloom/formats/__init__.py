@@ -16,8 +16,10 @@ from spanloom.document.document import check_mentions
 from spanloom.document.validate import Problem, find_errors
 from spanloom.document.validate import validate as validate_document
 from spanloom.errors import DataError, UsageError, clip
+from spanloom.files import STDIO
+from spanloom.files.staging import settle_input
 from spanloom.formats.arrow import ARROW, PARQUET
-from spanloom.formats.base import STDIO, Format, Losses, Scanned
+from spanloom.formats.base import Format, Losses, Scanned
 from spanloom.formats.bioc_json import BIOC_JSON
 from spanloom.formats.bioc_xml import BIOC
 from spanloom.formats.brat import BRAT
@@ -32,7 +34,6 @@ from spanloom.formats.notices import Notices
 from spanloom.formats.pubtator import PUBTATOR
 from spanloom.formats.record import from_record, to_record
 from spanloom.formats.spaced import SPACED
-from spanloom.formats.staging import settle_input
 from spanloom.formats.text import TEXT
 from spanloom.formats.xmi import XMI
 

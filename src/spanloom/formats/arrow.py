@@ -18,9 +18,10 @@ from spanloom.document import Document
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip
 from spanloom.extras import extra
+from spanloom.files import STDIO
+from spanloom.files.output import Sink, output_file
 from spanloom.formats.arrow_rows import arrow_schema, from_row, to_row
-from spanloom.formats.base import STDIO, Format, Losses, Scanned
-from spanloom.formats.output import Sink, output_file
+from spanloom.formats.base import Format, Losses, Scanned
 from spanloom.formats.record import parse_record
 from spanloom.formats.source import read_bytes, unreadable
 

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from spanloom.document import Document, Mention
 from spanloom.document.validate import Problem
 
-STDIO = "-"  # the path that means standard input or output
 TOUCHING = "spans that touch, or only white space parts, written as one"  # likewise
 TWICE = "concepts that stand twice"
 UNSTRIPPED = "concepts with white space at their ends"

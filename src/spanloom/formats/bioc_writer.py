@@ -11,11 +11,11 @@ from lxml import etree
 
 from spanloom.document import Document
 from spanloom.errors import DataError, clip
+from spanloom.files.output import output_file
 from spanloom.formats.base import Losses
 from spanloom.formats.bioc_tree import Annotation, Infons, Relation, Section, Tree
 from spanloom.formats.bioc_values import COLLECTION, document_value
 from spanloom.formats.bioc_writing import Built, build
-from spanloom.formats.output import output_file
 
 _XML_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE collection SYSTEM "BioC.dtd">\n<collection>\n'
 _AROUND = "white space at the ends of document identifiers"

@@ -16,7 +16,8 @@ from lxml import etree
 
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError
-from spanloom.formats.base import STDIO, Format, Scanned
+from spanloom.files import STDIO
+from spanloom.formats.base import Format, Scanned
 from spanloom.formats.bioc_reading import understand
 from spanloom.formats.bioc_tree import Annotation, Infons, Relation, Section, Tree
 from spanloom.formats.bioc_values import COLLECTION

@@ -17,12 +17,13 @@ from typing import Any
 from spanloom.document import Document, Mention
 from spanloom.document.validate import Problem, Units, find_errors, place_of
 from spanloom.errors import DataError, UsageError, clip
-from spanloom.formats.base import STDIO, Format, Losses, Scanned, count_meta, count_unwritten
+from spanloom.files import STDIO
+from spanloom.files.output import output_files, output_folder, writing
+from spanloom.files.staging import is_part
+from spanloom.formats.base import Format, Losses, Scanned, count_meta, count_unwritten
 from spanloom.formats.file_names import free_name, unescaped
-from spanloom.formats.output import output_files, output_folder, writing
 from spanloom.formats.record import surface_problem
 from spanloom.formats.source import decode, read_bytes
-from spanloom.formats.staging import is_part
 from spanloom.formats.standoff import Annotations, Line, collect, parse
 from spanloom.formats.standoff_repairs import settled
 from spanloom.formats.standoff_writer import render

@@ -20,10 +20,10 @@ from pathlib import Path
 
 from spanloom.document import Document, from_tags, to_bio
 from spanloom.errors import DataError, clip
+from spanloom.files.output import output_file
 from spanloom.formats.base import Format, Losses, Scanned, count_meta, count_unwritten
 from spanloom.formats.blocks import TEXT, Block, Sentence, flat_mentions, new_document, one_line, scan_blocks, stand_in
 from spanloom.formats.layout import TAG, UNTYPED
-from spanloom.formats.output import output_file
 
 _BEFORE = {"B": "ES", "S": "ES", "I": "BI", "E": "BI"}  # what may stand before a place; ES also begins a sentence
 

@@ -10,10 +10,10 @@ from typing import BinaryIO
 
 from spanloom.document import Document, Offsets, align, to_bilou, to_bio
 from spanloom.errors import DataError, UsageError, clip
+from spanloom.files.output import output_file, scratch_file, writing
 from spanloom.formats.base import DISCONTIGUOUS, TOUCHING, Losses, count_meta
 from spanloom.formats.blocks import comments_above, new_document, stand_in
 from spanloom.formats.layout import is_comment
-from spanloom.formats.output import output_file, scratch_file, writing
 
 DOCSTART = "-DOCSTART-"
 NEW_DOCUMENT = "# newdoc"

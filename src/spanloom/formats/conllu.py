@@ -18,6 +18,7 @@ from typing import NamedTuple
 from spanloom.document import Document, from_tags, to_bio
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip
+from spanloom.files.output import output_file
 from spanloom.formats.base import Format, Losses, Scanned, count_meta
 from spanloom.formats.blocks import (
     NEW_DOCUMENT,
@@ -32,7 +33,6 @@ from spanloom.formats.blocks import (
     stand_in,
 )
 from spanloom.formats.layout import TAG, UNTYPED, shown_names
-from spanloom.formats.output import output_file
 
 GLOBAL = "# global.columns = "
 _STANDARD = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")

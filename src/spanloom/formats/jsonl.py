@@ -10,9 +10,9 @@ from pathlib import Path
 from spanloom.document import Document
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip
+from spanloom.files.output import output_file
 from spanloom.formats.base import Format, Losses, Scanned
 from spanloom.formats.json_text import loads
-from spanloom.formats.output import output_file
 from spanloom.formats.record import parse_record, to_record
 from spanloom.formats.source import raw_lines
 

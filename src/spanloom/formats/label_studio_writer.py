@@ -10,9 +10,9 @@ from typing import Any
 
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, clip
+from spanloom.files.output import output_file
 from spanloom.formats.base import TWICE, Format, Losses, count_meta, count_unwritten
 from spanloom.formats.label_studio import CONCEPT, FRAGMENT, chosen, claims, scan, understand
-from spanloom.formats.output import output_file
 
 _MODEL = "spanloom"
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))

@@ -9,8 +9,8 @@ from pathlib import Path
 from spanloom.document import Document, Mention
 from spanloom.document.validate import flat
 from spanloom.errors import DataError, clip
+from spanloom.files.output import output_file
 from spanloom.formats.base import DISCONTIGUOUS, TOUCHING, UNSTRIPPED, Losses, count_meta, count_unwritten
-from spanloom.formats.output import output_file
 from spanloom.formats.pubtator_lines import is_relation, is_writable, parse_annotation, render
 
 KEPT = ("rows", "relations")  # the lists in ``meta["pubtator"]``

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from spanloom.errors import DataError
-from spanloom.formats.base import STDIO
+from spanloom.files import STDIO
 
 BOM = b"\xef\xbb\xbf"
 

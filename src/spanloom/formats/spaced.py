@@ -12,9 +12,9 @@ from pathlib import Path
 from spanloom.document import Document
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip
+from spanloom.files.output import output_file
 from spanloom.formats.base import Format, Losses, Scanned, count_meta, count_unwritten
 from spanloom.formats.blocks import Sentence, assemble
-from spanloom.formats.output import output_file
 from spanloom.formats.source import decode, raw_lines
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from spanloom.document import Document
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, UsageError
-from spanloom.formats.base import STDIO, Format, Losses, Scanned, count_meta, count_unwritten
-from spanloom.formats.output import output_file
+from spanloom.files import STDIO
+from spanloom.files.output import output_file
+from spanloom.formats.base import Format, Losses, Scanned, count_meta, count_unwritten
 from spanloom.formats.source import decode, read_bytes
 
 _BOM = "\ufeff"

@@ -28,7 +28,8 @@ from spanloom.document.identifiers import normalize_identifier
 from spanloom.document.validate import Problem, find_errors
 from spanloom.errors import DataError
 from spanloom.extras import extra
-from spanloom.formats.base import STDIO, Format, Scanned
+from spanloom.files import STDIO
+from spanloom.formats.base import Format, Scanned
 from spanloom.formats.source import read_bytes
 from spanloom.formats.xmi_types import ANNOTATION, COLUMNS, ENTITY, HEAD, MENTION, METADATA, SENTENCE, TOKEN, types_of
 from spanloom.formats.xmi_writer import write

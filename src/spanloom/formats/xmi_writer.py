@@ -9,9 +9,10 @@ from typing import Any
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.extras import extra
-from spanloom.formats.base import STDIO, Losses, count_meta
+from spanloom.files import STDIO
+from spanloom.files.output import output_files, output_folder, writing
+from spanloom.formats.base import Losses, count_meta
 from spanloom.formats.file_names import free_name
-from spanloom.formats.output import output_files, output_folder, writing
 from spanloom.formats.xmi_types import (
     COLUMNS,
     ENTITY,

@@ -23,8 +23,8 @@ from spanloom.hypergraph.engine import (
 from spanloom.hypergraph.kernels_walks import Walk
 from spanloom.hypergraph.subgraphs import SubgraphEngine
 from spanloom.hypergraph.template import Template
-from spanloom.hypergraph.threads import parallel_map
 from spanloom.hypergraph.walks import Walker
+from spanloom.parallel import parallel_map
 
 Bools = NDArray[np.bool_]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from spanloom.errors import SpanloomError
 from spanloom.hypergraph import kernels_gold
 from spanloom.hypergraph.template import Template
-from spanloom.hypergraph.threads import even_ranges
+from spanloom.parallel import even_ranges
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]

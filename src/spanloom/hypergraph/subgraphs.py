@@ -25,8 +25,8 @@ from spanloom.hypergraph.engine import (
 from spanloom.hypergraph.kernels_walks import Walk
 from spanloom.hypergraph.program import Program, compile_program, parts
 from spanloom.hypergraph.template import Template
-from spanloom.hypergraph.threads import parallel_map
 from spanloom.hypergraph.walks import Walker
+from spanloom.parallel import parallel_map
 
 _LANES = 64  # how many (sentence, type) pairs run side by side, to hide what a vector operation costs to begin
 _CACHED = 1 << 17  # bytes of scores that an automaton may keep for a token: what a core's cache holds

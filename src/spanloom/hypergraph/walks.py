@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from spanloom.hypergraph import kernels_walks
 from spanloom.hypergraph.engine import PIECES, Floats, Ints, Paths, Potentials
 from spanloom.hypergraph.kernels_walks import Span, Walk
-from spanloom.hypergraph.threads import parallel_map
+from spanloom.parallel import parallel_map
 
 
 @dataclass(frozen=True)

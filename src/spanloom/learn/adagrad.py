@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from spanloom.hypergraph import Ints, Potentials, Singles
-from spanloom.hypergraph.threads import Map, even_ranges, serial
 from spanloom.learn import kernels_learn as kernels
 from spanloom.learn.bounds import check_weights
 from spanloom.learn.data import TrainingSet
+from spanloom.parallel import Map, even_ranges, serial
 from spanloom.scoring import Weights, role_scores
 
 _PIECES = 4  # of a batch's features; fixed, so that the work is cut the same way for any number of threads

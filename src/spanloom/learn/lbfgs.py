@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from spanloom.hypergraph import Floats, Singles
-from spanloom.hypergraph.threads import Map, even_ranges, serial
 from spanloom.learn import kernels_learn as kernels
+from spanloom.parallel import Map, even_ranges, serial
 
 _SUFFICIENT, _CURVATURE = 1e-4, 0.9  # Wolfe's conditions
 _STEPS = 20  # of one line search

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from spanloom.hypergraph import Singles
-from spanloom.hypergraph.threads import Map, serial
 from spanloom.learn.data import TrainingSet
+from spanloom.parallel import Map, serial
 from spanloom.scoring import Weights, role_gradient, role_scores, transpose
 
 _VARIANCE = 0.03  # v, the mean of p (1 - p) over roles and tokens; its order of magnitude is all that matters

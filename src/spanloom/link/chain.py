@@ -8,11 +8,11 @@ from typing import Final, NamedTuple
 from spanloom.document import Document
 from spanloom.errors import DataError
 from spanloom.features import Built, FeatureSet, build_index
-from spanloom.hypergraph.threads import threads
 from spanloom.learn import TrainingSet, adagrad
-from spanloom.recognize.corpus import Gold
-from spanloom.recognize.tagger import Tagger
-from spanloom.recognize.training import single
+from spanloom.model.corpus import Gold
+from spanloom.model.structured import Tagger
+from spanloom.model.training import single
+from spanloom.parallel import threads
 from spanloom.scoring import Weights
 from spanloom.structures import configured
 

@@ -7,9 +7,9 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from spanloom.document import Document
-from spanloom.link.language_model import LanguageModel
 from spanloom.link.names import LONGEST_NAME, Names, all_runs
 from spanloom.link.runs import CLOSE, document_runs
+from spanloom.lm.language_model import LanguageModel
 
 DICTIONARY = "dictionary"
 COMMON = "common"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spanloom.hypergraph import Floats, Ints, Potentials
-from spanloom.recognize.tagger import Tagger
+from spanloom.model.structured import Tagger
 from spanloom.structures import MentionTable
 from spanloom.structures.base import no_heads
 

@@ -12,22 +12,22 @@ import numpy as np
 from spanloom.document import Document
 from spanloom.errors import DataError
 from spanloom.features import Built, FeatureSet
-from spanloom.hypergraph.threads import parallel_map
 from spanloom.link.biases import Decoded, Wanted, decodings
 from spanloom.link.chain import Chain, fit_chain
 from spanloom.link.columns import COMMON, DICTIONARY_TEMPLATES, LANGUAGE_TEMPLATES, with_columns
 from spanloom.link.instances import Derivations, Instance, Reader, derive, join
 from spanloom.link.kernels_features import Forms
-from spanloom.link.language_model import LanguageModel
 from spanloom.link.learning import Pass, Search, Singles, Weights, filled_table, new_table, perceptron
 from spanloom.link.names import Concepts, Memory, Names, find_combinations
 from spanloom.link.proposals import Proposer
 from spanloom.link.runs import text_runs
 from spanloom.link.scores import Scores, measure
 from spanloom.link.system import Prescribed, System
-from spanloom.recognize.filling import Filler
-from spanloom.recognize.resources import Sources
-from spanloom.recognize.training import Listener, Progress
+from spanloom.lm.language_model import LanguageModel
+from spanloom.model.resources import Sources
+from spanloom.model.training import Listener, Progress
+from spanloom.parallel import parallel_map
+from spanloom.tag.filling import Filler
 from spanloom.vocabulary import memory as remembered
 from spanloom.vocabulary.candidates import CandidateFinder
 from spanloom.vocabulary.store import Vocabulary

@@ -21,9 +21,9 @@ from spanloom.link.learning import Gold, History
 from spanloom.link.names import Concepts
 from spanloom.link.proposals import NAME_CLOSE, Proposer
 from spanloom.link.transitions import label_of
-from spanloom.recognize.corpus import Gold as Mentions
-from spanloom.recognize.corpus import Lost, lost
-from spanloom.recognize.tagger import Tagger
+from spanloom.model.corpus import Gold as Mentions
+from spanloom.model.corpus import Lost, lost
+from spanloom.model.structured import Tagger
 
 GAP = "it has a gap, and a linker holds no gaps"
 OVERLAP = "it overlaps a longer one, and a linker holds no overlaps"

@@ -12,24 +12,26 @@ from typing import Any, ClassVar, Literal, Self, overload
 from spanloom.document import Document, Mention
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
 from spanloom.errors import ModelError, UsageError, not_fitted
+from spanloom.evaluate.compare import Item, exact
+from spanloom.evaluate.compare import score as compare_mentions
 from spanloom.features import PRESETS
-from spanloom.hypergraph.threads import worker_count
 from spanloom.link import kernels_features as groups
 from spanloom.link.explain import explain
 from spanloom.link.fitting import Fitter, Plan
-from spanloom.link.language_model import LanguageModel
 from spanloom.link.report import LinkReport, make_report
 from spanloom.link.scores import known
 from spanloom.link.store import StoredLinker, read_linker, write_linker
 from spanloom.link.system import System
-from spanloom.matching import exact
-from spanloom.matching import score as compare_mentions
-from spanloom.matching.compare import Item
+from spanloom.lm.language_model import LanguageModel
+from spanloom.model.choices import Preset, SearchMethod, Task, WhichMentions
+from spanloom.model.corpus import Lost, batches, hold_out, training_types
+from spanloom.model.explanation import Explanation
+from spanloom.model.parameters import MentionEstimator, check_size
+from spanloom.model.resources import Sources
+from spanloom.model.training import Listener, Progress
 from spanloom.modelfile import LARGEST
-from spanloom.recognize.choices import Preset, SearchMethod, Task, WhichMentions
-from spanloom.recognize.corpus import Lost, batches, hold_out, training_types
-from spanloom.recognize.explanation import Explanation
-from spanloom.recognize.filling import (
+from spanloom.parallel import worker_count
+from spanloom.tag.filling import (
     AUTO,
     COLUMN,
     Filler,
@@ -40,9 +42,6 @@ from spanloom.recognize.filling import (
     learn_tagger,
     open_tagger,
 )
-from spanloom.recognize.parameters import MentionEstimator, check_size
-from spanloom.recognize.resources import Sources
-from spanloom.recognize.training import Listener, Progress
 from spanloom.text import prepare
 from spanloom.vocabulary.candidates import METHODS
 from spanloom.vocabulary.read import read_vocabulary

@@ -13,13 +13,13 @@ from spanloom.errors import ModelError
 from spanloom.link.chain import STRUCTURE
 from spanloom.link.instances import Reader
 from spanloom.link.kernels_features import Forms
-from spanloom.link.language_model import LanguageModel
 from spanloom.link.learning import Search, Weights, filled_table
 from spanloom.link.names import Concepts, Memory, Names
 from spanloom.link.proposals import Proposer
 from spanloom.link.report import LinkReport
 from spanloom.link.runs import DEGREES
 from spanloom.link.system import System
+from spanloom.lm.language_model import LanguageModel
 from spanloom.modelfile import Array, Bounded, damaged, read_kind, save_model
 from spanloom.recognize.recognizer import Recognizer
 from spanloom.recognize.store import (

@@ -10,19 +10,19 @@ import numpy as np
 from spanloom.document import Document, Mention, align, to_spans
 from spanloom.features import Sparse
 from spanloom.features.tokens import Int64
-from spanloom.hypergraph.threads import parallel_map, threads
 from spanloom.link import kernels_beam as beam
 from spanloom.link import kernels_perceptron as kernels
 from spanloom.link.biases import Decoded, Wanted
 from spanloom.link.columns import COMMON, with_columns
 from spanloom.link.instances import Instance, Reader
-from spanloom.link.language_model import LanguageModel
 from spanloom.link.learning import Int32, Search, Singles, Weights
 from spanloom.link.names import NIL, Concepts, Names
 from spanloom.link.transitions import label_of
-from spanloom.recognize.filling import Filler, fill
+from spanloom.lm.language_model import LanguageModel
+from spanloom.parallel import parallel_map, threads
 from spanloom.scoring import Weights as RoleWeights
 from spanloom.scoring import role_scores
+from spanloom.tag.filling import Filler, fill
 
 
 @dataclass(frozen=True)

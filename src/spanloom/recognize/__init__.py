@@ -6,32 +6,24 @@ from collections.abc import Callable
 from pathlib import Path
 
 from spanloom.errors import ModelError
+from spanloom.model.corpus import Lost
+from spanloom.model.report import Report
+from spanloom.model.training import Progress
 from spanloom.modelfile import read_description
-from spanloom.recognize.ambiguity import ReadBack, read_back
 from spanloom.recognize.cascade import Cascade, load_cascade
 from spanloom.recognize.cascade_store import CascadeReport
-from spanloom.recognize.corpus import Lost
-from spanloom.recognize.head_chain import HeadChain
-from spanloom.recognize.head_rules import HEAD_RULES, give_heads
 from spanloom.recognize.recognizer import Recognizer
 from spanloom.recognize.recognizer import load as load_recognizer
-from spanloom.recognize.report import Report
-from spanloom.recognize.training import Progress
 
 __all__ = [
-    "HEAD_RULES",
     "KINDS",
     "Cascade",
     "CascadeReport",
-    "HeadChain",
     "Lost",
     "Progress",
-    "ReadBack",
     "Recognizer",
     "Report",
-    "give_heads",
     "load",
-    "read_back",
 ]
 
 KINDS: dict[str, Callable[[str | Path], Recognizer | Cascade]] = {

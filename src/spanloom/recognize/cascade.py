@@ -15,12 +15,15 @@ from spanloom.document import Document, Mention
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
 from spanloom.errors import ModelError, UsageError, not_fitted
 from spanloom.features import FeatureSet
-from spanloom.recognize.calibration import answered
+from spanloom.model.calibration import answered
+from spanloom.model.choices import Optimizer, Order, Preset
+from spanloom.model.corpus import Lost, batches, hold_out, known_types, training_types
+from spanloom.model.explanation import Explanation
+from spanloom.model.parameters import MentionEstimator
+from spanloom.model.resources import Sources
+from spanloom.model.strongest import Strongest
+from spanloom.model.training import Listener, Notice, Progress
 from spanloom.recognize.cascade_store import CascadeReport, StoredCascade, read_cascade, write_cascade
-from spanloom.recognize.choices import Optimizer, Order, Preset
-from spanloom.recognize.corpus import Lost, batches, hold_out, known_types, training_types
-from spanloom.recognize.explanation import Explanation
-from spanloom.recognize.filling import AUTO, COLUMN, Filler, Source, check_use, fill, learn_tagger, open_tagger
 from spanloom.recognize.links import (
     STRUCTURE,
     Link,
@@ -31,11 +34,8 @@ from spanloom.recognize.links import (
     search_order,
     tag_column,
 )
-from spanloom.recognize.parameters import MentionEstimator
 from spanloom.recognize.recognizer import BATCH_TOKENS, HELD_OUT, Recognizer
-from spanloom.recognize.resources import Sources
-from spanloom.recognize.strongest import Strongest
-from spanloom.recognize.training import Listener, Notice, Progress
+from spanloom.tag.filling import AUTO, COLUMN, Filler, Source, check_use, fill, learn_tagger, open_tagger
 from spanloom.text import prepare
 
 ORDERS = ("frequency", "search")

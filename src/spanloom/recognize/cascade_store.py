@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ConfigDict
 
 from spanloom.errors import ModelError
+from spanloom.model.report import Report
+from spanloom.model.structured import Tagger
 from spanloom.modelfile import damaged, read_kind, save_model
-from spanloom.recognize.filling import Filler
 from spanloom.recognize.links import PREFIX, STRUCTURE, column_names
 from spanloom.recognize.recognizer import Recognizer
-from spanloom.recognize.report import Report
 from spanloom.recognize.store import (
     Params,
     RuleTexts,
@@ -28,7 +28,7 @@ from spanloom.recognize.store import (
     shared_arrays,
     tagger_arrays,
 )
-from spanloom.recognize.tagger import Tagger
+from spanloom.tag.filling import Filler
 
 KIND = "cascade"
 

@@ -13,12 +13,12 @@ import numpy as np
 
 from spanloom.document import Document, align, to_bilou
 from spanloom.features import FeatureSet
-from spanloom.hypergraph.threads import parallel_map, worker_count
 from spanloom.learn import search_step
-from spanloom.recognize.calibration import calibrate
-from spanloom.recognize.corpus import Gold, by_sentence
+from spanloom.model.calibration import calibrate
+from spanloom.model.corpus import Gold, by_sentence
+from spanloom.model.training import Listener, Progress
+from spanloom.parallel import parallel_map, worker_count
 from spanloom.recognize.recognizer import Recognizer
-from spanloom.recognize.training import Listener, Progress
 
 STRUCTURE: Final = "bilou"
 FOLDS = 2

@@ -14,11 +14,10 @@ from spanloom.document.inputs import Dev, Given, One, Several, answer, developme
 from spanloom.errors import DataError, ModelError, UsageError, not_fitted
 from spanloom.features import PRESETS, Built, FeatureSet, build_index
 from spanloom.hypergraph import ENGINES, Floats
-from spanloom.hypergraph.threads import worker_count
 from spanloom.learn import TrainingSet
-from spanloom.recognize.calibration import answered, calibrate, probabilities_of
-from spanloom.recognize.choices import Counting, Headless, Optimizer, Preset, Reading, StructureName
-from spanloom.recognize.corpus import (
+from spanloom.model.calibration import answered, calibrate, probabilities_of
+from spanloom.model.choices import Counting, Headless, Optimizer, Preset, Reading, StructureName
+from spanloom.model.corpus import (
     HEADLESS,
     Gold,
     Lost,
@@ -29,9 +28,19 @@ from spanloom.recognize.corpus import (
     place,
     training_types,
 )
-from spanloom.recognize.explain import explain
-from spanloom.recognize.explanation import Explanation
-from spanloom.recognize.filling import (
+from spanloom.model.explain import explain
+from spanloom.model.explanation import Explanation
+from spanloom.model.parameters import MentionEstimator, lambdas
+from spanloom.model.report import Report, make_report
+from spanloom.model.resources import Sources
+from spanloom.model.strongest import Strongest, names_from, strongest_features
+from spanloom.model.structured import Tagger
+from spanloom.model.training import Development, Listener, Notice, Progress, Trainer
+from spanloom.parallel import worker_count
+from spanloom.recognize.store import Stored, read_recognizer, write_recognizer
+from spanloom.scoring import Weights
+from spanloom.structures import READINGS, STRUCTURES, configured
+from spanloom.tag.filling import (
     AUTO,
     COLUMN,
     Filler,
@@ -42,15 +51,6 @@ from spanloom.recognize.filling import (
     learn_tagger,
     open_tagger,
 )
-from spanloom.recognize.parameters import MentionEstimator, lambdas
-from spanloom.recognize.report import Report, make_report
-from spanloom.recognize.resources import Sources
-from spanloom.recognize.store import Stored, read_recognizer, write_recognizer
-from spanloom.recognize.strongest import Strongest, names_from, strongest_features
-from spanloom.recognize.tagger import Tagger
-from spanloom.recognize.training import Development, Listener, Notice, Progress, Trainer
-from spanloom.scoring import Weights
-from spanloom.structures import READINGS, STRUCTURES, configured
 from spanloom.text import prepare
 
 OPTIMIZERS = ("adagrad", "lbfgs")
@@ -291,7 +291,7 @@ class Recognizer(MentionEstimator):
             yield from answered(placed, tagger.answers(potentials, offsets, edges)) if answers else placed
 
     def explain(self, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
-        """Why mentions are found in a text, or not: see `spanloom.recognize.explain`.
+        """Why mentions are found in a text, or not: see `spanloom.model.explain`.
 
         Args:
             X: a text or a document, whose own mentions are not looked at.

@@ -14,15 +14,15 @@ from spanloom.errors import ModelError
 from spanloom.features import FeatureIndex, FeatureSet, Resources
 from spanloom.hypergraph import ENGINES
 from spanloom.learn.platt import UNSCALED, Scalings
+from spanloom.model.report import Report
+from spanloom.model.strongest import Strongest
+from spanloom.model.structured import Tagger
 from spanloom.modelfile import Array, Bounded, damaged, read_kind, save_model
-from spanloom.recognize.filling import Filler
-from spanloom.recognize.pos_tagger import PosTagger
-from spanloom.recognize.report import Report
-from spanloom.recognize.spacy_tagger import SpacyTagger
-from spanloom.recognize.strongest import Strongest
-from spanloom.recognize.tagger import Tagger
 from spanloom.scoring import Weights
 from spanloom.structures import STRUCTURES, configured
+from spanloom.tag.filling import Filler
+from spanloom.tag.pos_tagger import PosTagger
+from spanloom.tag.spacy_tagger import SpacyTagger
 from spanloom.text import Phrases, Rules, read_rules
 
 KIND = "recognizer"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from spanloom.document import Document
-from spanloom.recognize.corpus import batches, place
+from spanloom.model.corpus import batches, place
 from spanloom.recognize.recognizer import BATCH_TOKENS, Recognizer
 from spanloom.text import prepare
 

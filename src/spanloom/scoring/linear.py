@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from spanloom.features import Sparse
 from spanloom.hypergraph import Ints, Potentials, Singles
-from spanloom.hypergraph.threads import Map, even_ranges, serial
+from spanloom.parallel import Map, even_ranges, serial
 from spanloom.scoring import kernels_scoring as kernels
 
 _PIECES = 16

@@ -1,4 +1,4 @@
-"""Calibration of a segmenter on development data: see `spanloom.recognize.calibration`."""
+"""Calibration of a segmenter on development data: see `spanloom.model.calibration`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from spanloom.document import Document
-from spanloom.recognize.calibration import CalibrationReport, fit_scalings
+from spanloom.model.calibration import CalibrationReport, fit_scalings
 from spanloom.segment.characters import Characters
 from spanloom.segment.corpus import Corpus
 from spanloom.segment.lattice import segments

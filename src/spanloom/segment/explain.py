@@ -15,9 +15,9 @@ from spanloom.document import Mention, Span
 from spanloom.errors import UsageError
 from spanloom.hypergraph import Edges, Potentials
 from spanloom.hypergraph.constrain import rivals
-from spanloom.recognize.explain import PENALTY, at_token, differences, named_features
-from spanloom.recognize.explanation import Contribution, Explanation, Part
-from spanloom.recognize.tagger import Tagger
+from spanloom.model.explain import PENALTY, at_token, differences, named_features
+from spanloom.model.explanation import Contribution, Explanation, Part
+from spanloom.model.structured import Tagger
 from spanloom.segment.characters import Characters
 from spanloom.segment.lattice import Product, Segments, segments
 from spanloom.segment.model import MENTIONS, PAIRS, SHARING, WORDS, Decoded, Model

@@ -9,7 +9,7 @@ import numpy as np
 
 from spanloom.document import Document
 from spanloom.hypergraph import Ints
-from spanloom.recognize.corpus import CROSSES_SENTENCES, CUTS_TOKEN, Gold, Lost
+from spanloom.model.corpus import CROSSES_SENTENCES, CUTS_TOKEN, Gold, Lost
 from spanloom.segment.characters import Characters, split, word_starts
 from spanloom.segment.constraints import WHOLE_WORDS, Constraint, allowed_pairs, parse
 from spanloom.segment.lattice import Labels

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from spanloom.document import Document
-from spanloom.recognize.calibration import CalibrationReport
+from spanloom.model.calibration import CalibrationReport
 from spanloom.segment.corpus import Corpus, segment_f1
 from spanloom.segment.gold import GoldLabels
 from spanloom.segment.model import Decoded

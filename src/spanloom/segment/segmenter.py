@@ -13,15 +13,15 @@ import numpy as np
 from spanloom.document import Document, Mention
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
 from spanloom.errors import ModelError, UsageError, not_fitted
-from spanloom.hypergraph.threads import worker_count
-from spanloom.recognize.calibration import answered
-from spanloom.recognize.choices import CharacterSet, Optimizer, SegmentMethod
-from spanloom.recognize.corpus import Lost, batches, known_types, training_types
-from spanloom.recognize.explanation import Explanation
-from spanloom.recognize.parameters import MentionEstimator, lambdas
+from spanloom.model.calibration import answered
+from spanloom.model.choices import CharacterSet, Optimizer, SegmentMethod
+from spanloom.model.corpus import Lost, batches, known_types, training_types
+from spanloom.model.explanation import Explanation
+from spanloom.model.parameters import MentionEstimator, lambdas
+from spanloom.model.strongest import Strongest, names_from
+from spanloom.model.training import Listener, Notice, Progress
+from spanloom.parallel import worker_count
 from spanloom.recognize.recognizer import BATCH_TOKENS, HELD_OUT, OPTIMIZERS
-from spanloom.recognize.strongest import Strongest, names_from
-from spanloom.recognize.training import Listener, Notice, Progress
 from spanloom.segment.calibration import calibrate
 from spanloom.segment.characters import Characters, Text, split, word_starts
 from spanloom.segment.constraints import allowed_pairs, constraints_of, parse

@@ -7,8 +7,8 @@ from time import monotonic
 
 import numpy as np
 
-from spanloom.hypergraph.threads import worker_count
-from spanloom.recognize.training import Listener, Progress
+from spanloom.model.training import Listener, Progress
+from spanloom.parallel import worker_count
 from spanloom.segment.corpus import Corpus
 from spanloom.segment.feature_sets import make_features
 from spanloom.segment.lattice import Lattice

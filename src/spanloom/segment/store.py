@@ -13,9 +13,9 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 from spanloom.errors import ModelError
 from spanloom.features import FeatureIndex, FeatureSet
 from spanloom.learn.platt import UNSCALED, Scalings
+from spanloom.model.strongest import Strongest
+from spanloom.model.structured import Tagger
 from spanloom.modelfile import Array, Bounded, damaged, read_kind, save_model
-from spanloom.recognize.strongest import Strongest
-from spanloom.recognize.tagger import Tagger
 from spanloom.scoring import Weights
 from spanloom.segment.characters import COLUMNS
 from spanloom.segment.constraints import allowed_pairs, constraints_of

@@ -14,11 +14,11 @@ from spanloom.document import Document
 from spanloom.errors import DataError
 from spanloom.features import FeatureIndex, FeatureSet, Sparse, build_index
 from spanloom.hypergraph import Ints, Potentials
-from spanloom.hypergraph.threads import parallel_map, threads
 from spanloom.learn import TrainingSet
-from spanloom.recognize.strongest import Strongest, strongest_features
-from spanloom.recognize.tagger import Tagger
-from spanloom.recognize.training import Development, Fit, Listener, Progress, Trainer, fit_together
+from spanloom.model.strongest import Strongest, strongest_features
+from spanloom.model.structured import Tagger
+from spanloom.model.training import Development, Fit, Listener, Progress, Trainer, fit_together
+from spanloom.parallel import parallel_map, threads
 from spanloom.scoring import Weights, role_scores
 from spanloom.segment.corpus import Corpus
 from spanloom.segment.lattice import Lattice

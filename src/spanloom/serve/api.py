@@ -14,10 +14,10 @@ from starlette.requests import ClientDisconnect
 
 from spanloom import __version__
 from spanloom.errors import clip
+from spanloom.recognize.alternatives import LEAST
 from spanloom.serve import schema
 from spanloom.serve.answers import Job
 from spanloom.serve.limits import Limits, Refused
-from spanloom.serve.others import LEAST
 from spanloom.serve.page import index_page, reference_page
 from spanloom.serve.served import Served
 from spanloom.serve.work import Gone, Ticket, Workers

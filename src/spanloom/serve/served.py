@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, TypeAlias
 from spanloom.document import Document, Mention, Span
 from spanloom.errors import UsageError
 from spanloom.models import explain, load
-from spanloom.serve.others import others
+from spanloom.recognize.alternatives import others
 
 if TYPE_CHECKING:
     from spanloom.link import Linker
+    from spanloom.model.explanation import Explanation
     from spanloom.recognize import Cascade, Recognizer
-    from spanloom.recognize.explanation import Explanation
     from spanloom.segment import Segmenter
 
 Marker: TypeAlias = "Recognizer | Cascade | Linker | Segmenter"

@@ -17,7 +17,7 @@ from typing import Any
 import uvicorn
 
 from spanloom.errors import SpanloomError, UsageError
-from spanloom.hypergraph.threads import worker_count
+from spanloom.parallel import worker_count
 from spanloom.serve.api import make_api
 from spanloom.serve.guard import LOOPBACK, Guard, is_loopback
 from spanloom.serve.limits import GRACE, Limits

@@ -2,7 +2,7 @@
 
 from spanloom.text.notes import NOTES, note_type
 from spanloom.text.phrases import Phrases
-from spanloom.text.prepare import prepare
+from spanloom.text.prepare import prepare, sentence_words
 from spanloom.text.rules import Rules, read_rules
 from spanloom.text.sections import SECTIONS, section_names
 from spanloom.text.sentences import split_sentences
@@ -17,6 +17,7 @@ __all__ = [
     "prepare",
     "read_rules",
     "section_names",
+    "sentence_words",
     "split_sentences",
     "tokenize",
 ]

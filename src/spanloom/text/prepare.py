@@ -1,6 +1,8 @@
-"""What a document lacks: tokens and sentences."""
+"""Tokens and sentences of documents that lack them, and the words of each sentence."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
 
 from spanloom.document import Document
 from spanloom.text.sentences import split_sentences
@@ -23,3 +25,15 @@ def prepare(document: Document) -> Document:
     tokens = tokenize(document.text) if document.tokens is None else document.tokens
     sentences = split_sentences(document.text, tokens) if document.sentences is None else document.sentences
     return document.copy(tokens=tokens, sentences=sentences)
+
+
+def sentence_words(documents: Iterable[Document]) -> Iterator[list[str]]:
+    """Yield the words of each sentence of prepared documents.
+
+    >>> list(sentence_words([prepare(Document("No fever. No pain."))]))
+    [['No', 'fever', '.'], ['No', 'pain', '.']]
+    """
+    for document in documents:
+        words = document.words
+        if document.sentences is not None:
+            yield from (words[first:end] for first, end in document.sentences.tolist())

@@ -25,7 +25,7 @@ from spanloom.evaluate import (
     findings,
     join_spans,
 )
-from spanloom.matching.units import pair
+from spanloom.evaluate.units import pair
 from spanloom.view.cells import shorten
 from spanloom.view.layout import blocks
 from spanloom.view.page import legend

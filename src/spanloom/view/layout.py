@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from spanloom.document import Document
-from spanloom.matching.units import sentence_starts
+from spanloom.evaluate.units import sentence_starts
 from spanloom.view.cells import advance, visible
 
 

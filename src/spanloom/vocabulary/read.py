@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import Final
 
 from spanloom.errors import DataError, UsageError
+from spanloom.files.staging import settle
 from spanloom.formats.source import unreadable
-from spanloom.formats.staging import settle
 from spanloom.vocabulary import rrf
 from spanloom.vocabulary.medic import scan_medic
 from spanloom.vocabulary.mesh import ROOTS, scan_mesh

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from spanloom.formats import swap
+from spanloom.files import swap
 
 KINDS = ("full disk", "dead disk", "kill -9", "SIGTERM", "SIGINT")
 _SIGNALS = {"kill -9": signal.SIGKILL, "SIGTERM": signal.SIGTERM, "SIGINT": signal.SIGINT}

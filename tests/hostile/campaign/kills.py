@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from campaign.frame import Record, generator
 from campaign.judge import DIED, PROMISES, Run, judged
 from campaign.outputs import MODELS, QUICK, Output, Prepared, ended, make_data, start
-from spanloom.formats import swap
+from spanloom.files import swap
 
 _SIGNALS = {"kill -9": signal.SIGKILL, "SIGTERM": signal.SIGTERM, "SIGINT": signal.SIGINT}
 _WEIGHTS = (3, 1, 1)

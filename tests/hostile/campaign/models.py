@@ -24,12 +24,12 @@ from spanloom.document import Document
 from spanloom.errors import SpanloomError
 from spanloom.formats import read
 from spanloom.link import Linker
-from spanloom.link.language_model import LanguageModel
+from spanloom.lm.language_model import LanguageModel
 from spanloom.modelfile import save_model
 from spanloom.models import load
 from spanloom.recognize import Cascade, Recognizer
-from spanloom.recognize.pos_tagger import PosTagger
 from spanloom.segment import Segmenter
+from spanloom.tag.pos_tagger import PosTagger
 from spanloom.text import prepare
 from spanloom.vocabulary import Vocabulary
 

@@ -26,8 +26,8 @@ from spanloom.cli import main
 from spanloom.data import chinese_clinical, clinical
 from spanloom.document import Document, Mention
 from spanloom.errors import SpanloomError
+from spanloom.files.staging import is_part, settle_input
 from spanloom.formats import FORMATS, read, write
-from spanloom.formats.staging import is_part, settle_input
 from spanloom.models import load
 from spanloom.text import prepare
 

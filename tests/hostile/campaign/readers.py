@@ -19,8 +19,8 @@ from spanloom.errors import SpanloomError
 from spanloom.features import FeatureSet
 from spanloom.features.clusters import read_paths
 from spanloom.formats import FORMATS, read, validate, write
-from spanloom.link.arpa import read_arpa
-from spanloom.link.language_model import LanguageModel
+from spanloom.lm.arpa import read_arpa
+from spanloom.lm.language_model import LanguageModel
 from spanloom.text import prepare, read_rules
 from spanloom.vocabulary import read_vocabulary
 from spanloom.vocabulary.read import SCANNERS

@@ -1,0 +1,173 @@
+"""What is compared, and the comparison: for every mention its unit, whether it was hit, and how it overlaps.
+
+A *key* says what of a document is compared. It yields the items of a document, each with what must be equal and a
+mention that says where the item stands. Whatever else is to be compared one day (concepts, words) is one more such
+function, and one more line in `KEYS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.document import Document, Mention
+from spanloom.document.span import join_spans
+from spanloom.errors import DataError
+from spanloom.evaluate.measures import Score
+from spanloom.evaluate.overlap import Overlaps, overlaps
+from spanloom.evaluate.units import Units, name, pair
+
+Item = tuple[Hashable, Mention]
+Key = Callable[[Document], Iterable[Item]]
+Ints = NDArray[np.int64]
+
+
+def exact(document: Document) -> Iterator[Item]:
+    """Type and all boundaries. Spans that touch, or that only white space separates, are one span."""
+    for mention in document.mentions:
+        joined = _joined(document, mention)
+        yield joined.key, joined
+
+
+def boundaries(document: Document) -> Iterator[Item]:
+    """All boundaries, whatever the type: mentions of the same spans are one item."""
+    for mention in document.mentions:
+        joined = _joined(document, mention)
+        yield joined.spans, joined
+
+
+def heads(document: Document) -> Iterator[Item]:
+    """Type, all boundaries, and head (Lu and Roth 2015, section 4.1.2)."""
+    for mention in document.mentions:
+        joined = _joined(document, mention)
+        yield (joined.key, joined.head), joined
+
+
+def require_heads(gold: Sequence[Document]) -> None:
+    """Whether every gold mention has a head.
+
+    Raises:
+        DataError: one has none; the message names it.
+    """
+    for i, document in enumerate(gold):
+        for mention in document.mentions:
+            if mention.head is None:
+                raise DataError(
+                    f"document {name(document, i)}, characters {mention.start}-{mention.end}: the gold mention of type "
+                    f"{mention.type!r} has no head; annotate it, or evaluate without heads"
+                )
+
+
+def _joined(document: Document, mention: Mention) -> Mention:
+    if len(mention.spans) == 1:
+        return mention
+    return mention.replace(spans=join_spans(document.text, mention.spans))
+
+
+KEYS: dict[str, Key] = {"exact": exact, "boundaries": boundaries, "heads": heads}
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The M different mentions of one side of a comparison, document by document.
+
+    Args:
+        mentions: M; spans joined.
+        document: (M,) the document of each.
+        unit: (M,) the unit of resampling of each.
+        hit: (M,) whether the other side has the same item.
+        overlaps: (M,) each how it overlaps with others of its side.
+        duplicates: how many mentions repeated another, and were left out.
+    """
+
+    mentions: list[Mention]
+    document: Ints
+    unit: Ints
+    hit: NDArray[np.bool_]
+    overlaps: Overlaps
+    duplicates: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Gold beside prediction."""
+
+    gold: Side
+    predicted: Side
+
+
+def compare(gold: Sequence[Document], predicted: Sequence[Document], units: Units, key: Key = exact) -> Comparison:
+    """Compare documents with predictions for them, item by item.
+
+    Args:
+        gold: N documents.
+        predicted: N documents, in the same order; see `pair`.
+        units: where the documents are cut for resampling.
+        key: what is compared.
+
+    Raises:
+        DataError: heads are compared, and a gold mention has none.
+    """
+    if key is heads:
+        require_heads(gold)
+    expected = [_distinct(key(document)) for document in gold]
+    found = [_distinct(key(document)) for document in predicted]
+    return Comparison(_side(expected, found, units), _side(found, expected, units))
+
+
+def score(gold: Sequence[Document], predicted: Sequence[Document], *, key: Key = exact) -> Score:
+    """Only the overall score, without intervals: fast enough to be computed after each training step.
+
+    Args:
+        gold: N documents.
+        predicted: predictions for the same texts.
+        key: what is compared.
+
+    Raises:
+        DataError: a document is missing or extra, or its text differs; or heads are compared, and a gold mention has
+            none.
+
+    >>> gold = Document("chest pain", mentions=[Mention("part", [(0, 5)]), Mention("problem", [(0, 10)])])
+    >>> score([gold], [gold.copy(mentions=gold.mentions[:1])]).recall
+    0.5
+    """
+    if key is heads:
+        require_heads(gold)
+    sides = [({k for k, _ in key(g)}, {k for k, _ in key(p)}) for g, p in zip(gold, pair(gold, predicted), strict=True)]
+    hits = sum(len(expected & found) for expected, found in sides)
+    return Score(hits, sum(len(found) for _, found in sides), hits, sum(len(expected) for expected, _ in sides))
+
+
+class _Distinct(dict[Hashable, Mention]):
+    """The different items of a document, and how many repeated one of them."""
+
+    duplicates = 0
+
+
+def _distinct(items: Iterable[Item]) -> _Distinct:
+    """Of equal items the one with the highest score stands for all, so that their order does not matter."""
+    distinct = _Distinct()
+    for key, mention in items:
+        if key in distinct:
+            distinct.duplicates += 1
+            if (mention.score or 0.0) <= (distinct[key].score or 0.0):
+                continue
+        distinct[key] = mention
+    return distinct
+
+
+def _side(own: list[_Distinct], other: list[_Distinct], units: Units) -> Side:
+    mentions = [list(items.values()) for items in own]
+    found = [overlaps(group) for group in mentions]
+    unit = [units.of(i, group) for i, group in enumerate(mentions)]
+    return Side(
+        mentions=[mention for group in mentions for mention in group],
+        document=np.repeat(np.arange(len(mentions)), [len(group) for group in mentions]),
+        unit=np.concatenate([np.zeros(0, np.int64), *unit]),
+        hit=np.array([key in there for here, there in zip(own, other, strict=True) for key in here], np.bool_),
+        overlaps=Overlaps(*(np.concatenate(flags) for flags in zip(overlaps([]), *found, strict=True))),
+        duplicates=sum(items.duplicates for items in own),
+    )

@@ -1,0 +1,208 @@
+"""Output that is whole or not there: written beside, then put in place.
+
+A file or folder under its final name is always complete. Whatever goes wrong while it is written (bad input, a full
+disk, Ctrl-C), what was written so far is removed, and what stood there before stays as it was. A process that is killed
+leaves the old or the new, and a hidden folder (`spanloom.files.staging`), which the next run removes.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from spanloom.errors import DataError, UsageError
+from spanloom.files import STDIO
+from spanloom.files.staging import is_part, settle, staged
+from spanloom.files.swap import NEW, put
+
+
+class Sink:
+    """A file to write to, whose failures name the final file.
+
+    Args:
+        file: open for writing bytes.
+        name: what messages call it.
+    """
+
+    def __init__(self, file: BinaryIO, name: str | Path) -> None:
+        self._file = file
+        self._name = name
+
+    def write(self, data: str | bytes) -> None:
+        """Write text as UTF-8, or bytes as they are.
+
+        Raises:
+            DataError: the system refused (a full disk), or the text has no UTF-8 form.
+        """
+        with writing(self._name):
+            self._file.write(data.encode("utf-8") if isinstance(data, str) else data)
+
+
+@contextmanager
+def writing(name: str | Path) -> Iterator[None]:
+    """Turn the system's refusals into one line that names the output.
+
+    A closed pipe is left alone: that is for the command line to end quietly.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror or error}; nothing was kept", path=name) from error
+    except UnicodeEncodeError as error:
+        message = f"cannot be written: half of a surrogate pair at offset {error.start} has no UTF-8 form"
+        raise DataError(message, path=name) from error
+
+
+@contextmanager
+def output_file(path: str | Path, *, force: bool = False) -> Iterator[Sink]:
+    """A file to write, there in full or not at all; ``-`` is standard output.
+
+    Args:
+        path: the final name. A device or a pipe is written to directly.
+        force: replace a file that is there.
+
+    Raises:
+        UsageError: the file is there and ``force`` is false, or its folder is missing.
+        DataError: the system refused to write.
+    """
+    if str(path) == STDIO:
+        yield Sink(sys.stdout.buffer, "standard output")
+        with writing("standard output"):
+            sys.stdout.buffer.flush()
+        return
+    with writing(path):
+        special = _is_special(Path(path))
+    if special:
+        with _opened(Path(path), "wb", path) as sink:
+            yield sink
+        return
+    with output_files([path], force=force) as [sink]:
+        yield sink
+
+
+@contextmanager
+def output_files(paths: Sequence[str | Path], *, force: bool = False) -> Iterator[list[Sink]]:
+    """Files that belong together, such as a text and its annotations: all there in full, or none of them.
+
+    Args:
+        paths: the final names.
+        force: replace files that are there.
+
+    Raises:
+        UsageError: one is there and ``force`` is false, or its folder is missing.
+        DataError: the system refused to write.
+    """
+    targets = [check_free(path, force=force) for path in paths]
+    for path, target in zip(paths, targets, strict=True):
+        if target.is_dir():
+            raise UsageError(f"{path} is a folder; name a file")
+    with _staged(targets[0], paths[0]) as staging:
+        with ExitStack() as files:
+            yield [files.enter_context(_opened(staging / NEW / str(i), "xb", path)) for i, path in enumerate(paths)]
+        with writing(paths[0]):
+            put(staging, targets)
+
+
+@contextmanager
+def output_folder(
+    path: str | Path, *, force: bool = False, may_replace: Callable[[Path], bool] = lambda file: False
+) -> Iterator[Path]:
+    """A folder to fill, there in full or not at all. Fill the folder that is given; it is put in place at the end.
+
+    Args:
+        path: the final name. An empty folder that is there is used without ``force``.
+        force: replace a folder that is there, if every file in it may be replaced.
+        may_replace: whether a file in the old folder may go; keeps ``--force`` from emptying somebody's home.
+
+    Raises:
+        UsageError: the folder is there and may not be replaced, or its parent is missing.
+        DataError: the system refused to write.
+    """
+    target = Path(path)
+    empty = target.is_dir() and not any(target.iterdir())
+    target = check_free(target, force=force or empty)
+    if target.exists() and not target.is_dir():
+        raise UsageError(f"{path} is a file; name a folder")
+    _check_replaceable(target, path, may_replace)
+    with _staged(target, path) as staging:
+        folder = staging / NEW / "0"
+        with writing(path):
+            folder.mkdir()
+        yield folder
+        _check_replaceable(target, path, may_replace)  # training takes hours, in which people work
+        with writing(path):
+            put(staging, [target])
+
+
+def _check_replaceable(target: Path, path: str | Path, may_replace: Callable[[Path], bool]) -> None:
+    for file in sorted(target.rglob("*")) if target.is_dir() else ():
+        if not (file.is_dir() or may_replace(file) or is_part(file.relative_to(target))):
+            raise UsageError(f"{path} holds {file.name}, which is none of its output; name another folder")
+
+
+@contextmanager
+def _staged(target: Path, name: str | Path) -> Iterator[Path]:
+    with ExitStack() as stack:
+        with writing(name):
+            staging = stack.enter_context(staged(target))
+        yield staging
+
+
+@contextmanager
+def scratch_file(path: str | Path) -> Iterator[BinaryIO]:
+    """A nameless file that vanishes when done, beside an output that needs two passes; refusals name the output."""
+    target = Path(path).absolute()
+    folder = None if str(path) == STDIO or _is_special(target) or not target.parent.is_dir() else target.parent
+    with writing(path):
+        file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
+    try:
+        yield file
+    finally:
+        with suppress(OSError):  # nothing in it is needed any more
+            file.close()
+
+
+def check_free(path: str | Path, *, force: bool) -> Path:
+    """The path that will be written, links followed.
+
+    Raises:
+        UsageError: something is there and ``force`` is false, or the folder around it is missing.
+    """
+    target = Path(path)
+    with writing(path):
+        settle(target)
+        taken = target.exists()
+    if taken and not force:
+        raise UsageError(f"{path} is there already; name another output, or overwrite it with --force (force=True)")
+    target = target.resolve() if target.is_symlink() else target
+    if not target.absolute().parent.is_dir():
+        raise UsageError(f"the folder {target.parent} for {target.name} does not exist; make it first")
+    return target
+
+
+def _is_special(path: Path) -> bool:
+    return path.exists() and not stat.S_ISREG(path.stat().st_mode) and not path.is_dir()
+
+
+@contextmanager
+def _opened(file: Path, mode: str, name: str | Path) -> Iterator[Sink]:
+    with writing(name):
+        handle = file.open(mode)
+    try:
+        yield Sink(handle, name)  # type: ignore[arg-type]
+        with writing(name):
+            handle.flush()
+            if mode == "xb":
+                os.fsync(handle.fileno())  # a full disk may show only here
+            handle.close()
+    finally:
+        with suppress(OSError):  # still open only if a failure is on its way up already
+            handle.close()

@@ -1,0 +1,185 @@
+"""A hidden folder beside an output, in which it is made; nobody else's while its owner lives, then anybody's to remove.
+
+``.NAME.xxxxxxxx.part`` holds what is written (``new``), while it is put in place what stood there before (``old``,
+``undo``; see `spanloom.files.swap`), and ``lock``, on which the owner holds a lock of the system's. That ends with
+the process, however it ends: neither clocks nor process numbers are asked. Where the file system has no locks, nothing
+is ever taken for abandoned.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+import shutil
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from spanloom.files.swap import NEW, UNDO, undo
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+_LOCK = "lock"
+_PART = re.compile(r"\.(.*)\.[0-9a-f]{8}\.part", re.DOTALL)
+_LONGEST = 200  # bytes of a name; with what is added it is still one
+
+
+@contextmanager
+def staged(target: Path) -> Iterator[Path]:
+    """A staging folder for a target, with an empty folder ``new``; whatever is in it at the end is removed.
+
+    What earlier processes, now gone, left behind on the way to the same target is removed first.
+
+    Raises:
+        OSError: the system refused.
+    """
+    settle(target)
+    for left in _beside(target):
+        with suppress(OSError):  # what cannot be removed is in nobody's way
+            _remove_abandoned(left)
+    lock = None
+    while lock is None:
+        folder = target.absolute().parent / f".{_stem(target)}.{secrets.token_hex(4)}.part"
+        if os.path.lexists(folder):
+            continue
+        try:  # before the folder is made, so that there is no moment at which Ctrl-C would leave it
+            folder.mkdir(0o700)  # what is half-written is for nobody's eyes
+            lock = _claim(folder)
+            if lock is not None:
+                (folder / NEW).mkdir()
+                yield folder
+        finally:
+            try:
+                _remove(folder)
+            except BaseException:  # Ctrl-C in the middle of it; a second one leaves the rest to the next run
+                _remove(folder)
+                raise
+            finally:
+                if lock is not None:
+                    os.close(lock)
+
+
+def _remove(folder: Path) -> None:
+    if not (folder / UNDO).exists():  # if it does, undoing failed, and what is in it is needed
+        shutil.rmtree(folder, ignore_errors=True)  # what cannot be removed now is removed by the next run
+
+
+def settle(path: str | Path) -> None:
+    """Undo what a process that is gone left half-replaced at a path; to be called before it is looked at.
+
+    Raises:
+        DataError: what it left is damaged.
+        OSError: the system refused.
+    """
+    for folder in _beside(Path(path)):
+        _settle_part(folder)
+
+
+def settle_input(path: Path) -> None:
+    """The same for what is read: a file and those beside it that belong to it, or a folder with all that is in it.
+
+    Raises:
+        DataError: what was left is damaged.
+        OSError: the system refused.
+    """
+    settle(path)
+    if path.suffix == ".txt":
+        settle(path.with_suffix(".ann"))  # a pair is staged under that name
+    for root, folders, _ in os.walk(path):
+        for part in filter(_PART.fullmatch, folders):
+            _settle_part(Path(root, part))
+
+
+def _settle_part(folder: Path) -> None:
+    if _is_ours(folder) and (folder / UNDO).exists():
+        _remove_abandoned(folder)
+
+
+def is_part(path: str | Path) -> bool:
+    """Whether a relative path is, or is inside, a staging folder."""
+    return any(_PART.fullmatch(name) for name in Path(path).parts)
+
+
+def _beside(target: Path) -> list[Path]:
+    """The staging folders of a target, abandoned or not."""
+    stem, parent = _stem(target), target.absolute().parent
+    if not parent.is_dir():
+        return []
+    with os.scandir(parent) as entries:
+        found = ((entry.name, _PART.fullmatch(entry.name)) for entry in entries)
+        return sorted(parent / name for name, match in found if match is not None and match[1] == stem)
+
+
+def _stem(target: Path) -> str:
+    name = target.absolute().name
+    raw = os.fsencode(name)
+    return name if len(raw) <= _LONGEST else f"{name[:40]}~{hashlib.sha256(raw).hexdigest()[:16]}"
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Undo what it half-replaced and remove it, if nobody that lives owns it."""
+    if not _is_ours(folder):
+        return
+    lock = _claim(folder, certain=True)
+    if lock is None:
+        return
+    try:
+        undo(folder)
+        shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        os.close(lock)
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether it is a folder, no link, and of this user: others' are not to be believed, nor to be touched."""
+    try:
+        status = folder.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(status.st_mode) and (sys.platform == "win32" or status.st_uid == os.geteuid())
+
+
+def _claim(folder: Path, *, certain: bool = False) -> int | None:
+    """A handle that holds the lock of a staging folder; ``None`` if another process has it or has removed the folder.
+
+    Args:
+        folder: the staging folder.
+        certain: give ``None``, too, where the file system has no locks.
+    """
+    path = folder / _LOCK
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except FileNotFoundError:
+        return None
+    try:
+        held = _locked(handle)
+        if (held or (held is None and not certain)) and os.path.samestat(os.fstat(handle), path.stat()):
+            return handle
+    except FileNotFoundError:
+        pass
+    except BaseException:
+        os.close(handle)
+        raise
+    os.close(handle)
+    return None
+
+
+def _locked(handle: int) -> bool | None:
+    """Whether the lock is ours now; ``None`` if there are no locks here."""
+    try:
+        if sys.platform == "win32":
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    except OSError:
+        return None
+    return True

@@ -1,0 +1,349 @@
+"""Structures compared: trained on one corpus, and measured on the same test data, untuned and tuned.
+
+The protocol of Lu and Roth (2015), section 4, and Muis and Lu (2017), section 6: lambda and the mention penalty are
+chosen by F1 on development data, and each model is shown without the penalty and with it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from functools import partial
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from spanloom.document import Document
+from spanloom.errors import UsageError
+from spanloom.evaluate import KEYS, calibration, evaluate, score
+from spanloom.evaluate import Report as Evaluation
+from spanloom.lab.head_chain import HeadChain
+from spanloom.lab.head_rules import HEAD_RULES, give_heads
+from spanloom.lab.sharing import shares_nodes
+from spanloom.model.corpus import hold_out
+from spanloom.model.report import Report
+from spanloom.model.structured import Tagger
+from spanloom.model.training import Progress
+from spanloom.recognize.cascade import Cascade
+from spanloom.recognize.cascade_store import CascadeReport
+from spanloom.recognize.recognizer import HELD_OUT, Recognizer
+from spanloom.structures import STRUCTURES
+from spanloom.text import prepare
+
+SAMPLES = 1000  # of the bootstrap
+BOTH = "both"
+COUNTINGS = (BOTH, "subgraphs", "derivations")
+CASCADE = "cascade"  # stands among the structures, though it is several chains
+LIMITED = "semi_markov"  # whose mentions may be limited in length
+OWN_HEADS, HEAD_CHAIN = "model", "chain"
+Model = Recognizer | Cascade
+HeadFinder = Callable[[Iterable[Document]], Iterable[Document]]
+
+
+class Variant(NamedTuple):
+    """A structure with a way of counting.
+
+    Args:
+        name: for people and files; it holds the counting where that makes a difference.
+        structure: a key of `STRUCTURES`, or ``cascade``.
+        counting: a key of `spanloom.hypergraph.ENGINES`.
+        longest: tokens of a mention, at most; ``None`` as the other parameters say.
+    """
+
+    name: str
+    structure: str
+    counting: str
+    longest: int | None = None
+
+
+def variants(structures: Iterable[str], counting: str = BOTH, components: int = 3) -> list[Variant]:
+    """The structures to compare; where nodes are shared with both ways of counting, elsewhere they are the same.
+
+    Args:
+        structures: keys of `STRUCTURES`, or ``cascade``; ``semi_markov:6`` has mentions of at most 6 tokens. One that
+            is repeated counts once.
+        counting: ``both``, ``subgraphs`` or ``derivations``.
+        components: as for `Recognizer`.
+
+    Raises:
+        UsageError: an unknown structure or way of counting.
+
+    >>> [variant.name for variant in variants(["bio", "shared", "semi_markov:6"])]
+    ['bio', 'shared-subgraphs', 'shared-derivations', 'semi_markov-6']
+    """
+    if counting not in COUNTINGS:
+        raise UsageError(f"counting is {counting!r}, expected one of {', '.join(COUNTINGS)}")
+    chosen = COUNTINGS[1:] if counting == BOTH else (counting,)
+    found = []
+    for given in dict.fromkeys(structures):
+        name, colon, longest = given.partition(":")
+        if name not in (*STRUCTURES, CASCADE):
+            raise UsageError(f"structure is {given!r}, expected one of {', '.join(STRUCTURES)}, {CASCADE}")
+        if colon:
+            found.append(_limited(name, longest))
+        elif name != CASCADE and shares_nodes(STRUCTURES[name].with_components(components).template(("mention",))):
+            found += [Variant(f"{name}-{way}", name, way) for way in chosen]
+        else:
+            found.append(Variant(name, name, COUNTINGS[1]))
+    return found
+
+
+def _limited(name: str, longest: str) -> Variant:
+    if name != LIMITED or not longest.isdecimal() or int(longest) < 1:
+        raise UsageError(f"structure is {name}:{longest}, expected a number of tokens, at least 1, after {LIMITED}:")
+    return Variant(f"{name}-{int(longest)}", name, COUNTINGS[1], int(longest))
+
+
+def build(variant: Variant, params: Mapping[str, Any]) -> Model:
+    """The model of a variant, untrained; a cascade takes only those of a recognizer's parameters that it has.
+
+    Raises:
+        UsageError: a parameter that cannot be meant.
+    """
+    model: Model
+    if variant.structure == CASCADE:
+        model = Cascade(**_of_chains(params))
+    else:
+        limit = {} if variant.longest is None else {"longest": variant.longest}
+        model = Recognizer(**{"structure": variant.structure, "counting": variant.counting, **params, **limit})
+    model.check()
+    return model
+
+
+def _of_chains(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of a recognizer's parameters that chains have, too."""
+    return {name: value for name, value in params.items() if name in Cascade().get_params()}
+
+
+def head_finders(parts: Parts, params: Mapping[str, Any]) -> dict[str, HeadFinder]:
+    """Ways to give heads to mentions of a model that finds none: the baselines of Lu and Roth (2015), Table 4.
+
+    Args:
+        parts: whose training mentions have heads.
+        params: of a recognizer, for the chain that learns heads.
+
+    Returns:
+        The rules `HEAD_RULES`, and ``chain``, a trained `HeadChain`.
+
+    Raises:
+        DataError: a training mention has no head.
+    """
+    chosen = {"features": "ace", **_of_chains(params)}
+    chosen.pop("order", None)
+    chain = HeadChain(**chosen).fit(parts.train, dev=parts.dev)
+    return {**{rule: partial(give_heads, rule=rule) for rule in HEAD_RULES}, HEAD_CHAIN: chain.predict}
+
+
+class Parts(NamedTuple):
+    """Prepared documents to train on, to tune on and to test on."""
+
+    train: list[Document]
+    dev: list[Document]
+    test: list[Document]
+
+
+def divide(
+    train: Iterable[Document], dev: Iterable[Document] | None, test: Iterable[Document] | None, seed: int = 0
+) -> Parts:
+    """Prepared documents; without ``dev`` a tenth of the training data, as `Recognizer.fit` draws it, without ``test``
+    what is tuned on.
+    """
+    ready = [prepare(document) for document in train]
+    if dev is None:
+        ready, tuning = hold_out(ready, HELD_OUT, seed)
+    else:
+        tuning = [prepare(document) for document in dev]
+    return Parts(ready, tuning, tuning if test is None else [prepare(document) for document in test])
+
+
+@dataclass(frozen=True)
+class Row:
+    """A trained model on test data, with or without its mention penalty.
+
+    Args:
+        name: of the model.
+        heads: what found the heads: ``model`` itself, or a key of `head_finders`; empty where they do not count.
+        tuned: whether with the penalty.
+        penalty: the mention penalty; ``None`` where it is each chain's own.
+        dev_f1: on development data, 0 to 1.
+        test: on test data, with 95 % bootstrap intervals.
+        calibration_error: the expected one, 0 to 1.
+        tokens_per_second: of prediction with probabilities, on the model's threads.
+        seconds: of training: features, all values of lambda, and tuning.
+        features: distinct ones.
+        rows: of weights; features that occur at the same tokens share one.
+        weights: numbers in all.
+        training: what training saw and chose.
+        predicted: the test documents.
+    """
+
+    name: str
+    heads: str
+    tuned: bool
+    penalty: float | None
+    dev_f1: float
+    test: Evaluation
+    calibration_error: float
+    tokens_per_second: float
+    seconds: float
+    features: int
+    rows: int
+    weights: int
+    training: Report | CascadeReport = field(repr=False)
+    predicted: list[Document] = field(repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures, ready for JSON; fractions from 0 to 1, and the predictions left out."""
+        plain = (
+            "name", "heads", "tuned", "penalty", "dev_f1", "calibration_error", "tokens_per_second", "seconds",
+            "features", "rows", "weights",
+        )  # fmt: skip
+        training = self.training
+        return {name: getattr(self, name) for name in plain} | {
+            "lambda": training.l2 if isinstance(training, Report) else None,
+            "steps": training.steps,
+            "mentions": training.mentions,
+            "lost": sum(training.lost.values()),
+            "lost_for": dict(training.lost),
+            "ambiguous": training.ambiguous,
+            "test": self.test.to_dict(),
+        }
+
+
+def measure(
+    name: str, model: Model, dev: Sequence[Document], test: Sequence[Document], *, seconds: float = 0.0,
+    finders: Mapping[str, HeadFinder] | None = None, seed: int = 0, notice: Callable[[str], object] = warnings.warn,
+) -> list[Row]:  # fmt: skip
+    """The rows of a trained model: without the mention penalty, and with it if it was tuned.
+
+    The weights of both are the same: nothing is trained again. With ``finders`` heads must match, too; a model that
+    finds no heads has its rows once for each finder.
+
+    Args:
+        name: of the rows.
+        model: trained.
+        dev: prepared documents that it was tuned on.
+        test: prepared documents.
+        seconds: that training took.
+        finders: of heads, as `head_finders` gives them; ``None`` where heads do not count.
+        seed: of the intervals.
+        notice: as for `Recognizer.predict`.
+    """
+    match = "exact" if finders is None else "heads"
+    found = []
+    for tuned in (False, True) if model.tune_penalty else (False,):
+        used = model if tuned else without_penalty(model)
+        on_dev = list(used.stream(dev, notice=notice))
+        began = perf_counter()  # kernels are loaded by now
+        on_test = list(used.stream(test, notice=notice))
+        speed = _tokens(test) / (perf_counter() - began)
+        for heads, find in _chosen(model, finders).items():
+            predicted = list(find(on_test))
+            found.append(
+                Row(
+                    name=name,
+                    heads=heads,
+                    tuned=tuned,
+                    penalty=_penalty(model) if tuned else 0.0,
+                    dev_f1=score(dev, list(find(on_dev)), key=KEYS[match]).f1,
+                    test=evaluate(test, predicted, match=match, bootstrap=SAMPLES, seed=seed),
+                    calibration_error=calibration(test, predicted).error,
+                    tokens_per_second=speed,
+                    seconds=seconds,
+                    **_sizes(model),
+                    training=model.report_,
+                    predicted=predicted,
+                )
+            )
+    return found
+
+
+def _chosen(model: Model, finders: Mapping[str, HeadFinder] | None) -> Mapping[str, HeadFinder]:
+    if finders is None:
+        return {"": iter}
+    return {OWN_HEADS: iter} if finds_heads(model) else finders
+
+
+def finds_heads(model: Model) -> bool:
+    """Whether a model's mentions have heads."""
+    return isinstance(model, Recognizer) and STRUCTURES[model.structure].heads
+
+
+def _sizes(model: Model) -> dict[str, int]:
+    """The numbers of features, of rows of weights, and of weights."""
+    taggers = _taggers(model)
+    return {
+        "features": sum(round(float(tagger.index.group_sizes.sum(dtype=float))) for tagger in taggers),
+        "rows": sum(len(tagger.index) for tagger in taggers),
+        "weights": sum(array.size for tagger in taggers for array in tagger.weights),
+    }
+
+
+def without_penalty(model: Model) -> Model:
+    """A trained model as it is without its mention penalty, or without those of its chains."""
+    if isinstance(model, Recognizer):
+        return _bare(model)
+    other = copy(model)
+    other.chains_ = tuple(_bare(chain) for chain in model.fitted)
+    return other
+
+
+def _bare(recognizer: Recognizer) -> Recognizer:
+    other = copy(recognizer)
+    other.tagger_ = recognizer.fitted.with_penalty(0.0)
+    return other
+
+
+def _penalty(model: Model) -> float | None:
+    return model.fitted.penalty if isinstance(model, Recognizer) else None
+
+
+def _taggers(model: Model) -> list[Tagger]:
+    return [model.fitted] if isinstance(model, Recognizer) else [chain.fitted for chain in model.fitted]
+
+
+def compare(
+    models: Mapping[str, Model],
+    train: Iterable[Document],
+    dev: Iterable[Document] | None = None,
+    test: Iterable[Document] | None = None,
+    *,
+    seed: int = 0,
+    progress: Callable[[str, Progress], None] | None = None,
+) -> Iterator[Row]:
+    """Train models on one corpus, one after the other; the rows of each come as soon as it is done.
+
+    Args:
+        models: name -> untrained; each is trained in place, and can be saved afterwards.
+        train: with mentions.
+        dev: to choose lambda, passes and penalty by; a tenth of the training data, the same for all, when ``None``.
+        test: looked at once a model; the development data when ``None``, which flatters.
+        seed: of that tenth and of the intervals.
+        progress: told of the name and of each step.
+
+    Raises:
+        DataError, UsageError: as `Recognizer.fit`.
+
+    >>> from spanloom.document import Mention
+    >>> texts = [Document("no chest pain", id=str(n), mentions=[Mention("problem", [(3, 13)])]) for n in range(40)]
+    >>> models = {name: Recognizer(name, ["bias", "w[0]"], epochs=2) for name in ("bio", "separators")}
+    >>> [(row.name, row.tuned, row.test.overall.f1) for row in compare(models, texts, texts, texts)]
+    [('bio', False, 1.0), ('bio', True, 1.0), ('separators', False, 1.0), ('separators', True, 1.0)]
+    """
+    parts = divide(train, dev, test, seed)
+    for name, model in models.items():
+        seconds = fit(name, model, parts, progress)
+        yield from measure(name, model, parts.dev, parts.test, seconds=seconds, seed=seed)
+
+
+def fit(name: str, model: Model, parts: Parts, progress: Callable[[str, Progress], None] | None = None) -> float:
+    """Train one of several; the seconds that it took."""
+    began = perf_counter()
+    listener = None if progress is None else lambda step: progress(name, step)
+    model.fit(parts.train, dev=parts.dev, progress=listener)
+    return perf_counter() - began
+
+
+def _tokens(documents: Iterable[Document]) -> int:
+    return sum(0 if document.tokens is None else len(document.tokens) for document in documents)

@@ -1,0 +1,50 @@
+"""The kernel that looks up n-grams."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spanloom.kernels import kernel, kernel_only_no_refcount
+from spanloom.lm.ngrams import START
+
+
+@kernel_only_no_refcount
+def _find(ptr, words, context, word):
+    """The number of the n-gram, -1 if it is not there; binary search among the children of its context."""
+    low, high = ptr[context], ptr[context + 1]
+    while low < high:
+        middle = (low + high) >> 1
+        if words[middle] < word:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < ptr[context + 1] and words[low] == word else np.int64(-1)
+
+
+@kernel
+def score(stream, unigrams, bigrams, trigrams, scores):
+    """The log10 probability of each word after none, one and two words before it in its sentence.
+
+    A probability that is not listed is that of the shorter n-gram times the context's back-off weight, 1 if the context
+    is not listed either. Of a sentence's first word the only context is ``<s>``; of ``<s>`` itself nothing is asked.
+
+    Args:
+        stream: (S,) int32 words, each sentence from ``<s>`` to ``</s>``.
+        unigrams, bigrams, trigrams: `spanloom.lm.ngrams.Level`.
+        scores: (S, 3) float32, output.
+    """
+    before, context = np.int64(-1), np.int64(-1)  # the word before, and the bigram that ends with it
+    for i in range(len(stream)):
+        word = np.int64(stream[i])
+        if word == START:
+            scores[i] = 0
+            before, context = word, np.int64(-1)
+            continue
+        scores[i, 0] = unigrams.scores[word]
+        pair = _find(bigrams.ptr, bigrams.words, before, word)
+        scores[i, 1] = bigrams.scores[pair] if pair >= 0 else unigrams.backoff[before] + scores[i, 0]
+        scores[i, 2] = scores[i, 1]
+        if context >= 0:
+            triple = _find(trigrams.ptr, trigrams.words, context, word)
+            scores[i, 2] = trigrams.scores[triple] if triple >= 0 else bigrams.backoff[context] + scores[i, 1]
+        before, context = word, pair

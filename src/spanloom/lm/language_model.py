@@ -1,0 +1,285 @@
+"""A word n-gram model of order 1 to 3: trained on text, or read from an ARPA file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.document import Document
+from spanloom.errors import DataError, ModelError, UsageError
+from spanloom.features.tokens import flatten, hash_values, intern
+from spanloom.lm import arpa
+from spanloom.lm import kernels_language as kernels
+from spanloom.lm.kneser_ney import estimate
+from spanloom.lm.ngrams import END, HIGHEST, MARKERS, START, UNKNOWN, Ints, Level, Singles, childless
+from spanloom.model.corpus import batches
+from spanloom.modelfile import Array, load_arrays, read_description, save_model
+from spanloom.text import prepare
+
+KIND = "language-model"
+RANGES = 10
+_BATCH_TOKENS = 200_000  # flattened at once
+_LN10 = np.float32(np.log(10))
+_EVEN = (np.arange(-9, 0) / 2).astype(np.float32) * _LN10
+_ARRAYS = ("ptr", "words", "scores", "backoff")
+
+
+class LanguageModel:
+    """The probability of each word after the one or two before it in its sentence.
+
+    Words that the model does not know are ``<unk>``; a sentence begins after ``<s>`` and ends with ``</s>``. The model
+    is never changed, so threads may share it.
+
+    Args:
+        words: V words, `MARKERS` first.
+        levels: the n-grams of each order (see `spanloom.lm.ngrams.Level`), at most 3.
+        bounds: (2, 9) float32, ascending: the natural logarithms that part the ten ranges, of bigrams and of trigrams;
+            steps of half a power of ten when ``None``.
+
+    >>> notes = [Document("no chest pain."), Document("no acute pain."), Document("chest pain.")]
+    >>> model = LanguageModel.train(notes)
+    >>> [f"{p:.2f}" for p in np.exp(model.bigram(notes[:1]))]
+    ['0.40', '0.35', '0.60', '0.57']
+    """
+
+    kind: ClassVar[Literal["language-model"]] = "language-model"
+
+    def __init__(self, words: Sequence[str], levels: Sequence[Level], bounds: Singles | None = None) -> None:
+        self.words = list(words)
+        self.levels = tuple(levels)
+        self.bounds = np.tile(_EVEN, (2, 1)) if bounds is None else bounds
+        sizes = [len(level.words) for level in self.levels]
+        self._levels = [*self.levels, *(childless(sizes[-1] if k == 0 else 0) for k in range(HIGHEST - len(sizes)))]
+        hashes = hash_values(self.words)
+        self._order = np.argsort(hashes).astype(np.int32)
+        self._hashes = hashes[self._order]
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of order {self.order}: {len(self.words):,} words>"
+
+    @property
+    def order(self) -> int:
+        """The number of words of the longest n-grams."""
+        return len(self.levels)
+
+    @classmethod
+    def train(cls, documents: Iterable[Document], order: int = HIGHEST) -> Self:
+        """A model of the documents' sentences, smoothed as `spanloom.lm.kneser_ney` says.
+
+        A token that an ARPA file cannot hold counts as ``<unk>``.
+
+        Args:
+            documents: read once; tokens and sentences are made where they are missing.
+            order: of the longest n-grams, 1 to 3.
+
+        Raises:
+            DataError: there is no word.
+            UsageError: ``order`` is not 1 to 3.
+        """
+        if order not in range(1, HIGHEST + 1):
+            raise UsageError(f"order is {order}, expected 1, 2 or 3")
+        words = list(MARKERS)
+        numbers = dict(zip(hash_values(words).tolist(), range(len(words)), strict=True))
+        streams = []
+        for batch in batches(documents, _BATCH_TOKENS, prepare):
+            tokens = flatten(batch)
+            ids, hashes, first = intern(tokens.codes, tokens.starts, tokens.ends)
+            own = np.empty(len(hashes), np.int32)
+            for i, (value, at) in enumerate(zip(hashes.tolist(), first.tolist(), strict=True)):
+                if value not in numbers:
+                    word = tokens.text[tokens.starts[at] : tokens.ends[at]]
+                    numbers[value] = len(words) if arpa.writable(word) else UNKNOWN
+                    words += [word] * (numbers[value] != UNKNOWN)
+                own[i] = numbers[value]
+            streams.append(_stream(own[ids], tokens.sentences))
+        stream = np.concatenate([np.zeros(0, np.int32), *streams])
+        if not len(stream):
+            raise DataError("the text for the language model holds no word; give documents with text")
+        return cls(words, estimate(stream, len(words), order))
+
+    @classmethod
+    def read_arpa(cls, path: str | Path) -> Self:
+        """A model of KenLM, SRILM or `write_arpa`; see `spanloom.lm.arpa`.
+
+        Raises:
+            DataError: the file cannot be read, or is no ARPA file; names the line.
+        """
+        return cls(*arpa.read_arpa(path))
+
+    def write_arpa(self, path: str | Path, *, force: bool = False) -> None:
+        """Write an ARPA file, which holds everything but the ranges; see `spanloom.lm.arpa`."""
+        arpa.write_arpa(self.words, self.levels, path, force=force)
+
+    def bigram(self, documents: Sequence[Document]) -> Singles:
+        """(T,) natural logarithm of the probability of each token after the one before it, or after ``<s>``."""
+        return self.log_probabilities(documents)[:, 1]
+
+    def trigram(self, documents: Sequence[Document]) -> Singles:
+        """(T,) natural logarithm of the probability of each token after the two before it, or as many as there are."""
+        return self.log_probabilities(documents)[:, 2]
+
+    def log_probabilities(self, documents: Sequence[Document]) -> Singles:
+        """(T, 3) natural logarithms of the probability of each token after none, one and two words before it.
+
+        Beyond the model's order a column is that of the order.
+
+        Args:
+            documents: tokens and sentences are made where they are missing.
+        """
+        stream = self._encode(documents)
+        scores: Singles = self._score(stream)[(stream != START) & (stream != END)]
+        return scores
+
+    def ranges(self, documents: Sequence[Document]) -> NDArray[np.uint8]:
+        """(T, 2) the range, 0 to 9, of each token's bigram and trigram; 9 is the most probable.
+
+        Template 15 of Lou et al. (2017), section 2.5: ten even ranges. Ranges of the probability itself would say
+        little: of the bigrams of GENIA 80 % lie in the lowest. So these are even ranges of its logarithm, half a power
+        of ten each; the lowest is what lies below 10^-4.5.
+        """
+        columns = zip(self.bounds, self.log_probabilities(documents).T[1:], strict=True)
+        return np.stack([np.searchsorted(bounds, column, "right") for bounds, column in columns], 1).astype(np.uint8)
+
+    def with_ranges(self, documents: Iterable[Document]) -> Self:
+        """The same model whose ten ranges are the deciles of these documents' tokens.
+
+        Give text that the model was not trained on: in its own text it knows every n-gram, and new text would fall into
+        the lowest ranges.
+
+        Raises:
+            DataError: there is no word.
+        """
+        found = [self.log_probabilities(batch)[:, 1:] for batch in batches(documents, _BATCH_TOKENS, prepare)]
+        scores = np.concatenate([np.zeros((0, 2), np.float32), *found])
+        if not len(scores):
+            raise DataError("the text for the ranges holds no word; give documents with text")
+        bounds = np.quantile(scores, np.arange(1, RANGES) / RANGES, axis=0).T.astype(np.float32)
+        return type(self)(self.words, self.levels, np.ascontiguousarray(bounds))
+
+    def perplexity(self, documents: Sequence[Document]) -> float:
+        """The perplexity of the documents' words and ends of sentences: less is better.
+
+        Raises:
+            DataError: there is no word.
+        """
+        stream = self._encode(documents)
+        if not len(stream):
+            raise DataError("the text holds no word, so it has no perplexity; give documents with text")
+        return float(np.exp(-self._score(stream)[stream != START, 2].mean(dtype=np.float64)))
+
+    def _encode(self, documents: Sequence[Document]) -> NDArray[np.int32]:
+        """The words of the documents as a stream, as `_stream` gives it."""
+        tokens = flatten([prepare(document) for document in documents])
+        ids, hashes, _ = intern(tokens.codes, tokens.starts, tokens.ends)
+        place = np.minimum(np.searchsorted(self._hashes, hashes), len(self._hashes) - 1)
+        numbers = np.where(self._hashes[place] == hashes, self._order[place], np.int32(UNKNOWN))
+        return _stream(numbers[ids], tokens.sentences)
+
+    def _score(self, stream: NDArray[np.int32]) -> Singles:
+        scores = np.empty((len(stream), HIGHEST), np.float32)
+        unigrams, bigrams, trigrams = self._levels
+        kernels.score(stream, unigrams, bigrams, trigrams, scores)
+        scores *= _LN10
+        return scores
+
+    def arrays(self, prefix: str = "") -> dict[str, Array]:
+        """The model as arrays under names that begin with ``prefix``, for a model file."""
+        raw = [word.encode("utf-8", "surrogatepass") for word in self.words]
+        found: dict[str, Array] = {
+            "text": np.frombuffer(b"".join(raw), np.uint8),
+            "lengths": np.array([len(word) for word in raw], np.int32),
+            "bounds": self.bounds,
+        }
+        for order, level in enumerate(self.levels, 1):
+            found |= {f"{name}{order}": array for name, array in level._asdict().items()}
+        return {prefix + name: array for name, array in found.items()}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array], prefix: str = "") -> Self:
+        """The model that `arrays` was taken from.
+
+        Raises:
+            ModelError: arrays that are missing, or that do not belong together.
+        """
+        own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+        try:
+            ends = np.cumsum(own["lengths"].astype(np.int64, casting="safe")).tolist()
+            raw = own["text"].astype(np.uint8, casting="no").tobytes()
+            words = [raw[a:b].decode("utf-8", "surrogatepass") for a, b in zip([0, *ends], ends, strict=False)]
+            levels = [
+                Level(*(own[f"{name}{order}"] for name in _ARRAYS))
+                for order in range(1, HIGHEST + 1)
+                if f"ptr{order}" in own
+            ]
+            bounds = own["bounds"]
+            if len(raw) != sum(ends[-1:]):
+                raise ValueError(f"{len(raw)} bytes of words, expected {sum(ends[-1:])}")
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelError(f"language model cannot be read ({error}); the model is damaged") from None
+        _check(words, levels, bounds)
+        return cls(words, levels, bounds)
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the model as a folder; see `spanloom.modelfile.save_model`."""
+        save_model(path, KIND, {"order": self.order, "words": len(self.words)}, self.arrays(), force=force)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """A model that was saved, or an ARPA file.
+
+        Raises:
+            ModelError: the folder holds no language model, or a damaged one.
+            DataError: it is a file, and no ARPA file.
+        """
+        if Path(path).is_file():
+            return cls.read_arpa(path)
+        description = read_description(path)
+        if description["kind"] != KIND:
+            raise ModelError(f"{path}: a model of kind {description['kind']!r}, expected a {KIND}")
+        arrays = load_arrays(path, description)
+        try:
+            return cls.from_arrays(arrays)
+        except ModelError as error:
+            raise ModelError(
+                f"{path}: damaged: {error}" if not str(error).startswith(str(path)) else str(error)
+            ) from None
+
+
+def _stream(words: NDArray[np.int32], sentences: Ints) -> NDArray[np.int32]:
+    """Sentences, those without words left out, each between `START` and `END`.
+
+    A token that looks like one of the two is an unknown word.
+
+    Args:
+        words: (T,).
+        sentences: (N + 1,) first token of each sentence.
+
+    >>> _stream(np.array([7, 8, 9], np.int32), np.array([0, 1, 1, 3])).tolist()
+    [1, 7, 2, 1, 8, 9, 2]
+    """
+    lengths = np.diff(sentences)
+    lengths = lengths[lengths > 0]
+    ends = np.cumsum(lengths + 2)
+    stream = np.full(len(words) + 2 * len(lengths), -1, np.int32)
+    stream[ends - 1] = END
+    stream[ends - lengths - 2] = START
+    stream[stream < 0] = np.where((words == START) | (words == END), np.int32(UNKNOWN), words)
+    return stream
+
+
+def _check(words: Sequence[str], levels: Sequence[Level], bounds: Singles) -> None:
+    """Whether the arrays of a file can be a language model, so that no look-up leaves them."""
+    above, fits = 1, tuple(words[:3]) == MARKERS and len(set(words)) == len(words) and len(levels) > 0
+    fits &= bounds.dtype == np.float32 and bounds.shape == (2, RANGES - 1) and bool((np.diff(bounds) >= 0).all())
+    for ptr, last, scores, backoff in levels:
+        fits &= ptr.dtype == np.int64 and last.dtype == np.int32 and scores.dtype == backoff.dtype == np.float32
+        fits &= ptr.shape == (above + 1,) and last.ndim == 1 and last.shape == scores.shape == backoff.shape
+        fits = fits and ptr[0] == 0 and ptr[-1] == len(last) and bool((np.diff(ptr) >= 0).all())
+        fits = fits and bool(((last >= 0) & (last < len(words))).all())
+        above = len(last)
+    if not fits or len(levels[0].words) != len(words) or (levels[0].words != np.arange(len(words))).any():
+        raise ModelError("language model with arrays that do not belong together; the model is damaged")

@@ -1,0 +1,227 @@
+"""Why a model finds a mention: the best structure with it against the best one without it.
+
+Both are structures of the same template, so the difference of their scores is a sum over the roles in which they
+differ, and each role's score is a sum of weights of features: nothing is estimated. A structure has a mention if it has
+the mention's path (see `spanloom.structures.Structure.paths`), as for its probability.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.document import Document, Mention, Span
+from spanloom.errors import UsageError
+from spanloom.features import FeatureIndex, FeatureSet
+from spanloom.hypergraph import Edges, Engine, Floats, Ints, Potentials
+from spanloom.hypergraph.constrain import rivals
+from spanloom.model.corpus import Gold, place
+from spanloom.model.explanation import Contribution, Explanation, Part
+from spanloom.model.structured import Tagger
+from spanloom.structures import MentionTable
+
+PENALTY = "mention penalty"
+
+
+def explain(
+    tagger: Tagger, document: Document, mentions: Sequence[Mention] | None = None, reading: str = "enough"
+) -> list[Explanation]:
+    """Why a tagger finds mentions, or does not.
+
+    Args:
+        tagger: trained.
+        document: prepared, with all columns that the features read.
+        mentions: those to explain; what the tagger predicts when ``None``. Where the structure has heads, one without
+            a head gets its most probable one.
+        reading: of the tagger's predictions.
+
+    Raises:
+        UsageError: a mention that the structure cannot hold, or of a type that the tagger does not know.
+    """
+    [enriched] = tagger.features.enrich([document])
+    scored = _Scored.build(tagger, enriched, reading)
+    if mentions is None:
+        tables = [scored.found.take(np.arange(len(scored.found)) == row) for row in range(len(scored.found))]
+    else:
+        tables = [scored.held(mention) for mention in mentions]
+    return [scored.explain(table) for table in tables]
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """A document that a tagger has scored.
+
+    Args:
+        tagger: trained.
+        document: enriched.
+        scored: potentials without the mention penalty, which give probabilities.
+        potentials: with the mention penalty, which decide what is predicted.
+        offsets: (N + 1,) first token of each sentence.
+        found: what the tagger predicts.
+        reading: of its predictions.
+    """
+
+    tagger: Tagger
+    document: Document
+    scored: Potentials
+    potentials: Potentials
+    offsets: Ints
+    found: MentionTable
+    reading: str
+
+    @classmethod
+    def build(cls, tagger: Tagger, document: Document, reading: str) -> _Scored:
+        scored, offsets = tagger.score([document])
+        found = tagger.decode(scored, offsets, reading)
+        return cls(tagger, document, scored, tagger.penalized(scored), offsets, found, reading)
+
+    def held(self, mention: Mention) -> MentionTable:
+        """A mention that is asked for, in tokens."""
+        tagger, types = self.tagger, self.tagger.types
+        if mention.type not in types:
+            raise UsageError(f"no type {mention.type!r}; the model knows {', '.join(types)}")
+        headless = "whole" if tagger.structure.heads else None
+        gold = Gold([self.document.copy(mentions=[mention])], types, headless)
+        gold.lose(tagger.structure.encode(gold.table, self.offsets, types).lost)
+        if gold.lost:
+            place = ", ".join(f"{start}-{end}" for start, end in mention.spans)
+            raise UsageError(f"the model cannot hold the mention at characters {place}: {gold.lost[0].reason}")
+        return self._with_head(gold.table) if headless and mention.head is None else gold.table
+
+    def _with_head(self, table: MentionTable) -> MentionTable:
+        """A mention with its most probable head."""
+        [row] = table.rows()
+        [(first, end)] = row[2]
+        heads = list(combinations(range(first, end + 1), 2))
+        every = MentionTable.build([row] * len(heads), heads)
+        chances = self._chances(every)
+        return every.take(np.arange(len(heads)) == chances.argmax())
+
+    def _chances(self, mentions: MentionTable) -> Floats:
+        """Exact marginals."""
+        return self.tagger.probabilities(self.scored, self.offsets, mentions, calibrated=False)
+
+    def explain(self, table: MentionTable) -> Explanation:
+        """Of a table of one mention."""
+        tagger = self.tagger
+        paths = tagger.structure.paths(table, tagger.types)
+        sentence, lane = int(paths.sentence[0]), int(paths.kind[0])
+        first, end = self.offsets[sentence : sentence + 2].tolist()
+        potentials = Potentials(
+            np.ascontiguousarray(self.potentials.roles[first:end, :, lane : lane + 1]),
+            np.ascontiguousarray(self.potentials.constants[:, lane : lane + 1]),
+        )
+        found = rivals(tagger.engine, potentials, paths.spread(0), int(paths.first[0]))
+        contributions = self._contributions(found.edges, potentials, first, lane)
+        log_odds = sum(contribution.score for contribution in contributions)
+        winner, runner_up = (self._read(edges, sentence, lane) for edges in found.edges)
+        marginals = self._chances(table)
+        scores = tagger.scalings.mentions(marginals)
+        [mention] = next(place([self.document], table, tagger.types, scores, 0.0)).mentions
+        predicted = table.headed()[0] in self.found.headed()
+        return Explanation(
+            mention, predicted, log_odds, tuple(contributions), winner, runner_up, marginal=float(marginals[0])
+        )
+
+    def _read(self, edges: Edges, sentence: int, lane: int) -> tuple[Mention, ...]:
+        """The mentions of a structure of one sentence and copy of the template."""
+        tagger = self.tagger
+        types = tagger.types if tagger.structure.joint else tagger.types[lane : lane + 1]
+        own = tagger.structure.decode(edges, np.array([0, len(edges)]), types, self.reading)
+        table = MentionTable(own.sentence + sentence, *own[1:])
+        placed = next(place([self.document], table, types, np.zeros(len(table)), 0.0))
+        return tuple(mention.replace(score=None) for mention in placed.mentions)
+
+    def _contributions(self, edges: Edges, potentials: Potentials, first: int, lane: int) -> list[Contribution]:
+        """What differs between the structure with the mention and the one without it."""
+        by_token, found = differences(self.tagger.engine, potentials, edges)
+        for token, roles in by_token.items():
+            named = named_features(self.tagger.features, self.tagger.index, self.document, first + token)
+            found += [
+                self._contribution(first + token, role, lane, times, score, named) for role, times, score in roles
+            ]
+        return sorted(found, key=lambda item: -abs(item.score))
+
+    def _contribution(self, token: int, role: int, lane: int, times: int, score: float, named: Named) -> Contribution:
+        tagger = self.tagger
+        parts = named.weighed(tagger.weights.features[:, role, lane])
+        name = tagger.engine.template.roles[role]
+        if tagger.penalty and name in tagger.structure.start_roles(tagger.types):
+            parts.append(Part(PENALTY, tagger.penalty))
+        return at_token(self.document, token, name, times, score, parts)
+
+
+class Named(NamedTuple):
+    """The features of a token that a model knows.
+
+    Args:
+        names: readable.
+        rows: of the index.
+    """
+
+    names: list[str]
+    rows: Ints
+
+    def weighed(self, weights: NDArray[np.float32], factor: float = 1.0) -> list[Part]:
+        """Those that have a weight, times a factor.
+
+        Args:
+            weights: (F,) of one role.
+            factor: of all weights.
+        """
+        values = weights[self.rows].tolist()
+        return [Part(name, factor * value) for name, value in zip(self.names, values, strict=True) if value]
+
+
+def named_features(features: FeatureSet, index: FeatureIndex, document: Document, token: int) -> Named:
+    """The names of the features of a token, and their rows; those that the index does not know are left out."""
+    pairs = features.named_keys(document, token)
+    rows = index.rows(np.array([key for _, key in pairs], np.uint64))
+    known = rows >= 0
+    return Named([name for (name, _), keep in zip(pairs, known.tolist(), strict=True) if keep], rows[known].astype(int))
+
+
+def differences(
+    engine: Engine, potentials: Potentials, edges: Edges
+) -> tuple[dict[int, list[tuple[int, int, float]]], list[Contribution]]:
+    """What one structure of a sentence has and another has not.
+
+    Args:
+        engine: of both.
+        potentials: of the sentence, of one type.
+        edges: (2, T, 1, D).
+
+    Returns:
+        For each token where they differ the roles, how often more the first has them, and what that scores; and what
+        the constants score.
+    """
+    template = engine.template
+    (with_roles, with_constants), (roles, constants) = (
+        engine.role_counts(own, np.array([0, len(own)])) for own in edges
+    )
+    times = (with_roles - roles)[:, :, 0]
+    found: dict[int, list[tuple[int, int, float]]] = {}
+    for token, role in zip(*(places.tolist() for places in np.nonzero(times)), strict=True):
+        count = int(times[token, role])
+        found.setdefault(token, []).append((role, count, count * float(potentials.roles[token, role, 0])))
+    again = np.rint(with_constants - constants)[:, 0]
+    weights = potentials.constants[:, 0]
+    named = [
+        Contribution(template.constants[c], int(again[c]), float(again[c] * weights[c])) for c in np.flatnonzero(again)
+    ]
+    return found, named
+
+
+def at_token(
+    document: Document, token: int, role: str, times: int, score: float, parts: Sequence[Part]
+) -> Contribution:
+    """What a role at a token adds; the features are put in order."""
+    assert document.tokens is not None  # it was scored
+    span = Span(*document.tokens[token].tolist())
+    text = document.text[span.start : span.end]
+    return Contribution(role, times, score, token, span, text, tuple(sorted(parts, key=lambda part: -abs(part.score))))

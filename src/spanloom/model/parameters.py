@@ -1,0 +1,221 @@
+"""What estimators share: parameters and a score, as scikit-learn asks for them."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+
+from spanloom.document import Document
+from spanloom.document.inputs import Given, training_of
+from spanloom.document.markup import shorten, table
+from spanloom.errors import LostWarning, UsageError
+from spanloom.evaluate.compare import score as compare_mentions
+from spanloom.modelfile import LARGEST
+
+LAMBDAS = (0.1, 1.0, 3.0)
+"""The weights of the L2 penalty that are tried by default; which one is best differs from corpus to corpus."""
+
+
+class Parameters:
+    """A class whose constructor keeps each argument under its own name.
+
+    `sklearn.base.clone`, and with it searches and cross-validation, make an untrained copy with the same parameters.
+    They need nothing of scikit-learn to be imported here, but for the tags, for which only scikit-learn asks.
+    """
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters of the constructor."""
+        return {
+            name: getattr(self, name) for name in inspect.signature(type(self).__init__).parameters if name != "self"
+        }
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters.
+
+        Raises:
+            UsageError: a name that the constructor does not know.
+        """
+        known = self.get_params()
+        for name, value in params.items():
+            if name not in known:
+                raise UsageError(f"no parameter {name!r}; there are {', '.join(known)}")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        call = f"{type(self).__name__}({', '.join(f'{name}={value}' for name, value in self._chosen())})"
+        state = self._state()
+        return f"<{call}, trained on {state}>" if state else call
+
+    def _repr_html_(self) -> str:
+        """The table that a notebook shows: parameters that are not the default's, and what training saw."""
+        state = self._state()
+        seen = [
+            (part.name.replace("_", " "), f"{value:,}" if isinstance(value, int) else f"{value:.4g}")
+            for part in (fields(vars(self)["report_"]) if state else ())
+            if isinstance(value := getattr(vars(self)["report_"], part.name), int | float)
+        ]
+        title = f"{type(self).__name__}, {f'trained on {state}' if state else 'not trained'}"
+        return table(title, [*self._chosen(), *seen])
+
+    def _chosen(self) -> list[tuple[str, str]]:
+        """Parameters that are not those of the default, as text."""
+        known = inspect.signature(type(self).__init__).parameters
+        values = ((name, repr(value), repr(known[name].default)) for name, value in self.get_params().items())
+        return [(name, shorten(value)) for name, value, default in values if value != default]
+
+    def _state(self) -> str:
+        """What it was trained on; empty if it was not."""
+        report = vars(self).get("report_")
+        if report is None:
+            return ""
+        found = vars(self).get("types_") or getattr(self, "tags_", ())
+        return f"{report.documents:,} documents: {shorten(', '.join(found or ()))}"
+
+    def __sklearn_clone__(self) -> Self:
+        # the values themselves, not copies: a trained tagger that is a parameter stays trained
+        return type(self)(**self.get_params())
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        documents = InputTags(two_d_array=False)
+        return Tags(
+            estimator_type=None, target_tags=TargetTags(required=False), input_tags=documents, no_validation=True
+        )
+
+    def _plain_params(self) -> dict[str, Any]:
+        """The parameters as a model file keeps them: numbers of numpy are those of Python, and there is one thread.
+
+        A model does not depend on the number of threads.
+        """
+        return {name: np.asarray(value).tolist() for name, value in {**self.get_params(), "n_jobs": 1}.items()}
+
+    def _check_choices(self, choices: Mapping[str, Iterable[str]]) -> None:
+        """Whether parameters have one of the values that they may have.
+
+        Raises:
+            UsageError: one has not.
+        """
+        for name, known in choices.items():
+            if getattr(self, name) not in known:
+                raise UsageError(f"{name} is {getattr(self, name)!r}, expected one of {', '.join(known)}")
+
+    def _check_whole_numbers(self, least: Mapping[str, int]) -> None:
+        """Whether parameters are whole numbers, each from its least one.
+
+        Raises:
+            UsageError: one is not.
+        """
+        for name, start in least.items():
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or value < start:
+                raise UsageError(f"{name} is {value!r}, expected a whole number from {start}")
+
+    def _check_positive(self, *names: str) -> None:
+        """Whether parameters are numbers above 0.
+
+        Raises:
+            UsageError: one is not.
+        """
+        for name in names:
+            value = getattr(self, name)
+            if not isinstance(value, Real) or not 0 < float(value) < math.inf:
+                raise UsageError(f"{name} is {value!r}, expected a number above 0")
+            check_size(name, value)
+
+    def check_stored(self) -> Self:
+        """Parameters from a model file, if they can be meant; how many threads there are is no matter of the file.
+
+        Raises:
+            UsageError: one cannot be meant.
+        """
+        self.check()
+        return self.set_params(n_jobs=1)
+
+    def check(self) -> None:
+        """Whether the parameters can be meant."""
+        raise NotImplementedError
+
+    def _check_jobs(self) -> None:
+        """Whether ``n_jobs`` can be meant.
+
+        Raises:
+            UsageError: it cannot.
+        """
+        jobs = self.get_params()["n_jobs"]
+        if jobs is not None and not isinstance(jobs, Integral):
+            raise UsageError(f"n_jobs is {jobs!r}, expected a whole number, or None")
+
+
+class MentionEstimator(Parameters):
+    """An estimator that finds mentions."""
+
+    def stream(self, X: Given) -> Iterator[Document]:
+        """Documents with the mentions that are found."""
+        raise NotImplementedError
+
+    def _tell_lost(self) -> None:
+        """Warn once of the training mentions that the model cannot hold."""
+        report = vars(self)["report_"]
+        if not report.lost:
+            return
+        reasons = sorted(report.lost.items(), key=lambda item: -item[1])
+        parts = ", ".join(f"{count:,} ({reason})" for reason, count in reasons)
+        lost = sum(report.lost.values())
+        message = f"{lost:,} of {report.mentions:,} training mentions cannot be held and are left out: {parts}"
+        warnings.warn(f"{message}; the model's attribute lost_ lists them", LostWarning, stacklevel=3)
+
+    def score(self, X: Given, y: Iterable[Any] | None = None) -> float:
+        """How well mentions are found: F1 from 0 to 1, of mentions that are right in type and spans.
+
+        Args:
+            X: documents with their own mentions, which are gold, or texts.
+            y: for texts: the mentions of each, as `fit` takes them.
+        """
+        gold = list(training_of(X, y))
+        return compare_mentions(gold, list(self.stream(gold))).f1
+
+
+def lambdas(l2: float | Sequence[float] | None, default: tuple[float, ...] = LAMBDAS) -> tuple[float, ...]:
+    """The weights of the L2 penalty to choose from: one, or several; the default ones where none is given.
+
+    Raises:
+        UsageError: no number from 0.
+
+    >>> lambdas(1), lambdas([0.1, 1])
+    ((1.0,), (0.1, 1.0))
+    """
+    if l2 is None:
+        return default
+    try:
+        grid = tuple(np.ravel(np.asarray(l2, float)).tolist())
+    except (TypeError, ValueError):
+        grid = ()
+    if not grid or not all(0 <= value < math.inf for value in grid):
+        raise UsageError(f"l2 is {l2!r}, expected a number from 0, or several")
+    for value in grid:
+        check_size("l2", value)
+    return grid
+
+
+def check_size(name: str, value: Any, most: float = LARGEST) -> None:
+    """Whether a parameter that weights grow with is no larger than a weight may be.
+
+    Raises:
+        UsageError: it is larger.
+
+    >>> check_size("rate", 1e20)
+    Traceback (most recent call last):
+        ...
+    spanloom.errors.UsageError: rate is 1e+20, expected at most 1e+12; take a smaller one
+    """
+    if float(value) > most:
+        raise UsageError(f"{name} is {float(value):g}, expected at most {most:g}; take a smaller one")

@@ -1,0 +1,92 @@
+"""The feature set of a training: templates, and the files and data that their columns need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from spanloom.document import Document
+from spanloom.errors import UsageError
+from spanloom.features import PRESETS, FeatureSet, Resources, available_columns, category_phrases, parse_all
+from spanloom.features.clusters import induce, read_paths
+from spanloom.text import Phrases, Rules, read_rules, sentence_words
+from spanloom.vocabulary import read_vocabulary
+
+_RULED = ("section", "note")
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where features come from, as the recognizer's parameters of the same names say."""
+
+    features: str | Sequence[str]
+    clusters: str | int | None
+    ignore: Sequence[str] | None
+    sections: str | Path | Mapping[str, Mapping[str, str]] | None
+    vocabulary: str | Path | None
+
+    def names(self, column: str) -> bool:
+        """Whether a template names a column that is not to be ignored."""
+        templates = PRESETS.get(self.features, ()) if isinstance(self.features, str) else self.features
+        used = {named.name for template in parse_all(templates) for named in template.columns}
+        return column in used.difference(self.ignore or ())
+
+    def feature_set(
+        self, train: Sequence[Document], dev: Sequence[Document] = (), more: Sequence[str] = ()
+    ) -> FeatureSet:
+        """The feature set for some prepared documents.
+
+        Args:
+            train: what is learned from: clusters are induced from these alone, for development data must be as new to
+                them as text to come.
+            dev: development data; a preset uses the columns that these have, too.
+            more: templates beside those that the parameters name.
+
+        Raises:
+            UsageError: a file that cannot be read, or that no template has a use for.
+            DataError: a file that is damaged, or a vocabulary that cannot be read.
+        """
+        for name, value in (("sections", self.sections), ("vocabulary", self.vocabulary)):
+            if value is not None and not isinstance(value, str | Path | Mapping if name == "sections" else str | Path):
+                raise UsageError(f"{name} is {value!r}, expected the path of a file")
+        rules = Rules() if self.sections is None else read_rules(self.sections)
+        resources = Resources(rules, self._categories())
+        clusters = self._clusters(train)
+        if isinstance(self.features, str):
+            available = available_columns([*train, *dev])
+            result = FeatureSet.preset(
+                self.features, available=available, ignore=self.ignore or (), clusters=clusters, resources=resources
+            )
+        else:
+            result = FeatureSet(list(self.features), clusters=clusters, resources=resources)
+        if more:
+            dropped = result.dropped
+            templates = dict.fromkeys([*(template.text for template in result.templates), *more])
+            result = FeatureSet(list(templates), clusters=clusters, resources=resources)
+            result.dropped = dropped
+        for name, given, columns in (
+            ("sections", self.sections, _RULED),
+            ("vocabulary", self.vocabulary, ("category",)),
+        ):
+            if given is not None and not set(columns) & set(result.computed):
+                raise UsageError(
+                    f"{name} is given, but no template names the column {' or '.join(columns)}; take features that do, "
+                    "such as the preset clinical"
+                )
+        return result
+
+    def _clusters(self, documents: Sequence[Document]) -> dict[str, str] | None:
+        if self.clusters is None:
+            return None
+        if isinstance(self.clusters, int):
+            return dict(induce(sentence_words(documents), self.clusters))
+        try:
+            return read_paths(self.clusters)
+        except OSError as error:
+            raise UsageError(f"clusters {str(self.clusters)!r} cannot be read: {error.strerror}") from None
+
+    def _categories(self) -> Phrases | None:
+        if self.vocabulary is None:
+            return None
+        return category_phrases(read_vocabulary(self.vocabulary))

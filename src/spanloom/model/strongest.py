@@ -1,0 +1,118 @@
+"""The strongest features of each role, to be kept beside the weights.
+
+A readable name holds words of the training text, which may be those of a patient. So a model has none unless they are
+asked for, and then of features that several documents have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from spanloom.document import Document
+from spanloom.errors import UsageError
+from spanloom.features import Built, FeatureSet, name_rows
+from spanloom.hypergraph import Ints, Singles
+from spanloom.model.structured import Tagger
+
+KEPT = 50
+"""How many features are kept for each role and type, half of them for it and half against it."""
+DOCUMENTS = 5
+"""How many training documents must have a feature whose name is kept, unless another number is asked for."""
+_NAMES = 3  # of a row that several features share
+
+Strongest = dict[str, list[tuple[str, float]]]
+"""Role (and type) -> names and weights, from the most positive to the most negative."""
+
+
+def names_from(names: Any) -> int:
+    """How many documents must have a feature whose readable name is kept; 0 for no names at all.
+
+    Args:
+        names: the parameter: whether, or from how many on.
+
+    Raises:
+        UsageError: no whole number from 0.
+
+    >>> names_from(False), names_from(True), names_from(2)
+    (0, 5, 2)
+    """
+    if isinstance(names, bool):
+        return DOCUMENTS if names else 0
+    if not isinstance(names, Integral) or names < 0:
+        raise UsageError(f"names is {names!r}, expected true, false, or a number of documents")
+    return int(names)
+
+
+def strongest_features(
+    tagger: Tagger, features: FeatureSet, documents: Sequence[Document], built: Built, names: bool | int
+) -> Strongest:
+    """The strongest features of each role.
+
+    Names are made while the training text is at hand: a key of 64 bits does not tell what it was made of.
+
+    Args:
+        tagger: trained.
+        features: its feature set.
+        documents: the training data.
+        built: the index of their keys.
+        names: which features have their names, as of `names_from`; of the others only the templates are told.
+    """
+    weights = tagger.weights.features
+    columns = [
+        (f"{role} {tagger.types[k]}" if weights.shape[2] > 1 else role, weights[:, r, k])
+        for r, role in enumerate(tagger.engine.template.roles)
+        for k in range(weights.shape[2])
+    ]
+    if not tagger.structure.joint and weights.shape[2] == 1:
+        columns = [(f"{name} {tagger.types[0]}", column) for name, column in columns]
+    picked = {name: _extremes(column) for name, column in columns}
+    rows = sorted({row for chosen in picked.values() for row in chosen})
+    least = names_from(names)
+    common = set(np.array(rows)[_document_counts(documents, built, rows) >= least].tolist()) if least else set()
+    shown = {
+        row: _joined(members if row in common else tuple(dict.fromkeys(map(_template, members))))
+        for row, members in zip(rows, name_rows(features, documents, built, rows), strict=True)
+    }
+    return {name: [(shown[row], float(column[row])) for row in picked[name] if column[row]] for name, column in columns}
+
+
+def _template(name: str) -> str:
+    """What a feature looks at, without what it saw.
+
+    >>> _template("w[-1]|w[0]=No|pain"), _template("bias")
+    ('w[-1]|w[0]=...', 'bias')
+    """
+    template, sign, _ = name.partition("=")
+    return f"{template}=..." if sign else name
+
+
+def _joined(members: Sequence[str]) -> str:
+    more = f" = {len(members) - _NAMES} more" if len(members) > _NAMES else ""
+    return " = ".join(members[:_NAMES]) + more
+
+
+def _document_counts(documents: Sequence[Document], built: Built, rows: Sequence[int]) -> Ints:
+    """How many documents have each of some rows."""
+    sizes = [0 if document.tokens is None else len(document.tokens) for document in documents]
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    place = np.full(len(built.counts), -1, np.int32)
+    place[rows] = np.arange(len(rows))
+    entries = np.flatnonzero((place >= 0)[built.matrix.indices])
+    tokens = np.searchsorted(built.matrix.offsets, entries, side="right") - 1
+    pairs = np.unique(np.stack([place[built.matrix.indices[entries]], owner[tokens]]), axis=1)
+    return np.bincount(pairs[0], minlength=len(rows))
+
+
+def _extremes(column: Singles) -> list[int]:
+    """The rows of the largest and the smallest weights, from the largest to the smallest."""
+    count = min(KEPT // 2, len(column) // 2)
+    if not count:
+        return list(range(len(column)))
+    top = np.argpartition(-column, count - 1)[:count]
+    low = np.argpartition(column, count - 1)[:count]
+    rows = np.unique(np.concatenate([top, low]))
+    return [int(row) for row in rows[np.argsort(-column[rows], kind="stable")]]

@@ -1,0 +1,108 @@
+"""The immutable part of a recognizer: features, weights and a structure, applied to prepared documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from spanloom.document import Document
+from spanloom.features import FeatureIndex, FeatureSet
+from spanloom.hypergraph import ENGINES, Edges, Engine, Floats, Ints, Potentials
+from spanloom.learn.platt import UNSCALED, Scalings
+from spanloom.parallel import threads
+from spanloom.scoring import Weights, role_scores
+from spanloom.structures import MentionTable, Structure
+
+
+@dataclass(frozen=True)
+class Tagger:
+    """A trained model. Using it changes nothing, so threads may share it.
+
+    Args:
+        structure: how mentions are written as hyperedges.
+        types: K names.
+        engine: the structure's template with a way of counting.
+        features: templates.
+        index: which feature has which weights.
+        weights: of each single feature: those of a row that g features share are divided by g.
+        penalty: added to the score of roles that say that a mention starts (Lu and Roth 2015, section 3.7). It decides
+            what is predicted; no probability depends on it.
+        scalings: from the model's probabilities to how often such predictions are right.
+    """
+
+    structure: Structure
+    types: tuple[str, ...]
+    engine: Engine
+    features: FeatureSet
+    index: FeatureIndex
+    weights: Weights
+    penalty: float = 0.0
+    scalings: Scalings = UNSCALED
+
+    @classmethod
+    def build(
+        cls, structure: Structure, counting: str, types: Sequence[str], features: FeatureSet, index: FeatureIndex,
+        weights: Weights, penalty: float = 0.0, scalings: Scalings = UNSCALED,
+    ) -> Tagger:  # fmt: skip
+        """From a structure and the name of a way of counting."""
+        engine = ENGINES[counting](structure.template(types))
+        return cls(structure, tuple(types), engine, features, index, weights, penalty, scalings)
+
+    def with_penalty(self, penalty: float) -> Tagger:
+        """The same with another mention penalty."""
+        return replace(self, penalty=penalty)
+
+    def score(self, documents: Sequence[Document], n_jobs: int = 1) -> tuple[Potentials, Ints]:
+        """Potentials of prepared documents, without the penalty, and the (N + 1,) offsets of their sentences."""
+        keys = self.features.keys(documents, n_jobs=n_jobs)
+        matrix = self.index.lookup(keys, n_jobs=n_jobs)
+        with threads(n_jobs) as run:
+            return role_scores(matrix, self.weights, run=run), keys.sentences
+
+    def penalized(self, potentials: Potentials) -> Potentials:
+        """Potentials with the penalty added."""
+        if not self.penalty:
+            return potentials
+        starts = self.structure.start_roles(self.types)
+        rows = [i for i, role in enumerate(self.engine.template.roles) if role in starts]
+        roles = potentials.roles.copy()
+        roles[:, rows] += np.float32(self.penalty)
+        return Potentials(roles, potentials.constants)
+
+    def best(self, potentials: Potentials, offsets: Ints, n_jobs: int = 1) -> Edges:
+        """The hyperedges of the best structures, (T, K, D)."""
+        return self.engine.viterbi(self.penalized(potentials), offsets, n_jobs).edges
+
+    def decode(self, potentials: Potentials, offsets: Ints, reading: str = "enough", n_jobs: int = 1) -> MentionTable:
+        """The mentions of the best structures."""
+        return self.structure.decode(self.best(potentials, offsets, n_jobs), offsets, self.types, reading)
+
+    def starting(self, edges: Edges) -> int:
+        """How many mentions begin in given structures; with seven tags, how many components may."""
+        starts = self.structure.start_roles(self.types)
+        says = [any(role.name in starts for role in edge.roles) for edge in self.engine.template.edges]
+        return int(np.array([*says, False])[edges].sum())  # -1, for no hyperedge, picks the last
+
+    def probabilities(
+        self, potentials: Potentials, offsets: Ints, mentions: MentionTable, n_jobs: int = 1, *, calibrated: bool = True
+    ) -> Floats:
+        """The probability of each mention: calibrated, or the exact marginal of its path under the trained model."""
+        if not len(mentions):
+            return np.zeros(0)
+        paths = self.structure.paths(mentions, self.types)
+        marginals = self.engine.path_probability(potentials, offsets, paths, n_jobs)
+        return self.scalings.mentions(marginals) if calibrated else marginals
+
+    def answers(self, potentials: Potentials, offsets: Ints, edges: Edges) -> Floats:
+        """The calibrated probability that each sentence's structure is right as a whole, (N,)."""
+        return self.scalings.answers.of_log(self.log_answers(potentials, offsets, edges))
+
+    def log_answers(self, potentials: Potentials, offsets: Ints, edges: Edges) -> Floats:
+        """The exact log-probability of each sentence's structure under the trained model, (N,).
+
+        Copies of the template for different types do not interact, so it is the sum over them.
+        """
+        total: Floats = self.engine.log_probability(potentials, offsets, edges).sum(1)
+        return total

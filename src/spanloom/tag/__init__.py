@@ -1,0 +1,1 @@
+"""Taggers that fill a column, such as parts of speech."""

@@ -1,0 +1,123 @@
+"""The parameter `pos`: a tagger that gives documents the column that they lack, before features are looked at.
+
+With `AUTO` it is trained with the model, on the column of the training data: new text seldom has the column, and a
+model that learned from it would refuse such text. Development data then get the tagger's column, as new text will, so
+that nothing is chosen by tags that people made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from copy import copy
+from pathlib import Path
+
+from spanloom.document import Document
+from spanloom.errors import UsageError
+from spanloom.features import FeatureSet
+from spanloom.model.training import Listener, Progress
+from spanloom.tag.pos_tagger import PosTagger, load_tagger
+from spanloom.tag.spacy_tagger import PREFIX, SpacyTagger
+
+Filler = PosTagger | SpacyTagger
+Source = str | Path | Filler | None
+"""`AUTO`, a trained tagger, the folder of one, or ``spacy:`` and a pipeline of spaCy."""
+
+AUTO = "auto"
+NONE = "none"  # as None, for command lines and TOML files
+COLUMN = "pos"
+_MOST_TAGS = 100  # of a column that is learned unasked; a tagger's time grows with their square
+_EPOCHS = 5
+
+
+def open_tagger(pos: Source) -> Filler | None:
+    """The tagger that the parameter means; none for `AUTO`, which is trained by `learn_tagger`.
+
+    Raises:
+        ModelError: the folder holds no tagger, or a damaged one.
+        UsageError: it is no tagger, one that is not trained, or a pipeline of spaCy that cannot be used.
+    """
+    check_source(pos)
+    if pos in (None, AUTO, NONE):
+        return None
+    if isinstance(pos, str) and pos.startswith(PREFIX):
+        pos = SpacyTagger(pos.removeprefix(PREFIX))
+    if isinstance(pos, str | Path):
+        return load_tagger(pos)
+    _ = pos.fitted if isinstance(pos, PosTagger) else pos.pipeline
+    return pos
+
+
+def check_source(pos: object) -> None:
+    """Whether the parameter can be meant.
+
+    Raises:
+        UsageError: it cannot.
+    """
+    if pos is not None and not isinstance(pos, str | Path | Filler):
+        raise UsageError(f"pos is {pos!r}, expected a tagger, the folder of one, or {AUTO!r}")
+
+
+def learn_tagger(
+    pos: Filler | None, wanted: bool, train: Sequence[Document], dev: list[Document], n_jobs: int | None, seed: int,
+    tell: Listener,
+) -> tuple[Filler | None, list[Document]]:  # fmt: skip
+    """Train the tagger that `AUTO` stands for, where it can be: on the column ``pos`` of the training data.
+
+    Args:
+        pos: another tagger, if one was given.
+        wanted: whether `AUTO` was asked for, and features use the column.
+        train: prepared.
+        dev: prepared.
+        n_jobs: threads; the result does not depend on it.
+        seed: of all random choices.
+        tell: told that it is trained.
+
+    Returns:
+        The tagger, and the development data with its tags; what was given where training data lack the column, or
+        where it is not asked for.
+    """
+    if not wanted:
+        return pos, dev
+    tagged = [document for document in train if document.tokens is not None and len(document.tokens)]
+    if not tagged or not all(_has_tags(document) for document in tagged):
+        return pos, dev
+    if len({tag for document in tagged for tag in document.columns[COLUMN]}) > _MOST_TAGS:
+        return pos, dev
+    tell(Progress("part-of-speech tagger"))
+    own = PosTagger(column=COLUMN, epochs=_EPOCHS, n_jobs=n_jobs, random_state=seed).fit(tagged)
+    return own, own.predict(dev)
+
+
+def _has_tags(document: Document) -> bool:
+    """Whether all tokens have a tag that a tagger can learn."""
+    tags = document.columns.get(COLUMN, ())
+    return len(tags) == len(document.words) and all(tag and not any(map(str.isspace, tag)) for tag in tags)
+
+
+def check_use(tagger: Filler | None, features: FeatureSet) -> None:
+    """Whether a template names the tagger's column.
+
+    Raises:
+        UsageError: none does.
+    """
+    if tagger is not None and tagger.column not in features.needs:
+        raise UsageError(
+            f"pos is given, but no template names the column {tagger.column!r}, which the tagger fills; take features "
+            "that do, such as the preset biomedical for the column 'pos'"
+        )
+
+
+def fill(documents: Iterable[Document], tagger: Filler | None, n_jobs: int | None = 1) -> list[Document]:
+    """Prepared documents; those that lack the tagger's column as copies that have it.
+
+    Args:
+        documents: prepared.
+        tagger: trained; without one the documents stay as they are.
+        n_jobs: threads; the result does not depend on it.
+    """
+    given = list(documents)
+    if tagger is None or all(tagger.column in document.columns for document in given):
+        return given
+    if isinstance(tagger, PosTagger):
+        tagger = copy(tagger).set_params(n_jobs=n_jobs)
+    return list(tagger.stream(given, keep=True))

@@ -1,0 +1,362 @@
+"""A tagger of parts of speech: one tag for each token, by a chain of first order over the same features and engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import monotonic
+from typing import Any, ClassVar, Literal, Self, overload
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+from spanloom.document import Document
+from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, paired
+from spanloom.errors import DataError, UsageError, not_fitted
+from spanloom.features import FeatureSet, build_index
+from spanloom.hypergraph import Ints, SubgraphEngine
+from spanloom.learn import Epoch, TrainingSet, adagrad
+from spanloom.model.corpus import batches, hold_out
+from spanloom.model.parameters import Parameters, check_size
+from spanloom.model.training import Listener, Progress, single
+from spanloom.modelfile import Array, damaged, read_kind, save_model
+from spanloom.parallel import threads, worker_count
+from spanloom.scoring import Weights
+from spanloom.structures.chain import write_tags
+from spanloom.tag.tag_model import TagModel, given_tags, role_names, tag_template
+from spanloom.text import prepare
+
+KIND = "tagger"
+# words, beginnings, endings and shapes of a token and its neighbours; transitions have one weight each
+FEATURES = (
+    "bias",
+    "w[0]",
+    "low[-2..2]",
+    "low[-2]|low[-1]",
+    "low[-1]|low[0]",
+    "low[0]|low[1]",
+    "low[1]|low[2]",
+    "low[-1]|low[1]",
+    "low[-1]|low[0]|low[1]",
+    "norm[0]",
+    "prefix(1..5)",
+    "suffix(1..6)",
+    "w:-3[-1]",
+    "w:-3[1]",
+    "shape[-1..1]",
+    "short_shape[0]",
+    "orth[0]",
+)
+_BATCH_TOKENS = 20_000  # tagged at once
+_HELD_OUT = 0.1  # of the training data, where no development data are given
+_BATCH, _STEPS = 32, 100  # sentences a step of AdaGrad at most; steps a pass at least
+_PATIENCE = 3  # passes without a better accuracy before training stops
+
+
+@dataclass(frozen=True)
+class TaggerReport:
+    """What training saw and chose.
+
+    Args:
+        documents, sentences, tokens: of the training data.
+        development: tokens of the development data.
+        rows: rows of weights.
+        steps: the pass whose weights are kept.
+        accuracy: share of the development data's tokens with the right tag.
+    """
+
+    documents: int
+    sentences: int
+    tokens: int
+    development: int
+    rows: int
+    steps: int
+    accuracy: float
+
+
+class _Description(BaseModel):
+    """What ``model.json`` says of a tagger."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
+
+    params: dict[str, Any]
+    tags: list[str]
+    report: TaggerReport
+
+
+class PosTagger(Parameters):
+    """A trainable tagger that fills a column, such as parts of speech.
+
+    A first-order conditional random field (Lafferty et al. 2001): each tag has weights for the features of its token,
+    each pair of neighbouring tags has one weight.
+
+    Args:
+        features: templates; columns of the data that they name must be there when tagging, too.
+        column: the column that is learned and filled.
+        l2: lambda.
+        epochs: passes of AdaGrad at most; it stops when development accuracy no longer rises, and the best is kept.
+        rate: AdaGrad's first step.
+        min_count: features of fewer training tokens are left out.
+        n_jobs: threads; -1 for all cores. The result does not depend on it.
+        random_state: the seed.
+
+    Attributes after fitting: ``model_``, ``tags_`` and ``report_``.
+
+    >>> notes = [Document("no chest pain", columns={"pos": ["DT", "NN", "NN"]}, tokens=[(0, 2), (3, 8), (9, 13)])] * 20
+    >>> tagger = PosTagger().fit(notes)
+    >>> tagger.predict("no chest wall pain").columns["pos"]
+    ['DT', 'NN', 'NN', 'NN']
+    """
+
+    kind: ClassVar[Literal["tagger"]] = "tagger"
+
+    def __init__(
+        self,
+        features: Sequence[str] = FEATURES,
+        *,
+        column: str = "pos",
+        l2: float = 0.1,
+        epochs: int = 15,
+        rate: float = 0.1,
+        min_count: int = 2,
+        n_jobs: int | None = 1,
+        random_state: int = 0,
+    ) -> None:
+        self.features = features
+        self.column = column
+        self.l2 = l2
+        self.epochs = epochs
+        self.rate = rate
+        self.min_count = min_count
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(
+        self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None
+    ) -> Self:
+        """Train.
+
+        Args:
+            X: documents with tokens and the column, or texts; tokens and sentences are made where they are missing.
+            y: for texts: the tags of each, one for each token, in place of the documents' own.
+            dev: decides how many passes are made: documents, or a pair of X and y; a tenth of the training data, drawn
+                by the seed, when ``None``.
+            progress: told of each pass; accuracy stands where recognizers report F1.
+
+        Raises:
+            DataError: no tokens, or a token without a tag.
+            UsageError: a parameter that cannot be meant.
+        """
+        self.check()
+        began = monotonic()
+        tell = progress or (lambda _: None)
+        train = [prepare(document) for document in self._tagged(X, y)]
+        if dev is None:
+            train, held = hold_out(train, _HELD_OUT, self.random_state) if train else ([], [])
+        else:
+            held = [prepare(document) for document in self._tagged(*development_of(dev), "dev")]
+        given = given_tags(train, self.column)
+        tags = tuple(sorted(set(given)))
+        number = {tag: i for i, tag in enumerate(tags)}
+        numbers = np.array([number[tag] for tag in given], np.int64)
+        wanted = np.array([number.get(tag, -1) for tag in given_tags(held, self.column)] if held else [], np.int64)
+
+        tell(Progress("features", seconds=monotonic() - began))
+        jobs = worker_count(self.n_jobs)
+        features = FeatureSet(self.features)
+        keys = features.keys(train, n_jobs=jobs)
+        built = build_index(keys, min_count=self.min_count)
+        template = tag_template(tags)
+        edges = write_tags(template, role_names(tags), numbers, keys.sentences)
+        data = TrainingSet(
+            SubgraphEngine(template), built.matrix, keys.sentences, edges, built.index.group_sizes, built.counts
+        )
+        sentences = len(keys.sentences) - 1
+        report = TaggerReport(len(train), sentences, len(given), len(wanted), len(built.index), 0, -1.0)
+        model = TagModel(tags, features, built.index, data.zeros)
+        best = _BestPass(data, held, wanted, model, report, self.epochs, jobs, tell, began)
+        batch = min(_BATCH, max(1, sentences // _STEPS))
+        with threads(jobs) as run:
+            adagrad(
+                data, l2=self.l2, epochs=self.epochs, rate=self.rate, batch=batch, seed=self.random_state, run=run,
+                callback=best,
+            )  # fmt: skip
+        self.model_, self.report_ = best.model, best.report
+        return self
+
+    def _tagged(self, X: Given, y: Iterable[Any] | None, name: str = "X") -> Iterator[Document]:
+        """Documents with the column that is learned."""
+        if y is None:
+            return documents_of(X, name)
+        pairs = [(prepare(document), tags) for document, tags in paired(X, y, "tags: one for each token", name)]
+        for i, (document, tags) in enumerate(pairs):
+            if len(tags) != len(document.words):
+                raise DataError(f"item {i} of y has {len(tags)} tags for {len(document.words)} tokens; give each one")
+        return (document.copy(columns={**document.columns, self.column: tags}) for document, tags in pairs)
+
+    @overload
+    def predict(self, X: One, *, keep: bool = ...) -> Document: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def predict(self, X: Several, *, keep: bool = ...) -> list[Document]: ...
+
+    def predict(self, X: Given, *, keep: bool = False) -> Document | list[Document]:
+        """Tag a text or a document, which gives a document, or several, which gives a list.
+
+        The arguments are those of `stream`.
+        """
+        return answer(X, self.stream(X, keep=keep))
+
+    def stream(self, X: Given, *, keep: bool = False) -> Iterator[Document]:
+        """Copies of the documents with the column filled; lazily, in batches.
+
+        Args:
+            X: a text, a document, several of them, or a column of texts; tokens and sentences are made where they are
+                missing.
+            keep: leave a document that has the column as it is.
+        """
+        return self._stream(self.fitted, documents_of(X), keep)
+
+    def _stream(self, model: TagModel, documents: Iterable[Document], keep: bool) -> Iterator[Document]:
+        jobs = worker_count(self.n_jobs)
+        for batch in batches(documents, _BATCH_TOKENS, prepare):
+            wanting = [document for document in batch if not (keep and self.column in document.columns)]
+            found = iter([model.tags[tag] for tag in model.best(wanting, jobs).tolist()])
+            for document in batch:
+                if keep and self.column in document.columns:
+                    yield document
+                else:
+                    own = [next(found) for _ in range(0 if document.tokens is None else len(document.tokens))]
+                    yield document.copy(columns={**document.columns, self.column: own})
+
+    def score(self, X: Given, y: Iterable[Any] | None = None) -> float:
+        """The accuracy, under the name that scikit-learn uses; the arguments are those of `accuracy`."""
+        return self.accuracy(X, y)
+
+    def accuracy(self, X: Given, y: Iterable[Any] | None = None) -> float:
+        """The share of tokens whose tag in the column is the one that the tagger gives.
+
+        Args:
+            X: documents with the column, or texts.
+            y: for texts: the tags of each.
+
+        Raises:
+            DataError: no tokens, or a token without a tag.
+        """
+        documents = [prepare(document) for document in self._tagged(X, y)]
+        given = given_tags(documents, self.column)
+        found = given_tags(list(self.stream(documents)), self.column)
+        return sum(map(str.__eq__, given, found)) / len(given)
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the model as a folder of two files. The same data and seed give the same bytes.
+
+        Args:
+            path: the folder.
+            force: replace a model that is there.
+
+        Raises:
+            UsageError: the folder is there, or the tagger is not trained.
+            DataError: the system refused to write.
+        """
+        save_model(path, KIND, self.description(), self.fitted.arrays(), force=force)
+
+    def description(self) -> dict[str, Any]:
+        """What a model file says of the tagger, as JSON values; with `TagModel.arrays` it is all of it."""
+        model = self.fitted
+        description = _Description(params=self._plain_params(), tags=list(model.tags), report=self.report_)
+        return description.model_dump(mode="json")
+
+    @classmethod
+    def from_parts(cls, description: Mapping[str, Any], arrays: Mapping[str, Array], prefix: str = "") -> Self:
+        """The tagger of `description` and `TagModel.arrays`, such as they stand in another model's file.
+
+        Raises:
+            ModelError, UsageError, ValueError, KeyError, TypeError: they do not belong together; see
+                `spanloom.modelfile.damaged`.
+        """
+        known = _Description.model_validate(description)
+        tagger = cls(**known.params)
+        tagger.check_stored()
+        tagger.model_ = TagModel.from_arrays(known.tags, tagger.features, arrays, prefix)
+        tagger.report_ = known.report
+        return tagger
+
+    def check(self) -> None:
+        """Whether the parameters can be meant.
+
+        Raises:
+            UsageError: one cannot.
+        """
+        self._check_whole_numbers({"epochs": 1, "min_count": 1, "random_state": 0})
+        for name, above in (("l2", False), ("rate", True)):
+            number = getattr(self, name)
+            if not isinstance(number, int | float) or not 0 <= number < np.inf or (above and not number):
+                raise UsageError(f"{name} is {number!r}, expected a number {'above' if above else 'from'} 0")
+            check_size(name, number)
+        if isinstance(self.features, str) or not len(self.features):
+            raise UsageError(f"features is {self.features!r}, expected at least one template")
+        column: Any = self.column
+        if not isinstance(column, str) or not column:
+            raise UsageError(f"column is {column!r}, expected the name of a column")
+        if self.column in FeatureSet(self.features).needs:
+            raise UsageError(f"a template names the column {self.column!r}, which is to be learned; take it out")
+
+    @property
+    def fitted(self) -> TagModel:
+        """The trained model.
+
+        Raises:
+            NotFittedError: there is none yet.
+        """
+        if not hasattr(self, "model_"):
+            raise not_fitted("tagger")
+        model: TagModel = self.model_
+        return model
+
+    @property
+    def tags_(self) -> tuple[str, ...]:
+        """The tags."""
+        return self.fitted.tags
+
+    model_: TagModel
+    report_: TaggerReport
+
+
+@dataclass
+class _BestPass:
+    """Called after each pass: keeps the weights that development data prefer; the last ones where there are none."""
+
+    data: TrainingSet
+    held: Sequence[Document]
+    wanted: Ints
+    model: TagModel
+    report: TaggerReport
+    epochs: int
+    jobs: int
+    tell: Listener
+    began: float
+
+    def __call__(self, epoch: Epoch) -> bool:
+        trial = replace(self.model, weights=single(epoch.weights, self.data))
+        accuracy = float((trial.best(self.held, self.jobs) == self.wanted).mean()) if len(self.wanted) else 0.0
+        if accuracy > self.report.accuracy or not len(self.wanted):
+            self.model = replace(trial, weights=Weights(*(array.copy() for array in trial.weights)))
+            self.report = replace(self.report, steps=epoch.number, accuracy=accuracy)
+        more = min(self.report.steps + _PATIENCE, self.epochs) - epoch.number
+        seconds = monotonic() - self.began
+        left = seconds / epoch.number * more
+        self.tell(Progress("training", epoch.number, self.epochs, epoch.objective, accuracy, seconds, left))
+        return more == 0
+
+
+def load_tagger(path: str | Path) -> PosTagger:
+    """A tagger that was saved.
+
+    Raises:
+        ModelError: the folder holds no tagger, or a damaged one, or one of another format.
+    """
+    raw, arrays = read_kind(path, KIND)
+    with damaged(path):
+        return PosTagger.from_parts(raw, arrays)

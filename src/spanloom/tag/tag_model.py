@@ -1,0 +1,134 @@
+"""What a tagger has learned: a chain with one weight a transition, applied to prepared documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from spanloom.document import Document
+from spanloom.errors import DataError, ModelError
+from spanloom.features import FeatureIndex, FeatureSet
+from spanloom.hypergraph import Ints, Singles, Template
+from spanloom.modelfile import Array
+from spanloom.parallel import even_ranges, threads
+from spanloom.scoring import Weights, role_scores
+from spanloom.structures import chain_template
+from spanloom.tag import kernels_tags as kernels
+
+_INDEX, _WEIGHTS, _TRANSITIONS = "index.", "weights", "transitions"
+_PIECES = 16
+
+
+@dataclass(frozen=True)
+class TagModel:
+    """What a tagger has learned. Using it changes nothing, so threads may share it.
+
+    Args:
+        tags: L names.
+        features: templates.
+        index: which feature has which weights.
+        weights: features (F, L, 1) and transitions (L * L, 1), of tag i before tag j at ``i * L + j``.
+    """
+
+    tags: tuple[str, ...]
+    features: FeatureSet
+    index: FeatureIndex
+    weights: Weights
+
+    def best(self, documents: Sequence[Document], n_jobs: int = 1) -> Ints:
+        """(T,) the numbers of the best tags of prepared documents."""
+        keys = self.features.keys(documents, n_jobs=n_jobs)
+        matrix = self.index.lookup(keys, n_jobs=n_jobs)
+        with threads(n_jobs) as run:
+            scores = role_scores(matrix, self.weights, run=run).roles[:, :, 0]
+            return best_tags(scores, self.weights.constants, keys.sentences, n_jobs)
+
+    def arrays(self, prefix: str = "") -> dict[str, Array]:
+        """The arrays of a model file, under names that begin with ``prefix``."""
+        arrays: dict[str, Array] = {_INDEX + name: array for name, array in self.index.state().items()}
+        arrays[_WEIGHTS], arrays[_TRANSITIONS] = self.weights
+        return {prefix + name: array for name, array in arrays.items()}
+
+    @classmethod
+    def from_arrays(
+        cls, tags: Sequence[str], templates: Sequence[str], arrays: Mapping[str, Array], prefix: str = ""
+    ) -> TagModel:
+        """The model that `arrays` was taken from.
+
+        Raises:
+            ModelError: arrays that do not belong together.
+            KeyError: one is missing.
+        """
+        start = prefix + _INDEX
+        state = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
+        index = FeatureIndex.from_state(state)
+        weights = Weights(arrays[prefix + _WEIGHTS], arrays[prefix + _TRANSITIONS])
+        size = len(tags)
+        if not size or len(set(tags)) < size:
+            raise ModelError(f"the tags are {', '.join(tags) or 'none'}, expected several, each once")
+        for array, shape in zip(weights, ((len(index), size, 1), (size * size, 1)), strict=True):
+            if array.shape != shape or array.dtype != np.float32:
+                raise ModelError(
+                    f"weights of a tagger are {array.dtype} of shape {array.shape}, expected float32 {shape}"
+                )
+        return cls(tuple(tags), FeatureSet(templates), index, weights)
+
+
+def role_names(tags: Sequence[str]) -> list[str]:
+    """The roles of tags; marked, so that none is taken for one of the chain's own nodes, such as ``END``."""
+    return [f"tag={tag}" for tag in tags]
+
+
+def tag_template(tags: Sequence[str]) -> Template:
+    """A chain in which every tag may follow every other; its constants are the L * L transitions in order."""
+    return chain_template(role_names(tags), lambda tag, after: True)
+
+
+def best_tags(scores: Singles, transitions: Singles, offsets: Ints, n_jobs: int = 1) -> Ints:
+    """(T,) the best tags.
+
+    Args:
+        scores: (T, L) of each tag at each token.
+        transitions: (L * L, 1), of tag i before tag j at ``i * L + j``.
+        offsets: (N + 1,) first token of each sentence.
+        n_jobs: threads; the result does not depend on it.
+    """
+    size = scores.shape[1]
+    tags = np.empty(len(scores), np.int64)
+    following = np.ascontiguousarray(transitions.reshape(size, size).T)
+    scores = np.ascontiguousarray(scores)
+    with threads(n_jobs) as run:
+        run(
+            lambda piece: kernels.best_tags(scores, following, offsets, *piece, tags),
+            even_ranges(len(offsets) - 1, _PIECES),
+        )
+    return tags
+
+
+def given_tags(documents: Sequence[Document], column: str) -> list[str]:
+    """The tags that documents have, one after the other.
+
+    Raises:
+        DataError: there are none, or one that cannot be a tag.
+    """
+    for document in documents:
+        size = 0 if document.tokens is None else len(document.tokens)
+        values = document.columns.get(column, [] if not size else None)
+        if values is None or len(values) != size:
+            found = "no column" if values is None else f"{len(values)} values in the column"
+            raise DataError(
+                f"document {document.id!r} has {found} {column!r}, expected a tag for each of {size} tokens"
+            )
+        odd = next((i for i, value in enumerate(values) if not value or any(map(str.isspace, value))), None)
+        if odd is not None:
+            raise DataError(
+                f"document {document.id!r}, token {odd}: the tag in column {column!r} is {values[odd]!r}, expected one "
+                "without white space"
+            )
+    tags = list(chain.from_iterable(document.columns.get(column, ()) for document in documents))
+    if not tags:
+        raise DataError("the data hold no tokens; give annotated text")
+    return tags
