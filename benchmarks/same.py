@@ -186,7 +186,7 @@ def segmenters(sections: Parts) -> Iterator[tuple[str, Job]]:
 def linkers(notes: Parts) -> Iterator[tuple[str, Job]]:
     """Each task, the paper's parameters, and a language model."""
     names = clinical() / "vocabulary.tsv"
-    model = first_of("spanloom.lm:LanguageModel", "spanloom.link.language_model:LanguageModel")
+    model = first_of("spanloom.lm.language_model:LanguageModel", "spanloom.link.language_model:LanguageModel")
 
     def job(lm: bool = False, given: bool = False, **params: Any) -> Job:
         settings: dict[str, Any] = {"features": TEMPLATES, "iterations": 2} | params
@@ -238,7 +238,7 @@ def corpora() -> tuple[Parts, Parts, Parts]:
 def jobs() -> Iterator[tuple[str, Job]]:
     """All that is compared."""
     notes, sections, tagged = corpora()
-    pos_tagger = first_of("spanloom.tag:PosTagger", "spanloom.recognize.pos_tagger:PosTagger")
+    pos_tagger = first_of("spanloom.tag.pos_tagger:PosTagger", "spanloom.recognize.pos_tagger:PosTagger")
     learned = {part: [replace(each, columns={COLUMN: each.columns["pos"]}) for each in tagged[part]] for part in tagged}
 
     def tagger() -> Any:
