@@ -13,8 +13,9 @@ import pytest
 from spanloom.features import PRESETS
 from spanloom.hypergraph import ENGINES
 from spanloom.link import linker
+from spanloom.model import choices
 from spanloom.model.corpus import HEADLESS
-from spanloom.recognize import cascade, choices, recognizer
+from spanloom.recognize import cascade, recognizer
 from spanloom.segment import METHODS, SETS
 from spanloom.structures import READINGS, STRUCTURES
 from spanloom.vocabulary.candidates import METHODS as SEARCHES

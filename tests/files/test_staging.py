@@ -11,9 +11,10 @@ import pytest
 
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError
+from spanloom.files import swap
 from spanloom.files.output import output_file, output_files, output_folder
 from spanloom.files.staging import is_part
-from spanloom.formats import read, swap, validate, write
+from spanloom.formats import read, validate, write
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked, to be killed at a chosen step")
 
