@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import tempfile
 import warnings
@@ -121,7 +122,7 @@ def recognizers(notes: Parts, tagged: Parts, tagger: Callable[[], Any]) -> Itera
     yield "recognizer presets", job(notes, features="biomedical", clusters=8)
     yield (
         "recognizer clinical",
-        job(notes, features="clinical", structure="shared", components=2, vocabulary=clinical() / "vocabulary.tsv"),
+        job(notes, features="clinical", structure="shared", components=2, vocabulary="vocabulary.tsv"),
     )
     yield "recognizer longest", job(notes, structure="semi_markov", longest=4)
     yield "recognizer auto tagger", job(tagged, features=(*TEMPLATES, "pos[-1..1]"))
@@ -272,7 +273,9 @@ def options(given: Sequence[str] | None = None) -> argparse.Namespace:
 
 def main() -> None:
     chosen = options()
+    chosen.out, chosen.before = (path and path.absolute() for path in (chosen.out, chosen.before))
     warnings.simplefilter("ignore")
+    os.chdir(clinical())  # models keep the names of files that they were given
     found: dict[str, Found] = {}
     for name, job in jobs():
         if name.startswith(tuple(chosen.only)):
