@@ -28,7 +28,7 @@ from spanloom.lab import ReadBack, read_back
 from spanloom.lab.canonical import canonical_encodings, possible_mentions
 from spanloom.lab.read_back import SUBSETS
 from spanloom.lab.transitions import Transition, multiplied, relative_ambiguity, transitions
-from spanloom.structures import READINGS, STRUCTURES, MentionTable, Structure
+from spanloom.structures import READINGS, MentionTable, Structure, structure_of
 from spanloom.structures.base import MOST_MENTIONS
 from spanloom.structures.seven_tag import SevenTag
 from spanloom.structures.seven_tag_reading import HEAD, find_runs
@@ -66,7 +66,7 @@ FAR = 5.0  # how many times the precision error of SHARED that of seven tags has
 
 def structure(name: str, components: int = COMPONENTS) -> Structure:
     """A structure for so many components."""
-    return STRUCTURES[name].with_components(components)
+    return structure_of(name, components=components)
 
 
 class WholeHeads(SevenTag):

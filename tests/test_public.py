@@ -59,7 +59,8 @@ PUBLIC = {
     ),
     "spanloom.serve": "Limits Served bind is_loopback open_models serve url",
     "spanloom.structures": (
-        "Crowd Encoded MOST_MENTIONS MentionTable READINGS STRUCTURES Structure TokenMention chain_template configured"
+        "Crowd Encoded MOST_MENTIONS MentionTable READINGS STRUCTURES Structure TokenMention chain_template "
+        "structure_of"
     ),
     "spanloom.tag": "",
     "spanloom.text": (

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from spanloom.model.explanation import Explanation
     from spanloom.recognize import Cascade, Recognizer
     from spanloom.segment import Segmenter
+    from spanloom.structures import Structure
     from spanloom.tag.pos_tagger import PosTagger
     from spanloom.vocabulary import Vocabulary
 
@@ -41,17 +42,24 @@ KINDS: Final = MappingProxyType(
 """Kind, as ``model.json`` and the attribute ``kind`` name it -> what loads it, imported when it is needed."""
 
 
-def load(path: str | Path) -> Model:
+def load(path: str | Path, *, structure: Structure | None = None) -> Model:
     """What was saved as a folder, of whatever kind: a model, or the index of a vocabulary. Loading runs no code.
 
+    Args:
+        path: the folder.
+        structure: of a recognizer whose structure is none of Spanloom's: the file keeps its name and parameters only.
+
     Raises:
-        ModelError: the folder holds no model, or a damaged one, or one of another format or kind.
+        ModelError: the folder holds no model, or a damaged one, or one of another format, kind or structure.
+        UsageError: a structure for a model that is no recognizer.
     """
     kind = read_description(path)["kind"]
     if kind not in KINDS:
         raise ModelError(f"{path}: a model of kind {kind!r}, expected one of {', '.join(KINDS)}")
-    loader: Callable[[str | Path], Model] = resolve_name(KINDS[kind])
-    return loader(path)
+    if structure is not None and kind != "recognizer":
+        raise UsageError(f"{path}: a model of kind {kind!r}, which takes no structure; leave it out")
+    loader: Callable[..., Model] = resolve_name(KINDS[kind])
+    return loader(path) if structure is None else loader(path, structure)
 
 
 def explain(model: Model, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:

@@ -106,8 +106,8 @@ def test_what_else_is_to_be_said_goes_to_standard_error(command, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--structure", "nothing"], "no structure 'nothing'; there are bio, "),
-        (["--against", "nothing"], "no structure 'nothing'"),
+        (["--structure", "nothing"], "structure is 'nothing', expected one of bio, "),
+        (["--against", "nothing"], "structure is 'nothing'"),
         (["--structure", "bio", "--structure", "bilou"], "give one --structure"),
         (["--input-format", "jsonl"], "there is no DATA"),
         (["data.jsonl", "--length", "3"], "leave out DATA"),

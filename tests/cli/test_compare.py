@@ -167,12 +167,8 @@ def test_an_error_of_a_training_is_its_line_in_the_table(command, corpus, tmp_pa
     ("options", "code", "message"),
     [
         (["--structure", "tree"], 2, "structure is 'tree', expected one of bio, "),
-        (
-            ["--structure", "bio:6"],
-            2,
-            "structure is bio:6, expected a number of tokens, at least 1, after semi",
-        ),
-        (["--structure", "semi_markov:0"], 2, "structure is semi_markov:0, expected a number of tokens"),
+        (["--structure", "bio:6"], 2, "structure is 'bio:6', expected one of bio, "),
+        (["--structure", "semi_markov:0"], 2, "longest is 0, expected a whole number from 1"),
         (["--rate", "0"], 2, "rate is 0.0, expected"),
         (["--counting", "all"], 2, "counting is 'all', expected one of both, "),
         (["--features", "none"], 2, "features is 'none', expected one of "),
@@ -297,7 +293,7 @@ def test_one_structure_with_two_settings(command, tmp_path):
     limited, unlimited = json.loads(result.stdout)["rows"]
     assert (limited["name"], unlimited["name"]) == ("semi_markov-2", "semi_markov")
     assert limited["lost"] > unlimited["lost"]
-    assert load(tmp_path / "out" / "semi_markov-2").longest == 2
+    assert load(tmp_path / "out" / "semi_markov-2").structure == "semi_markov(longest=2)"
 
 
 def test_every_option_of_training_is_there(command):

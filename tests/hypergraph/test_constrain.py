@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from spanloom.hypergraph import ENGINES, Child, Hyperedge, Potentials, Template, reference
 from spanloom.hypergraph.constrain import meeting_kinds, rivals
-from spanloom.structures import STRUCTURES, MentionTable, configured
+from spanloom.structures import STRUCTURES, MentionTable, structure_of
 
 TYPES = ("x", "y")
 # how long sentences are whose structures can all be listed
@@ -22,13 +22,9 @@ LENGTHS = {"split": 3, "shared": 4, "heads": 3, "seven_tag": 3}
 COMPONENTS = 2
 
 
-def structure_of(name):
-    return configured(name, components=COMPONENTS)
-
-
 @cache
 def every_structure(name, length):
-    return list(reference.subgraphs(structure_of(name).template(TYPES), length))
+    return list(reference.subgraphs(structure_of(name, components=COMPONENTS).template(TYPES), length))
 
 
 @cache
@@ -43,7 +39,7 @@ def every_mention(name, length):
         pairs = [(row, head) for row in rows for head in ranges if row[2][0][0] <= head[0] and head[1] <= row[2][-1][1]]
         rows, heads = [row for row, _ in pairs], [head for _, head in pairs]
     table = MentionTable.build(rows, heads)
-    return table.take(structure_of(name).holds(table))
+    return table.take(structure_of(name, components=COMPONENTS).holds(table))
 
 
 def scores_of(template, potentials, counting, length, choices):
@@ -62,7 +58,7 @@ def scores_of(template, potentials, counting, length, choices):
 @given(seed=st.integers(0, 2**32 - 1), data=st.data())
 @settings(max_examples=6, deadline=None)
 def test_against_all_structures(name, counting, seed, data):
-    structure, length = structure_of(name), data.draw(st.integers(1, LENGTHS.get(name, 4)))
+    structure, length = structure_of(name, components=COMPONENTS), data.draw(st.integers(1, LENGTHS.get(name, 4)))
     template = structure.template(TYPES)
     rng = np.random.default_rng(seed)
     potentials = Potentials(
@@ -97,7 +93,7 @@ def test_where_every_structure_has_the_path():
 @pytest.mark.parametrize("name", STRUCTURES)
 def test_kinds_that_meet(name):
     """Which kinds stand at one token of some structure, against all structures."""
-    template, length = structure_of(name).template(TYPES), LENGTHS.get(name, 4)
+    template, length = structure_of(name, components=COMPONENTS).template(TYPES), LENGTHS.get(name, 4)
     seen = np.zeros((2, len(template.kinds), len(template.kinds)), bool)
     for choices in every_structure(name, length):
         for token in range(length):

@@ -13,7 +13,7 @@ from spanloom.lab.canonical import (
     possible_mentions,
 )
 from spanloom.lab.transitions import counts
-from spanloom.structures import STRUCTURES
+from spanloom.structures import STRUCTURES, structure_of
 
 CANONICAL = [name for name, structure in STRUCTURES.items() if structure.only_canonical and not structure.heads]
 
@@ -21,7 +21,7 @@ CANONICAL = [name for name, structure in STRUCTURES.items() if structure.only_ca
 @pytest.mark.parametrize("length", [1, 2, 3, 4])
 @pytest.mark.parametrize("name", CANONICAL)
 def test_every_sub_hypergraph_encodes_some_mentions(name, length):
-    structure = STRUCTURES[name].with_components(2)
+    structure = structure_of(name, components=2)
     held = components_held(structure, 2)
     assert canonical_encodings(structure, length, held) == counts(structure.template(("x",)), length)[-1]
 
@@ -47,7 +47,7 @@ def test_possible_mentions():
 
 @pytest.mark.parametrize(("name", "held"), [("bio", 1), ("separators", 1), ("shared", 2), ("split", 2)])
 def test_components_held(name, held):
-    assert components_held(STRUCTURES[name].with_components(2), 4) == held
+    assert components_held(structure_of(name, components=2), 4) == held
 
 
 def test_too_many_sets_to_list():

@@ -62,11 +62,19 @@ def test_the_tenth_that_is_held_out_is_the_one_of_fit(documents):
 def test_both_ways_of_counting_only_where_they_differ():
     found = variants(["shared", "bio", "shared"], components=2)
     assert [tuple(variant) for variant in found] == [
-        ("shared-subgraphs", "shared", "subgraphs", None),
-        ("shared-derivations", "shared", "derivations", None),
-        ("bio", "bio", "subgraphs", None),
+        ("shared-subgraphs", "shared", "subgraphs"),
+        ("shared-derivations", "shared", "derivations"),
+        ("bio", "bio", "subgraphs"),
     ]
     assert [variant.name for variant in variants(["split", "bilou"], "derivations")] == ["split-derivations", "bilou"]
+
+
+def test_parameters_of_structures():
+    found = variants(["semi_markov:6", "semi_markov(longest=6)", "split(components=2)"], "subgraphs")
+    assert [(variant.name, variant.structure) for variant in found] == [
+        ("semi_markov-6", "semi_markov(longest=6)"),
+        ("split-2-subgraphs", "split(components=2)"),
+    ]
 
 
 @pytest.mark.parametrize("given", [(["tree"],), (["bio"], "twice")])

@@ -11,7 +11,7 @@ import pytest
 from spanloom.errors import UsageError
 from spanloom.hypergraph import Child, Hyperedge, Template, reference
 from spanloom.lab.transitions import counts, growth, relative_ambiguity, transitions
-from spanloom.structures import STRUCTURES
+from spanloom.structures import STRUCTURES, structure_of
 
 TABLE_1 = {"shared": [2, 8, 80, 3584, 533504], "split": [2, 8, 80, 6656, 2367488]}
 
@@ -54,7 +54,7 @@ SIMPLE_MATRIX = [
 
 
 def shared(components, name="shared"):
-    return STRUCTURES[name].with_components(components).template(())
+    return structure_of(name, components=components).template(())
 
 
 @pytest.mark.parametrize("name", TABLE_1)
@@ -105,7 +105,7 @@ def test_counts_are_exact_where_floating_point_is_not():
 
 @pytest.mark.parametrize("name", STRUCTURES)
 def test_every_structure_is_counted_as_it_is_enumerated(name):
-    template = STRUCTURES[name].with_components(2).template(("x",))
+    template = structure_of(name, components=2).template(("x",))
     assert counts(template, 3) == [sum(1 for _ in reference.subgraphs(template, n)) for n in (1, 2, 3)]
 
 

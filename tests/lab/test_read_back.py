@@ -9,7 +9,7 @@ import pytest
 from spanloom import Document, Mention
 from spanloom.lab import read_back
 from spanloom.lab.read_back import BATCH_TOKENS
-from spanloom.structures import STRUCTURES
+from spanloom.structures import STRUCTURES, structure_of
 from spanloom.structures.base import GAP
 
 # Figure 4, second and third example, and what no model holds
@@ -34,7 +34,7 @@ LOSSES = Document(
 
 
 def result(name, *documents, components=3):
-    return read_back(documents, STRUCTURES[name].with_components(components))
+    return read_back(documents, structure_of(name, components=components))
 
 
 def test_shared_reads_the_second_example_of_figure_4_without_error():

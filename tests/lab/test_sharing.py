@@ -7,14 +7,14 @@ import pytest
 from spanloom.hypergraph import Child, Hyperedge, Template
 from spanloom.hypergraph.reference import derivations, subgraphs
 from spanloom.lab.sharing import shares_nodes
-from spanloom.structures import STRUCTURES
+from spanloom.structures import STRUCTURES, structure_of
 
 LENGTH = 3  # tokens; with two components, all that is shared is shared within them
 
 
 @pytest.mark.parametrize("name", STRUCTURES)
 def test_it_agrees_with_a_list_of_all_structures(name):
-    template = STRUCTURES[name].with_components(2).template(("mention",))
+    template = structure_of(name, components=2).template(("mention",))
     counts = [sum(1 for _ in every(template, LENGTH)) for every in (derivations, subgraphs)]
     assert shares_nodes(template) == (counts[0] != counts[1])
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from spanloom.hypergraph import Potentials, reference
 from spanloom.structures import STRUCTURES, MentionTable
+from spanloom.structures.flagged import boundaries
 
 TYPES = ("x", "y")
 FLAGGED = ("mention_hypergraph", "separators", "separator_states")
@@ -36,6 +37,19 @@ def table(mentions):
 def quads(mentions):
     """The other way; all mentions must have one range."""
     return [(n, kind, first, end) for n, kind, ((first, end),) in mentions.rows()]
+
+
+def readings(found):
+    """Every set of mentions of one sentence and one type that has exactly these boundaries, as sorted ranges."""
+    every = [
+        (first, end)
+        for first, end in every_range(len(found.start))
+        if found.start[first] and found.go_on[first : end - 1].all() and found.end[end - 1]
+    ]
+    for chosen in (chosen for size in range(len(every) + 1) for chosen in combinations(every, size)):
+        again = boundaries(table((0, 0, *mention) for mention in chosen), offsets_of([len(found.start)]), 1)
+        if all(np.array_equal(a, b) for a, b in zip(again, found, strict=True)):
+            yield chosen
 
 
 def offsets_of(lengths):

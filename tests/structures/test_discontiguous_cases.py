@@ -10,7 +10,7 @@ import pytest
 from structure_helpers import offsets_of, picks
 
 from spanloom.hypergraph import ENGINES, Potentials
-from spanloom.structures import READINGS, STRUCTURES, MentionTable
+from spanloom.structures import READINGS, STRUCTURES, MentionTable, structure_of
 
 CASES = tomllib.loads((Path(__file__).parents[1] / "cases" / "discontiguous.toml").read_text(encoding="utf-8"))["case"]
 STRANDS = ("shared", "split")
@@ -181,6 +181,6 @@ def test_gaps_with_several_parents_and_children_are_ambiguous():
 def test_too_many_components_are_lost(name):
     case = named("blood or dark")
     table = MentionTable.build((0, 0, ranges) for ranges in mentions_of(case))
-    lost = STRUCTURES[name].with_components(2).encode(table, offsets_of([len(case["tokens"])]), TYPES).lost
+    lost = structure_of(name, components=2).encode(table, offsets_of([len(case["tokens"])]), TYPES).lost
     assert list(lost) == [2]  # dark ... material ... vomit
     assert "3 components" in lost[2]

@@ -18,13 +18,14 @@ from structure_helpers import (
     offsets_of,
     picks,
     quads,
+    readings,
     sub_hypergraphs,
     table,
 )
 
 from spanloom.hypergraph import ENGINES, SubgraphEngine
 from spanloom.structures import READINGS, STRUCTURES, MentionTable
-from spanloom.structures.boundaries import Boundaries, boundaries, readings
+from spanloom.structures.flagged import Boundaries, boundaries
 
 LONGEST = 4
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from structure_helpers import CHAINS, FLAGGED, offsets_of, picks, quads, table
+from structure_helpers import CHAINS, FLAGGED, offsets_of, picks, quads, readings, table
 
 from spanloom.hypergraph import ENGINES, Potentials, reference
 from spanloom.structures import READINGS, STRUCTURES
-from spanloom.structures.boundaries import boundaries, readings
+from spanloom.structures.flagged import boundaries
 
 CASES = tomllib.loads((Path(__file__).parents[1] / "cases" / "nested.toml").read_text(encoding="utf-8"))["case"]
 NINE = [case for case in CASES if case["name"].startswith("an Apache helicopter")]

@@ -180,7 +180,7 @@ def cells(row):
 @settings(max_examples=150, deadline=None)
 def test_any_mentions_of_any_batch(batch, components):
     lengths, rows = batch
-    structure, offsets = SEVEN.with_components(components), offsets_of(lengths)
+    structure, offsets = SevenTag(components), offsets_of(lengths)
     table = MentionTable.build(rows)
     encoded = structure.encode(table, offsets, TYPES)
     SubgraphEngine(structure.template(TYPES)).role_counts(encoded.edges, offsets)  # refuses what is no structure
@@ -270,16 +270,16 @@ def test_start_roles():
 @pytest.mark.parametrize("components", [0, -1])
 def test_components_below_one(components):
     with pytest.raises(UsageError, match=f"components is {components}"):
-        SEVEN.with_components(components)
+        SevenTag(components)
 
 
 def test_fewer_components():
     """Bodies are paired into mentions that the structure holds."""
-    two = SEVEN.with_components(2)
+    two = SevenTag(2)
     assert isinstance(two, SevenTag)
     assert read("BD O BD O BD", structure=two) == [((0, 1), (2, 3))]
     assert read("BD O BD O BD", "all", two) == [((0, 1), (2, 3)), ((0, 1), (4, 5)), ((2, 3), (4, 5))]
-    assert read("BH O BD", structure=SEVEN.with_components(1)) == [((0, 1),)]
+    assert read("BH O BD", structure=SevenTag(1)) == [((0, 1),)]
 
 
 @pytest.mark.parametrize("length", [1, 2, 5, 9])

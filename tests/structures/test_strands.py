@@ -15,19 +15,17 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 from structure_helpers import offsets_of
 
 from spanloom.structures.base import Crowd, MentionTable
-from spanloom.structures.boundaries import boundaries, read_nested
-from spanloom.structures.steps import ADVANCE, END, STAY, component_pieces, steps
-from spanloom.structures.strand_runs import Strand
-from spanloom.structures.strands import crowded, draw, find_all, find_enough
-from spanloom.structures.strands import ranges as as_mentions
+from spanloom.structures.strands.graph import Strand, draw
+from spanloom.structures.strands.pieces import ADVANCE, END, STAY, component_pieces
+from spanloom.structures.strands.reading import crowded, find_all, find_enough
+from spanloom.structures.strands.reading import ranges as as_mentions
 
 MOST = 10**6
 
 
 def lay(mentions, offsets, types, components):
     """The union of the paths of mentions with gaps."""
-    way = steps(component_pieces(mentions))
-    return draw(way, offsets[mentions.sentence], mentions.kind, (int(offsets[-1]), types, 2 * components - 1))
+    return draw(component_pieces(mentions), mentions, offsets, types, 2 * components - 1)
 
 
 def read_enough(strand, offsets):
@@ -210,11 +208,32 @@ def test_limit(batch, most):
     assert crowded(strand, offsets, most) == [Crowd(*key, seen[key]) for key in sorted(seen) if seen[key] > most]
 
 
+def brackets(mentions):
+    """The nested reading of mentions of one sentence and type without gaps: an end closes the latest open start.
+
+    A start is closed once, unless it is the only one left and something goes on to the next token: then it stays open.
+    Where nothing goes on, all open starts end.
+    """
+    starts, ends = {first for first, _ in mentions}, {end for _, end in mentions}
+    found, opened = [], []
+    for token in sorted(starts | {end - 1 for end in ends}):
+        opened += [token] if token in starts else []
+        if token + 1 in ends:
+            goes_on = any(first <= token < end - 1 for first, end in mentions)
+            closed = opened[-1:] if goes_on else opened
+            found += [(first, token + 1) for first in closed]
+            opened = opened[: max(len(opened) - 1, 1)] if goes_on else []
+    return sorted(found, key=lambda mention: (mention[0], -mention[1]))
+
+
 @given(batches(components=1, longest=12), st.integers(1, 3))
-def test_without_gaps_as_the_multigraph(batch, components):
+def test_without_gaps_mentions_are_brackets(batch, components):
     table, offsets, types, _ = batch
-    strand = lay(table, offsets, types, components)
-    assert read_enough(strand, offsets).rows() == read_nested(boundaries(table, offsets, types), offsets).rows()
+    found = read_enough(lay(table, offsets, types, components), offsets).rows()
+    own: dict = {}
+    for n, k, (mention,) in table.rows():
+        own.setdefault((n, k), []).append(mention)
+    assert sorted(found) == sorted((*key, (mention,)) for key, group in own.items() for mention in brackets(group))
 
 
 @settings(max_examples=15)

@@ -15,7 +15,7 @@ from spanloom.lab import ReadBack, read_back
 from spanloom.lab.canonical import components_held, count_canonical, possible_mentions
 from spanloom.lab.read_back import SUBSETS
 from spanloom.lab.transitions import Transition, multiplied, relative_ambiguity, transitions
-from spanloom.structures import READINGS, STRUCTURES, Structure
+from spanloom.structures import READINGS, Structure, structure_of
 
 _COMPONENTS, _LENGTH = 3, 5
 _COUNTED = "shared"
@@ -40,23 +40,24 @@ def run(
     if data is not None:
         if length is not None or against is not None:
             raise UsageError("--length and --against count encodings of any text; leave them out, or leave out DATA")
-        _compare(data, [_find(name, most) for name in structure or _COMPARED], most, input_format, as_json, quiet)
+        _compare(
+            data,
+            [structure_of(name, components=most) for name in structure or _COMPARED],
+            most,
+            input_format,
+            as_json,
+            quiet,
+        )
         return
     if input_format is not None:
         raise UsageError("--input-format says how DATA is written, and there is no DATA")
     names = structure or [_COUNTED]
     if len(names) > 1:
         raise UsageError(f"found {len(names)} structures; without DATA give one --structure, and another as --against")
-    counted = _Counted.of(_find(names[0], most), most)
-    other = None if against is None else _Counted.of(_find(against, most), most)
+    counted = _Counted.of(structure_of(names[0], components=most), most)
+    other = None if against is None else _Counted.of(structure_of(against, components=most), most)
     values = _values(counted, other, _LENGTH if length is None else length)
     print(json.dumps(values) if as_json else "\n".join(_lines(values)))
-
-
-def _find(name: str, components: int) -> Structure:
-    if name not in STRUCTURES:
-        raise UsageError(f"no structure {name!r}; there are {', '.join(STRUCTURES)}")
-    return STRUCTURES[name].with_components(components)
 
 
 @dataclass(frozen=True)

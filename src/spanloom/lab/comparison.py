@@ -6,6 +6,7 @@ chosen by F1 on development data, and each model is shown without the penalty an
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
@@ -28,14 +29,15 @@ from spanloom.model.training import Progress
 from spanloom.recognize.cascade import Cascade
 from spanloom.recognize.cascade_store import CascadeReport
 from spanloom.recognize.recognizer import HELD_OUT, Recognizer
-from spanloom.structures import STRUCTURES
+from spanloom.structures import structure_of
 from spanloom.text import prepare
 
 SAMPLES = 1000  # of the bootstrap
 BOTH = "both"
 COUNTINGS = (BOTH, "subgraphs", "derivations")
 CASCADE = "cascade"  # stands among the structures, though it is several chains
-LIMITED = "semi_markov"  # whose mentions may be limited in length
+_LIMITED = re.compile(r"^(semi_markov):(\w+)$")  # an older way to write a parameter
+_VALUE = re.compile(r"=(\w+)")  # of a parameter, in a structure's text
 OWN_HEADS, HEAD_CHAIN = "model", "chain"
 Model = Recognizer | Cascade
 HeadFinder = Callable[[Iterable[Document]], Iterable[Document]]
@@ -46,23 +48,21 @@ class Variant(NamedTuple):
 
     Args:
         name: for people and files; it holds the counting where that makes a difference.
-        structure: a key of `STRUCTURES`, or ``cascade``.
+        structure: of a `Recognizer`, as text, or ``cascade``.
         counting: a key of `spanloom.hypergraph.ENGINES`.
-        longest: tokens of a mention, at most; ``None`` as the other parameters say.
     """
 
     name: str
     structure: str
     counting: str
-    longest: int | None = None
 
 
 def variants(structures: Iterable[str], counting: str = BOTH, components: int = 3) -> list[Variant]:
     """The structures to compare; where nodes are shared with both ways of counting, elsewhere they are the same.
 
     Args:
-        structures: keys of `STRUCTURES`, or ``cascade``; ``semi_markov:6`` has mentions of at most 6 tokens. One that
-            is repeated counts once.
+        structures: as `Recognizer` takes them, or ``cascade``; ``semi_markov:6`` is short for
+            ``semi_markov(longest=6)``. One that is repeated counts once.
         counting: ``both``, ``subgraphs`` or ``derivations``.
         components: as for `Recognizer`.
 
@@ -75,24 +75,19 @@ def variants(structures: Iterable[str], counting: str = BOTH, components: int = 
     if counting not in COUNTINGS:
         raise UsageError(f"counting is {counting!r}, expected one of {', '.join(COUNTINGS)}")
     chosen = COUNTINGS[1:] if counting == BOTH else (counting,)
-    found = []
-    for given in dict.fromkeys(structures):
-        name, colon, longest = given.partition(":")
-        if name not in (*STRUCTURES, CASCADE):
-            raise UsageError(f"structure is {given!r}, expected one of {', '.join(STRUCTURES)}, {CASCADE}")
-        if colon:
-            found.append(_limited(name, longest))
-        elif name != CASCADE and shares_nodes(STRUCTURES[name].with_components(components).template(("mention",))):
-            found += [Variant(f"{name}-{way}", name, way) for way in chosen]
+    found: dict[str, list[Variant]] = {}
+    for given in structures:
+        text = _LIMITED.sub(r"\1(longest=\2)", given)
+        if text == CASCADE:
+            found[text] = [Variant(text, text, COUNTINGS[1])]
+            continue
+        structure = structure_of(text)
+        name = "-".join([structure.name, *_VALUE.findall(str(structure))])
+        if shares_nodes(structure_of(text, components=components).template(("mention",))):
+            found[name] = [Variant(f"{name}-{way}", str(structure), way) for way in chosen]
         else:
-            found.append(Variant(name, name, COUNTINGS[1]))
-    return found
-
-
-def _limited(name: str, longest: str) -> Variant:
-    if name != LIMITED or not longest.isdecimal() or int(longest) < 1:
-        raise UsageError(f"structure is {name}:{longest}, expected a number of tokens, at least 1, after {LIMITED}:")
-    return Variant(f"{name}-{int(longest)}", name, COUNTINGS[1], int(longest))
+            found[name] = [Variant(name, str(structure), COUNTINGS[1])]
+    return [variant for group in found.values() for variant in group]
 
 
 def build(variant: Variant, params: Mapping[str, Any]) -> Model:
@@ -105,8 +100,7 @@ def build(variant: Variant, params: Mapping[str, Any]) -> Model:
     if variant.structure == CASCADE:
         model = Cascade(**_of_chains(params))
     else:
-        limit = {} if variant.longest is None else {"longest": variant.longest}
-        model = Recognizer(**{"structure": variant.structure, "counting": variant.counting, **params, **limit})
+        model = Recognizer(**{"structure": variant.structure, "counting": variant.counting, **params})
     model.check()
     return model
 
@@ -267,7 +261,7 @@ def _chosen(model: Model, finders: Mapping[str, HeadFinder] | None) -> Mapping[s
 
 def finds_heads(model: Model) -> bool:
     """Whether a model's mentions have heads."""
-    return isinstance(model, Recognizer) and STRUCTURES[model.structure].heads
+    return isinstance(model, Recognizer) and model.fitted.structure.heads
 
 
 def _sizes(model: Model) -> dict[str, int]:

@@ -96,7 +96,7 @@ def read_back(documents: Iterable[Document], structure: Structure) -> ReadBack:
 
     Args:
         documents: tokens and sentences are made where they are missing.
-        structure: one of `spanloom.structures.STRUCTURES`, or such a one ``with_components``.
+        structure: such as one of `spanloom.structures.STRUCTURES`.
 
     Raises:
         DataError: the tokens or sentences of a document contradict its text, or the structure has heads and a mention

@@ -14,7 +14,7 @@ from spanloom.model.structured import Tagger
 from spanloom.model.training import single
 from spanloom.parallel import threads
 from spanloom.scoring import Weights
-from spanloom.structures import configured
+from spanloom.structures import STRUCTURES
 
 STRUCTURE: Final = "bilou"
 PASSES = 8
@@ -45,7 +45,7 @@ def fit_chain(
     if len(keys.offsets) < 2:
         raise DataError("the training data hold no tokens; give annotated text")
     built = build_index(keys)
-    structure = configured(STRUCTURE, 1, None)
+    structure = STRUCTURES[STRUCTURE]
     empty = Weights.zeros(0, 0, 0, structure.lanes(types))
     tagger = Tagger.build(structure, "subgraphs", types, features, built.index, empty)
     edges = structure.encode(Gold(documents, types).table, keys.sentences, types).edges

@@ -21,9 +21,7 @@ from spanloom.link.runs import DEGREES
 from spanloom.link.system import System
 from spanloom.lm.language_model import LanguageModel
 from spanloom.modelfile import Array, Bounded, damaged, read_kind, save_model
-from spanloom.recognize.recognizer import Recognizer
 from spanloom.recognize.store import (
-    Params,
     RuleTexts,
     TaggerDescription,
     describe,
@@ -35,6 +33,7 @@ from spanloom.recognize.store import (
     shared_arrays,
     tagger_arrays,
 )
+from spanloom.structures import STRUCTURES
 from spanloom.vocabulary import memory as remembered
 from spanloom.vocabulary.candidates import METHODS, CandidateFinder
 from spanloom.vocabulary.key_table import KeyTable
@@ -156,9 +155,8 @@ def read_linker(path: str | Path) -> StoredLinker:
 def _system(description: _Description, arrays: Mapping[str, Array]) -> System:
     plan = description.search
     _check_search(plan)
-    params = Params(**Recognizer(STRUCTURE).get_params())
     shared = read_shared(description.rules, arrays)
-    tagger = read_tagger(description.chain, params, shared, arrays, _CHAIN)
+    tagger = read_tagger(description.chain, STRUCTURES[STRUCTURE], shared, arrays, _CHAIN)
     types = tagger.types
     vocabulary = Vocabulary.from_arrays(_part(arrays, _VOCABULARY))
     concepts = Concepts(vocabulary, _combinations(arrays, len(vocabulary)))

@@ -16,7 +16,6 @@ from spanloom.modelfile import damaged, read_kind, save_model
 from spanloom.recognize.links import PREFIX, STRUCTURE, column_names
 from spanloom.recognize.recognizer import Recognizer
 from spanloom.recognize.store import (
-    Params,
     RuleTexts,
     TaggerDescription,
     describe,
@@ -28,6 +27,7 @@ from spanloom.recognize.store import (
     shared_arrays,
     tagger_arrays,
 )
+from spanloom.structures import STRUCTURES
 from spanloom.tag.filling import Filler
 
 KIND = "cascade"
@@ -119,11 +119,10 @@ def read_cascade(path: str | Path) -> StoredCascade:
         types = _types(description)
         shared = read_shared(description.rules, arrays)
         pos = read_pos(description.pos, arrays)
-        params = Params(**Recognizer(STRUCTURE).get_params())
         columns = column_names(sorted(types))
         chains = []
         for number, part in enumerate(description.chains):
-            tagger = read_tagger(part, params, shared, arrays, _prefix(number))
+            tagger = read_tagger(part, STRUCTURES[STRUCTURE], shared, arrays, _prefix(number))
             _check_columns(tagger, [columns[name] for name in types[:number]])
             chain = Recognizer(STRUCTURE, part.templates, pos=None)
             chain.types_, chain.tagger_, chain.strongest_ = tagger.types, tagger, part.strongest

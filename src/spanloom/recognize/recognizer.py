@@ -39,7 +39,7 @@ from spanloom.model.training import Development, Listener, Notice, Progress, Tra
 from spanloom.parallel import worker_count
 from spanloom.recognize.store import Stored, read_recognizer, write_recognizer
 from spanloom.scoring import Weights
-from spanloom.structures import READINGS, STRUCTURES, configured
+from spanloom.structures import READINGS, Structure, structure_of
 from spanloom.tag.filling import (
     AUTO,
     COLUMN,
@@ -62,10 +62,11 @@ class Recognizer(MentionEstimator):
     """A trainable recognizer of mentions.
 
     Args:
-        structure: a key of `STRUCTURES`.
+        structure: a key of `STRUCTURES`, perhaps with parameters, as in ``semi_markov(longest=6)``; or a `Structure`,
+            also of a class of your own, which `load` must then be given again.
         features: a key of `PRESETS`, or templates.
-        components: how many parts a mention has at most; read by the structures that hold gaps.
-        longest: how many tokens a mention has at most, any number when ``None``; read by ``semi_markov``.
+        components: short for the parameter of structures that hold gaps: how many parts a mention has at most.
+        longest: short for the parameter of ``semi_markov``: how many tokens a mention has at most.
         counting: ``subgraphs`` or ``derivations`` (see `spanloom.hypergraph`).
         optimizer: ``adagrad``, or ``lbfgs`` for the optimum itself.
         l2: lambda; several are tried, and development F1 decides. ``None`` for `LAMBDAS`.
@@ -108,7 +109,7 @@ class Recognizer(MentionEstimator):
 
     def __init__(
         self,
-        structure: StructureName = "separators",
+        structure: StructureName | Structure = "separators",
         features: Preset | Sequence[str] = "biomedical",
         *,
         components: int = 3,
@@ -218,7 +219,7 @@ class Recognizer(MentionEstimator):
 
     def _more_templates(self) -> Sequence[str]:
         """Templates beside those that ``features`` names."""
-        return configured(self.structure, self.components, self.longest).templates()
+        return self._structure.templates()
 
     def _prepare(
         self, train: list[Document], types: tuple[str, ...], features: FeatureSet
@@ -229,7 +230,7 @@ class Recognizer(MentionEstimator):
         built = build_index(keys, min_count=self.min_count)
         offsets = keys.sentences
         del keys
-        structure = configured(self.structure, self.components, self.longest)
+        structure = self._structure
         empty = Weights.zeros(0, 0, 0, structure.lanes(types))
         tagger = Tagger.build(structure, self.counting, types, features, built.index, empty)
         gold = Gold(train, types, self._headless)
@@ -318,7 +319,8 @@ class Recognizer(MentionEstimator):
             UsageError: the folder is there, or the recognizer is not trained.
             DataError: the system refused to write.
         """
-        params = self._plain_params() | ({"pos": None} if isinstance(self.pos, Filler) else {})
+        params = self._plain_params() | {"structure": str(self.structure)}
+        params |= {"pos": None} if isinstance(self.pos, Filler) else {}
         write_recognizer(Stored(params, self.fitted, self.report_, self.strongest_, self.pos_), path, force=force)
 
     def log_likelihood(self, X: Given) -> Floats:
@@ -360,9 +362,9 @@ class Recognizer(MentionEstimator):
         Raises:
             UsageError: one cannot.
         """
+        structure_of(self.structure)
         choices: dict[str, Iterable[str]] = {
-            "structure": STRUCTURES, "counting": ENGINES, "optimizer": OPTIMIZERS, "reading": READINGS,
-            "headless": HEADLESS,
+            "counting": ENGINES, "optimizer": OPTIMIZERS, "reading": READINGS, "headless": HEADLESS,
         }  # fmt: skip
         if isinstance(self.features, str):
             choices["features"] = PRESETS
@@ -378,13 +380,17 @@ class Recognizer(MentionEstimator):
         longest: Any = self.longest
         if longest is not None and not isinstance(longest, Integral):
             raise UsageError(f"longest is {longest!r}, expected a whole number, or None")
-        configured(self.structure, self.components, self.longest)
+        _ = self._structure
         self._check_jobs()
         self._check_positive("rate")
 
     @property
+    def _structure(self) -> Structure:
+        return structure_of(self.structure, components=self.components, longest=self.longest)
+
+    @property
     def _headless(self) -> str | None:
-        return self.headless if STRUCTURES[self.structure].heads else None
+        return self.headless if self._structure.heads else None
 
     @property
     def fitted(self) -> Tagger:
@@ -406,13 +412,18 @@ class Recognizer(MentionEstimator):
     pos_: Filler | None = None
 
 
-def load(path: str | Path) -> Recognizer:
+def load(path: str | Path, structure: Structure | None = None) -> Recognizer:
     """A recognizer that was saved.
 
+    Args:
+        path: the folder.
+        structure: that of the model, where its class is none of Spanloom's: the file keeps its name and parameters, and
+            no code.
+
     Raises:
-        ModelError: the folder holds no recognizer, or a damaged one, or one of another format.
+        ModelError: the folder holds no recognizer, or a damaged one, or one of another format or structure.
     """
-    stored = read_recognizer(path)
+    stored = read_recognizer(path, structure)
     try:
         recognizer = Recognizer(**stored.params)
         recognizer.check_stored()

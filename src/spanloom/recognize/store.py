@@ -19,7 +19,7 @@ from spanloom.model.strongest import Strongest
 from spanloom.model.structured import Tagger
 from spanloom.modelfile import Array, Bounded, damaged, read_kind, save_model
 from spanloom.scoring import Weights
-from spanloom.structures import STRUCTURES, configured
+from spanloom.structures import STRUCTURES, Structure, structure_of
 from spanloom.tag.filling import Filler
 from spanloom.tag.pos_tagger import PosTagger
 from spanloom.tag.spacy_tagger import SpacyTagger
@@ -111,19 +111,38 @@ def write_recognizer(stored: Stored, path: str | Path, *, force: bool) -> None:
     save_model(path, KIND, description.model_dump(mode="json"), arrays, force=force)
 
 
-def read_recognizer(path: str | Path) -> Stored:
+def read_recognizer(path: str | Path, structure: Structure | None = None) -> Stored:
     """Read a recognizer.
 
+    Args:
+        path: the folder.
+        structure: that of the model, where its class is none of Spanloom's.
+
     Raises:
-        ModelError: the folder holds no recognizer, or a damaged one, or one of another format.
+        ModelError: the folder holds no recognizer, or a damaged one, or one of another format or structure.
     """
     raw, arrays = read_kind(path, KIND)
     with damaged(path):
         description = _Description.model_validate(raw)
+        params = description.params
+        own = _own_structure(params)
+    known, chosen = params.structure if own is None else str(own), structure or own
+    if chosen is None or str(chosen) != known:
+        found = "none was given" if structure is None else f"{structure} was given"
+        raise ModelError(f"{path}: a model of structure {known}, but {found}; use load(path, structure=...) in Python")
+    with damaged(path):
         shared = read_shared(description.rules, arrays)
-        tagger = read_tagger(description, description.params, shared, arrays)
+        tagger = read_tagger(description, chosen, shared, arrays, counting=params.counting)
         pos = read_pos(description.pos, arrays)
-    return Stored(description.params.model_dump(), tagger, description.report, description.strongest, pos)
+    own_params = params.model_dump() | ({"structure": structure} if structure else {})
+    return Stored(own_params, tagger, description.report, description.strongest, pos)
+
+
+def _own_structure(params: Params) -> Structure | None:
+    """One of Spanloom's structures; ``None`` for another."""
+    if params.structure.partition("(")[0] not in STRUCTURES:
+        return None
+    return structure_of(params.structure, components=params.components, longest=params.longest)
 
 
 def describe(tagger: Tagger, strongest: Strongest) -> TaggerDescription:
@@ -143,19 +162,20 @@ def tagger_arrays(tagger: Tagger, prefix: str = "") -> dict[str, Array]:
 
 
 def read_tagger(
-    description: TaggerDescription, params: Params, shared: Shared, arrays: Mapping[str, Array], prefix: str = ""
-) -> Tagger:
+    description: TaggerDescription, structure: Structure, shared: Shared, arrays: Mapping[str, Array],
+    prefix: str = "", counting: str = "subgraphs",
+) -> Tagger:  # fmt: skip
     """A tagger from its description and its arrays; raises what `damaged` turns into a `ModelError`."""
-    if params.structure not in STRUCTURES or params.counting not in ENGINES or not description.types:
-        raise ModelError(f"structure {params.structure!r}, counting {params.counting!r}, types {description.types}")
+    if counting not in ENGINES or not description.types:
+        raise ModelError(f"counting {counting!r}, types {description.types}")
     start = prefix + _INDEX
     state = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
     index = FeatureIndex.from_state(state)
     features = FeatureSet(description.templates, clusters=shared.clusters, resources=shared.resources)
     weights, constants = arrays[prefix + "weights"], arrays[prefix + "constants"]
     tagger = Tagger.build(
-        configured(params.structure, params.components, params.longest), params.counting, description.types, features,
-        index, Weights(weights, constants), description.penalty, description.scalings,
+        structure, counting, description.types, features, index, Weights(weights, constants), description.penalty,
+        description.scalings,
     )  # fmt: skip
     template, kinds = tagger.engine.template, tagger.structure.lanes(description.types)
     for name, array, shape in (

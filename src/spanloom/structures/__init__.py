@@ -1,15 +1,21 @@
 """Structures: how mentions become hyperedges of a template, and hyperedges mentions."""
 
+from __future__ import annotations
+
+import re
+from dataclasses import fields, replace
+from typing import Any
+
+from spanloom.errors import UsageError
 from spanloom.structures.base import MOST_MENTIONS, READINGS, Crowd, Encoded, MentionTable, Structure, TokenMention
 from spanloom.structures.chain import Bilou, Bio, chain_template
+from spanloom.structures.discontiguous import Shared, Split
 from spanloom.structures.heads import Heads
 from spanloom.structures.mention_hypergraph import MentionHypergraph
 from spanloom.structures.semi_markov import SemiMarkov
 from spanloom.structures.separator_states import SeparatorStates
 from spanloom.structures.separators import Separators
 from spanloom.structures.seven_tag import SevenTag
-from spanloom.structures.shared import Shared
-from spanloom.structures.split import Split
 
 STRUCTURES: dict[str, Structure] = {
     structure.name: structure
@@ -28,13 +34,59 @@ STRUCTURES: dict[str, Structure] = {
 }
 
 
-def configured(name: str, components: int = 3, longest: int | None = None) -> Structure:
-    """A structure of `STRUCTURES`, for mentions of at most so many components and tokens.
+_CALL = re.compile(r"(\w+)(?:\((.*)\))?")
+_PARAMETER = re.compile(r"\s*(\w+)\s*=\s*(\d{1,9}|None)\s*")
 
-    >>> configured("semi_markov", longest=2).template(["x"]).kinds
+
+def structure_of(given: str | Structure, **shorthands: int | None) -> Structure:
+    """Return the structure that a text such as ``semi_markov(longest=6)`` names; a structure is returned as it is.
+
+    Args:
+        given: a key of `STRUCTURES`, perhaps with parameters; or a structure, of Spanloom or of a class of your own.
+        shorthands: parameters that may also stand beside the text; those that the structure does not have are ignored.
+
+    Raises:
+        UsageError: it names no structure, a parameter is wrong or stands twice, or a structure is no frozen dataclass.
+
+    >>> structure_of("semi_markov(longest=2)").template(["x"]).kinds
     ('START', 'after O', 'after x', 'x 1', 'x 2')
+    >>> str(structure_of("shared", components=2, longest=6))
+    'shared(components=2)'
     """
-    return STRUCTURES[name].with_components(components).with_longest(longest)
+    structure, own = _checked(given) if isinstance(given, Structure) else _parsed(given)
+    default = {field.name: field.default for field in fields(structure)}
+    beside = {name: value for name, value in shorthands.items() if name in default and value != default[name]}
+    for name, value in beside.items():
+        if own.get(name, value) != value:
+            raise UsageError(f"structure is {given}, but {name} beside it is {value}; leave one out")
+    return replace(structure, **beside) if beside else structure
+
+
+def _checked(given: Structure) -> tuple[Structure, dict[str, Any]]:
+    """A structure and its parameters, if models can keep it."""
+    if "__dataclass_fields__" not in vars(type(given)):
+        raise UsageError(
+            f"structure is a {type(given).__name__}, no dataclass; decorate it with @dataclass(frozen=True)"
+        )
+    if type(STRUCTURES.get(given.name, given)) is not type(given):
+        raise UsageError(f"structure is a {type(given).__name__} named {given.name}, as one of Spanloom's; rename it")
+    return given, {field.name: getattr(given, field.name) for field in fields(given)}
+
+
+def _parsed(given: object) -> tuple[Structure, dict[str, Any]]:
+    """The structure that a text names, and the parameters that it gives."""
+    found = _CALL.fullmatch(given) if isinstance(given, str) else None
+    if found is None or found[1] not in STRUCTURES:
+        raise UsageError(f"structure is {given!r}, expected one of {', '.join(STRUCTURES)}")
+    structure, own = STRUCTURES[found[1]], dict[str, Any]()
+    known = [field.name for field in fields(structure)]
+    for part in found[2].split(",") if found[2] else ():
+        parameter = _PARAMETER.fullmatch(part)
+        if parameter is None or parameter[1] not in known or parameter[1] in own:
+            expected = f"{known[0]}=NUMBER" if known else "no parameters"
+            raise UsageError(f"structure is {given!r}, with {part.strip()!r}; expected {expected}")
+        own[parameter[1]] = None if parameter[2] == "None" else int(parameter[2])
+    return replace(structure, **own) if own else structure, own
 
 
 __all__ = [
@@ -47,5 +99,5 @@ __all__ = [
     "Structure",
     "TokenMention",
     "chain_template",
-    "configured",
+    "structure_of",
 ]

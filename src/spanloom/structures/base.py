@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,27 +124,27 @@ class Crowd(NamedTuple):
     mentions: int
 
 
+@dataclass(frozen=True, eq=False)
 class Structure(ABC):
     """One way to write mentions as sub-hypergraphs.
 
-    A structure is immutable and holds no types: they come with each call, as ``types`` names or as their count.
+    A structure is a value: its class is a frozen dataclass whose fields are its parameters. It holds no types: they
+    come with each call, as ``types`` names or as their count.
     """
 
-    name: str
-    joint = False
+    name: ClassVar[str]
+    joint: ClassVar[bool] = False
     """Whether all types share one lattice (K = 1 for the engine), or each has its own copy of the template."""
-    heads = False
+    heads: ClassVar[bool] = False
     """Whether its mentions have heads."""
-    only_canonical = True
+    only_canonical: ClassVar[bool] = True
     """Whether every sub-hypergraph is the encoding of some mentions."""
 
-    def with_components(self, components: int) -> Structure:
-        """The same for mentions of at most so many components; what holds no gaps is as it was."""
-        return self
-
-    def with_longest(self, longest: int | None) -> Structure:
-        """The same for mentions of at most so many tokens; what does not count tokens is as it was."""
-        return self
+    def __str__(self) -> str:
+        """The name, and those parameters that are not the default's, as in ``semi_markov(longest=6)``."""
+        values = ((field.name, getattr(self, field.name), field.default) for field in fields(self))
+        chosen = [f"{name}={value}" for name, value, default in values if value != default]
+        return f"{self.name}({', '.join(chosen)})" if chosen else self.name
 
     def templates(self) -> tuple[str, ...]:
         """Templates of features that the structure needs beside those that are given."""
@@ -213,12 +214,11 @@ def drop_gaps(mentions: MentionTable) -> tuple[MentionTable, dict[int, str]]:
     return mentions.take(whole), dict.fromkeys(np.flatnonzero(~whole).tolist(), GAP)
 
 
-def check_components(components: int) -> int:
-    """The maximum number of components of a mention, if it can be meant.
+def check_number(name: str, value: Any, most: int) -> None:
+    """Whether a parameter is a whole number from 1.
 
     Raises:
-        UsageError: it is below 1 or above `MOST_COMPONENTS`.
+        UsageError: it is not, or is above ``most``.
     """
-    if not 1 <= components <= MOST_COMPONENTS:
-        raise UsageError(f"components is {components}, expected a whole number from 1 to {MOST_COMPONENTS}")
-    return components
+    if not isinstance(value, int | np.integer) or not 1 <= value <= most:
+        raise UsageError(f"{name} is {value!r}, expected a whole number from 1 to {most}")

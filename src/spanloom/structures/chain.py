@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spanloom.errors import UsageError
 from spanloom.hypergraph import Child, Edges, Hyperedge, Ints, Paths, Role, Template
 from spanloom.structures.base import Encoded, MentionTable, Structure, drop_gaps, no_heads
 
@@ -87,7 +91,7 @@ class Chain(Structure):
     """A chain whose tags are letters with types."""
 
     joint = True
-    letters: Sequence[str]
+    letters: ClassVar[Sequence[str]]
 
     @abstractmethod
     def follows(self, tag: str, after: str) -> bool:
@@ -100,10 +104,6 @@ class Chain(Structure):
     def template(self, types: Sequence[str]) -> Template:
         """A chain over the tags."""
         return _chain(self, tuple(types))
-
-    def start_roles(self, types: Sequence[str]) -> frozenset[str]:
-        """The tags whose letters begin with B or U."""
-        return frozenset(tag for tag in self.tags(types) if tag[0] in "BU")
 
     def write_tags(self, tags: Ints, offsets: Ints, types: Sequence[str]) -> Edges:
         """(T, 1, 3) hyperedges of tags.
@@ -121,18 +121,41 @@ class Chain(Structure):
 
 
 class FlatChain(Chain):
-    """A chain whose mentions neither overlap nor have gaps.
+    """A chain whose mentions neither overlap nor have gaps: its letters, and how they spell a mention, say all of it.
 
     Of two mentions that overlap, the shorter is left out of training, as Lu and Roth (2015), section 4.1, do.
+
+    >>> @dataclass(frozen=True)
+    ... class Bioes(FlatChain):
+    ...     name = "bioes"
+    ...     letters = "BIES"
+    ...
+    ...     def spell(self, length):
+    ...         return "S" if length == 1 else "B" + "I" * (length - 2) + "E"
+    >>> [after for after in Bioes().tags(["x", "y"]) if Bioes().follows("B-x", after)]
+    ['I-x', 'E-x']
     """
+
+    letters: ClassVar[str]
 
     @abstractmethod
     def spell(self, length: int) -> str:
-        """The letters of a mention of ``length`` tokens."""
+        """The letters of a mention of ``length`` tokens.
 
-    @abstractmethod
-    def ends(self, letters: NDArray[np.int64], last: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """(T,) where a mention ends, from letter numbers (-1 for O); ``last`` marks the last tokens of sentences."""
+        Those between the first and the last are all the same, in mentions of any length. A letter that begins a mention
+        stands nowhere else in one.
+        """
+
+    def follows(self, tag: str, after: str) -> bool:
+        """Whether the letters follow each other in a mention, or one may end where ``after`` begins one or is O."""
+        alphabet = _alphabet(self)
+        if after[0] in alphabet.inner:
+            return tag[2:] == after[2:] and (tag[0], after[0]) in alphabet.pairs
+        return tag[0] == "O" or tag[0] in alphabet.last
+
+    def start_roles(self, types: Sequence[str]) -> frozenset[str]:
+        """The tags whose letters begin a mention."""
+        return frozenset(tag for tag in self.tags(types) if tag[0] in _alphabet(self).first)
 
     def encode(self, mentions: MentionTable, offsets: Ints, types: Sequence[str]) -> Encoded:
         """As `Structure.encode`; mentions with gaps and the shorter of two that overlap are lost."""
@@ -152,24 +175,20 @@ class FlatChain(Chain):
 
     def decode(self, edges: Edges, offsets: Ints, types: Sequence[str], reading: str = "enough") -> MentionTable:
         """As `Structure.decode`; a chain has one reading only."""
+        alphabet, (_, last) = _alphabet(self), borders(offsets)
         tags = self.read_tags(edges, types)
-        letters = np.where(tags > 0, (tags - 1) % len(self.letters), -1)
-        _, last = borders(offsets)
-        starts = np.flatnonzero(
-            np.isin(letters, [self.letters.index(letter) for letter in self.letters if letter in "BU"])
+        letters = np.where(tags > 0, (tags - 1) % len(self.letters), -1)  # the last of these tables is for O
+        first, inner = (
+            np.array([letter in some for letter in (*self.letters, "O")])[letters]
+            for some in (alphabet.first, alphabet.inner)
         )
-        ends = np.flatnonzero(self.ends(letters, last))
+        starts, ends = np.flatnonzero(first), np.flatnonzero((letters >= 0) & (last | ~np.append(inner[1:], False)))
         sentence = np.searchsorted(offsets, starts, side="right") - 1
-        ptr = np.arange(len(starts) + 1)
-        kinds = (tags[starts] - 1) // len(self.letters)
+        shift = offsets[sentence]
         return MentionTable(
-            sentence,
-            kinds,
-            ptr,
-            starts - offsets[sentence],
-            ends + 1 - offsets[sentence],
-            no_heads(len(sentence)),
-        )
+            sentence, (tags[starts] - 1) // len(self.letters), np.arange(len(starts) + 1), starts - shift,
+            ends + 1 - shift, no_heads(len(starts)),
+        )  # fmt: skip
 
     def paths(self, mentions: MentionTable, types: Sequence[str]) -> Paths:
         """As `Structure.paths`: the mention's tags, and that it ends where it does."""
@@ -186,47 +205,57 @@ class FlatChain(Chain):
         return Paths.build(mentions.sentence, np.zeros_like(mentions.kind), mentions.first, row, size, allowed)
 
 
+@dataclass(frozen=True)
 class Bio(FlatChain):
     """Tags B, I and O: Lu and Roth (2015), section 4.1."""
 
     name = "bio"
     letters = "BI"
 
-    def follows(self, tag: str, after: str) -> bool:
-        """I continues a mention of its type."""
-        return after[0] != "I" or tag[2:] == after[2:]
-
     def spell(self, length: int) -> str:
         """B, then I."""
         return "B" + "I" * (length - 1)
 
-    def ends(self, letters: NDArray[np.int64], last: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Where no I follows."""
-        following = np.append(letters[1:], -1)
-        closes: NDArray[np.bool_] = (letters >= 0) & (last | (following != 1))
-        return closes
 
-
+@dataclass(frozen=True)
 class Bilou(FlatChain):
     """Tags B, I, L, O and U: Ratinov and Roth (2009), as Lu and Roth (2015), section 4.1."""
 
     name = "bilou"
     letters = "BILU"
 
-    def follows(self, tag: str, after: str) -> bool:
-        """After B and I of a type come its I or L; after others come O, B or U."""
-        if tag[0] in "BI":
-            return after[0] in "IL" and tag[2:] == after[2:]
-        return after[0] in "OBU"
-
     def spell(self, length: int) -> str:
         """U alone, or B, I and L."""
         return "U" if length == 1 else "B" + "I" * (length - 2) + "L"
 
-    def ends(self, letters: NDArray[np.int64], last: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """At L and U."""
-        closes: NDArray[np.bool_] = letters >= 2
-        return closes
+
+class _Alphabet(NamedTuple):
+    """What the letters of a chain do: they begin a mention, stand elsewhere in it, end it, follow each other in it."""
+
+    first: frozenset[str]
+    inner: frozenset[str]
+    last: frozenset[str]
+    pairs: frozenset[tuple[str, str]]
+
+
+@lru_cache(maxsize=64)
+def _alphabet(chain: FlatChain) -> _Alphabet:
+    words = [chain.spell(length) for length in range(1, 6)]
+    found = _Alphabet(
+        frozenset(word[0] for word in words),
+        frozenset(letter for word in words for letter in word[1:]),
+        frozenset(word[-1] for word in words),
+        frozenset(pair for word in words for pair in pairwise(word)),
+    )
+    long = [words[2][0] + words[2][1] * length + words[2][2] for length in (1, 2, 3)]
+    if found.first & found.inner or words[2:] != long:
+        raise UsageError(
+            f"{chain.name} spells mentions {', '.join(words)}; expected all letters between the first and the "
+            "last to be the same, and no first letter elsewhere"
+        )
+    if not found.first | found.inner <= set(chain.letters) - {"O"}:
+        raise UsageError(f"{chain.name} spells mentions {', '.join(words)}; expected letters of {chain.letters!r}")
+    return found
 
 
 def borders(offsets: Ints) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -250,6 +279,7 @@ def _allowed(chain: FlatChain, types: tuple[str, ...]) -> NDArray[np.uint8]:
     scored = {edge.label: edge.head for edge in template.edges}
     rows: list[NDArray[np.uint8]] = []
     for name in types:
+        goes_on = {f"{letter}-{name} " for letter in _alphabet(chain).inner}
         for letter in chain.letters:
             for ends in (False, True):
                 tag = f"{letter}-{name}"
@@ -258,8 +288,7 @@ def _allowed(chain: FlatChain, types: tuple[str, ...]) -> NDArray[np.uint8]:
                     if edge.head == "START":
                         row[e] = edge.children[0].kind == f"{tag} "
                     elif edge.head == tag:
-                        goes_on = edge.children[0].kind[0] in "IL" and edge.children[0].kind[1:].strip() == f"-{name}"
-                        row[e] = goes_on != ends
+                        row[e] = (edge.children[0].kind in goes_on) != ends
                     else:
                         row[e] = edge.label == tag and scored[edge.label] == f"{tag} "
                 rows.append(row)

@@ -1,4 +1,4 @@
-"""What SHARED and SPLIT have in common: strands of components and gaps (Muis and Lu 2016, section 3.2).
+"""SHARED and SPLIT: strands of components and gaps (Muis and Lu 2016, section 3.2).
 
 A strand has the nodes ``B1``, the first component, ``O2``, the gap before the second, ``B2``, and so on. A node B goes
 on to itself at the next token, to the gap after it, ends, or any of these at once; a node O goes on to itself, to the
@@ -11,15 +11,15 @@ component begins at the next token. All strands share S; the others are a strand
 
 from __future__ import annotations
 
-from typing import Self
+from dataclasses import dataclass
 
 import numpy as np
 
 from spanloom.hypergraph import Ints
-from spanloom.structures.base import MentionTable, check_components
-from spanloom.structures.steps import ADVANCE, END, STAY, Pieces, component_pieces
-from spanloom.structures.stranded import Shape, Stranded
-from spanloom.structures.strands import Found, ranges
+from spanloom.structures.base import MOST_COMPONENTS, MentionTable, check_number
+from spanloom.structures.strands.pieces import ADVANCE, END, STAY, Pieces, component_pieces
+from spanloom.structures.strands.reading import Found, ranges
+from spanloom.structures.strands.structure import Shape, Stranded
 
 
 def component_shape(suffix: str, components: int, least: int) -> Shape:
@@ -42,6 +42,7 @@ def component_shape(suffix: str, components: int, least: int) -> Shape:
     return Shape(suffix, tuple(name + suffix for name in names), {0: ("S",)}, roles)
 
 
+@dataclass(frozen=True)
 class Discontiguous(Stranded):
     """Mentions of up to so many components, which may overlap, cross and share components.
 
@@ -52,12 +53,10 @@ class Discontiguous(Stranded):
         UsageError: ``components`` is below 1 or above `MOST_COMPONENTS`.
     """
 
-    def __init__(self, components: int = 3) -> None:
-        self.components = check_components(components)
+    components: int = 3
 
-    def with_components(self, components: int) -> Self:
-        """The same for mentions of at most so many components."""
-        return type(self)(components)
+    def __post_init__(self) -> None:
+        check_number("components", self.components, MOST_COMPONENTS)
 
     def refused(self, mentions: MentionTable) -> dict[int, str]:
         """Mentions of more components."""
@@ -79,3 +78,35 @@ class Discontiguous(Stranded):
     def mentions(self, found: Found) -> MentionTable:
         """Each two bounds are a component."""
         return ranges(found)
+
+
+@dataclass(frozen=True)
+class Shared(Discontiguous):
+    """Discontiguous, nested and overlapping mentions that share nodes whatever their number of components.
+
+    >>> Shared(2).template(()).kinds
+    ('A', 'T', 'B1', 'O2', 'B2')
+    """
+
+    name = "shared"
+
+    def shapes(self) -> tuple[Shape, ...]:
+        """One strand; a mention may end in every component."""
+        return (component_shape("", self.components, 1),)
+
+
+@dataclass(frozen=True)
+class Split(Discontiguous):
+    """As `Shared`, with nodes of their own for mentions of one, two, three components; less ambiguous.
+
+    The strands share no node, so they are counted apart: for three components with 1, 3 and 5 bits instead of 9.
+
+    >>> Split(2).template(()).kinds
+    ('A', 'T/1', 'B1/1', 'T/2', 'B1/2', 'O2/2', 'B2/2')
+    """
+
+    name = "split"
+
+    def shapes(self) -> tuple[Shape, ...]:
+        """A strand for each number of components; a mention ends only in the last."""
+        return tuple(component_shape(f"/{j}", j, j) for j in range(1, self.components + 1))

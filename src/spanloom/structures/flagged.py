@@ -10,15 +10,35 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.hypergraph import ENGINES, Edges, Ints, Paths, Template
 from spanloom.structures.base import MOST_MENTIONS, Crowd, Encoded, MentionTable, Structure, drop_gaps
-from spanloom.structures.boundaries import Boundaries, boundaries, count_all, read_all, read_nested
+from spanloom.structures.strands.graph import Strand, draw
+from spanloom.structures.strands.pieces import END, STAY, component_pieces
+from spanloom.structures.strands.reading import crowded, ranges, read
 
-START, GO_ON, END = 1, 2, 4  # bits
+START, AHEAD = 2, 8  # bits, beside STAY and END: a mention starts here, or at the next token
+_BITS = {"S": START, "C": STAY, "E": END}  # of roles
+Flags = NDArray[np.bool_]
+
+
+class Boundaries(NamedTuple):
+    """For each token and type, whether a mention starts there, goes on to the next token, or ends there: (T, K)."""
+
+    start: Flags
+    go_on: Flags
+    end: Flags
+
+
+def boundaries(mentions: MentionTable, offsets: Ints, types: int) -> Boundaries:
+    """The boundaries of mentions that have one range each."""
+    strand = draw(component_pieces(mentions), mentions, offsets, types, positions=1)
+    links = strand.links[..., 0]
+    return Boundaries(strand.start > 0, (links & STAY) > 0, (links & END) > 0)
 
 
 class Flagged(Structure):
@@ -47,29 +67,27 @@ class Flagged(Structure):
 
     def decode(self, edges: Edges, offsets: Ints, types: Sequence[str], reading: str = "enough") -> MentionTable:
         """As `Structure.decode`."""
-        found = self._boundaries(edges)
-        return read_all(found, offsets, MOST_MENTIONS) if reading == "all" else read_nested(found, offsets)
+        return ranges(read(self._strand(edges), offsets, reading))
 
     def crowded(self, edges: Edges, offsets: Ints, types: Sequence[str]) -> list[Crowd]:
         """As `Structure.crowded`."""
-        counts = (Crowd(*row) for row in count_all(self._boundaries(edges), offsets))
-        return sorted(crowd for crowd in counts if crowd.mentions > MOST_MENTIONS)
+        return crowded(self._strand(edges), offsets, MOST_MENTIONS)
 
-    def _boundaries(self, edges: Edges) -> Boundaries:
+    def _strand(self, edges: Edges) -> Strand:
+        """A strand of one position."""
         now, following = flags(self)
         picked = now[edges]  # -1 picks the last row, which says nothing
         said = np.bitwise_or.reduce(picked, axis=2)
         if self.ahead:
             said[1:] |= np.bitwise_or.reduce(following[edges[:-1]], axis=2)
-        return Boundaries((said & START) > 0, (said & GO_ON) > 0, (said & END) > 0)
+        return Strand((said & START) // START, (said & (STAY | END))[..., None])
 
     def paths(self, mentions: MentionTable, types: Sequence[str]) -> Paths:
         """As `Structure.paths`."""
         length = mentions.end - mentions.first
         ahead = mentions.first > 0 if self.ahead else np.zeros(len(mentions), bool)
-        # rows of `allowed`, as bits: 1 a start is said here, 2 a mention goes on, 4 it ends, 8 a start is said ahead
-        start = np.where(ahead, 8, np.where(length > 1, 1 | 2, 1 | 4))
-        row = np.stack([start, np.full(len(mentions), 2), np.full(len(mentions), 4)], 1)
+        start = np.where(ahead, AHEAD, np.where(length > 1, START | STAY, START | END))
+        row = np.stack([start, np.full(len(mentions), STAY), np.full(len(mentions), END)], 1)
         ends = ahead | (length > 1)
         size = np.stack([np.ones_like(length), length - 1 - (ends & ~ahead), ends.astype(np.int64)], 1)
         return Paths.build(mentions.sentence, mentions.kind, mentions.first - ahead, row, size, allowed(self))
@@ -90,20 +108,18 @@ def depth(structure: Flagged) -> int:
 def flags(structure: Flagged) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """(E + 1,) bits that each hyperedge says of this token, and of the next; the last row is for no hyperedge."""
     template = _template(structure)
-    bits = {"S": START, "C": GO_ON, "E": END}
     table = np.zeros((2, len(template.edges) + 1), np.uint8)
     for e, edge in enumerate(template.edges):
         for role in edge.roles:
-            table[role.step, e] |= bits[role.name]
+            table[role.step, e] |= _BITS[role.name]
     return table[0], table[1]
 
 
 @cache
 def allowed(structure: Flagged) -> NDArray[np.uint8]:
-    """(16, E) which hyperedges a path may pick where it must start, go on, end or start ahead (bits 1, 2, 4, 8)."""
+    """(16, E) which hyperedges a path may pick where a mention must start, go on, end or start ahead, as bits."""
     template = _template(structure)
     now, following = flags(structure)
-    demands = {"S": 1, "C": 2, "E": 4}
     result = np.ones((16, len(template.edges)), np.uint8)
     for kind in template.kinds:
         group = template.edges_of(kind)
@@ -111,7 +127,7 @@ def allowed(structure: Flagged) -> NDArray[np.uint8]:
         ahead = any(following[e] & START for e in group)
         for row in range(16):
             for e in group:
-                missing = any(row & bit and name in decides and not now[e] & bit for name, bit in demands.items())
-                missing |= bool(row & 8) and ahead and not following[e] & START
+                missing = any(row & bit and name in decides and not now[e] & bit for name, bit in _BITS.items())
+                missing |= bool(row & AHEAD) and ahead and not following[e] & START
                 result[row, e] = not missing
     return result

@@ -13,13 +13,15 @@ share, such as one for every end, changed F1 on parts of GUM by 0.5 at most, now
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from spanloom.hypergraph import Ints
 from spanloom.structures.base import GAP, MentionTable, no_heads
-from spanloom.structures.steps import ADVANCE, END, STAY, Pieces
-from spanloom.structures.stranded import Shape, Stranded
-from spanloom.structures.strands import Found
+from spanloom.structures.strands.pieces import ADVANCE, END, STAY, Pieces
+from spanloom.structures.strands.reading import Found
+from spanloom.structures.strands.structure import Shape, Stranded
 
 NO_HEAD_GIVEN = "it has no head"
 OUTSIDE = "its head is not within it"
@@ -42,6 +44,7 @@ _SHAPE = Shape(
 )
 
 
+@dataclass(frozen=True)
 class Heads(Stranded):
     """Nested and overlapping mentions of any length, each with its head: tokens of it without a gap.
 

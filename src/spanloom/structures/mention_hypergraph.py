@@ -7,13 +7,13 @@ that cover this token. E of the paper only joins the types, which here are copie
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.hypergraph import Child, Edges, Hyperedge, Role, Template
-from spanloom.structures.boundaries import Boundaries
-from spanloom.structures.flagged import Flagged
+from spanloom.structures.flagged import Boundaries, Flagged
 
 _TEMPLATE = Template(
     kinds=("A", "T", "I"),
@@ -30,6 +30,7 @@ _TEMPLATE = Template(
 )
 
 
+@dataclass(frozen=True)
 class MentionHypergraph(Flagged):
     """Nested and overlapping mentions of any length.
 

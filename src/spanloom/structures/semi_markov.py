@@ -9,15 +9,15 @@ time stays O(tokens): a longer surface does not come twice.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.errors import UsageError
 from spanloom.hypergraph import Child, Edges, Hyperedge, Ints, Paths, Role, Template
-from spanloom.structures.base import Encoded, MentionTable, Structure, drop_gaps, no_heads
+from spanloom.structures.base import Encoded, MentionTable, Structure, check_number, drop_gaps, no_heads
 from spanloom.structures.chain import OVERLAP, borders
 
 SURFACES = 6  # tokens of the longest segment whose surface is a feature
@@ -45,6 +45,7 @@ class _Table(NamedTuple):
     ends: NDArray[np.bool_]
 
 
+@dataclass(frozen=True)
 class SemiMarkov(Structure):
     """Mentions that neither overlap nor have gaps, each scored as a whole.
 
@@ -63,14 +64,11 @@ class SemiMarkov(Structure):
     name = "semi_markov"
     joint = True
 
-    def __init__(self, longest: int | None = None) -> None:
-        if longest is not None and not 1 <= longest <= MOST_TOKENS:
-            raise UsageError(f"longest is {longest}, expected a whole number from 1 to {MOST_TOKENS}")
-        self.longest = longest
+    longest: int | None = None
 
-    def with_longest(self, longest: int | None) -> SemiMarkov:
-        """The same for mentions of at most so many tokens."""
-        return SemiMarkov(longest)
+    def __post_init__(self) -> None:
+        if self.longest is not None:
+            check_number("longest", self.longest, MOST_TOKENS)
 
     @property
     def lengths(self) -> int:

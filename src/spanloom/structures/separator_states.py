@@ -7,14 +7,14 @@ own, dependencies that the multigraph does without.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.hypergraph import Child, Edges, Hyperedge, Template
 from spanloom.hypergraph.template import Role
-from spanloom.structures.boundaries import Boundaries
-from spanloom.structures.flagged import Flagged
+from spanloom.structures.flagged import Boundaries, Flagged
 from spanloom.structures.separators import (
     FROM_I,
     FROM_O,
@@ -43,6 +43,7 @@ _TEMPLATE = Template(
 _NUMBER = {edge.label: i for i, edge in enumerate(_TEMPLATE.edges)}
 
 
+@dataclass(frozen=True)
 class SeparatorStates(Flagged):
     """As `Separators`, with a weight for each pair of neighbouring separators."""
 

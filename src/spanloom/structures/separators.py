@@ -7,13 +7,13 @@ mention ends at it (E), goes on to the next (C), or starts at the next (S); X sa
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.hypergraph import Child, Edges, Hyperedge, Role, Template
-from spanloom.structures.boundaries import Boundaries
-from spanloom.structures.flagged import Flagged
+from spanloom.structures.flagged import Boundaries, Flagged
 
 # A separator's number among its node's hyperedges: from O by S, from I by E, C and S as bits.
 FROM_O = ("X", "S")
@@ -66,6 +66,7 @@ def separator_codes(found: Boundaries, first: NDArray[np.bool_]) -> NDArray[np.i
     return codes
 
 
+@dataclass(frozen=True)
 class Separators(Flagged):
     """Nested and overlapping mentions of any length, each structure counted once."""
 

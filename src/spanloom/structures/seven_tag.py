@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.hypergraph import Edges, Ints, Paths
-from spanloom.structures.base import MOST_MENTIONS, Crowd, Encoded, MentionTable, check_components, no_heads
+from spanloom.structures.base import (
+    MOST_COMPONENTS,
+    MOST_MENTIONS,
+    Crowd,
+    Encoded,
+    MentionTable,
+    check_number,
+    no_heads,
+)
 from spanloom.structures.chain import Chain
 from spanloom.structures.seven_tag_reading import BODY, HEAD, Runs, find_runs, number, read_all, read_enough
-from spanloom.structures.steps import STAY, component_pieces, path_ptr, steps, stretches
+from spanloom.structures.strands.pieces import STAY, component_pieces, path_ptr, steps, stretches
 
 OVERLAP = "it overlaps one of another type that is as long or longer, and a tag has one type"
 
 
+@dataclass(frozen=True)
 class SevenTag(Chain):
     """A chain with tags for parts of one contiguous mention, of one discontiguous mention, and of several mentions.
 
@@ -53,18 +62,20 @@ class SevenTag(Chain):
     letters = ("B", "I", "BD", "ID", "BH", "IH")
     only_canonical = False
 
-    def __init__(self, components: int = 3) -> None:
-        self.components = check_components(components)
+    components: int = 3
 
-    def with_components(self, components: int) -> Self:
-        """The same for mentions of at most so many components."""
-        return type(self)(components)
+    def __post_init__(self) -> None:
+        check_number("components", self.components, MOST_COMPONENTS)
 
     def follows(self, tag: str, after: str) -> bool:
         """I, ID and IH go on from a tag of their own kind or from a head, of the same type."""
         letter, _, name = after.partition("-")
         before, _, other = tag.partition("-")
         return letter[0] != "I" or (name == other and before[1:] in (letter[1:], "H"))
+
+    def start_roles(self, types: Sequence[str]) -> frozenset[str]:
+        """B, BD and BH of all types."""
+        return frozenset(tag for tag in self.tags(types) if tag[0] == "B")
 
     def holds(self, mentions: MentionTable) -> NDArray[np.bool_]:
         """(M,) whether a mention has so few components."""

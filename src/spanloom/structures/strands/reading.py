@@ -1,7 +1,9 @@
-"""The paths of a strand: as few as use every arc, all of them, or only their number.
+"""The paths of a strand as mentions: as few as use every arc, all of them, or only their number.
 
 Muis and Lu (2016), section 3.3 and supplement, section 3, name the readings ENOUGH and ALL; how to compute them is
-ours.
+ours. What has no choice, a run of arcs from a start to an end, is read for the whole batch at once; only what branches
+is walked. A strand must be valid: every place with links is reached, and leads to an end. `draw` gives such a one, and
+so does every sub-hypergraph of a template.
 
 ENOUGH is a minimum path cover of all arcs, starts and ends included: a minimum flow with at least one unit on each
 arc. Write the flow of an arc as 1 + its *spare* units. A joint with more arcs in than out has spare units to give away,
@@ -19,10 +21,10 @@ Where 1 and 3 have a choice, components and mentions become as long as they can,
 Then the units become paths. A joint in a component is a stack: what started, or entered the component, last lies on
 top; from the top first the steps into a gap are served, then the ends. So mentions nest rather than cross, and the
 shorter of two goes on after a gap: "blood in stomach and ... lac" is *blood in stomach* and *stomach ... lac* (Figure
-1). Without gaps this is what `spanloom.structures.boundaries.read_nested` does. A joint in a gap is a queue: what
-entered the gap first leaves it first, so "alpha and beta chains 1 and 2" is *alpha ... 1* and *beta ... 2*. Of the
-orders tried this restores gold mentions best: of GENIA with conjuncts (training and development data, 1,082 mentions
-with gaps) it misses 25 mentions in SHARED and 14 in SPLIT, where brackets in gaps miss 181 and 166.
+1). Without gaps an end so closes the latest start that is still open. A joint in a gap is a queue: what entered the gap
+first leaves it first, so "alpha and beta chains 1 and 2" is *alpha ... 1* and *beta ... 2*. Of the orders tried this
+restores gold mentions best: of GENIA with conjuncts (training and development data, 1,082 mentions with gaps) it misses
+25 mentions in SHARED and 14 in SPLIT, where brackets in gaps miss 181 and 166.
 
 On strands of heads a joint is a stack in which what started last lies on top. Before a head, from the top first the
 steps into the head are served, so that the inner of two mentions has its head first: "the [blue car]'s owner". Of two
@@ -39,7 +41,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import groupby, islice
 from operator import itemgetter, or_
@@ -48,8 +50,9 @@ from typing import NamedTuple
 import numpy as np
 
 from spanloom.hypergraph import Ints
-from spanloom.structures.steps import ADVANCE, END, STAY
-from spanloom.structures.strand_runs import AFTER, BEFORE, COMPONENT, GAP, HEAD, START, Runs
+from spanloom.structures.base import MOST_MENTIONS, Crowd, MentionTable, no_heads
+from spanloom.structures.strands.graph import AFTER, BEFORE, COMPONENT, GAP, HEAD, START, Runs, Strand, contract
+from spanloom.structures.strands.pieces import ADVANCE, END, STAY
 
 Bounds = tuple[int, ...]
 
@@ -62,8 +65,163 @@ _TURN[AFTER, [STAY, END]] = 0, 1
 _RANK = {STAY: 0, ADVANCE: 1, START: 2}  # of runs into a joint
 
 
+class Found(NamedTuple):
+    """M paths, sorted by sentence, first token, longest first, type.
+
+    Those that are equal so far come with longer components and shorter gaps first; on a strand of heads, with later and
+    then with shorter heads first.
+
+    Args:
+        sentence: (M,).
+        kind: (M,) the type's number.
+        size: (M,) how many bounds each has.
+        bounds: (M, P + 1) tokens in the sentence, see `spanloom.structures.strands.graph`; -1 where there are fewer.
+    """
+
+    sentence: Ints
+    kind: Ints
+    size: Ints
+    bounds: Ints
+
+
+def read(strand: Strand, offsets: Ints, reading: str) -> Found:
+    """The paths of a reading, as `spanloom.structures.Structure.decode` names them.
+
+    Args:
+        strand: valid.
+        offsets: (N + 1,) first token of each sentence.
+        reading: ``enough`` or ``all``, whose paths are at most `MOST_MENTIONS` of a sentence and type.
+    """
+    return find_enough(strand, offsets) if reading == "enough" else find_all(strand, offsets, MOST_MENTIONS)
+
+
+def find_enough(strand: Strand, offsets: Ints) -> Found:
+    """As few paths as use every start, link and end; nested rather than crossing, but parallel across gaps.
+
+    Args:
+        strand: valid.
+        offsets: (N + 1,) first token of each sentence.
+    """
+    runs = contract(strand, offsets)
+    return _found(runs, enough(branches(runs)), offsets)
+
+
+def find_all(strand: Strand, offsets: Ints, most: int) -> Found:
+    """Every path, but of each sentence and type no more than the first ``most``, in the order of the result.
+
+    Args:
+        strand: valid.
+        offsets: (N + 1,) first token of each sentence.
+        most: at least 1.
+    """
+    if strand.links.shape[2] == 1:
+        return _pairs(strand, offsets, most)
+    runs = contract(strand, offsets)
+    found = _found(runs, list(every(branches(runs), offsets, most)), offsets)
+    kept = _rank(found) < most
+    return found if kept.all() else Found(*(column[kept] for column in found))
+
+
+def _pairs(strand: Strand, offsets: Ints, most: int) -> Found:
+    """`find_all` for one position: each start with each end up to where nothing goes on, the last first."""
+    tokens = len(strand.start)
+    links = strand.links[..., 0].T.ravel()  # types one after the other
+    stretch = np.cumsum(np.append(False, (links & STAY == 0)[:-1])[: len(links)])
+    first, last = np.flatnonzero(strand.start.T), np.flatnonzero(links & END)
+    beyond = np.searchsorted(stretch[last], stretch[first], side="right")
+    count = beyond - np.searchsorted(last, first)
+    sentence = np.searchsorted(offsets, first % tokens, side="right") - 1
+    before = np.cumsum(count) - count
+    group = np.flatnonzero(np.diff(first // tokens * len(offsets) + sentence, prepend=-1))
+    before -= np.repeat(before[group], np.diff(np.append(group, len(first))))
+    count = np.clip(most - before, 0, count)
+    row = np.repeat(np.arange(len(first)), count)
+    place = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
+    bounds = np.stack([first[row], last[beyond[row] - 1 - place] + 1], 1) - (first[row] // tokens * tokens)[:, None]
+    kind, sentence = first[row] // tokens, sentence[row]
+    order = _order(bounds, kind)
+    bounds = bounds - offsets[sentence, None]
+    return Found(sentence[order], kind[order], np.full(len(row), 2), bounds[order])
+
+
+def ranges(found: Found) -> MentionTable:
+    """Paths as mentions with gaps: each two bounds are a range."""
+    pairs = found.bounds[np.arange(found.bounds.shape[1]) < found.size[:, None]]
+    ptr = np.concatenate([[0], np.cumsum(found.size // 2)])
+    heads = no_heads(len(found.sentence))
+    return MentionTable(found.sentence, found.kind, ptr, pairs[0::2].copy(), pairs[1::2].copy(), heads)
+
+
+def crowded(strand: Strand, offsets: Ints, most: int) -> list[Crowd]:
+    """Where more than ``most`` paths are; they are counted exactly, however many.
+
+    Args:
+        strand: valid.
+        offsets: (N + 1,) first token of each sentence.
+        most: as for `find_all`.
+
+    Returns:
+        In order of sentences and types.
+    """
+    runs = contract(strand, offsets)
+    graph = branches(runs)
+    whole = _whole(runs)
+    keys = list(zip(runs.sentence[whole].tolist(), runs.kind[whole].tolist(), strict=True))
+    keys += [(graph.sentence[run], graph.kind[run]) for run in graph.begins]
+    found: dict[tuple[int, int], int] = {}
+    for key, paths in zip(keys, [1] * len(whole) + number(graph), strict=True):
+        found[key] = found.get(key, 0) + paths
+    return [Crowd(*key, paths) for key, paths in sorted(found.items()) if paths > most]
+
+
+def _whole(runs: Runs) -> Ints:
+    """The runs that are mentions."""
+    return np.flatnonzero((runs.tail < 0) & (runs.head < 0))
+
+
+def _found(runs: Runs, paths: Sequence[Path], offsets: Ints) -> Found:
+    """The runs that are mentions, and paths, sorted."""
+    whole = _whole(runs)
+    said = np.zeros(len(runs.tail), bool)
+    said[whole] = True
+    sizes = np.diff(runs.ptr)
+    size = np.concatenate([sizes[whole], _ints(len(path.bounds) for path in paths)])
+    row = np.repeat(np.arange(len(size)), size)
+    column = np.arange(len(row)) - np.repeat(np.cumsum(size) - size, size)
+    bounds = np.full((len(size), int(size.max(initial=2))), -1)
+    bounds[row, column] = np.concatenate(
+        [runs.bounds[np.repeat(said, sizes)], _ints(bound for path in paths for bound in path.bounds)]
+    )
+    sentence = np.concatenate([runs.sentence[whole], _ints(path.sentence for path in paths)])
+    kind = np.concatenate([runs.kind[whole], _ints(path.kind for path in paths)])
+    order = _order(bounds, kind)
+    bounds, sentence = bounds[order], sentence[order]
+    bounds = np.where(bounds < 0, -1, bounds - offsets[sentence, None])
+    return Found(sentence, kind[order], size[order], bounds)
+
+
+def _order(bounds: Ints, kind: Ints) -> Ints:
+    """By first token, longest first, type, then what `Found` says; -1 is no bound."""
+    ties = [bounds[:, at] if at % 2 == 0 else -bounds[:, at] for at in reversed(range(1, bounds.shape[1]))]
+    return np.lexsort((*ties, kind, -bounds.max(axis=1), bounds[:, 0]))
+
+
+def _ints(values: Iterable[int]) -> Ints:
+    return np.fromiter(values, np.int64)
+
+
+def _rank(found: Found) -> Ints:
+    """How many paths of the same sentence and type stand before each."""
+    order = np.lexsort((found.kind, found.sentence))
+    same = (np.diff(found.sentence[order]) == 0) & (np.diff(found.kind[order]) == 0)
+    place = np.arange(len(order))
+    rank = np.empty(len(order), np.int64)
+    rank[order] = place - np.maximum.accumulate(np.where(np.append([False], same)[: len(order)], 0, place))
+    return rank
+
+
 class Path(NamedTuple):
-    """A mention as bounds: tokens of the batch, as `spanloom.structures.strand_runs` says."""
+    """A mention as bounds: tokens of the batch, as `spanloom.structures.strands.graph` says."""
 
     sentence: int
     kind: int

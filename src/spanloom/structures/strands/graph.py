@@ -1,4 +1,4 @@
-"""Strands as graphs of few nodes: what is one way in and one way out is drawn together.
+"""Strands as graphs: drawn from mentions, and contracted where there is one way in and one way out.
 
 A strand is a directed acyclic graph: nodes are the places (token, type, position) that have links, arcs are starts,
 links and ends, and a mention is a path from a start to an end. Almost every node of a sentence has one arc in and one
@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.hypergraph import Ints
-from spanloom.structures.steps import ADVANCE, END, STAY
+from spanloom.structures.base import MentionTable
+from spanloom.structures.strands.pieces import ADVANCE, END, STAY, Pieces
 
 START = 0  # a kind of arc; the others are links: STAY, ADVANCE and END
 COMPONENT, GAP, BEFORE, HEAD, AFTER = 0, 1, 2, 3, 4  # what a position is
@@ -73,6 +74,34 @@ class _Arcs(NamedTuple):
     tail: Ints
     head: Ints
     step: Ints
+
+
+def draw(
+    pieces: Pieces, mentions: MentionTable, offsets: Ints, types: int, positions: int, heads: bool = False
+) -> Strand:
+    """The union of the paths of mentions, in time that does not depend on how long they are.
+
+    Args:
+        pieces: of some of the mentions.
+        mentions: each within one sentence.
+        offsets: (N + 1,) first token of each sentence.
+        types: K.
+        positions: P.
+        heads: whether the positions are those of heads.
+    """
+    shape = int(offsets[-1]), types, positions
+    base, kind = offsets[mentions.sentence][pieces.mention], mentions.kind[pieces.mention]
+    first, last = (base + pieces.first, kind, pieces.position), (base + pieces.end - 1, kind, pieces.position)
+    staying = np.zeros(shape, np.int32)  # at first by how many more mentions than at the token before
+    np.add.at(staying, first, 1)
+    np.add.at(staying, last, -1)
+    np.cumsum(staying, axis=0, out=staying)
+    links = np.where(staying > 0, np.uint8(STAY), np.uint8(0))
+    begins = np.diff(pieces.mention, prepend=-1) > 0
+    np.bitwise_or.at(links, last, np.where(np.append(begins[1:], True), END, ADVANCE).astype(np.uint8)[: len(begins)])
+    start = np.zeros(shape[:2], np.uint8)
+    np.bitwise_or.at(start, (first[0][begins], kind[begins]), (1 << pieces.position[begins]).astype(np.uint8))
+    return Strand(start, links, heads)
 
 
 def contract(strand: Strand, offsets: Ints) -> Runs:

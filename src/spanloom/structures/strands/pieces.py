@@ -1,4 +1,4 @@
-"""The way of a mention along a strand: which node it is at, at each token, and which link it takes there."""
+"""The way of a mention along a strand: at which node it is for which tokens, and which link it takes from there."""
 
 from __future__ import annotations
 

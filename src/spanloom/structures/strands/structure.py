@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from spanloom.hypergraph import Child, Edges, Hyperedge, Ints, Paths, Role, Template
 from spanloom.structures.base import MOST_MENTIONS, Crowd, Encoded, MentionTable, Structure
-from spanloom.structures.steps import ADVANCE, END, STAY, Pieces, Steps, path_ptr, steps, stretches
-from spanloom.structures.strand_runs import Strand
-from spanloom.structures.strands import Found, crowded, draw, find_all, find_enough
+from spanloom.structures.strands.graph import Strand, draw
+from spanloom.structures.strands.pieces import ADVANCE, END, STAY, Pieces, path_ptr, stretches
+from spanloom.structures.strands.reading import Found, crowded, read
 
 _SETS = (END, ADVANCE, ADVANCE | END, STAY, STAY | END, STAY | ADVANCE, STAY | ADVANCE | END)
 
@@ -124,13 +124,11 @@ class Stranded(Structure):
         kept = mentions.take(self.holds(mentions)) if lost else mentions
         table, shapes = self._table, self.shapes()
         slots = [np.zeros((int(offsets[-1]), len(types), 1), np.int16)]
-        way = steps(self.pieces(kept))
-        strand_of = self.strand_of(kept)[way.mention]
+        pieces = self.pieces(kept)
+        strand_of = self.strand_of(kept)[pieces.mention]
         for j, shape in enumerate(shapes):
-            here = strand_of == j
-            own = Steps(*(column[here] for column in way))
-            size = int(offsets[-1]), len(types), len(shape.nodes)
-            strand = draw(own, offsets[kept.sentence], kept.kind, size, shape.heads)
+            own = Pieces(*(column[strand_of == j] for column in pieces))
+            strand = draw(own, kept, offsets, len(types), len(shape.nodes), shape.heads)
             positions = np.arange(len(shape.nodes))
             slots += [table.start[j][strand.start][..., None], table.edge[j][positions, strand.links]]
         edges = np.concatenate(slots, 2)
@@ -141,12 +139,7 @@ class Stranded(Structure):
 
     def decode(self, edges: Edges, offsets: Ints, types: Sequence[str], reading: str = "enough") -> MentionTable:
         """As `Structure.decode`."""
-        found = [
-            self.mentions(
-                find_enough(strand, offsets) if reading == "enough" else find_all(strand, offsets, MOST_MENTIONS)
-            )
-            for strand in self._strands(edges)
-        ]
+        found = [self.mentions(read(strand, offsets, reading)) for strand in self._strands(edges)]
         return found[0] if len(found) == 1 else MentionTable.merge(found)
 
     def crowded(self, edges: Edges, offsets: Ints, types: Sequence[str]) -> list[Crowd]:
