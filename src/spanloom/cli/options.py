@@ -121,7 +121,7 @@ Structure = Annotated[
         "--structure",
         metavar="NAME",
         help="separators, shared, split, seven_tag, separator_states, mention_hypergraph, heads, semi_markov, bio, "
-        "bilou. [separators]",
+        "bilou; perhaps with parameters, as in semi_markov(longest=6). [separators]",
     ),
 ]
 Components = Annotated[
