@@ -20,8 +20,7 @@ from spanloom.files import STDIO
 from spanloom.files.staging import settle_input
 from spanloom.formats.arrow import ARROW, PARQUET
 from spanloom.formats.base import Format, Losses, Scanned
-from spanloom.formats.bioc_json import BIOC_JSON
-from spanloom.formats.bioc_xml import BIOC
+from spanloom.formats.bioc import BIOC, BIOC_JSON
 from spanloom.formats.brat import BRAT
 from spanloom.formats.characters import CHARACTERS
 from spanloom.formats.columns import COLUMNS

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from spanloom.document import Document, Mention
 from spanloom.document.validate import Problem
+from spanloom.errors import DataError, clip
 
+# kinds of loss
+DISCONTIGUOUS = "discontiguous mentions"  # in formats that have no place for gaps
 TOUCHING = "spans that touch, or only white space parts, written as one"  # likewise
 TWICE = "concepts that stand twice"
 UNSTRIPPED = "concepts with white space at their ends"
-DISCONTIGUOUS = "discontiguous mentions"  # the kind of loss, in formats that have no place for gaps
+OTHER_TEXT = "texts that differ outside the tokens"
 
 
 class Scanned(NamedTuple):
@@ -33,6 +37,12 @@ class Scanned(NamedTuple):
     path: str
     line: int | None = None
     mention_places: list[tuple[str, int]] | None = None
+
+
+def no_document(path: str, expected: str) -> Scanned:
+    """What is said of a file that holds no document."""
+    message = f"the file holds no document; expected {expected}"
+    return Scanned(None, [Problem("error", "empty file", message, path=path)], path)
 
 
 @dataclass(slots=True)
@@ -145,7 +155,40 @@ def count_meta(losses: Losses, document: Document, held: Iterable[str], inside: 
         losses.add(f"fields of meta.{names[0]}", len(own.keys() - known))
 
 
+def count_mention(losses: Losses, mention: Mention, *kinds: str) -> None:
+    """Count the parts of a mention that a format has no place for.
+
+    Args:
+        losses: to add to.
+        mention: as it is written.
+        kinds: of ``"touching"`` (spans that are written as one), ``"heads"``, ``"concepts"``, ``"scores"`` and
+            ``"ids"``, in the order in which they are told.
+    """
+    parts: dict[str, Any] = {
+        "touching": int(len(mention.spans) > 1),
+        "heads": int(mention.head is not None),
+        "concepts": len(mention.concepts),
+        "scores": int(mention.score is not None),
+        "ids": int(mention.id is not None),
+    }
+    names = {"touching": TOUCHING, "ids": "mention identifiers"}
+    for kind in kinds:
+        losses.add(names.get(kind, kind), parts[kind])
+
+
 def count_concepts(losses: Losses, mention: Mention) -> None:
     """Count what is lost of a mention's concepts where a format holds each once, without white space around it."""
     losses.add(TWICE, len(mention.concepts) - len(set(mention.concepts)))
     losses.add(UNSTRIPPED, sum(concept != concept.strip() for concept in mention.concepts))
+
+
+@contextmanager
+def writing_as(kind: str, document: Document, path: str | Path) -> Iterator[None]:
+    """Name the document that has no form in JSON or XML (the `kind`), whatever the encoder says of it."""
+    try:
+        yield
+    except (TypeError, ValueError, RecursionError) as error:  # lxml, too, says what it refuses in this way
+        remedy = "; remove the characters" if kind == "XML" else ""
+        raise DataError(
+            f"document {clip(document.id)} cannot be written as {kind}: {error}{remedy}", path=path
+        ) from error

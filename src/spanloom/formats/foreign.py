@@ -7,9 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from spanloom.formats.source import BOM, unreadable
-
-_HEAD = 65_536  # bytes in which a file's kind must show
+from spanloom.formats.source import BOM, HEAD, opened
 
 _TEXT = "it holds more than text; extract the text first (pdftotext, pandoc), one .txt file for each document"
 _TABLE = 'a table; write its texts as .jsonl, one {"id": ..., "text": ...} a line, or as .parquet, columns id and text'
@@ -63,9 +61,6 @@ def advice(path: Path) -> str | None:
     ending = path.suffix.lower()
     if ending != ".json":
         return _BY_ENDING.get(ending)
-    try:
-        with path.open("rb") as file:
-            head = file.read(_HEAD).removeprefix(BOM)
-    except OSError as error:
-        raise unreadable(path, error) from error
+    with opened(path) as file:
+        head = file.read(HEAD).removeprefix(BOM)
     return next((advice for mark, advice in _KINDS if mark.search(head)), None)

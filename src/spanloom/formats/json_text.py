@@ -53,6 +53,9 @@ def loads(raw: bytes, path: str | Path, line: int | None = None) -> object:
     return record
 
 
+to_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
 def _refuse(name: str) -> float:
     raise ValueError(f"found {name}, expected a number (JSON knows none such)")
 

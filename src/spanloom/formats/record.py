@@ -16,6 +16,7 @@ its place, such as ``"mentions[0].certainty"``.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -277,15 +278,21 @@ def _check_surface(surface: object, mention: Mention, units: Units, place: str, 
         problems.append(problem)
 
 
-def surface_problem(surface: str, mention: Mention, units: Units, place: str) -> Problem | None:
+def surface_problem(
+    surface: str | None, mention: Mention, units: Units, place: str, source: str = "annotation"
+) -> Problem | None:
     """What is wrong if a file's own text for a mention is not the text at its offsets; ``None`` if it is.
 
     Args:
-        surface: as the file has it.
+        surface: as the file has it; ``None`` if it gives none, which is a warning.
         mention: with its offsets.
         units: of the document's text, made once for all its mentions.
         place: for the message.
+        source: what should give the text, for the message.
     """
+    if surface is None:
+        message = f"the {source} gives no text, so its offsets cannot be checked"
+        return Problem("warning", f"no text in {source}", message, place)
     found = beginning(mention.spans, units.text, len(surface) + _SHOWN + 1)  # more could not be equal, and is not shown
     if surface == found or flat(surface) == flat(found):
         return None
@@ -303,3 +310,19 @@ def surface_problem(surface: str, mention: Mention, units: Units, place: str) ->
         return None  # said better by the check of offsets
     message = f"the text is {clip(surface)}, but {clip(found)} stands at {spans}; correct one of them"
     return Problem("error", "other text", message, place)
+
+
+def other_errors(document: Document, known: Sequence[Problem], lines: Sequence[int | None]) -> list[Problem]:
+    """The errors of a document, but for mentions of which one is known; those of mentions with the mention's line.
+
+    Args:
+        document: as it was read.
+        known: what was found while reading.
+        lines: of the mentions.
+    """
+    told = {problem.mention for problem in known if problem.severity == "error"}
+    return [
+        problem if problem.mention is None else replace(problem, line=lines[problem.mention])
+        for problem in find_errors(document)
+        if problem.mention is None or problem.mention not in told
+    ]

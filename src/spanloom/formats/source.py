@@ -7,8 +7,10 @@ what it does where offsets count it.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,6 +18,32 @@ from spanloom.errors import DataError
 from spanloom.files import STDIO
 
 BOM = b"\xef\xbb\xbf"
+HEAD = 65_536  # bytes in which a file's kind must show
+
+
+@contextmanager
+def opened(path: str | Path) -> Iterator[BinaryIO]:
+    """A file that is read, or standard input for ``-``.
+
+    Raises:
+        DataError: the file cannot be read, whenever that shows.
+    """
+    try:
+        if str(path) == STDIO:
+            yield sys.stdin.buffer
+        else:
+            with Path(path).open("rb") as file:
+                yield file
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def begins_with(mark: re.Pattern[bytes], ending: str, path: Path) -> bool:
+    """Whether a path is a file of this ending with the mark near its begin."""
+    if path.suffix.lower() != ending or not path.is_file():
+        return False
+    with opened(path) as file:
+        return mark.search(file.read(HEAD)) is not None
 
 
 def read_bytes(path: str | Path) -> bytes:
@@ -24,10 +52,8 @@ def read_bytes(path: str | Path) -> bytes:
     Raises:
         DataError: the file cannot be read.
     """
-    try:
-        return sys.stdin.buffer.read() if str(path) == STDIO else Path(path).read_bytes()
-    except OSError as error:
-        raise unreadable(path, error) from error
+    with opened(path) as file:
+        return file.read()
 
 
 def raw_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
@@ -36,14 +62,9 @@ def raw_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
     Raises:
         DataError: the file cannot be read.
     """
-    try:
-        if str(path) == STDIO:
-            yield from _numbered(sys.stdin.buffer)
-        else:
-            with Path(path).open("rb") as file:
-                yield from _numbered(file)
-    except OSError as error:
-        raise unreadable(path, error) from error
+    with opened(path) as file:
+        for number, line in enumerate(file, start=1):
+            yield number, line.removeprefix(BOM) if number == 1 else line
 
 
 def input_chunks() -> Iterator[bytes]:
@@ -52,16 +73,9 @@ def input_chunks() -> Iterator[bytes]:
     Raises:
         DataError: it cannot be read.
     """
-    try:
-        while chunk := sys.stdin.buffer.read(1 << 20):
+    with opened(STDIO) as file:
+        while chunk := file.read(1 << 20):
             yield chunk
-    except OSError as error:
-        raise unreadable(STDIO, error) from error
-
-
-def _numbered(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    for number, line in enumerate(file, start=1):
-        yield number, line.removeprefix(BOM) if number == 1 else line
 
 
 def unreadable(path: str | Path, error: OSError) -> DataError:

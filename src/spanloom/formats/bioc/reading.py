@@ -1,0 +1,544 @@
+"""A BioC document understood: its text, its mentions with their concepts, and all else, kept as it was.
+
+What a document has no field for stands in ``Document.meta["bioc"]``, as in BioC JSON:
+
+``collection``, ``infons``
+    of the collection and of the document.
+``offset``
+    of the document's first character, if it is not 0.
+``passages``
+    ``start`` and ``end`` in the text, ``infons``, and ``sentences`` likewise. Where a file is wrong about an offset,
+    ``offset`` is what it says.
+``mentions``
+    by the mention's identifier, infons that would be written in another way.
+``annotations``
+    those that are no mention: the parts of composite mentions, each with the identifier of the mention that it is a
+    part ``of``, and what has no place in the text, such as BC5CDR's relations. All with the number of their
+    ``passage``.
+``relations``
+    each with the number of its ``passage``.
+``unread``
+    by place, fields that BioC does not know.
+
+Concepts stand under ``MESH``, ``OMIM`` or ``identifier``, in any case. Those under a vocabulary's name get its prefix
+(``MESH`` with ``D003920`` is ``MESH:D003920``), and all are normalized. Several are joined by ``|`` (in BC5CDR the
+concepts of a composite mention), ``+`` (together they say what is meant), ``,`` or ``;``; ``-``, ``-1`` or nothing say
+that there is none.
+
+A piece is a passage, or a sentence where only the sentences have text. It says at which offset of the document it
+begins, and annotations count from the document's begin. Files are wrong about both, so that up to four readings are
+tried, and the one under which most annotations show their own text is taken (the first of those that are equally
+good):
+
+``declared``
+    as BioC says: each passage stands at its offset; what lies between two is blank.
+``joined``
+    passages are joined by one space, as the key of BC5CDR says, and annotations count in that text. In BC5CDR 31
+    passages declare another offset, and their annotations show that they are wrong.
+``own``
+    passages are joined by one space, and annotations count from their own passage's offset; where each passage begins
+    at 0, say.
+``bytes``
+    as ``declared``, in bytes of UTF-8, as the comments in BioC's DTD recommend.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spanloom.document import Document, Mention, Span
+from spanloom.document.identifiers import normalize_identifier
+from spanloom.document.validate import Problem, Units, beginning, place_of
+from spanloom.formats.base import Scanned
+from spanloom.formats.bioc.syntax import Infons, Node, Parsed, parse_json, parse_xml, to_value
+from spanloom.formats.pubtator_lines import split_identifier
+from spanloom.formats.record import other_errors, surface_problem
+
+TYPE = "type"
+_PREFIXES = {"mesh": "MESH", "omim": "OMIM", "identifier": ""}
+_LIST = re.compile(r"(?:\w+:)?\w*[0-9]\s*(?:[,;]\s*(?:\w+:)?\w*[0-9]\s*)+")
+_PREFIXED = re.compile(r"(MESH|OMIM):(.+)")
+
+_READINGS = {
+    "joined": "passage offsets do not fit the mentions' texts; read as passages joined by one space",
+    "own": "offsets do not fit the mentions' texts; read as counted from each passage, passages joined by one space",
+    "bytes": "offsets are counted in UTF-8 bytes; read so",
+}
+_SHOWN = 60  # characters of an identifier or a text in a message
+_LARGEST_GAP = 1_000_000  # blanks; a larger gap is no layout but a mistake, or an attack on the memory
+_BLANKS = 50  # times as long as its text in the file may a mention be, all of it white space
+_BLANK = re.compile(r"\s+|\.\.\.|…")
+
+
+class _Placed(NamedTuple):
+    """An annotation, with the numbers of its passage and of the piece of text that it stands in."""
+
+    node: Node
+    passage: int | None
+    piece: int | None
+
+    @property
+    def is_part(self) -> bool:
+        """Whether it is one part of a composite mention that is annotated as a whole, too."""
+        return bool(self.node.infons.get("CompositeRole") == "IndividualMention")
+
+
+@dataclass(slots=True)
+class _Found:
+    """What is found in one document; one annotation for each mention."""
+
+    layout: Layout
+    units: Units
+    mentions: list[Mention] = field(default_factory=list)
+    nodes: list[Node] = field(default_factory=list)
+    infons: dict[str, Infons] = field(default_factory=dict)
+    others: list[dict[str, Any]] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def scan_xml(path: str | Path) -> Iterator[Scanned]:
+    """The documents of a BioC XML file."""
+    return _scan(parse_xml(path), str(path))
+
+
+def scan_json(path: str | Path) -> Iterator[Scanned]:
+    """The documents of a BioC JSON file."""
+    return _scan(parse_json(path), str(path))
+
+
+def _scan(parsed: Parsed, path: str) -> Iterator[Scanned]:
+    for tree, collection in parsed:
+        yield Scanned(None, [tree], path) if isinstance(tree, Problem) else _understood(tree, collection, path)
+
+
+def _understood(tree: Node, collection: dict[str, Any], path: str) -> Scanned:
+    """The document of a tree, or what is wrong with it."""
+    pieces = [piece for passage in tree.passages for piece in _pieces(passage)]
+    placed = list(_annotations(tree))
+    located = [(one.piece, one.node) for one in placed if one.node.locations]
+    layout = choose_layout([piece.offset for piece in pieces], [piece.text or "" for piece in pieces], located)
+    found = _find(placed, layout)
+    document = Document(layout.text, id=tree.id, mentions=found.mentions)
+    found.problems += _layout_problems(layout, pieces)
+    passages = _passages(tree, layout, found.problems)
+    found.problems += other_errors(document, found.problems, [node.line for node in found.nodes])
+    kept = {
+        "collection": collection,
+        "infons": tree.infons,
+        "offset": layout.base,
+        "passages": passages,
+        "mentions": found.infons,
+        "annotations": found.others,
+        "relations": list(_relations(tree)),
+        "unread": tree.unread,
+    }
+    document.meta["bioc"] = {name: value for name, value in kept.items() if value}
+    problems = sorted(_at(found.problems, path, tree), key=lambda problem: problem.line or 0)
+    lines = [node.line for node in found.nodes if node.line is not None]
+    places = [(path, line) for line in lines] if len(lines) == len(found.nodes) else None
+    return Scanned(document, problems, path, tree.line, places)
+
+
+def _at(problems: list[Problem], path: str, tree: Node) -> Iterator[Problem]:
+    """Problems with their place: the line in XML, the document's name in JSON."""
+    name = "" if tree.line else f"document {tree.id[:_SHOWN] or '?'}"
+    for problem in problems:
+        place = ": ".join(part for part in (name, problem.place) if part)
+        yield replace(problem, path=path, line=problem.line or tree.line, place=place)
+
+
+def _pieces(passage: Node) -> list[Node]:
+    """What has text: the passage, or else its sentences."""
+    return [passage] if passage.text is not None or not passage.sentences else passage.sentences
+
+
+def _annotations(tree: Node) -> Iterator[_Placed]:
+    first = 0
+    for i, passage in enumerate(tree.passages):
+        pieces = _pieces(passage)
+        yield from (_Placed(node, i, first) for node in passage.annotations)
+        for number, sentence in enumerate(passage.sentences):
+            piece = first + number if pieces is passage.sentences else first
+            yield from (_Placed(node, i, piece) for node in sentence.annotations)
+        first += len(pieces)
+    yield from (_Placed(node, None, None) for node in tree.annotations)
+
+
+def _relations(tree: Node) -> Iterator[dict[str, Any]]:
+    sections: list[tuple[int | None, Node]] = [(None, tree)]
+    sections += [(i, section) for i, passage in enumerate(tree.passages) for section in (passage, *passage.sentences)]
+    for i, section in sections:
+        yield from ({"passage": i, **to_value("relation", relation)} for relation in section.relations)
+
+
+def _layout_problems(layout: Layout, pieces: list[Node]) -> Iterator[Problem]:
+    if layout.name in _READINGS:
+        starts = zip(pieces, layout.starts, strict=True)
+        wrong = [piece for piece, start in starts if piece.offset != layout.base + start]
+        offsets = ", ".join(str(piece.offset) for piece in wrong[:3])
+        message = _READINGS[layout.name] + (f" (found the offset {offsets})" if wrong else "")
+        yield Problem("warning", "passage offset", message, line=wrong[0].line if wrong else None)
+
+
+def _find(placed: list[_Placed], layout: Layout) -> _Found:
+    """Mentions first, then the parts of composite ones, each of which may be a mention of its own."""
+    found = _Found(layout, Units(layout.text))
+    names = _Names(placed)
+    for one in placed:
+        if one.node.locations and not one.is_part:
+            _add_mention(found, one, names)
+    mentions = list(found.mentions)
+    parts = [_extent(one, layout) for one in placed if one.node.locations and one.is_part]
+    covers = iter(covering(parts, [Extent(mention.type, mention.start, mention.end) for mention in mentions]))
+    for one in placed:
+        if not one.node.locations:
+            found.others.append({"passage": one.passage, **to_value("annotation", one.node)})
+        elif one.is_part and (whole := next(covers)) is not None:
+            _keep_part(found, one, mentions[whole])
+        elif one.is_part:
+            _add_mention(found, one, names)
+    return found
+
+
+class _Names:
+    """Identifiers of mentions: in a file they need only be unique in a passage, and may be missing."""
+
+    def __init__(self, placed: list[_Placed]) -> None:
+        self._ids = Counter(one.node.id for one in placed)
+        self._seen: Counter[str] = Counter()
+        self._number = 0
+
+    def next(self, node: Node) -> str:
+        name = node.id
+        while not name or (name != node.id and name in self._ids):
+            name, self._number = str(self._number), self._number + 1
+        if self._ids[name] < 2:
+            return name
+        self._seen[name] += 1
+        return f"{name}#{self._seen[name]}"
+
+
+def _add_mention(found: _Found, one: _Placed, names: _Names) -> None:
+    node, number = one.node, len(found.mentions)
+    kind, concepts, name = type_of(node.infons), concepts_of(node.infons), names.next(node)
+    mention = Mention(kind, tuple(found.layout.place(node.locations, one.piece)), name, concepts=concepts)
+    if infons_for(kind, concepts) != node.infons:
+        found.infons[name] = node.infons
+    problem = _surface_problem(mention, node.text, found, place_of(mention, number))
+    if problem is not None:
+        found.problems.append(replace(problem, mention=number, line=node.line))
+    found.mentions.append(mention)
+    found.nodes.append(node)
+
+
+def _surface_problem(mention: Mention, surface: str | None, found: _Found, place: str) -> Problem | None:
+    sound = all(0 <= start < end for start, end in mention.spans)
+    if surface is not None and (not sound or agrees(found.layout.text, mention.spans, surface)):
+        return None
+    return surface_problem(surface, mention, found.units, place, source="annotation")
+
+
+def _extent(part: _Placed, layout: Layout) -> Extent:
+    spans = layout.place(part.node.locations, part.piece)
+    return Extent(type_of(part.node.infons), spans[0].start, spans[-1].end)
+
+
+def _keep_part(found: _Found, one: _Placed, whole: Mention) -> None:
+    """A part of a composite mention, with its locations counted in the document's text."""
+    spans = found.layout.place(one.node.locations, one.piece)
+    surface = one.node.text
+    if surface is not None and not agrees(found.layout.text, spans, surface):
+        message = f"the part {surface[:60]!r} of a composite mention is not what stands at its offsets; kept as it is"
+        found.problems.append(Problem("warning", "other text", message, line=one.node.line))
+    moved = replace(one.node, locations=[(start, end - start) for start, end in spans])
+    found.others.append({"passage": one.passage, "of": whole.id, **to_value("annotation", moved)})
+
+
+def _passages(tree: Node, layout: Layout, problems: list[Problem]) -> list[dict[str, Any]]:
+    values = []
+    starts = iter(layout.starts)
+    for i, passage in enumerate(tree.passages):
+        pieces = [(piece, next(starts)) for piece in _pieces(passage)]
+        last, behind = pieces[-1]
+        value = _range(passage, pieces[0][1], behind + len(last.text or ""), layout)
+        if passage.sentences:
+            if passage.text is not None:
+                pieces = [(sentence, _start_of(sentence, layout)) for sentence in passage.sentences]
+            for sentence, start in pieces:
+                if not layout.text.startswith(sentence.text or "", start):
+                    message = f"the sentence at offset {sentence.offset} is not what stands there; correct one of them"
+                    problems.append(Problem("error", "sentence offset", message, f"passages[{i}]", line=sentence.line))
+            value["sentences"] = [_range(s, start, start + len(s.text or ""), layout) for s, start in pieces]
+        values.append(value)
+    return values
+
+
+def _start_of(sentence: Node, layout: Layout) -> int:
+    ((start, _),) = layout.place([(sentence.offset, 0)], None)
+    return max(start, 0)
+
+
+def _range(section: Node, start: int, end: int, layout: Layout) -> dict[str, Any]:
+    value: dict[str, Any] = {"start": start, "end": end}
+    if section.offset != layout.base + start:
+        value["offset"] = section.offset
+    return value | ({"infons": section.infons} if section.infons else {})
+
+
+def concepts_of(infons: Infons) -> tuple[str, ...]:
+    """The concepts that infons name, in their order, each once.
+
+    >>> concepts_of({"type": "Disease", "MESH": "D014786|D006311"})
+    ('MESH:D014786', 'MESH:D006311')
+    >>> concepts_of({"identifier": "MESH:D014786,OMIM:102600"}), concepts_of({"MESH": "-1"})
+    (('MESH:D014786', 'OMIM:102600'), ())
+    """
+    return tuple(dict.fromkeys(concept for key, value in infons.items() for concept in _concepts(key, value)))
+
+
+def _concepts(key: str, value: Any) -> Iterator[str]:
+    prefix = _PREFIXES.get(key.lower())
+    if prefix is None:
+        return
+    for item in value if isinstance(value, list) else [value]:
+        if not isinstance(item, str | int):
+            continue
+        field = str(item).strip()
+        names = re.split(r"\s*[,;]\s*", field) if _LIST.fullmatch(field) else split_identifier(field)
+        yield from (_prefixed(prefix, name) for name in names)
+
+
+def _prefixed(prefix: str, name: str) -> str:
+    bare = name[len(prefix) + 1 :] if name.lower().startswith(f"{prefix.lower()}:") else name
+    return normalize_identifier(f"{prefix}:{bare}" if prefix else name)
+
+
+def normalized(concepts: Sequence[str]) -> tuple[str, ...]:
+    """Concepts in the form in which they are read, each once."""
+    return tuple(dict.fromkeys(map(normalize_identifier, concepts)))
+
+
+def type_of(infons: Infons) -> str:
+    """The type that infons name; empty if there is none."""
+    value = infons.get(TYPE)
+    return value if isinstance(value, str) else ""
+
+
+def infons_for(kind: str, concepts: Sequence[str], before: Infons | None = None) -> Infons:
+    """Infons that say a type and concepts.
+
+    Args:
+        kind: the type.
+        concepts: as in a mention.
+        before: infons as they were read; they stay as they are where they say just this, and what they say beside
+            type and concepts stays in any case.
+
+    >>> infons_for("Disease", ["MESH:D014786", "MESH:D006311"])
+    {'type': 'Disease', 'MESH': 'D014786|D006311'}
+    >>> infons_for("Disease", ["MESH:D014786", "OMIM:102600"])
+    {'type': 'Disease', 'identifier': 'MESH:D014786|OMIM:102600'}
+    >>> infons_for("Disease", [], {"type": "Disease", "MESH": "D1", "note": "a"}), infons_for("D", [], {"MESH": "-1"})
+    ({'type': 'Disease', 'note': 'a'}, {'type': 'D', 'MESH': '-1'})
+    """
+    infons = {TYPE: kind} | dict(before or {}) | {TYPE: kind}
+    concepts = normalized(concepts)
+    if concepts_of(infons) == concepts:
+        return infons
+    infons = {key: value for key, value in infons.items() if key.lower() not in _PREFIXES}
+    split = [_PREFIXED.fullmatch(concept) for concept in concepts]
+    prefixes = {found[1] for found in split if found is not None}
+    if len(prefixes) == 1 and None not in split:
+        infons[prefixes.pop()] = "|".join(found[2] for found in split if found is not None)
+    elif concepts:
+        infons["identifier"] = "|".join(concepts)
+    return infons
+
+
+Pieces = Sequence[tuple[int, int]]
+
+
+class Layout(NamedTuple):
+    """A way of reading offsets: where the pieces of a document stand in its text.
+
+    Args:
+        name: of the way.
+        text: of the document.
+        starts: where each piece begins in it.
+        place: ``place(locations, piece)`` gives the spans of an annotation of a piece (``None``: of the document).
+        base: the offset of the text's first character, as the annotations count.
+    """
+
+    name: str
+    text: str
+    starts: list[int]
+    place: Callable[[Pieces, int | None], list[Span]]
+    base: int
+
+
+def choose_layout(offsets: Sequence[int], texts: Sequence[str], annotated: Sequence[tuple[int | None, Node]]) -> Layout:
+    """The layout that agrees best with what annotations say their text is; the first of those that are equally good.
+
+    Args:
+        offsets: of the pieces.
+        texts: of the pieces.
+        annotated: the number of a piece, or ``None``, and an annotation with locations, for each.
+
+    >>> found = choose_layout([0, 15], ["Mild pain.", "No fever."], [(1, Node(locations=[(14, 5)], text="fever"))])
+    >>> found.name, found.text, found.place([(14, 5)], 1)
+    ('joined', 'Mild pain. No fever.', [Span(start=14, end=19)])
+    """
+    layouts = list(_layouts(offsets, texts))
+    if len(layouts) == 1 or not annotated:
+        return layouts[0]
+    return max(layouts, key=lambda layout: _agreement(layout, texts, annotated))
+
+
+def agrees(text: str, spans: Sequence[Span], surface: str) -> bool:
+    """Whether an annotation's text is what stands at its spans; how gaps are shown, and white space, do not count.
+
+    >>> agrees("mild or severe pain", [Span(0, 4), Span(15, 19)], "mild ... pain")
+    True
+    """
+    if any(start < 0 for start, _ in spans):
+        return False
+    found = beginning(spans, text, _BLANKS * (len(surface) + 1))
+    return found == surface or _BLANK.sub("", found) == _BLANK.sub("", surface)
+
+
+def _agreement(layout: Layout, texts: Sequence[str], annotated: Iterable[tuple[int | None, Node]]) -> tuple[int, int]:
+    """How many annotations show their text; if none gives any, how many lie in their piece."""
+    shown = inside = 0
+    silent = True
+    for piece, node in annotated:
+        spans = layout.place(node.locations, piece)
+        shown += node.text is not None and agrees(layout.text, spans, node.text)
+        silent = silent and not node.text
+        if piece is not None:
+            first = layout.starts[piece]
+            inside += spans[0].start >= first and spans[-1].end <= first + len(texts[piece])
+    return shown, inside if silent else 0
+
+
+def _layouts(offsets: Sequence[int], texts: Sequence[str]) -> Iterator[Layout]:
+    base = offsets[0] if offsets else 0
+    ends = np.cumsum([len(text) + 1 for text in texts], dtype=np.int64)
+    joined: list[int] = [0, *ends[:-1].tolist()] if texts else []
+    declared = _declared(offsets, [len(text) for text in texts], base)
+    if declared is not None:
+        yield Layout("declared", _text(declared, texts), declared, _counted_from(base), base)
+    if declared != joined:
+        yield Layout("joined", " ".join(texts), joined, _counted_from(base), base)
+    shifts = [offset - start for offset, start in zip(offsets, joined, strict=True)]
+    if any(shift != base for shift in shifts):
+        yield Layout("own", " ".join(texts), joined, _counted_from(base, shifts), base)
+    if not all(map(str.isascii, texts)):
+        raw = _declared(offsets, [len(text.encode("utf-8", "surrogatepass")) for text in texts], base)
+        if raw is not None:
+            yield _in_bytes(raw, texts, base)
+
+
+def _declared(offsets: Sequence[int], lengths: Sequence[int], base: int) -> list[int] | None:
+    starts = [offset - base for offset in offsets]
+    gaps = [start - end for start, end in zip(starts, [0, *map(sum, zip(starts, lengths, strict=True))], strict=False)]
+    return starts if all(gap >= 0 for gap in gaps) and sum(gaps) <= _LARGEST_GAP else None
+
+
+def _text(starts: Sequence[int], texts: Sequence[str]) -> str:
+    parts: list[str] = []
+    length = 0
+    for start, text in zip(starts, texts, strict=True):
+        parts += [" " * (start - length), text]
+        length = start + len(text)
+    return "".join(parts)
+
+
+def _counted_from(base: int, shifts: Sequence[int] = ()) -> Callable[[Pieces, int | None], list[Span]]:
+    """Offsets that count from ``base``, or in each piece from another number."""
+
+    def place(pieces: Pieces, piece: int | None) -> list[Span]:
+        shift = shifts[piece] if shifts and piece is not None else base
+        return [Span(offset - shift, offset - shift + length) for offset, length in pieces]
+
+    return place
+
+
+def _in_bytes(starts: Sequence[int], texts: Sequence[str], base: int) -> Layout:
+    """Offsets in bytes of UTF-8; one inside a character stands for that character's begin."""
+    as_bytes = [text.encode("utf-8", "surrogatepass").decode("latin-1") for text in texts]
+    in_bytes = _text(starts, as_bytes).encode("latin-1")
+    text = in_bytes.decode("utf-8", "surrogatepass")
+    begins = (np.frombuffer(in_bytes, np.uint8) & 0xC0) != 0x80
+    number = np.append(np.cumsum(begins) - 1, len(text))
+
+    def character(offset: int) -> int:
+        return int(number[offset]) if 0 <= offset < len(number) else offset
+
+    def place(pieces: Pieces, _: int | None) -> list[Span]:
+        return [Span(character(offset - base), character(offset - base + length)) for offset, length in pieces]
+
+    return Layout("bytes", text, [character(start) for start in starts], place, base)
+
+
+class Extent(NamedTuple):
+    """The type of a mention or a part, and where it begins and ends."""
+
+    type: str
+    start: int
+    end: int
+
+
+def covering(parts: Sequence[Extent], wholes: Sequence[Extent]) -> list[int | None]:
+    """For each part the number of the shortest whole of its type that covers it; of equals the first.
+
+    >>> wholes = [Extent("D", 0, 30), Extent("D", 0, 20), Extent("E", 5, 10), Extent("D", 10, 30)]
+    >>> covering([Extent("D", 5, 10), Extent("D", 12, 25), Extent("D", 25, 40)], wholes)
+    [1, 3, None]
+    """
+    found: list[int | None] = [None] * len(parts)
+    of_type: dict[str, tuple[list[int], list[int]]] = {}
+    for which, extents in enumerate((parts, wholes)):
+        for number, extent in enumerate(extents):
+            of_type.setdefault(extent.type, ([], []))[which].append(number)
+    for inner, outer in of_type.values():
+        shortest = _Shortest([wholes[number].end for number in outer])
+        outer.sort(key=lambda number: wholes[number].start, reverse=True)
+        for number in sorted(inner, key=lambda number: parts[number].start):
+            while outer and wholes[outer[-1]].start <= parts[number].start:
+                whole = outer.pop()
+                shortest.add(wholes[whole].end, wholes[whole].end - wholes[whole].start, whole)
+            found[number] = shortest.ending_at(parts[number].end)
+    return found
+
+
+class _Shortest:
+    """The shortest of those wholes that end at a place or behind it: minima in a binary indexed tree (Fenwick 1994).
+
+    Args:
+        ends: where wholes may end.
+    """
+
+    def __init__(self, ends: Sequence[int]) -> None:
+        self._ends = sorted(set(ends))
+        self._minima: list[tuple[int, int] | None] = [None] * (len(self._ends) + 1)
+
+    def add(self, end: int, length: int, number: int) -> None:
+        at = len(self._ends) - bisect_left(self._ends, end)  # counted from the last end, from 1
+        while at < len(self._minima):
+            self._minima[at] = min(self._minima[at] or (length, number), (length, number))
+            at += at & -at
+
+    def ending_at(self, end: int) -> int | None:
+        at, best = len(self._ends) - bisect_left(self._ends, end), None
+        while at:
+            known = self._minima[at]
+            best = known if best is None or (known is not None and known < best) else best
+            at -= at & -at
+        return None if best is None else best[1]

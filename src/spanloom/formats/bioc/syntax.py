@@ -1,0 +1,461 @@
+"""BioC files as plain values: what stands in a file, before it is understood, and how it is spelled.
+
+BioC (Comeau et al. 2013, "BioC: a minimalist approach to interoperability for biomedical text processing", Database)
+has two spellings, XML and JSON, of one tree: a collection of documents, of passages, perhaps of sentences, each with
+annotations, relations and *infons* (keys with values). Both spellings are read into a `Node` and written from one, by
+the one table of what each kind of node has, `FIELDS`.
+
+In XML, entities are not expanded, the DTD is not loaded, and nothing is fetched. A file that defines entities is
+refused, and so is one that is not UTF-8, whatever it says that it is. JSON is a collection, a list of collections or
+documents, or one document; PubTator 3 wraps a list, too.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from lxml import etree
+
+from spanloom.document.validate import Problem
+from spanloom.errors import DataError
+from spanloom.formats.base import Losses
+from spanloom.formats.json_text import loads, to_json
+from spanloom.formats.source import BOM, HEAD, opened, read_bytes
+
+Infons = dict[str, Any]  # strings as a rule; a list where a key stands several times; JSON has other values, too
+
+# kind of node -> its fields in the order in which they are looked at; "passages" is a list of nodes of kind "passage"
+_SENTENCE = ("offset", "text", "infons", "annotations", "relations")
+FIELDS = {
+    "document": ("id", "infons", "passages", "annotations", "relations"),
+    "passage": (*_SENTENCE, "sentences"),
+    "sentence": _SENTENCE,
+    "annotation": ("id", "infons", "locations", "text"),
+    "relation": ("id", "infons", "nodes"),
+}
+COLLECTION = ("source", "date", "key", "infons")  # what a collection says beside its documents
+
+_PAIRS = {"locations": ("offset", "length"), "nodes": ("refid", "role")}
+# the order of fields in a file
+_IN_XML = ("id", "infons", "offset", "locations", "nodes", "text", "passages", "sentences", "annotations", "relations")
+_IN_JSON = ("id", "offset", "infons", "text", "locations", "nodes", "passages", "sentences", "annotations", "relations")
+
+_SHOWN = 60  # characters of a wrong value, or an identifier, in a message
+_LARGEST = 2**62
+_DECLARED = re.compile(rb"""^\s*<\?xml[^>]*encoding\s*=\s*["']([^"']*)["']""")
+_NOISE = re.compile(r",? ?(?:line \d+, column \d+|(?:use|try) XML_PARSE_HUGE(?: option)?)")  # of libxml2's messages
+_INTEGER = re.compile(r"\s*-?[0-9]{1,15}\s*")
+_XML_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE collection SYSTEM "BioC.dtd">\n<collection>\n'
+
+
+@dataclass(slots=True)
+class Node:
+    """A document, passage, sentence, annotation or relation; a field that its kind does not have is empty.
+
+    Args:
+        id: empty if there is none.
+        offset: where a passage or sentence begins in the document, as the file says.
+        infons: keys and values.
+        text: of an annotation, that of its pieces together; ``None`` if the file gives none, or if it stands in the
+            sentences only.
+        locations: offset and length of each piece of an annotation.
+        nodes: of a relation, pairs of an identifier and a role.
+        passages: of a document.
+        sentences: of a passage.
+        annotations: that stand in it.
+        relations: that stand in it.
+        line: in the file, from 1; ``None`` in JSON.
+        unread: of a document, by place the fields that BioC does not know.
+    """
+
+    id: str = ""
+    offset: int = 0
+    infons: Infons = field(default_factory=dict)
+    text: str | None = None
+    locations: list[tuple[int, int]] = field(default_factory=list)
+    nodes: list[tuple[str, str]] = field(default_factory=list)
+    passages: list[Node] = field(default_factory=list)
+    sentences: list[Node] = field(default_factory=list)
+    annotations: list[Node] = field(default_factory=list)
+    relations: list[Node] = field(default_factory=list)
+    line: int | None = None
+    unread: dict[str, Any] = field(default_factory=dict)
+
+
+Parsed = Iterator[
+    tuple[Node | Problem, dict[str, Any]]
+]  # documents, or what keeps one from being read; of a collection
+
+
+def to_value(kind: str, node: Node) -> dict[str, Any]:
+    """A node as BioC JSON has it.
+
+    >>> passage = Node(text="Mild pain", annotations=[Node("1", 0, {"type": "Disease"}, "pain", [(5, 4)])])
+    >>> to_value("document", Node("7", passages=[passage]))["passages"][0]["annotations"][0]["locations"]
+    [{'offset': 5, 'length': 4}]
+    """
+    value: dict[str, Any] = {}
+    for name in (name for name in _IN_JSON if name in FIELDS[kind]):
+        part = getattr(node, name)
+        if name in _PAIRS:
+            value[name] = [dict(zip(_PAIRS[name], pair, strict=True)) for pair in part]
+        elif name[:-1] in FIELDS:
+            value[name] = [to_value(name[:-1], child) for child in part]
+        elif part is not None or kind == "annotation":
+            value[name] = part
+    return value
+
+
+def from_value(kind: str, value: object, place: str = "", unread: dict[str, Any] | None = None) -> Node:
+    """A node of BioC JSON.
+
+    Args:
+        kind: of the node.
+        value: as `json.loads` gives it.
+        place: for messages; empty for a document.
+        unread: takes, by place, the fields that BioC does not know; a dictionary of its own if not given.
+
+    Raises:
+        DataError: a part is missing or of the wrong kind; the message names its place.
+
+    >>> from_value("document", {"id": "7", "passages": [{"offset": "x"}]})
+    Traceback (most recent call last):
+    spanloom.errors.DataError: passages[0].offset is "x", expected an integer
+    >>> from_value("document", {"id": 7, "passages": [], "journal": "Pain"}).unread
+    {'journal': 'Pain'}
+    """
+    unread = {} if unread is None else unread
+    given = _object(value, place, FIELDS[kind], unread)
+    if kind == "document" and not isinstance(given.get("passages"), list):
+        raise wrong("passages", given.get("passages"), "a list of passages")
+    found = {name: _part(name, given.get(name), f"{place}.{name}".lstrip("."), unread) for name in FIELDS[kind]}
+    return Node(**found, unread=unread)
+
+
+def _part(name: str, value: object, place: str, unread: dict[str, Any]) -> Any:
+    """One field of a node."""
+    if name in _PAIRS:
+        return [_pair(name, item, where, unread) for item, where in items(value, place)]
+    if name[:-1] in FIELDS:
+        return [from_value(name[:-1], item, where, unread) for item, where in items(value, place)]
+    return _VALUES[name](value, place)
+
+
+def _pair(name: str, value: object, place: str, unread: dict[str, Any]) -> tuple[Any, ...]:
+    read = _integer if name == "locations" else _name
+    given = _object(value, place, _PAIRS[name], unread)
+    return tuple(read(given.get(part), f"{place}.{part}") for part in _PAIRS[name])
+
+
+def _object(value: object, place: str, known: tuple[str, ...], unread: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise wrong(place or "the document", value, "an object")
+    unread |= {f"{place}.{name}".lstrip("."): value[name] for name in value if name not in known}
+    return value
+
+
+def wrong(place: str, value: object, expected: str) -> DataError:
+    """The error for a value of the wrong kind, or one that is missing."""
+    if value is None:
+        return DataError(f"{place} is missing, expected {expected}")
+    shown = json.dumps(value)
+    return DataError(f"{place} is {shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + '…'}, expected {expected}")
+
+
+def items(value: object, place: str) -> Iterator[tuple[object, str]]:
+    """The items of a list, which may be absent, each with its place."""
+    if value is not None and not isinstance(value, list):
+        raise wrong(place, value, "a list")
+    yield from ((item, f"{place}[{i}]") for i, item in enumerate(value or ()))
+
+
+def object_at(value: object, place: str) -> dict[str, Any]:
+    """An object, which may be absent."""
+    if value is not None and not isinstance(value, dict):
+        raise wrong(place, value, "an object")
+    return value or {}
+
+
+def _text(value: object, place: str) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise wrong(place, value, "a string")
+    return value
+
+
+def _name(value: object, place: str) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    raise wrong(place, value, "a string or an integer")
+
+
+def _integer(value: object, place: str) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and -_LARGEST < value < _LARGEST:
+        return value
+    raise wrong(place, value, "an integer")
+
+
+_VALUES: dict[str, Callable[[object, str], Any]] = {
+    "id": _name,
+    "offset": _integer,
+    "infons": object_at,
+    "text": _text,
+}
+
+
+def parse_json(path: str | Path) -> Parsed:
+    """The documents of a BioC JSON file.
+
+    Raises:
+        DataError: the file as a whole is no BioC JSON, or holds no document.
+    """
+    found = False
+    for value, collection in _collected(loads(read_bytes(path).removeprefix(BOM), path)):
+        found = True
+        try:
+            yield from_value("document", value), collection
+        except DataError as error:
+            name = value.get("id") if isinstance(value, dict) else None
+            place = f"document {str(name)[:_SHOWN] if isinstance(name, str | int) else '?'}"
+            yield Problem("error", "wrong field", error.message, place, path=str(path)), collection
+    if not found:
+        raise DataError("the file holds no document; expected BioC JSON, an object with a list of 'documents'")
+
+
+def _collected(value: object) -> Iterator[tuple[object, dict[str, Any]]]:
+    """Documents with what is said of their collection."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _collected(item)
+        return
+    if not isinstance(value, dict):
+        raise wrong("the file", value, "BioC JSON, an object with a list of 'documents'")
+    inner = next((value[name] for name in ("documents", "PubTator3") if name in value), None)
+    if inner is None:
+        yield value, {}
+    elif isinstance(inner, list):
+        if "infons" in value and not isinstance(value["infons"], dict):
+            raise wrong("infons", value["infons"], "an object")
+        collection = {name: value[name] for name in COLLECTION if value.get(name)}
+        yield from ((item, collection) for item in inner)
+    else:
+        raise wrong("documents", inner, "a list of documents")
+
+
+def json_head(collection: dict[str, Any], losses: Losses) -> str:
+    """What stands before the documents of a JSON file; it loses nothing."""
+    head = {"source": "", "date": "", "key": "", "version": "1.0", "infons": {}} | collection
+    return to_json(head)[:-1] + ',"documents":[\n'
+
+
+def json_document(document: Node, losses: Losses) -> str:
+    """A document of a JSON file; it loses nothing."""
+    return to_json(to_value("document", document))
+
+
+def parse_xml(path: str | Path) -> Parsed:
+    """The documents of a BioC XML file, one at a time.
+
+    Raises:
+        DataError: the file as a whole is no BioC XML, or holds no document.
+    """
+    with opened(path) as file:
+        source = _Source(file)
+        _check_head(source.head)
+        context = etree.iterparse(
+            source, events=("start", "end"), encoding="utf-8", resolve_entities=False, load_dtd=False, no_network=True,
+            huge_tree=False, remove_comments=True, remove_pis=True,
+        )  # fmt: skip
+        try:
+            yield from _documents(context, str(path))
+        except etree.XMLSyntaxError as error:
+            reason = _NOISE.sub("", " ".join(str(error.msg).split()))[:200]
+            line = error.position[0] or None
+            raise DataError(f"not XML: {reason}; mend the file, or get it again", line=line) from error
+
+
+class _Source:
+    """A file whose first bytes are looked at before they are parsed; for standard input, too."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.head = file.read(HEAD)
+        self._left = self.head
+
+    def read(self, size: int) -> bytes:
+        """What lxml asks for."""
+        if self._left:
+            chunk, self._left = self._left[:size], self._left[size:]
+            return chunk
+        return self._file.read(size)
+
+
+def _check_head(head: bytes) -> None:
+    if not head.strip():
+        raise DataError("the file is empty; expected BioC XML, a <collection> of documents")
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise DataError("the file starts with the mark of UTF-16; convert it to UTF-8", line=1)
+    declared = _DECLARED.match(head.removeprefix(BOM))
+    if declared is not None and declared[1].upper() not in (b"UTF-8", b"UTF8", b"US-ASCII", b"ASCII"):
+        shown = declared[1][:40].decode("ascii", "replace")
+        raise DataError(f"the file says that its encoding is {shown}; convert it to UTF-8, and say so", line=1)
+
+
+def _documents(context: Any, path: str) -> Parsed:
+    collection: dict[str, Any] = {}
+    infons: Infons = {}
+    depth, found = 0, False
+    for event, element in context:
+        if event == "start":
+            depth += 1
+            if depth == 1:
+                _check_root(element)
+            continue
+        depth -= 1
+        if depth != 1:
+            continue
+        if element.tag == "document":
+            found = True
+            yield _document(element, path), collection | ({"infons": infons} if infons else {})
+        elif element.tag == "infon":
+            _read_infon(infons, element)
+        elif element.tag in COLLECTION:
+            if _content(element):
+                collection[element.tag] = _content(element)
+        else:
+            raise DataError(f"found <{element.tag}>, expected <document>; this is no BioC", line=element.sourceline)
+        element.clear()
+        while element.getprevious() is not None:  # what was read is needed no more
+            del element.getparent()[0]
+    if not found:
+        raise DataError("the collection holds no document; expected <document> with its passages")
+
+
+def _check_root(root: Any) -> None:
+    dtd = root.getroottree().docinfo.internalDTD
+    if dtd is not None and next(dtd.iterentities(), None) is not None:
+        raise DataError("the file defines entities, which are not expanded; write the characters themselves", line=1)
+    if root.tag != "collection":
+        raise DataError(f"found <{root.tag}>, expected BioC's <collection>", line=root.sourceline)
+
+
+def _document(element: Any, path: str) -> Node | Problem:
+    try:
+        return _node(element)
+    except DataError as error:
+        return Problem("error", "unreadable", error.message, path=path, line=error.line)
+
+
+def _node(element: Any) -> Node:
+    kind, fields = element.tag, FIELDS[element.tag]
+    node = Node("" if kind == "document" else element.get("id", ""), line=element.sourceline)
+    for child in element:
+        match child.tag:
+            case "infon":
+                _read_infon(node.infons, child)
+            case "id" if kind == "document":
+                node.id = _content(child).strip()
+            case "offset" if "offset" in fields:
+                node.offset = _whole(_content(child), "<offset>", child)
+            case "text" if "text" in fields:
+                node.text = _content(child)
+            case "location" if "locations" in fields:
+                names = _PAIRS["locations"]
+                offset, length = (_whole(child.get(name), f"{name} of <location>", child) for name in names)
+                node.locations.append((offset, length))
+            case "node" if "nodes" in fields:
+                node.nodes.append((child.get("refid", ""), child.get("role", "")))
+            case tag if f"{tag}s" in fields:
+                getattr(node, f"{tag}s").append(_node(child))
+            case _:
+                found = f"{_shown(child)} in <{kind}>, which BioC does not have there"
+                raise DataError(f"found {found}", line=child.sourceline)
+    if kind == "document" and not node.passages:
+        raise DataError("a <document> without a <passage>; expected at least one", line=node.line)
+    if "offset" in fields and element.find("offset") is None:
+        raise DataError(f"a <{kind}> without <offset>; expected where it begins", line=node.line)
+    return node
+
+
+def _read_infon(infons: Infons, element: Any) -> None:
+    """A key that stands several times has a list of values."""
+    key, value = element.get("key", ""), _content(element)
+    if key not in infons:
+        infons[key] = value
+    elif isinstance(infons[key], list):
+        infons[key].append(value)
+    else:
+        infons[key] = [infons[key], value]
+
+
+def _content(element: Any) -> str:
+    if len(element):
+        message = f"found {_shown(element[0])} in <{element.tag}>, expected plain characters; write them themselves"
+        raise DataError(message, line=element.sourceline)
+    return element.text or ""
+
+
+def _shown(element: Any) -> str:
+    return (f"&{element.name};" if isinstance(element, etree._Entity) else f"<{element.tag}>")[:40]
+
+
+def _whole(value: str | None, what: str, element: Any) -> int:
+    if value is None or not _INTEGER.fullmatch(value):
+        found = "nothing" if value is None else repr(value[:40])
+        raise DataError(f"found {found} as {what}, expected an integer", line=element.sourceline)
+    return int(value)
+
+
+def xml_head(collection: dict[str, Any], losses: Losses) -> str:
+    """What stands before the documents of an XML file."""
+    holder = etree.Element("collection")
+    for name in COLLECTION[:-1]:
+        _add(holder, name, str(collection.get(name, "")))
+    _add_infons(holder, collection.get("infons", {}), losses)
+    return _XML_HEAD + "".join(map(_spelled, holder))
+
+
+def xml_document(document: Node, losses: Losses) -> str:
+    """A document of an XML file; infons that are no text are counted, and blanks that the identifier loses."""
+    losses.add("white space at the ends of document identifiers", int(document.id != document.id.strip()))
+    return _spelled(_element("document", document, losses))
+
+
+def _spelled(element: Any) -> str:
+    """An element with each of its children on a line of its own; texts stay as they are."""
+    etree.indent(element, space="")
+    return str(etree.tostring(element, encoding="unicode", with_tail=False)) + "\n"
+
+
+def _element(kind: str, node: Node, losses: Losses) -> Any:
+    element = etree.Element(kind, **({"id": node.id} if node.id and kind != "document" else {}))
+    for name in (name for name in _IN_XML if name in FIELDS[kind]):
+        value: Any = getattr(node, name)
+        if name == "infons":
+            _add_infons(element, value, losses)
+        elif name in _PAIRS:
+            for pair in value:
+                etree.SubElement(element, name[:-1], **dict(zip(_PAIRS[name], map(str, pair), strict=True)))
+        elif name[:-1] in FIELDS:
+            element.extend(_element(name[:-1], child, losses) for child in value)
+        elif value is not None and (name != "id" or kind == "document"):
+            _add(element, name, str(value))
+    return element
+
+
+def _add_infons(parent: Any, infons: Infons, losses: Losses) -> None:
+    for key, value in infons.items():
+        for item in value if isinstance(value, list) else [value]:
+            losses.add("infons that are no text (written as JSON)", int(not isinstance(item, str | None)))
+            text = item or "" if isinstance(item, str | None) else json.dumps(item, ensure_ascii=False)
+            _add(parent, "infon", text, key=key)
+
+
+def _add(parent: Any, tag: str, text: str, **attributes: str) -> None:
+    etree.SubElement(parent, tag, **attributes).text = text
