@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spanloom.hypergraph import ENGINES, Child, Hyperedge, Potentials, Template, reference
+from spanloom.hypergraph import ENGINES, Child, Hyperedge, Paths, Potentials, Template, reference
 from spanloom.hypergraph.constrain import meeting_kinds, rivals
 from spanloom.structures import STRUCTURES, MentionTable, structure_of
 
@@ -67,10 +67,9 @@ def test_against_all_structures(name, counting, seed, data):
     )
     mentions = every_mention(name, length)
     number = data.draw(st.integers(0, len(mentions) - 1))
-    paths = structure.paths(mentions, TYPES)
-    rows = paths.spread(number)
-    first = int(paths.first[number])
-    found = rivals(ENGINES[counting](template), potentials, rows, first)
+    paths = structure.paths(mentions.take(np.arange(len(mentions)) == number), TYPES)
+    rows, first = paths.spread(0), int(paths.first[0])
+    found = rivals(ENGINES[counting](template), potentials, paths)
     best = [-math.inf, -math.inf]
     for choices in every_structure(name, length):
         has = all(rows[t - first, e] for t, e in choices if first <= t < first + len(rows))
@@ -86,7 +85,9 @@ def test_against_all_structures(name, counting, seed, data):
 def test_where_every_structure_has_the_path():
     only = Template(("A",), "A", frozenset({"A"}), (Hyperedge("on", "A", (Child("A", 1),)),))
     nothing = Potentials(np.zeros((2, 0, 1), np.float32), np.zeros((0, 1), np.float32))
-    found = rivals(ENGINES["subgraphs"](only), nothing, np.ones((1, 1), np.uint8), 0)
+    zero = np.zeros(1, np.int64)
+    always = Paths.build(zero, zero, zero, zero[:, None], zero[:, None] + 1, np.ones((1, 1), np.uint8))
+    found = rivals(ENGINES["subgraphs"](only), nothing, always)
     assert found.score.tolist() == [0.0, -math.inf]
 
 
@@ -112,7 +113,7 @@ def test_memory_does_not_grow_with_the_square_of_a_mention():
     potentials = Potentials(np.ones((tokens, len(template.roles), 1), np.float32), np.zeros((0, 1), np.float32))
     paths = structure.paths(MentionTable.build([(0, 0, ((0, tokens),))]), TYPES)
     tracemalloc.start()
-    found = rivals(ENGINES["subgraphs"](template), potentials, paths.spread(0), 0)
+    found = rivals(ENGINES["subgraphs"](template), potentials, paths)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert found.score[1] > -math.inf

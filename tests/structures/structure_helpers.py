@@ -7,7 +7,7 @@ from itertools import combinations, product
 
 import numpy as np
 
-from spanloom.hypergraph import Potentials, reference
+from spanloom.hypergraph import Potentials, SubgraphEngine, reference
 from spanloom.structures import STRUCTURES, MentionTable
 from spanloom.structures.flagged import boundaries
 
@@ -59,6 +59,17 @@ def offsets_of(lengths):
 def picks(edges):
     """(T, D) hyperedges of one sentence and one copy -> sorted choices, as the reference gives them."""
     return tuple(sorted((t, e) for t, row in enumerate(edges.tolist()) for e in row if e >= 0))
+
+
+def laid(template, every, length):
+    """(T, 1, D) hyperedges of sub-hypergraphs of one copy, each a sentence of so many tokens."""
+    edges = np.full((len(every) * length, 1, SubgraphEngine(template).depth), -1, np.int16)
+    for n, choices in enumerate(every):
+        order = sorted(choices, key=lambda choice: template.kinds.index(template.edges[choice[1]].head))
+        for t in range(length):
+            own = [edge for token, edge in order if token == t]
+            edges[n * length + t, 0, : len(own)] = own
+    return edges
 
 
 def random_potentials(template, tokens, lanes, seed, spread=2.0):

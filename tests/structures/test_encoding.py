@@ -15,6 +15,7 @@ from structure_helpers import (
     TYPES,
     WITHOUT_GAPS,
     every_set,
+    laid,
     offsets_of,
     picks,
     quads,
@@ -123,14 +124,7 @@ def test_every_sub_hypergraph_is_read_and_written_again(name, length):
     """No sub-hypergraph is without meaning, none means two things, and the path of a mention is what is read."""
     structure = STRUCTURES[name]
     every = sub_hypergraphs(name, length)
-    template = structure.template(TYPES)
-    depth = SubgraphEngine(template).depth
-    edges = np.full((len(every) * length, 1, depth), -1, np.int16)
-    for n, (choices, _) in enumerate(every):
-        order = sorted(choices, key=lambda choice: template.kinds.index(template.edges[choice[1]].head))
-        for t in range(length):
-            own = [edge for token, edge in order if token == t]
-            edges[n * length + t, 0, : len(own)] = own
+    edges = laid(structure.template(TYPES), [choices for choices, _ in every], length)
     offsets, types = offsets_of([length] * len(every)), TYPES if structure.joint else TYPES[:1]
     for reading in READINGS:
         mentions = structure.decode(edges, offsets, types, reading)

@@ -1,4 +1,4 @@
-"""The best structures with a path, and without it.
+"""The best structures with a path, or one of several, and without any.
 
 A *path* (see `Paths`) allows certain hyperedges at each of some tokens; a structure has it if it keeps to them.
 
@@ -8,15 +8,17 @@ else has: its score is 0, or -inf where the hyperedge is forbidden.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import product
+from heapq import heappop, heappush
+from itertools import count, product
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.hypergraph.engine import Best, Edges, Engine, Floats, Ints, Potentials
+from spanloom.hypergraph.engine import Best, Edges, Engine, Floats, Ints, Paths, Potentials
 from spanloom.hypergraph.template import Role, Template
 
 Bools = NDArray[np.bool_]
@@ -24,7 +26,7 @@ _CELLS = 1 << 22  # hyperedges at tokens that are looked at side by side
 
 
 class Rivals(NamedTuple):
-    """The best structures of one sentence with a path, and without it; the second is -inf where all have it.
+    """The best structures of one sentence with a path, and without any; a score is -inf where there is no such one.
 
     Args:
         score: (2,).
@@ -35,48 +37,92 @@ class Rivals(NamedTuple):
     edges: Edges
 
 
-def rivals(engine: Engine, potentials: Potentials, path: NDArray[np.uint8], first: int) -> Rivals:
-    """The best structure with a path and the best one without it.
+class _Path(NamedTuple):
+    """(S, E) which hyperedges a path allows at each of its tokens, from the first on."""
 
-    A structure without the path has a first node of it that picks another hyperedge. So the best one is the best of
-    those that forbid, for one place after the other, what the path allows there; many are found side by side.
+    first: int
+    allowed: Bools
+
+    def has(self, edges: Edges) -> bool:
+        """Whether a structure, (T, 1, D), keeps to it."""
+        here = np.column_stack([self.allowed, np.ones(len(self.allowed), bool)])  # -1, for no hyperedge, is allowed
+        picked = edges[self.first : self.first + len(here), 0]
+        return bool(here[np.arange(len(here))[:, None], picked].all())
+
+
+_Forbidden = list[tuple[int, Bools]]  # tokens, and (E,) what is forbidden there
+
+
+def rivals(engine: Engine, potentials: Potentials, paths: Paths) -> Rivals:
+    """The best structure with one of some paths, and the best one without any of them.
+
+    A structure without a path has a first node of it that picks another hyperedge. So the best one is the best of
+    those that forbid, for one place after the other, what the path allows there; many are found side by side. Where it
+    keeps to another of the paths, that is forbidden in the same ways, and so on, from the best on.
 
     Args:
         engine: of the structure.
         potentials: of a sentence of T tokens, of one type.
-        path: (S, E) at each of the path's tokens, which hyperedges it allows.
-        first: the first of them.
+        paths: of that sentence and type; their numbers do not matter.
 
     >>> from spanloom.hypergraph import Child, Hyperedge, SubgraphEngine
     >>> coin = Template(("A",), "A", frozenset({"A"}), (
     ...     Hyperedge("heads", "A", (Child("A", 1),), (Role("h"),)), Hyperedge("tails", "A", (Child("A", 1),))))
     >>> scores = Potentials(np.array([[[1.0]], [[3.0]]], np.float32), np.zeros((0, 1), np.float32))
-    >>> found = rivals(SubgraphEngine(coin), scores, np.array([[1, 0], [1, 0]], np.uint8), 0)  # two heads
+    >>> none = np.array([0])
+    >>> heads = Paths.build(none, none, none, np.array([[0]]), np.array([[2]]), np.array([[1, 0]], np.uint8))
+    >>> found = rivals(SubgraphEngine(coin), scores, heads)  # two heads
     >>> found.score.tolist(), found.edges.ravel().tolist()
     ([4.0, 3.0], [0, 0, 1, 0])
     """
-    tokens = len(potentials.roles)
-    allowed = path.astype(bool)
-    places = [
-        (first + step, forbidden)
-        for step, row in enumerate(allowed)
-        for forbidden in _turnings(engine.template, row, first + step > 0)
+    own = [_Path(first, paths.spread(i).astype(bool)) for i, first in enumerate(paths.first.tolist())]
+    keeping = [[(path.first + step, ~row) for step, row in enumerate(path.allowed)] for path in own]
+    scores, edges = _best_of(engine, potentials, keeping)
+    found = Rivals(np.array([scores.max(), -np.inf]), np.stack([edges, edges]))
+    waiting: list[tuple[float, int, _Forbidden]] = []
+    forbidden: _Forbidden = []
+    path: _Path | None = own[0]
+    order = count()  # of equals the first
+    while path is not None:
+        versions = [[*forbidden, place] for place in _places(engine.template, path)]
+        scores, _ = _best_of(engine, potentials, versions)
+        for score, version in zip(scores.tolist(), versions, strict=True):
+            heappush(waiting, (-score, next(order), version))
+        if not waiting:
+            break
+        *_, forbidden = heappop(waiting)
+        scores, edges = _best_of(engine, potentials, [forbidden])
+        found.score[1], found.edges[1] = scores[0], edges
+        path = next((path for path in own if np.isfinite(scores[0]) and path.has(edges)), None)
+    return found
+
+
+def _places(template: Template, path: _Path) -> list[tuple[int, Bools]]:
+    """The tokens at which a structure may leave a path, and what to forbid there so that it does."""
+    return [
+        (path.first + step, forbidden)
+        for step, row in enumerate(path.allowed)
+        for forbidden in _turnings(template, row, path.first + step > 0)
     ]
-    free = np.ones((1, tokens, path.shape[1]), bool)
-    free[0, first : first + len(path)] = allowed
-    best = _best_within(engine, potentials, free)
-    scores, edges = [best.score[0, 0], -np.inf], [best.edges, best.edges]
-    some = max(1, _CELLS // free.size)  # of the places at once: all would take memory with the square of the tokens
-    for begin in range(0, len(places), some):
-        part = places[begin : begin + some]
-        free = np.ones((len(part), tokens, path.shape[1]), bool)
-        for version, (token, forbidden) in enumerate(part):
-            free[version, token] = ~forbidden
+
+
+def _best_of(engine: Engine, potentials: Potentials, versions: Sequence[_Forbidden]) -> tuple[Floats, Edges]:
+    """The scores of the best structures without what each of V versions forbids, (V,), and the best of them."""
+    tokens, width = len(potentials.roles), len(engine.template.edges)
+    some = max(1, _CELLS // (tokens * width or 1))  # at once: all would take memory with the square of the tokens
+    scores, found = np.full(len(versions), -np.inf), np.zeros((tokens, 1, engine.depth), np.int16)
+    for begin in range(0, len(versions), some):
+        part = versions[begin : begin + some]
+        free = np.ones((len(part), tokens, width), bool)
+        for version, forbidden in enumerate(part):
+            for token, row in forbidden:
+                free[version, token] &= ~row
         best = _best_within(engine, potentials, free)
+        scores[begin : begin + len(part)] = best.score[:, 0]
         at = int(best.score[:, 0].argmax())
-        if begin == 0 or best.score[at, 0] > scores[1]:
-            scores[1], edges[1] = best.score[at, 0], best.edges[at * tokens : (at + 1) * tokens].copy()
-    return Rivals(np.array(scores), np.stack(edges))
+        if begin == 0 or best.score[at, 0] > scores[:begin].max():
+            found = best.edges[at * tokens : (at + 1) * tokens].copy()
+    return scores, found
 
 
 def _turnings(template: Template, allowed: Bools, later: bool) -> list[Bools]:

@@ -116,7 +116,7 @@ class _Scored:
             np.ascontiguousarray(self.potentials.roles[first:end, :, lane : lane + 1]),
             np.ascontiguousarray(self.potentials.constants[:, lane : lane + 1]),
         )
-        found = rivals(tagger.engine, potentials, paths.spread(0), int(paths.first[0]))
+        found = rivals(tagger.engine, potentials, paths)
         contributions = self._contributions(found.edges, potentials, first, lane)
         log_odds = sum(contribution.score for contribution in contributions)
         winner, runner_up = (self._read(edges, sentence, lane) for edges in found.edges)

@@ -88,11 +88,11 @@ class Tagger:
     def probabilities(
         self, potentials: Potentials, offsets: Ints, mentions: MentionTable, n_jobs: int = 1, *, calibrated: bool = True
     ) -> Floats:
-        """The probability of each mention: calibrated, or the exact marginal of its path under the trained model."""
+        """The probability of each mention: calibrated, or the exact marginal of its paths under the trained model."""
         if not len(mentions):
             return np.zeros(0)
         paths = self.structure.paths(mentions, self.types)
-        marginals = self.engine.path_probability(potentials, offsets, paths, n_jobs)
+        marginals = self.engine.path_probability(potentials, offsets, paths, n_jobs).reshape(len(mentions), -1).sum(1)
         return self.scalings.mentions(marginals) if calibrated else marginals
 
     def answers(self, potentials: Potentials, offsets: Ints, edges: Edges) -> Floats:

@@ -106,7 +106,7 @@ class Explainer:
         lattice, whole = self._side.lattice, self._side.deciding
         potentials = Potentials(np.ascontiguousarray(whole.roles[begin:stop]), whole.constants)
         paths = lattice.questions(Segments(*np.array([[0], [first], [end], [base]])), words=False)
-        best = rivals(lattice.engine, potentials, paths.spread(0), first)
+        best = rivals(lattice.engine, potentials, paths)
         if not np.isfinite(best.score[0]):
             raise _refused(mention)
         contributions = self._contributions(best.edges, potentials, begin)

@@ -187,7 +187,19 @@ class Structure(ABC):
 
     @abstractmethod
     def paths(self, mentions: MentionTable, types: Sequence[str]) -> Paths:
-        """The path of each mention, as a question for the engine."""
+        """The paths of each mention, as questions for the engine: a structure has the mention if it keeps to one.
+
+        What the table holds are questions, not a set of mentions: a mention's paths depend on that mention alone. Where
+        a mention may be written in V ways, it has V rows, side by side, in one copy of the template. No structure keeps
+        to two of them, so their probabilities add; a way that is closed to a mention is a row that allows nothing.
+
+        Args:
+            mentions: M that the structure can hold.
+            types: K names.
+
+        Returns:
+            M V questions.
+        """
 
     @abstractmethod
     def start_roles(self, types: Sequence[str]) -> frozenset[str]:
