@@ -16,14 +16,14 @@ from typing import Any, BinaryIO
 
 from spanloom.document import Document
 from spanloom.document.validate import Problem
-from spanloom.errors import DataError, clip
+from spanloom.errors import DataError
 from spanloom.extras import extra
 from spanloom.files import STDIO
 from spanloom.files.output import Sink, output_file
 from spanloom.formats.arrow_rows import arrow_schema, from_row, to_row
-from spanloom.formats.base import Format, Losses, Scanned
+from spanloom.formats.base import Format, Losses, Scanned, no_document, unwritable
 from spanloom.formats.record import parse_record
-from spanloom.formats.source import read_bytes, unreadable
+from spanloom.formats.source import opened
 
 _ROWS = 256  # in a batch
 _MAGIC = b"ARROW1"  # at the start of a file, and not of a stream
@@ -58,22 +58,16 @@ def _scan(path: str | Path, mentions: bool, batches: Callable[[BinaryIO], Iterab
     import pyarrow as pa
 
     name, number = str(path), 0
-    try:
-        with io.BytesIO(read_bytes(path)) if name == STDIO else Path(path).open("rb") as file:
-            try:
-                for row in _rows(batches(file)):
-                    number += 1
-                    yield _scanned(row, mentions, name, number)
-            except (pa.ArrowException, OSError, ValueError) as error:
-                reason = " ".join(str(error).split())[:200].rstrip(".")
-                message = f"found a damaged file, or one of another kind ({reason}); get it again"
-                yield Scanned(None, [Problem("error", "unreadable", message, path=name)], name)
-                return
-    except OSError as error:
-        raise unreadable(path, error) from error
+    with opened(path) as source, io.BytesIO(source.read()) if name == STDIO else source as file:
+        try:
+            for row in _rows(batches(file)):
+                number += 1
+                yield _scanned(row, mentions, name, number)
+        except (pa.ArrowException, OSError, ValueError) as error:
+            reason = " ".join(str(error).split())[:200].rstrip(".")
+            raise DataError(f"found a damaged file, or one of another kind ({reason}); get it again") from None
     if not number:
-        message = "the file holds no document; expected one row for each"
-        yield Scanned(None, [Problem("error", "empty file", message, path=name)], name)
+        yield no_document(name, "one row for each")
 
 
 def _rows(batches: Iterable[Any]) -> Iterator[dict[str, Any]]:
@@ -147,7 +141,7 @@ def _batch(document: Document, schema: Any, path: str | Path | None) -> Any:
     except DataError as error:
         raise DataError(error.message, path=path) from error
     except (pa.ArrowException, ValueError, TypeError) as error:
-        raise DataError(f"document {clip(document.id)} cannot be written: {error}", path=path) from error
+        raise unwritable(document, f" cannot be written: {error}", path) from error
 
 
 class _Stream(io.RawIOBase):

@@ -24,8 +24,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from spanloom.document import Document, Mention
-from spanloom.errors import DataError, clip
 from spanloom.extras import extra
+from spanloom.formats.base import unwritable
 from spanloom.formats.dialects import NATIVE_FIELDS, text_of_passages
 from spanloom.formats.json_text import loads
 
@@ -96,7 +96,7 @@ def to_row(document: Document, schema: Any) -> dict[str, Any]:
     try:
         row["meta"] = json.dumps(rest, ensure_ascii=False, allow_nan=False) if rest else None
     except (TypeError, ValueError, RecursionError) as error:
-        raise DataError(f"document {clip(document.id)}: meta cannot be written as JSON: {error}") from error
+        raise unwritable(document, f": meta cannot be written as JSON: {error}") from error
     return row
 
 

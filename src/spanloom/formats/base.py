@@ -19,6 +19,7 @@ TOUCHING = "spans that touch, or only white space parts, written as one"  # like
 TWICE = "concepts that stand twice"
 UNSTRIPPED = "concepts with white space at their ends"
 OTHER_TEXT = "texts that differ outside the tokens"
+BAD_TYPE = "mentions whose type has a tab or a line end, or is empty"
 
 
 class Scanned(NamedTuple):
@@ -182,6 +183,11 @@ def count_concepts(losses: Losses, mention: Mention) -> None:
     losses.add(UNSTRIPPED, sum(concept != concept.strip() for concept in mention.concepts))
 
 
+def unwritable(document: Document, why: str, path: str | Path | None = None) -> DataError:
+    """The error for a document that a format cannot hold; `why` goes on after the document's name."""
+    return DataError(f"document {clip(document.id)}{why}", path=path)
+
+
 @contextmanager
 def writing_as(kind: str, document: Document, path: str | Path) -> Iterator[None]:
     """Name the document that has no form in JSON or XML (the `kind`), whatever the encoder says of it."""
@@ -189,6 +195,4 @@ def writing_as(kind: str, document: Document, path: str | Path) -> Iterator[None
         yield
     except (TypeError, ValueError, RecursionError) as error:  # lxml, too, says what it refuses in this way
         remedy = "; remove the characters" if kind == "XML" else ""
-        raise DataError(
-            f"document {clip(document.id)} cannot be written as {kind}: {error}{remedy}", path=path
-        ) from error
+        raise unwritable(document, f" cannot be written as {kind}: {error}{remedy}", path) from error

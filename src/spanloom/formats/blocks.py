@@ -13,11 +13,12 @@ import numpy as np
 from spanloom.document import Document, Mention, Span, align
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError
-from spanloom.formats.base import DISCONTIGUOUS, TOUCHING, Losses, Scanned
+from spanloom.formats.base import DISCONTIGUOUS, Losses, Scanned, count_mention, no_document
 from spanloom.formats.source import decode, raw_lines
 
 NEW_DOCUMENT = "# newdoc"
 TEXT = "# text = "
+NOT_TAGGED = ("touching", "heads", "concepts", "scores", "ids")  # what tags have no place for
 _LINE_ENDS = str.maketrans("\r\n", "  ")
 
 
@@ -155,8 +156,7 @@ def scan_blocks(path: str | Path, read: Any, *, whole: bool) -> Iterator[Scanned
     if start is not None or problems:
         yield finish()
     elif not found:
-        message = "the file holds no document; expected one token a line"
-        yield Scanned(None, [Problem("error", "empty file", message, path=name)], name)
+        yield no_document(name, "one token a line")
 
 
 def stand_in(words: Iterable[str], text: str) -> list[tuple[int, int]] | None:
@@ -221,17 +221,31 @@ def is_line(text: str) -> bool:
     return not any(character in text for character in "\r\n\0")
 
 
-def flat_mentions(document: Document, losses: Losses) -> list[tuple[int, int, str]]:
-    """The mentions that one column of tags over tokens can hold, as first and end token and type; the rest is lost.
+def sentences_of(document: Document) -> list[list[int]]:
+    """The first and the end token of each sentence; without sentences all tokens are one."""
+    if document.sentences is None:
+        return [[0, 0 if document.tokens is None else len(document.tokens)]]
+    found: list[list[int]] = document.sentences.tolist()
+    return found
 
-    Of mentions that overlap, the longer one is kept.
+
+def tagged_mentions(
+    document: Document, losses: Losses, reserved: str, bad_type: str
+) -> Iterator[tuple[int, int, int, Mention]]:
+    """The mentions that are a run of whole tokens in a sentence, as tags need them; the rest is lost.
+
+    Args:
+        document: tokenized.
+        losses: counts the rest by the reason.
+        reserved: characters that no type may hold.
+        bad_type: the kind of loss of mentions whose type holds one.
+
+    Yields:
+        The number of the sentence, the first and the end token, and the mention.
     """
-    kept: list[tuple[int, int, str]] = []
-    taken: list[tuple[int, int]] = []  # in order, and apart
-    found = []
     for mention, ranges, sentence in align(document):
-        if not mention.type or any(c in mention.type for c in "\t\r\n|"):
-            losses.add("mentions whose type cannot be written")
+        if not mention.type or any(character in mention.type for character in reserved):
+            losses.add(bad_type)
         elif ranges is None:
             losses.add("mentions that cut a token")
         elif len(ranges) > 1:
@@ -239,17 +253,23 @@ def flat_mentions(document: Document, losses: Losses) -> list[tuple[int, int, st
         elif sentence < 0 and document.sentences is not None:
             losses.add("mentions across sentences")
         else:
-            found.append((ranges[0].first, ranges[0].end, mention))
-    for first, end, mention in sorted(found, key=lambda row: (row[0] - row[1], row[0])):
+            yield max(sentence, 0), ranges[0].first, ranges[0].end, mention
+
+
+def flat_mentions(document: Document, losses: Losses) -> list[tuple[int, int, str]]:
+    """The mentions that one column of tags over tokens can hold, as first and end token and type; the rest is lost.
+
+    Of mentions that overlap, the longer one is kept.
+    """
+    kept: list[tuple[int, int, str]] = []
+    taken: list[tuple[int, int]] = []  # in order, and apart
+    found = tagged_mentions(document, losses, "\t\r\n|", "mentions whose type cannot be written")
+    for _, first, end, mention in sorted(found, key=lambda row: (row[1] - row[2], row[1])):
         at = bisect_left(taken, (end, 0))
         if at and taken[at - 1][1] > first:
             losses.add("mentions that overlap a longer one")
             continue
         taken.insert(at, (first, end))
         kept.append((first, end, mention.type))
-        losses.add(TOUCHING, int(len(mention.spans) > 1))
-        losses.add("heads", int(mention.head is not None))
-        losses.add("concepts", len(mention.concepts))
-        losses.add("scores", int(mention.score is not None))
-        losses.add("mention identifiers", int(mention.id is not None))
+        count_mention(losses, mention, *NOT_TAGGED)
     return sorted(kept)

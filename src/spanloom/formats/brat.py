@@ -14,17 +14,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from spanloom.document import Document, Mention
-from spanloom.document.validate import Problem, Units, find_errors, place_of
-from spanloom.errors import DataError, UsageError, clip
+from spanloom.document import Document
+from spanloom.document.validate import Problem, Units, place_of
+from spanloom.errors import DataError, UsageError
 from spanloom.files import STDIO
 from spanloom.files.output import output_files, output_folder, writing
 from spanloom.files.staging import is_part
-from spanloom.formats.base import Format, Losses, Scanned, count_meta, count_unwritten
+from spanloom.formats.base import Format, Losses, Scanned, count_meta, count_unwritten, unwritable
 from spanloom.formats.file_names import free_name, unescaped
-from spanloom.formats.record import surface_problem
+from spanloom.formats.record import other_errors, surface_problem
 from spanloom.formats.source import decode, read_bytes
-from spanloom.formats.standoff import Annotations, Line, collect, parse
+from spanloom.formats.standoff import Annotations, collect, parse
 from spanloom.formats.standoff_repairs import settled
 from spanloom.formats.standoff_writer import render
 
@@ -81,8 +81,8 @@ def _scan_pair(txt: Path, ann: Path, name: str, mentions: bool) -> Scanned:
         found = Annotations()
     problems = found.problems + _settle(found, text, str(ann))
     document = Document(text, id=name, mentions=found.mentions, meta={"brat": kept} if kept else {})
-    problems += _mention_problems(document, found, str(ann))
-    problems += [replace(p, path=str(txt)) for p in find_errors(document.copy(mentions=[]))]
+    for problem in _mention_problems(document, found):
+        problems.append(replace(problem, path=str(txt if problem.mention is None else ann)))
     problems.sort(key=lambda problem: problem.line or 0)
     return Scanned(document, problems, str(txt), None, [(str(ann), line.number) for line in found.lines])
 
@@ -115,26 +115,14 @@ def _counts_mark(text: str, found: Annotations) -> bool:
     return any(surface_problem(surface, m, without, "") is not None for m, surface in pairs)
 
 
-def _mention_problems(document: Document, found: Annotations, path: str) -> list[Problem]:
+def _mention_problems(document: Document, found: Annotations) -> list[Problem]:
     problems = []
-    other_text = set()
     units = Units(document.text)
     for i, (mention, line) in enumerate(zip(document.mentions, found.lines, strict=True)):
-        problem = _surface_problem(units, mention, line, place_of(mention, i))
+        problem = surface_problem(line.surface, mention, units, place_of(mention, i), source="line")
         if problem is not None:
-            problems.append(replace(problem, mention=i, path=path, line=line.number))
-            if problem.severity == "error":
-                other_text.add(i)
-    for problem in find_errors(document):
-        if problem.mention is not None and problem.mention not in other_text:
-            problems.append(replace(problem, path=path, line=found.lines[problem.mention].number))
-    return problems
-
-
-def _surface_problem(units: Units, mention: Mention, line: Line, place: str) -> Problem | None:
-    if line.surface is None:
-        return Problem("warning", "no text in line", "the line gives no text, so its offsets cannot be checked", place)
-    return surface_problem(line.surface, mention, units, place)
+            problems.append(replace(problem, mention=i, line=line.number))
+    return problems + other_errors(document, problems, [line.number for line in found.lines])
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
@@ -193,12 +181,8 @@ def _contents(document: Document, losses: Losses, path: Path) -> tuple[str, str]
     """The ``.txt`` and the ``.ann`` file of a document."""
     kept = document.meta.get("brat", {})
     if not isinstance(kept, dict) or not isinstance(kept.get("ann", ""), str):
-        message = f"document {clip(document.id)}: meta['brat'] should hold the .ann file under 'ann'; remove it"
-        raise DataError(message, path=path)
-    try:
-        lines = render(document, kept.get("ann", ""), losses)
-    except DataError as error:
-        raise DataError(error.message, path=path) from error
+        raise unwritable(document, ": meta['brat'] should hold the .ann file under 'ann'; remove it", path)
+    lines = render(document, kept.get("ann", ""), losses, path)
     count_unwritten(losses, document, "tokens", "sentences", "columns")
     count_meta(losses, document, held=("brat",), inside=("ann", "bom"))
     removed = kept.get("bom") == "removed" or (document.text.startswith(_BOM) and kept.get("bom") != "counted")

@@ -19,10 +19,20 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from spanloom.document import Document, from_tags, to_bio
-from spanloom.errors import DataError, clip
+from spanloom.errors import DataError
 from spanloom.files.output import output_file
-from spanloom.formats.base import Format, Losses, Scanned, count_meta, count_unwritten
-from spanloom.formats.blocks import TEXT, Block, Sentence, flat_mentions, new_document, one_line, scan_blocks, stand_in
+from spanloom.formats.base import OTHER_TEXT, Format, Losses, Scanned, count_meta, count_unwritten, unwritable
+from spanloom.formats.blocks import (
+    TEXT,
+    Block,
+    Sentence,
+    flat_mentions,
+    new_document,
+    one_line,
+    scan_blocks,
+    sentences_of,
+    stand_in,
+)
 from spanloom.formats.layout import TAG, UNTYPED
 
 _BEFORE = {"B": "ES", "S": "ES", "I": "BI", "E": "BI"}  # what may stand before a place; ES also begins a sentence
@@ -81,13 +91,13 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
 def _lines(document: Document, path: str | Path, losses: Losses) -> Iterator[str]:
     tokens = document.tokens
     if tokens is None:
-        raise DataError(f"document {clip(document.id)} has no tokens, which are the words of the file", path=path)
+        raise unwritable(document, " has no tokens, which are the words of the file", path)
     words = document.words
     wrong = next((word for word in words if not word or any(character.isspace() for character in word)), None)
     if wrong is not None:
-        raise DataError(f"document {clip(document.id)}: the word {wrong[:40]!r} holds white space; split it", path=path)
+        raise unwritable(document, f": the word {wrong[:40]!r} holds white space; split it", path)
     yield new_document(document, losses)
-    sentences = [[0, len(words)]] if document.sentences is None else document.sentences.tolist()
+    sentences = sentences_of(document)
     flat = flat_mentions(document, losses)
     at = [0]
     for word in words:
@@ -107,7 +117,7 @@ def _lines(document: Document, path: str | Path, losses: Losses) -> Iterator[str
             places = "S" if len(word) == 1 else "B" + "I" * (len(word) - 2) + "E"
             yield from (f"{c}\t{p}\t{tag}" for c, p, tag in zip(word, places, tags[start:], strict=False))
         yield ""
-    losses.add("texts that differ outside the tokens", int("\n".join(lines) != document.text))
+    losses.add(OTHER_TEXT, int("\n".join(lines) != document.text))
 
 
 CHARACTERS = Format("characters", (".chars",), scan, write)

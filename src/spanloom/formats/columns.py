@@ -20,9 +20,9 @@ import numpy as np
 from spanloom.document import Document, Mention, Span, from_tags
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, UsageError, clip
-from spanloom.formats.base import Format, Scanned
-from spanloom.formats.blocks import stand_in
-from spanloom.formats.columns_writer import DOCSTART, GLOBAL_COLUMNS, NEW_DOCUMENT, TEXT, write
+from spanloom.formats.base import Format, Scanned, no_document
+from spanloom.formats.blocks import NEW_DOCUMENT, TEXT, stand_in
+from spanloom.formats.columns_writer import DOCSTART, GLOBAL_COLUMNS, write
 from spanloom.formats.layout import (
     CHUNK,
     TAG,
@@ -90,8 +90,7 @@ def scan(path: str | Path, columns: Sequence[str] | None = None, stem: str = "do
     blocks = _blocks(path)
     first = list(islice(blocks, _LOOK))
     if not first:
-        message = "the file holds no document; expected one token a line"
-        yield Scanned(None, [Problem("error", "empty file", message, path=name)], name)
+        yield no_document(name, "one token a line")
         return
     layout = _layout(first, columns)
     if isinstance(layout, str):

@@ -8,16 +8,23 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
-from spanloom.document import Document, Offsets, align, to_bilou, to_bio
-from spanloom.errors import DataError, UsageError, clip
+from spanloom.document import Document, Offsets, to_bilou, to_bio
+from spanloom.errors import DataError, UsageError
 from spanloom.files.output import output_file, scratch_file, writing
-from spanloom.formats.base import DISCONTIGUOUS, TOUCHING, Losses, count_meta
-from spanloom.formats.blocks import comments_above, new_document, stand_in
+from spanloom.formats.base import BAD_TYPE, OTHER_TEXT, Losses, count_mention, count_meta, unwritable
+from spanloom.formats.blocks import (
+    NEW_DOCUMENT,
+    NOT_TAGGED,
+    TEXT,
+    comments_above,
+    new_document,
+    sentences_of,
+    stand_in,
+    tagged_mentions,
+)
 from spanloom.formats.layout import is_comment
 
 DOCSTART = "-DOCSTART-"
-NEW_DOCUMENT = "# newdoc"
-TEXT = "# text = "
 GLOBAL_COLUMNS = "# global.columns = "
 
 _SCHEMES = {"bio": to_bio, "bilou": to_bilou}
@@ -73,18 +80,13 @@ def _is_one_sentence(document: Document) -> bool:
 
 def _check(document: Document, path: str | Path) -> None:
     if document.tokens is None:
-        raise DataError(
-            f"document {clip(document.id)} has no tokens, which column files need; tokenize it first", path=path
-        )
+        raise unwritable(document, " has no tokens, which column files need; tokenize it first", path)
     values = chain(document.words, *document.columns.values())
     wrong = next((value for value in values if not value or _UNWRITABLE.search(value)), None)
     if wrong is None:
         wrong = next((word for word in document.words if _begins_otherwise(word)), None)
     if wrong is not None:
-        message = (
-            f"document {clip(document.id)}: a column file cannot hold the value {wrong[:40]!r}; change or remove it"
-        )
-        raise DataError(message, path=path)
+        raise unwritable(document, f": a column file cannot hold the value {wrong[:40]!r}; change or remove it", path)
 
 
 def _begins_otherwise(word: str) -> bool:
@@ -105,8 +107,7 @@ def _spool(document: Document, names: list[str], scheme: str, marked: bool, loss
     tokens = document.tokens
     if tokens is None:
         raise AssertionError("checked before")
-    bounds = document.sentences
-    sentences = [(0, len(tokens))] if bounds is None else bounds.tolist()
+    sentences = sentences_of(document)
     levels = _levels(document, sentences, losses)
     comments = comments_above(document, len(sentences), _reads_as_comment, losses)
     words = document.words
@@ -124,7 +125,7 @@ def _spool(document: Document, names: list[str], scheme: str, marked: bool, loss
         lines += map("\t".join, rows)
         lines.append("")
     spool.write("".join(line + "\n" for line in lines).encode("utf-8"))
-    losses.add("texts that differ outside the tokens", int("\n".join(texts) != document.text))
+    losses.add(OTHER_TEXT, int("\n".join(texts) != document.text))
     count_meta(losses, document, held=("comments",))
     return max((len(sentence) for sentence in levels), default=1)
 
@@ -132,27 +133,13 @@ def _spool(document: Document, names: list[str], scheme: str, marked: bool, loss
 def _levels(document: Document, sentences: Sequence[Sequence[int]], losses: Losses) -> list[_Levels]:
     """For each sentence its mentions in levels without overlap, longer ones first."""
     levels: list[_Levels] = [[] for _ in sentences]
-    one_sentence = document.sentences is None
     ranges = []
-    for mention, tokens, sentence in align(document):
-        if not mention.type or _UNWRITABLE.search(mention.type):
-            losses.add("mentions whose type has a tab or a line end, or is empty")
-        elif tokens is None:
-            losses.add("mentions that cut a token")
-        elif len(tokens) > 1:
-            losses.add(DISCONTIGUOUS)
-        elif sentence < 0 and not one_sentence:
-            losses.add("mentions across sentences")
-        else:
-            ranges.append((max(sentence, 0), tokens[0].first, -tokens[0].end, mention.type))
-            losses.add(TOUCHING, int(len(mention.spans) > 1))
-            losses.add("heads", int(mention.head is not None))
-            losses.add("concepts", len(mention.concepts))
-            losses.add("scores", int(mention.score is not None))
-            losses.add("mention identifiers", int(mention.id is not None))
-    for sentence, first, end, kind in sorted(ranges):
+    for sentence, first, end, mention in tagged_mentions(document, losses, "\t\n\r", BAD_TYPE):
+        ranges.append((sentence, first, -end, mention.type))
+        count_mention(losses, mention, *NOT_TAGGED)
+    for sentence, first, negative, kind in sorted(ranges):
         start = sentences[sentence][0]
-        item = (first - start, -end - start, kind)
+        item = (first - start, -negative - start, kind)
         level = next((level for level in levels[sentence] if level[-1][1] <= item[0]), None)
         if level is None:
             levels[sentence].append([item])

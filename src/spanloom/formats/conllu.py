@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 from spanloom.document import Document, from_tags, to_bio
 from spanloom.document.validate import Problem
-from spanloom.errors import DataError, clip
+from spanloom.errors import DataError
 from spanloom.files.output import output_file
-from spanloom.formats.base import Format, Losses, Scanned, count_meta
+from spanloom.formats.base import OTHER_TEXT, Format, Losses, Scanned, count_meta, unwritable
 from spanloom.formats.blocks import (
     NEW_DOCUMENT,
     TEXT,
@@ -30,6 +30,7 @@ from spanloom.formats.blocks import (
     new_document,
     one_line,
     scan_blocks,
+    sentences_of,
     stand_in,
 )
 from spanloom.formats.layout import TAG, UNTYPED, shown_names
@@ -231,7 +232,7 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
 def _lines(document: Document, path: str | Path, losses: Losses) -> Iterator[str]:
     tokens, words = document.tokens, document.words
     if tokens is None:
-        raise DataError(f"document {clip(document.id)} has no tokens; tokenize it first", path=path)
+        raise unwritable(document, " has no tokens; tokenize it first", path)
     held = [_OURS.get(name, name.lower()) for name in _KEPT]
     values = [document.columns.get(name, ["_"] * len(words)) for name in held]
     cells = (*words, *(value for column in values for value in column))
@@ -239,12 +240,11 @@ def _lines(document: Document, path: str | Path, losses: Losses) -> Iterator[str
     # where a word begins with white space, a reader cannot tell where it stands
     wrong = next((word for word in words if word[:1].isspace()), None) if wrong is None else wrong
     if wrong is not None:
-        message = f"document {clip(document.id)}: CoNLL-U cannot hold the value {wrong[:40]!r}; change or remove it"
-        raise DataError(message, path=path)
+        raise unwritable(document, f": CoNLL-U cannot hold the value {wrong[:40]!r}; change or remove it", path)
     yield new_document(document, losses)
     tags = to_bio(flat_mentions(document, losses), len(words))
     texts = []
-    sentences = [[0, len(words)]] if document.sentences is None else document.sentences.tolist()
+    sentences = sentences_of(document)
     comments = comments_above(document, len(sentences), _reads_as_comment, losses)
     for (first, end), above in zip(sentences, comments, strict=True):
         if first == end:
@@ -264,7 +264,7 @@ def _lines(document: Document, path: str | Path, losses: Losses) -> Iterator[str
     said = sum(_DROPPED.search(value) is not None for value in values[-1])
     losses.add("values of misc that say something else here", said)
     losses.add("token columns", len(document.columns.keys() - set(held)))
-    losses.add("texts that differ outside the tokens", int("\n".join(texts) != document.text))
+    losses.add(OTHER_TEXT, int("\n".join(texts) != document.text))
     count_meta(losses, document, held=("comments",))
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from spanloom.document import Document
 from spanloom.document.validate import Problem
-from spanloom.errors import DataError, clip
+from spanloom.errors import DataError
 from spanloom.files.output import output_file
-from spanloom.formats.base import Format, Losses, Scanned
-from spanloom.formats.json_text import loads
+from spanloom.formats.base import Format, Losses, Scanned, no_document, writing_as
+from spanloom.formats.json_text import loads, to_json
 from spanloom.formats.record import parse_record, to_record
 from spanloom.formats.source import raw_lines
 
@@ -35,23 +34,15 @@ def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
             problems = [replace(problem, path=name, line=number) for problem in problems]
         yield Scanned(document, problems, name, number)
     if not found:
-        message = "the file holds no document; expected one JSON object a line"
-        yield Scanned(None, [Problem("error", "empty file", message, path=name)], name)
-
-
-_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        yield no_document(name, "one JSON object a line")
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
     """Write native records. The format holds everything; a document that JSON cannot hold is an error."""
     with output_file(path, force=force) as file:
         for document in documents:
-            try:
-                line = _ENCODER.encode(to_record(document))
-            except (TypeError, ValueError, RecursionError) as error:
-                message = f"document {clip(document.id)} cannot be written as JSON: {error}"
-                raise DataError(message, path=path) from error
-            file.write(line + "\n")
+            with writing_as("JSON", document, path):
+                file.write(to_json(to_record(document)) + "\n")
     return Losses()
 
 

@@ -24,12 +24,11 @@ from spanloom.errors import DataError
 from spanloom.formats.base import Scanned
 from spanloom.formats.json_text import loads
 from spanloom.formats.record import surface_problem
-from spanloom.formats.source import BOM, read_bytes, unreadable
+from spanloom.formats.source import BOM, read_bytes
 
 FRAGMENT, CONCEPT = "fragment", "concept"  # the label of the relation, and the name of the text area
 
-_HEAD = 65_536  # bytes in which a file's kind must show
-_MARK = re.compile(rb'"(?:data|annotations|predictions)"\s*:\s*[\[{]')
+MARK = re.compile(rb'"(?:data|annotations|predictions)"\s*:\s*[\[{]')
 _LARGEST = 2**31
 
 
@@ -59,30 +58,14 @@ class _Region:
     concepts: list[str] = field(default_factory=list)
 
 
-def claims(path: Path) -> bool:
-    """A ``.json`` file with a task near its begin."""
-    if path.suffix.lower() != ".json" or not path.is_file():
-        return False
-    try:
-        with path.open("rb") as file:
-            return _MARK.search(file.read(_HEAD)) is not None
-    except OSError as error:
-        raise unreadable(path, error) from error
-
-
 def scan(path: str | Path) -> Iterator[Scanned]:
     """The documents of a file of tasks."""
-    name = str(path)
-    try:
-        value = loads(read_bytes(path).removeprefix(BOM), path)
-        tasks = value if isinstance(value, list) else [value]
-        if not tasks:
-            raise DataError("the file holds no task; expected a list of Label Studio's tasks")
-    except DataError as error:
-        yield Scanned(None, [Problem("error", "unreadable", error.message, path=name, line=error.line)], name)
-        return
+    value = loads(read_bytes(path).removeprefix(BOM), path)
+    tasks = value if isinstance(value, list) else [value]
+    if not tasks:
+        raise DataError("the file holds no task; expected a list of Label Studio's tasks")
     for number, task in enumerate(tasks):
-        yield _scanned(task, f"tasks[{number}]", name)
+        yield _scanned(task, f"tasks[{number}]", str(path))
 
 
 def _scanned(task: object, place: str, path: str) -> Scanned:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from spanloom.document import Document, Mention
-from spanloom.errors import DataError, clip
+from spanloom.errors import DataError
 from spanloom.files.output import output_file
-from spanloom.formats.base import TWICE, Format, Losses, count_meta, count_unwritten
-from spanloom.formats.label_studio import CONCEPT, FRAGMENT, chosen, claims, scan, understand
+from spanloom.formats.base import TWICE, Format, Losses, count_meta, count_unwritten, unwritable, writing_as
+from spanloom.formats.json_text import to_json
+from spanloom.formats.label_studio import CONCEPT, FRAGMENT, MARK, chosen, scan, understand
+from spanloom.formats.source import begins_with
 
 _MODEL = "spanloom"
-_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
@@ -36,17 +37,13 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     with output_file(path, force=force) as file:
         before = "[\n"
         for document in documents:
-            try:
-                file.write(before + _ENCODER.encode(_task(document)))
-            except DataError as error:
-                message = (
-                    f"document {clip(document.id)}: meta['label_studio'] should be a task ({error.message}); remove it"
-                )
-                raise DataError(message, path=path) from error
-            except (TypeError, ValueError, RecursionError) as error:
-                raise DataError(
-                    f"document {clip(document.id)} cannot be written as JSON: {error}", path=path
-                ) from error
+            with writing_as("JSON", document, path):
+                try:
+                    task = _task(document)
+                except DataError as error:
+                    message = f": meta['label_studio'] should be a task ({error.message}); remove it"
+                    raise unwritable(document, message, path) from error
+                file.write(before + to_json(task))
             before = ",\n"
             losses.add("mention identifiers", sum(mention.id == "" for mention in document.mentions))
             losses.add(TWICE, sum(len(mention.concepts) - len(set(mention.concepts)) for mention in document.mentions))
@@ -130,4 +127,6 @@ class _Names:
         return name
 
 
-LABEL_STUDIO = Format("label-studio", (".json",), scan, write, claims=claims, gaps=True, keeps_ids=True)
+LABEL_STUDIO = Format(
+    "label-studio", (".json",), scan, write, claims=partial(begins_with, MARK, ".json"), gaps=True, keeps_ids=True
+)

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from spanloom.document import Document, Mention
-from spanloom.document.validate import Problem, Units, beginning, find_errors, place_of
+from spanloom.document.validate import Problem, Units, beginning, place_of
 from spanloom.errors import DataError
-from spanloom.formats.base import Format, Scanned
+from spanloom.formats.base import Format, Scanned, no_document
 from spanloom.formats.pubtator_lines import (
     EXPECTED_MENTION,
     Passage,
@@ -27,7 +27,7 @@ from spanloom.formats.pubtator_lines import (
     render,
 )
 from spanloom.formats.pubtator_writer import write
-from spanloom.formats.record import surface_problem
+from spanloom.formats.record import other_errors, surface_problem
 from spanloom.formats.source import decode, raw_lines
 
 _SHOWN = 40  # characters of a line in a message
@@ -59,8 +59,7 @@ def scan(path: str | Path) -> Iterator[Scanned]:
         found = True
         yield _document(block, name)
     if not found:
-        message = "the file holds no document; expected '1|t|title', '1|a|abstract' and the mentions below"
-        yield Scanned(None, [Problem("error", "empty file", message, path=name)], name)
+        yield no_document(name, "'1|t|title', '1|a|abstract' and the mentions below")
 
 
 def _blocks(path: str | Path) -> Iterator[_Block]:
@@ -147,20 +146,14 @@ def _rows(lines: list[tuple[int, str]], name: str, problems: list[Problem]) -> _
     return found
 
 
-def _mention_problems(document: Document, found: _Rows) -> Iterator[Problem]:
-    other_text: set[int] = set()
+def _mention_problems(document: Document, found: _Rows) -> list[Problem]:
+    problems = []
     units = Units(document.text)
     for i, (mention, surface) in enumerate(zip(document.mentions, found.surfaces, strict=True)):
-        if mention.start < mention.end:
-            problem = _surface_problem(surface, mention, units, place_of(mention, i))
-            if problem is not None:
-                other_text.add(i)
-                yield replace(problem, mention=i, line=found.numbers[i])
-    for problem in find_errors(document):
-        if problem.mention is None:
-            yield problem
-        elif problem.mention not in other_text:
-            yield replace(problem, line=found.numbers[problem.mention])
+        problem = _surface_problem(surface, mention, units, place_of(mention, i))
+        if problem is not None and mention.start < mention.end:
+            problems.append(replace(problem, mention=i, line=found.numbers[i]))
+    return problems + other_errors(document, problems, found.numbers)
 
 
 def _surface_problem(surface: str, mention: Mention, units: Units, place: str) -> Problem | None:

@@ -8,9 +8,18 @@ from pathlib import Path
 
 from spanloom.document import Document, Mention
 from spanloom.document.validate import flat
-from spanloom.errors import DataError, clip
+from spanloom.errors import DataError
 from spanloom.files.output import output_file
-from spanloom.formats.base import DISCONTIGUOUS, TOUCHING, UNSTRIPPED, Losses, count_meta, count_unwritten
+from spanloom.formats.base import (
+    BAD_TYPE,
+    DISCONTIGUOUS,
+    UNSTRIPPED,
+    Losses,
+    count_mention,
+    count_meta,
+    count_unwritten,
+    unwritable,
+)
 from spanloom.formats.pubtator_lines import is_relation, is_writable, parse_annotation, render
 
 KEPT = ("rows", "relations")  # the lists in ``meta["pubtator"]``
@@ -76,22 +85,21 @@ def _rows(name: str, document: Document, losses: Losses, path: str | Path) -> It
 def _row(mention: Mention, text: str, losses: Losses) -> str | None:
     """The mention's row, or a loss."""
     if not is_writable(mention.type):
-        losses.add("mentions whose type has a tab or a line end, or is empty")
+        losses.add(BAD_TYPE)
         return None
     held = [concept for concept in mention.concepts if is_writable(concept)]
     row = render(mention.replace(concepts=held), text)
     if row is None:
         losses.add(DISCONTIGUOUS)
         return None
-    losses.add(TOUCHING, int(len(mention.spans) > 1))
+    count_mention(losses, mention, "touching")
     losses.add(UNSTRIPPED, sum(concept != concept.strip() for concept in held))
     again = parse_annotation(row)
     stripped = tuple(concept.strip() for concept in held)
     losses.add("concepts that read back in another way", int(again is None or again.mention.concepts != stripped))
-    losses.add("heads", int(mention.head is not None))
+    count_mention(losses, mention, "heads")
     losses.add("concepts", len(mention.concepts) - len(held))
-    losses.add("scores", int(mention.score is not None))
-    losses.add("mention identifiers", int(mention.id is not None))
+    count_mention(losses, mention, "scores", "ids")
     return row
 
 
@@ -111,6 +119,5 @@ def _kept(document: Document, path: str | Path) -> tuple[list[str], list[str]]:
         isinstance(rows, list) and all(isinstance(row, str) and "\n" not in row for row in rows) for rows in lists
     )
     if not sound or not all(map(parse_annotation, lists[0])) or not all(map(is_relation, lists[1])):
-        message = f"document {clip(document.id)}: meta['pubtator'] should hold lines of PubTator in lists; remove it"
-        raise DataError(message, path=path)
+        raise unwritable(document, ": meta['pubtator'] should hold lines of PubTator in lists; remove it", path)
     return lists[0], lists[1]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from spanloom.document import Document, Mention
 from spanloom.document.validate import flat
-from spanloom.errors import DataError, clip
-from spanloom.formats.base import TWICE, Losses
+from spanloom.errors import clip
+from spanloom.formats.base import TWICE, Losses, unwritable
 from spanloom.formats.standoff import Line, parse
 from spanloom.formats.standoff_repairs import settled
 
@@ -16,7 +17,7 @@ GONE = "lines of mentions that are gone"
 _BRAT_ID = re.compile(r"T[0-9]{1,15}")
 
 
-def render(document: Document, previous: str, losses: Losses) -> str:
+def render(document: Document, previous: str, losses: Losses, path: Path | None = None) -> str:
     r"""The ``.ann`` file of a document.
 
     Args:
@@ -24,6 +25,7 @@ def render(document: Document, previous: str, losses: Losses) -> str:
         previous: the ``.ann`` file as it was read, empty if there was none. A line stays as it is, byte for byte,
             as long as what it says is true; lines of mentions that are gone go, with all lines about them.
         losses: counts what went, and what brat cannot hold.
+        path: for messages.
 
     Raises:
         DataError: a mention's type is empty or holds white space.
@@ -33,7 +35,7 @@ def render(document: Document, previous: str, losses: Losses) -> str:
     'T1\tproblem 5 9\tpain\nN1\tReference T1 SPL:1\tSPL:1\n'
     """
     lines = parse(previous)
-    by_id = _identified(document, lines, losses)
+    by_id = _identified(document, lines, losses, path)
     gone = _gone(lines, by_id)
     end = "\r\n" if lines and lines[0].raw.endswith("\r\n") else "\n"
     said: set[tuple[str, str, object]] = set()
@@ -53,7 +55,7 @@ def render(document: Document, previous: str, losses: Losses) -> str:
     return "".join(written) + "".join(line + end for line in new)
 
 
-def _identified(document: Document, lines: list[Line], losses: Losses) -> dict[str, Mention]:
+def _identified(document: Document, lines: list[Line], losses: Losses, path: Path | None) -> dict[str, Mention]:
     """Each mention under its identifier in the file, in the document's order."""
     free = _Numbers(lines, (mention.id or "" for mention in document.mentions))
     by_id: dict[str, Mention] = {}
@@ -61,10 +63,8 @@ def _identified(document: Document, lines: list[Line], losses: Losses) -> dict[s
     other = {line.id for line in lines} - old
     for mention in document.mentions:
         if not mention.type or re.search(r"\s", mention.type):
-            message = (
-                f"document {clip(document.id)}: brat cannot hold the type {clip(mention.type)} (white space); rename it"
-            )
-            raise DataError(message)
+            why = f": brat cannot hold the type {clip(mention.type)} (white space); rename it"
+            raise unwritable(document, why, path)
         name = mention.id
         usable = name is not None and name not in by_id and (name in old or _BRAT_ID.fullmatch(name) is not None)
         if name is None or not usable or name in other:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from spanloom.document import Document
-from spanloom.document.validate import Problem
 from spanloom.errors import DataError, UsageError
 from spanloom.files import STDIO
 from spanloom.files.output import output_file
@@ -23,14 +22,7 @@ def scan(path: str | Path, stem: str | None = None) -> Iterator[Scanned]:
         path: the file, or ``-``.
         stem: the document's ``id``; the file's name without its ending if not given.
     """
-    try:
-        text = decode(read_bytes(path), path).removeprefix(_BOM)
-    except DataError as error:
-        if isinstance(error.__cause__, OSError):  # what the system does not let us read is no bad record
-            raise
-        problem = Problem("error", "unreadable", error.message, path=str(path), line=error.line)
-        yield Scanned(None, [problem], str(path))
-        return
+    text = decode(read_bytes(path), path).removeprefix(_BOM)
     name = "" if str(path) == STDIO else Path(path).stem
     yield Scanned(Document(text, id=stem or name), [], str(path))
 

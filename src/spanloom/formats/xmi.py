@@ -31,7 +31,18 @@ from spanloom.extras import extra
 from spanloom.files import STDIO
 from spanloom.formats.base import Format, Scanned
 from spanloom.formats.source import read_bytes
-from spanloom.formats.xmi_types import ANNOTATION, COLUMNS, ENTITY, HEAD, MENTION, METADATA, SENTENCE, TOKEN, types_of
+from spanloom.formats.xmi_types import (
+    ANNOTATION,
+    COLUMNS,
+    ENTITY,
+    HEAD,
+    MENTION,
+    METADATA,
+    SENTENCE,
+    TOKEN,
+    reason,
+    types_of,
+)
 from spanloom.formats.xmi_writer import write
 
 _CUSTOM = ("custom.", "webanno.custom.")
@@ -62,25 +73,18 @@ def scan(path: str | Path, types: Collection[str] | None = None, stem: str | Non
     name = str(path)
     file = None if name == STDIO else Path(path)
     raw = read_bytes(path)
+    known = types_of(file, raw)
     try:
-        known = types_of(file, raw)
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter(
-                    "error", UserWarning
-                )  # the library warns of offsets that it cannot convert, and goes on
-                cas = cassis.load_cas_from_xmi(io.BytesIO(raw), typesystem=known)
-                document, problems = _document(_view(cas), types)
-            problems += find_errors(document)
-        except Exception as error:  # of whatever kind: the library trusts its input
-            if isinstance(error, DataError):
-                raise
-            reason = f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"
-            raise DataError(f"found XMI that cannot be understood ({reason}); export it again") from error
-    except DataError as error:
-        problem = Problem("error", "unreadable", error.message, path=error.path or name, line=error.line)
-        yield Scanned(None, [problem], name)
-        return
+        with warnings.catch_warnings():
+            # the library warns of offsets that it cannot convert, and goes on
+            warnings.simplefilter("error", UserWarning)
+            cas = cassis.load_cas_from_xmi(io.BytesIO(raw), typesystem=known)
+            document, problems = _document(_view(cas), types)
+        problems += find_errors(document)
+    except DataError:
+        raise
+    except Exception as error:  # of whatever kind: the library trusts its input
+        raise DataError(f"found XMI that cannot be understood ({reason(error)}); export it again") from None
     document.id = document.id or stem or (file.stem if file is not None else "")
     yield Scanned(document, [replace(problem, path=name) for problem in problems], name)
 

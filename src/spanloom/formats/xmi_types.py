@@ -91,13 +91,14 @@ def types_of(path: Path | None, raw: bytes) -> Any:
         try:
             types = _with_written(cassis.load_typesystem(data.decode("utf-8-sig")))
         except Exception as error:  # of whatever kind: the library trusts its input
-            raise DataError(f"found no types of UIMA ({_reason(error)}); get the file again", path=file) from error
+            raise DataError(f"found no types of UIMA ({reason(error)}); get the file again", path=file) from error
     for name, attributes in found.items():
         _complete(types, name, attributes)
     return types
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
+    """What the library says of input that it cannot use."""
     return f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"
 
 

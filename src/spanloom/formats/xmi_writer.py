@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from spanloom.document import Document, Mention
-from spanloom.errors import DataError, UsageError, clip
+from spanloom.errors import DataError, UsageError
 from spanloom.extras import extra
 from spanloom.files import STDIO
 from spanloom.files.output import output_files, output_folder, writing
-from spanloom.formats.base import Losses, count_meta
+from spanloom.formats.base import Losses, count_meta, writing_as
 from spanloom.formats.file_names import free_name
 from spanloom.formats.xmi_types import (
     COLUMNS,
@@ -81,15 +81,12 @@ def _is_ours(path: Path) -> bool:
 def _spelled(document: Document, types: Any, path: Path, losses: Losses) -> str:
     import cassis
 
-    try:
+    with writing_as("XML", document, path):
         cas = cassis.Cas(typesystem=types)
         cas.sofa_mime = "text/plain"
         cas.sofa_string = document.text
         cas.add_all(_annotations(document, types))
         spelled: str = cas.to_xmi()
-    except ValueError as error:  # lxml says what it refuses in this way
-        message = f"document {clip(document.id)} cannot be written as XML: {error}; remove the characters"
-        raise DataError(message, path=path) from error
     losses.add("token columns", len(document.columns.keys() - COLUMNS.keys()))
     count_meta(losses, document, held=())
     return spelled

@@ -10,7 +10,15 @@ from typing import Any, NamedTuple
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, clip
 from spanloom.files.output import output_file
-from spanloom.formats.base import Losses, count_concepts, count_mention, count_meta, count_unwritten, writing_as
+from spanloom.formats.base import (
+    Losses,
+    count_concepts,
+    count_mention,
+    count_meta,
+    count_unwritten,
+    unwritable,
+    writing_as,
+)
 from spanloom.formats.bioc import syntax
 from spanloom.formats.bioc.reading import concepts_of, infons_for, normalized
 from spanloom.formats.bioc.syntax import COLLECTION, Infons, Node, from_value, wrong
@@ -101,8 +109,8 @@ def build(document: Document, losses: Losses, path: str | Path | None = None) ->
     try:
         kept = _kept(document)
     except DataError as error:
-        found = f"meta['bioc'] is not what reading BioC makes: {error.message}"
-        raise DataError(f"document {clip(document.id)}: {found}; remove it", path=path) from error
+        why = f": meta['bioc'] is not what reading BioC makes: {error.message}; remove it"
+        raise unwritable(document, why, path) from error
     passages = [_passage(value, document.text, kept) for value in kept.passages]
     tree = Node(document.id, infons=kept.infons, passages=passages)
     here = {mention.id: mention for mention in document.mentions}
