@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from common import Result, corpus, options, say
 from gapped import Data, Task
 from segmentation import sentences
-from spanloom.document import Document
+from spanloom.document import Batch, Document, batches
 from spanloom.evaluate import KEYS, Calibration, calibration
 from spanloom.evaluate.compare import compare
 from spanloom.evaluate.measures import calibration_error
@@ -43,7 +43,7 @@ from spanloom.formats import read
 from spanloom.lab.comparison import Parts
 from spanloom.learn.platt import FEWEST, IDENTITY, UNSCALED, fit_platt
 from spanloom.model.calibration import judged_sentences
-from spanloom.model.corpus import batches, place
+from spanloom.model.corpus import place
 from spanloom.recognize import Progress, Recognizer, Report
 from spanloom.recognize.alternatives import others
 from spanloom.recognize.recognizer import BATCH_TOKENS
@@ -147,8 +147,8 @@ def scored(model: Recognizer | Segmenter, documents: Sequence[Document]) -> dict
 def _by_recognizer(model: Recognizer, documents: Sequence[Document]) -> Iterator[tuple[Document, ...]]:
     tagger = model.fitted
     for batch in batches(documents, BATCH_TOKENS, prepare):
-        ready = model.ready(batch)
-        potentials, offsets = tagger.score(ready)
+        ready = Batch.of(model.ready(batch))
+        potentials, offsets = tagger.score(ready), ready.sentences
         found = tagger.decode(potentials, offsets, model.reading)
         moved = tagger.penalized(potentials)
         ways = (
@@ -170,7 +170,8 @@ def _by_segmenter(model: Segmenter, documents: Sequence[Document]) -> Iterator[t
             decoded.probabilities(found, words=False, calibrated=False),
             decoded.probabilities(found, words=False),
         )
-        yield from zip(*(placed(batch, decoded, found, scores, model.types_, 0.0) for scores in ways), strict=True)
+        marked = (placed(batch.batch, decoded, found, scores, model.types_, 0.0) for scores in ways)
+        yield from zip(*marked, strict=True)
 
 
 def outcome(case: Case, gold: Sequence[Document], seed: int) -> Outcome:

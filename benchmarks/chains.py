@@ -12,7 +12,7 @@ import pycrfsuite
 
 import peer
 from common import Clock, Seconds, median, say, timed
-from spanloom.document import Document
+from spanloom.document import Batch, Document
 from spanloom.features import FeatureIndex, FeatureSet, available_columns, build_index
 from spanloom.features.columns import hash_text, mix
 from spanloom.hypergraph import ENGINES
@@ -112,15 +112,15 @@ def prepare(documents: Sequence[Document], chain: Chain) -> Ours:
     with Clock() as clock:
         types = tuple(sorted({mention.type for document in documents for mention in document.mentions}))
         features = FeatureSet.preset("small", available=available_columns(documents))
-        keys = features.keys(documents)
-        built = build_index(keys)
-        encoded = chain.encode(Gold(documents, types).table, keys.sentences, types)
+        batch = Batch.of(documents)
+        built = build_index(features.keys(batch))
+        encoded = chain.encode(Gold(batch, types).table, batch.sentences, types)
         engine = ENGINES["subgraphs"](chain.template(types))
-        data = TrainingSet(engine, built.matrix, keys.sentences, encoded.edges, built.index.group_sizes, built.counts)
+        data = TrainingSet(engine, built.matrix, batch.sentences, encoded.edges, built.index.group_sizes, built.counts)
     tags = chain.tags(types)
     # the role that gold has at a token is its tag
     names = [engine.template.roles[r] for r in data.gold_roles[:, :, 0].argmax(1).tolist()]
-    tagged = [names[a:b] for a, b in pairwise(keys.sentences.tolist())]
+    tagged = [names[a:b] for a, b in pairwise(batch.sentences.tolist())]
     return Ours(data, built.index, features, tags, tagged, clock.seconds)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from common import Clock, Result, corpus, options, say, token_count
-from spanloom.document import Document
+from spanloom.document import Batch, Document
 from spanloom.features import FeatureSet, available_columns, build_index
 from spanloom.hypergraph import ENGINES
 from spanloom.learn import Iteration, Objective, TrainingSet, minimize
@@ -57,12 +57,13 @@ def descend(name: str, documents: Sequence[Document], structure: str, chosen: ar
     types = tuple(sorted({mention.type for document in documents for mention in document.mentions}))
     preset = "ace" if name == "GUM" else "genia"
     features = FeatureSet.preset(preset, available=available_columns(documents))
-    keys = features.keys(documents)
+    batch = Batch.of(documents)
+    keys = features.keys(batch)
     built = build_index(keys)
     model = STRUCTURES[structure]
     engine = ENGINES[COUNTING[structure]](model.template(types))
-    edges = model.encode(Gold(documents, types).table, keys.sentences, types).edges
-    data = TrainingSet(engine, built.matrix, keys.sentences, edges, built.index.group_sizes, built.counts)
+    edges = model.encode(Gold(batch, types).table, batch.sentences, types).edges
+    data = TrainingSet(engine, built.matrix, batch.sentences, edges, built.index.group_sizes, built.counts)
     objective = Objective(data, L2[name], chosen.jobs)
     zero, seconds = np.zeros(objective.size, np.float32), []
     values = [objective.value_and_gradient(zero, np.empty_like(zero))]

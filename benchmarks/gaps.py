@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from common import Result, Seconds, corpus, median, one_core, options, say, timed, token_count
 from passes import Text, one_pass, pass_seconds, types_of
-from spanloom.document import Document
+from spanloom.document import Batch, Document
 from spanloom.model.structured import Tagger
 from spanloom.structures import STRUCTURES
 
@@ -78,7 +78,7 @@ class Tagged(NamedTuple):
 
 def tag(tagger: Tagger, batches: Sequence[Sequence[Document]]) -> Tagged:
     """The time of each step."""
-    scoring, scored = timed(lambda: [tagger.score(batch) for batch in batches])
+    scoring, scored = timed(lambda: [(tagger.score(batch), batch.sentences) for batch in map(Batch.of, batches)])
     decoding, found = timed(lambda: [tagger.decode(*one) for one in scored])
     probable, _ = timed(lambda: [tagger.probabilities(*one, table) for one, table in zip(scored, found, strict=True)])
     return Tagged(scoring, decoding, probable, sum(map(len, found)))

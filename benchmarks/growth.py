@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 
 from common import Result, Seconds, corpus, median, one_core, options, say, timed, token_count
-from spanloom.document import Document, Mention, Span
+from spanloom.document import Batch, Document, Mention, Span
 from spanloom.features import FeatureSet, available_columns, build_index
 from spanloom.hypergraph import ENGINES
 from spanloom.learn import Objective, TrainingSet, adagrad
 from spanloom.model.corpus import Gold
 from spanloom.model.structured import Tagger
 from spanloom.scoring import Weights
-from spanloom.structures import STRUCTURES
+from spanloom.structures import STRUCTURES, MentionTable
 
 LENGTHS = (10, 30, 100, 300, 1000, 2000)
 TYPES = (1, 2, 4, 8, 16, 32, 64)
@@ -74,11 +74,11 @@ def train(name: str, documents: Sequence[Document], types: Sequence[str], batch:
     """One pass of AdaGrad: weights that look like weights, for time does not depend on them otherwise."""
     structure = STRUCTURES[name]
     features = FeatureSet.preset("genia", available=available_columns(documents))
-    keys = features.keys(documents)
-    built = build_index(keys)
+    known = Batch.of(documents)
+    built = build_index(features.keys(known))
     engine = ENGINES[COUNTING[name]](structure.template(types))
-    edges = structure.encode(Gold(documents, types).table, keys.sentences, types).edges
-    data = TrainingSet(engine, built.matrix, keys.sentences, edges, built.index.group_sizes, built.counts)
+    edges = structure.encode(Gold(known, types).table, known.sentences, types).edges
+    data = TrainingSet(engine, built.matrix, known.sentences, edges, built.index.group_sizes, built.counts)
     weights = adagrad(data, l2=L2, epochs=1, rate=RATE, batch=batch, seed=seed)
     single = Weights(weights.features / data.group_sizes[:, None, None], weights.constants)
     return Model(Tagger.build(structure, COUNTING[name], types, features, built.index, single), data, weights)
@@ -86,7 +86,11 @@ def train(name: str, documents: Sequence[Document], types: Sequence[str], batch:
 
 def tag_seconds(model: Model, documents: Sequence[Document], repeats: int) -> Seconds:
     """Seconds of tagging, features included."""
-    run = lambda: model.tagger.decode(*model.tagger.score(documents))  # noqa: E731
+
+    def run() -> MentionTable:
+        batch = Batch.of(documents)
+        return model.tagger.decode(model.tagger.score(batch), batch.sentences)
+
     run()
     return median(timed(run)[0] for _ in range(repeats))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from common import Seconds, median, timed
-from spanloom.document import Document
+from spanloom.document import Batch, Document
 from spanloom.features import Built, FeatureSet, available_columns, build_index
 from spanloom.hypergraph import ENGINES, Ints
 from spanloom.learn import TrainingSet, adagrad
@@ -34,8 +34,8 @@ class Text:
     def of(cls, documents: Sequence[Document], preset: str) -> Text:
         """Make the features."""
         features = FeatureSet.preset(preset, available=available_columns(documents))
-        keys = features.keys(documents)
-        return cls(documents, features, build_index(keys), keys.sentences)
+        batch = Batch.of(documents)
+        return cls(documents, features, build_index(features.keys(batch)), batch.sentences)
 
     @property
     def tokens(self) -> int:
@@ -45,7 +45,7 @@ class Text:
     def training_set(self, structure: str, counting: str, documents: Sequence[Document]) -> TrainingSet:
         """The same text with the mentions of these documents, whose types are all that there are."""
         chosen, types = STRUCTURES[structure], types_of(documents)
-        encoded = chosen.encode(Gold(documents, types).table, self.offsets, types)
+        encoded = chosen.encode(Gold(Batch.of(documents), types).table, self.offsets, types)
         engine = ENGINES[counting](chosen.template(types))
         built = self.built
         return TrainingSet(engine, built.matrix, self.offsets, encoded.edges, built.index.group_sizes, built.counts)

@@ -23,7 +23,7 @@ import pycrfsuite
 import chains
 import peer
 from common import Clock, Result, Seconds, corpus, median, one_core, options, save_clusters, say, timed, token_count
-from spanloom.document import Document
+from spanloom.document import Batch, Document
 from spanloom.document.tags import from_tags
 from spanloom.evaluate import score
 from spanloom.features import FeatureSet, available_columns, build_index
@@ -118,12 +118,13 @@ def batched(documents: Sequence[Document]) -> list[list[Document]]:
 
 def tag_ours(tagger: Tagger, batches: Sequence[Sequence[Document]]) -> list[MentionTable]:
     """Documents with tokens to mentions."""
-    return [tagger.decode(*tagger.score(batch)) for batch in batches]
+    made = map(Batch.of, batches)
+    return [tagger.decode(tagger.score(batch), batch.sentences) for batch in made]
 
 
 def f1_of_tags(documents: Sequence[Document], tags: Sequence[list[str]]) -> float:
     """F1 of tags, a list for each sentence, against all mentions."""
-    gold = Gold(documents, tuple(sorted({m.type for document in documents for m in document.mentions})))
+    gold = Gold(Batch.of(documents), tuple(sorted({m.type for document in documents for m in document.mentions})))
     names = sorted({m.type for document in documents for m in document.mentions})
     found = {(n, names.index(kind), ((a, b),)) for n, row in enumerate(tags) for a, b, kind in from_tags(row)}
     return 2 * len(found & set(gold.table.rows())) / (len(found) + gold.total)
@@ -193,19 +194,19 @@ def multigraph(result: Result, chosen: argparse.Namespace, paths: str) -> None:
     documents = corpus(chosen.data, "genia", "dev") + corpus(chosen.data, "genia", "test")
     types = tuple(sorted({mention.type for document in train for mention in document.mentions}))
     features = FeatureSet.preset("genia", available=available_columns(train), clusters=read_paths(paths))
-    build_index(features.keys(train[:10]))
+    build_index(features.keys(Batch.of(train[:10])))
     built_in: list[tuple[Seconds, Seconds]] = []
     for _ in range(3):
-        keys_seconds, keys = timed(lambda: features.keys(train))
+        keys_seconds, keys = timed(lambda: features.keys(Batch.of(train)))
         index_seconds, built = timed(lambda keys=keys: build_index(keys))
         built_in.append((keys_seconds, index_seconds))
-        offsets, entries = keys.sentences, len(keys.ids)
+        entries = len(keys.ids)
         del keys
     keys_seconds, index_seconds = median(a for a, _ in built_in), median(b for _, b in built_in)
 
-    structure = STRUCTURES["separators"]
+    structure, offsets = STRUCTURES["separators"], Batch.of(train).sentences
     engine = ENGINES["subgraphs"](structure.template(types))
-    gold_seconds, encoded = timed(lambda: structure.encode(Gold(train, types).table, offsets, types))
+    gold_seconds, encoded = timed(lambda: structure.encode(Gold(Batch.of(train), types).table, offsets, types))
     data = TrainingSet(engine, built.matrix, offsets, encoded.edges, built.index.group_sizes, built.counts)
     passes: list[Seconds] = []
     with Clock() as clock:
@@ -225,7 +226,7 @@ def multigraph(result: Result, chosen: argparse.Namespace, paths: str) -> None:
     tag_ours(tagger, batches[:1])
     parts: list[tuple[Seconds, Seconds]] = []
     for _ in range(max(chosen.repeats, 3)):
-        scoring, scored = timed(lambda: [tagger.score(batch) for batch in batches])
+        scoring, scored = timed(lambda: [(tagger.score(batch), batch.sentences) for batch in map(Batch.of, batches)])
         decoding, _ = timed(lambda scored=scored: [tagger.decode(*one) for one in scored])
         parts.append((scoring, decoding))
     scoring, decoding = median(a for a, _ in parts), median(b for _, b in parts)

@@ -19,7 +19,7 @@ import numpy as np
 
 from common import Result, Seconds, corpus, median, one_core, options, say, timed, token_count
 from spanloom import Recognizer
-from spanloom.document import Document
+from spanloom.document import Batch, Document
 from spanloom.model.structured import Tagger
 from spanloom.text import prepare
 
@@ -49,13 +49,14 @@ def split(documents: Sequence[Document], types: Sequence[str], parts: int, seed:
 
 def decode(tagger: Tagger, documents: Sequence[Document]) -> None:
     """From tokens to the best structures, as the paper's decoding: features, scores and Viterbi."""
-    potentials, offsets = tagger.score(documents)
-    tagger.best(potentials, offsets)
+    batch = Batch.of(documents)
+    tagger.best(tagger.score(batch), batch.sentences)
 
 
 def search(tagger: Tagger, documents: Sequence[Document], repeats: int) -> Seconds:
     """The time of Viterbi alone."""
-    potentials, offsets = tagger.score(documents)
+    batch = Batch.of(documents)
+    potentials, offsets = tagger.score(batch), batch.sentences
     tagger.best(potentials, offsets)
     return median([timed(lambda: tagger.best(potentials, offsets))[0] for _ in range(repeats)])
 

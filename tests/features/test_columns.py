@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spanloom.document import Document
+from spanloom.document import Batch, Document
 from spanloom.errors import DataError, UsageError
 from spanloom.features import PRESETS, FeatureSet, available_columns
 from spanloom.features.columns import ORTHOGRAPHY, hash_text, orthography, short_shape, word_column
 from spanloom.features.tables import tabulate
 from spanloom.features.template import Column
-from spanloom.features.tokens import flatten, hash_values
+from spanloom.features.tokens import hash_values
 
 COLUMNS = [
     *(Column(name) for name in ("w", "low", "norm", "shape", "short_shape", "upper", "title", "digit", "orth")),
@@ -76,8 +76,7 @@ def document(sentences: list[list[str]], columns: dict[str, list[str]] | None = 
 
 
 def check_words(some: list[str]) -> None:
-    batch = [document([some])]
-    table = tabulate(batch, flatten(batch), COLUMNS, {})
+    table = tabulate(Batch.of([document([some])]), COLUMNS, {})
     for c, column in enumerate(COLUMNS):
         rule = word_column(column)
         assert rule is not None
@@ -156,14 +155,14 @@ def test_keys_are_the_hashes_of_the_names(batch: list[list[list[tuple[str, str]]
         document([[w for w, _ in s] for s in sentences], {"pos": [p for s in sentences for _, p in s]})
         for sentences in batch
     ]
-    keys = features.keys(documents)
+    keys = features.keys(Batch.of(documents))
     expected = [features.named_keys(d, t) for d in documents for t in range(len(d.words))]
     assert [len(pairs) for pairs in expected] == np.diff(keys.offsets).tolist()
     assert [key for pairs in expected for _, key in pairs] == keys.ids.tolist()
     for pairs in expected:
         assert len(dict(pairs)) == len(pairs) == len({key for _, key in pairs})
     for threads in (2, 3):
-        again = features.keys(documents, n_jobs=threads)
+        again = features.keys(Batch.of(documents), n_jobs=threads)
         assert all(np.array_equal(one, other) for one, other in zip(keys, again, strict=True))
 
 
@@ -186,7 +185,7 @@ def test_presets_without_their_columns() -> None:
         dropped = {column.name for template in features.dropped for column in template.columns}
         assert {name.rstrip("0123456789") for name in dropped} <= {"pos", "cluster", "category"}
         assert features.dropped and not features.needs
-        assert len(features.keys([one]).offsets) == 5
+        assert len(features.keys(Batch.of([one])).offsets) == 5
     full = FeatureSet.preset("genia", available=["pos"], clusters={})
     assert not full.dropped and full.needs == ("pos",)
     with pytest.raises(UsageError, match="no feature preset 'genius'; there are ace, genia"):
@@ -195,7 +194,7 @@ def test_presets_without_their_columns() -> None:
 
 def test_small_preset_has_23_features_a_token() -> None:
     one = document([["No", "."], ["x"]], {"pos": ["DT", ".", "NN"]})
-    keys = FeatureSet.preset("small", available=["pos"]).keys([one])
+    keys = FeatureSet.preset("small", available=["pos"]).keys(Batch.of([one]))
     assert np.diff(keys.offsets).tolist() == [23, 23, 23]
 
 
@@ -217,7 +216,7 @@ def test_columns_that_cannot_be_used_so(template: str, message: str) -> None:
 def test_unknown_column_names_template_and_known_columns() -> None:
     one = document([["a"]], {"lemma": ["a"]})
     with pytest.raises(UsageError, match=r"template 'pos\[-1..1\]' names the column 'pos', .*'d'.* low, .*lemma$"):
-        FeatureSet(["pos[-1..1]"]).keys([one])
+        FeatureSet(["pos[-1..1]"]).keys(Batch.of([one]))
 
 
 @pytest.mark.parametrize(
@@ -240,14 +239,14 @@ def test_documents_that_contradict_themselves(bad: Document, message: str) -> No
     bad = bad.copy(id="bad", columns=bad.columns or {"pos": ["DT", "NN"]})
     for batch in ([bad], [good, bad, good]):
         with pytest.raises(DataError, match=message) as caught:
-            FeatureSet(["w[0]", "pos[0]"]).keys(batch)
+            FeatureSet(["w[0]", "pos[0]"]).keys(Batch.of(batch))
         assert "document 'bad'" in str(caught.value)
 
 
 def test_nothing() -> None:
     features = FeatureSet(["w[0]", "pos[0]"])
     for batch in ([], [document([])], [document([[], []])]):
-        keys = features.keys(batch, n_jobs=2)
+        keys = features.keys(Batch.of(batch), n_jobs=2)
         assert len(keys.ids) == 0 and keys.offsets.tolist() == [0]
-    keys = FeatureSet([]).keys([document([["a"]])])
+    keys = FeatureSet([]).keys(Batch.of([document([["a"]])]))
     assert keys.offsets.tolist() == [0, 0]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spanloom.document import Document
+from spanloom.document import Batch, Document
 from spanloom.errors import UsageError
 from spanloom.features import (
     PRESETS,
@@ -40,8 +40,8 @@ TEMPLATES = [f"{name}[-1..1]" for name in COLUMNS] + ["cluster(1..5)", "cluster[
 
 def enriched(text: str, *names: str, resources: Resources = RESOURCES, **fields) -> dict[str, list[str]]:
     features = FeatureSet([f"{name}[0]" for name in names], resources=resources)
-    [document] = features.enrich([prepare(Document(text, **fields))])
-    return document.columns
+    batch = features.enrich(Batch.of([prepare(Document(text, **fields))]))
+    return {name: list(batch.column(name)) for name in names}
 
 
 def test_lemma() -> None:
@@ -82,11 +82,12 @@ def test_a_column_of_the_data_wins() -> None:
     own = {"lemma": ["Herz", "groß"], "category": ["x", ""]}
     features = FeatureSet([f"{name}[0]" for name in COLUMNS], resources=RESOURCES)
     documents = [prepare(Document("left atrium", columns=own)), prepare(Document("left atria"))]
-    first, second = features.enrich(documents)
+    batch = features.enrich(Batch.of(documents))
+    first, second = batch.views()
     assert {name: first.columns[name] for name in own} == own
     assert second.columns["lemma"] == ["left", "atrium"]
     assert documents[0].columns == own and not documents[1].columns
-    assert features.enrich([first])[0] is first
+    assert features.enrich(batch) is batch
     assert "lemma[0]=Herz" in features.names(documents[0], 0)
     assert "lemma[0]=left" in features.names(documents[1], 0)
 
@@ -102,11 +103,11 @@ def test_keys_are_the_hashes_of_the_names(texts: list[str]) -> None:
     features = FeatureSet(TEMPLATES, clusters=PATHS, resources=RESOURCES)
     documents = [prepare(Document(text)) for text in texts]
     documents += [prepare(Document("own lungs", columns={"lemma": ["", "Lunge"], "note": ["n", "n"]}))]
-    keys = features.keys(documents)
+    keys = features.keys(Batch.of(documents))
     expected = [features.named_keys(d, t) for d in documents for t in range(len(d.words))]
     assert [key for pairs in expected for _, key in pairs] == keys.ids.tolist()
-    assert np.array_equal(features.keys(documents, n_jobs=3).ids, keys.ids)
-    assert np.array_equal(features.keys(features.enrich(documents)).ids, keys.ids)
+    assert np.array_equal(features.keys(Batch.of(documents), n_jobs=3).ids, keys.ids)
+    assert np.array_equal(features.keys(features.enrich(Batch.of(documents))).ids, keys.ids)
 
 
 def test_every_subpath_of_a_cluster() -> None:
@@ -122,8 +123,8 @@ def test_every_subpath_of_a_cluster() -> None:
 def test_rows_are_named() -> None:
     document = prepare(Document("cold lungs"))
     features = FeatureSet(["lemma[0]", "category[0]"], resources=RESOURCES)
-    built = build_index(features.keys([document]))
-    names = name_rows(features, [document], built, [0, 1])
+    built = build_index(features.keys(Batch.of([document])))
+    names = name_rows(features, Batch.of([document]), built, [0, 1])
     assert names == [("lemma[0]=cold", "category[0]=B-finding+problem"), ("lemma[0]=lung",)]
 
 
@@ -146,7 +147,11 @@ def test_what_a_preset_can_serve() -> None:
 
 def test_computed_columns_are_no_columns_of_the_data() -> None:
     document = prepare(Document("left atrium"))
-    assert available_columns([document]) == () == available_columns(FeatureSet(["w[0]"]).enrich([document]))
+    assert (
+        available_columns([document])
+        == ()
+        == available_columns(FeatureSet(["w[0]"]).enrich(Batch.of([document])).views())
+    )
 
 
 def test_a_category_needs_a_vocabulary() -> None:
@@ -154,7 +159,7 @@ def test_a_category_needs_a_vocabulary() -> None:
     with pytest.raises(
         UsageError, match=r"the column 'category', .*; give a vocabulary; .* lemma, section, note, pos$"
     ):
-        FeatureSet(["category[0]"]).keys([document])
+        FeatureSet(["category[0]"]).keys(Batch.of([document]))
 
 
 @pytest.mark.parametrize(
@@ -177,10 +182,10 @@ def test_the_dictionary_is_read_when_a_lemma_is_asked_for() -> None:
     code = (
         "from spanloom.features import FeatureSet\n"
         "from simplemma.strategies.dictionaries import dictionary_factory as factory\n"
-        "from spanloom.text import prepare\nfrom spanloom.document import Document\n"
+        "from spanloom.text import prepare\nfrom spanloom.document import Batch, Document\n"
         "loaded = lambda: factory.DEFAULT_DICTIONARY_FACTORY._get_dictionary.cache_info().currsize\n"
-        "d = prepare(Document('lungs'))\nFeatureSet(['w[0]', 'note[0]']).keys([d])\nprint(loaded())\n"
-        "FeatureSet(['lemma[0]']).keys([d])\nprint(loaded())"
+        "d = prepare(Document('lungs'))\nFeatureSet(['w[0]', 'note[0]']).keys(Batch.of([d]))\nprint(loaded())\n"
+        "FeatureSet(['lemma[0]']).keys(Batch.of([d]))\nprint(loaded())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
     assert done.stdout.split() == ["0", "1"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spanloom.document import Document
+from spanloom.document import Batch, Document
 from spanloom.errors import ModelError, UsageError
 from spanloom.features import Built, FeatureIndex, FeatureSet, Keys, Sparse, build_index, name_rows
 from spanloom.features.columns import hash_text
@@ -22,7 +22,7 @@ def as_keys(rows: list[set[int]], same_slot: bool = False) -> Keys:
     high = 0 if same_slot else 1 << 59
     lists = [[number * high + number + 1 for number in sorted(row)] for row in rows]
     offsets = np.cumsum([0, *map(len, lists)]).astype(np.int64)
-    return Keys(np.array([key for row in lists for key in row], np.uint64), offsets, np.array([0, len(rows)]))
+    return Keys(np.array([key for row in lists for key in row], np.uint64), offsets)
 
 
 def dense(matrix: Sparse, columns: int) -> np.ndarray:
@@ -91,12 +91,12 @@ def corpus(seed: int, size: int) -> list[Document]:
 def build(seed: int = 0, size: int = 300) -> tuple[FeatureSet, list[Document], Built]:
     features = FeatureSet.preset("genia")
     documents = corpus(seed, size)
-    return features, documents, build_index(features.keys(documents))
+    return features, documents, build_index(features.keys(Batch.of(documents)))
 
 
 def test_tables_grow_and_nothing_is_lost() -> None:
     features, documents, built = build()
-    keys = features.keys(documents)
+    keys = features.keys(Batch.of(documents))
     distinct, counts = np.unique(keys.ids, return_counts=True)
     rows = built.index.rows(distinct)
     assert (rows >= 0).all() and len(distinct) > 20_000
@@ -107,32 +107,32 @@ def test_tables_grow_and_nothing_is_lost() -> None:
     sums = np.zeros(len(built.index))
     np.add.at(sums, found.indices, found.values)
     np.testing.assert_allclose(sums, np.bincount(built.matrix.indices), rtol=1e-4)
-    other = features.keys(corpus(1, 50))
+    other = features.keys(Batch.of(corpus(1, 50)))
     assert (built.index.rows(other.ids) >= 0).tolist() == np.isin(other.ids, distinct).tolist()
 
 
 def test_names_of_rows() -> None:
     features, documents, built = build(size=20)
-    names = name_rows(features, documents, built, range(0, len(built.index), 97))
+    names = name_rows(features, Batch.of(documents), built, range(0, len(built.index), 97))
     assert [len(members) for members in names] == built.index.group_sizes[::97].tolist()
-    assert name_rows(features, documents, built, [0]) == [("bias", "prefix1[0]=w")]
+    assert name_rows(features, Batch.of(documents), built, [0]) == [("bias", "prefix1[0]=w")]
     for row, members in zip(range(0, len(built.index), 97), names, strict=True):
         for name in members:
             seed, _, values = name.partition("=")
             if values and "|" not in seed:
                 single = FeatureSet([seed])
-                keys = single.keys(documents)
+                keys = single.keys(Batch.of(documents))
                 assert built.index.rows(keys.ids).tolist().count(row) == built.counts[row]
-    assert hash_text("bias") == FeatureSet(["bias"]).keys(documents[:1]).ids[0]
+    assert hash_text("bias") == FeatureSet(["bias"]).keys(Batch.of(documents[:1])).ids[0]
 
 
 def test_state_survives_and_is_the_same_every_time() -> None:
     features, documents, built = build()
     state = built.index.state()
-    again = build_index(features.keys(documents, n_jobs=2)).index.state()
+    again = build_index(features.keys(Batch.of(documents), n_jobs=2)).index.state()
     assert all(np.array_equal(state[name], again[name]) for name in state)
     loaded = FeatureIndex.from_state(state)
-    keys = features.keys(corpus(2, 30))
+    keys = features.keys(Batch.of(corpus(2, 30)))
     for one, other in zip(built.index.lookup(keys), loaded.lookup(keys, n_jobs=2), strict=True):
         assert one is not None and other is not None and np.array_equal(one, other)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from spanloom.document import Document, Mention
+from spanloom.document import Batch, Document, Mention
 from spanloom.features import FeatureSet
 from spanloom.link.chain import fit_chain
 from spanloom.link.columns import with_columns
@@ -49,8 +49,9 @@ def documents() -> list[Document]:
 
 def test_evidence_is_every_span_with_enough_probability(documents: list[Document]) -> None:
     features = FeatureSet(["bias", "low[0]", "low[-1]"])
-    tagger = fit_chain(documents, ("D", "X"), features, 0, 1).tagger
-    potentials, offsets = tagger.score(documents)
+    tagger = fit_chain(Batch.of(documents), ("D", "X"), features, 0, 1).tagger
+    batch = Batch.of(documents)
+    potentials, offsets = tagger.score(batch), batch.sentences
     rows = [
         (n, kind, ((a, b),))
         for n, length in enumerate(np.diff(offsets).tolist())
@@ -114,8 +115,9 @@ def test_training_may_add_the_concept_of_a_mention(
     concepts = Concepts(vocabulary)
     finder = CandidateFinder(vocabulary, remembered.Memory.build([], vocabulary), k=1, method=method)
     proposer = Proposer(Names.build(vocabulary), Memory.build([], ["D"], concepts), finder, 1, 5, 1)
-    tagger = fit_chain(documents, ("D",), FeatureSet(["bias"]), 0, 1).tagger
-    potentials, offsets = tagger.score(documents)
+    tagger = fit_chain(Batch.of(documents), ("D",), FeatureSet(["bias"]), 0, 1).tagger
+    batch = Batch.of(documents)
+    potentials, offsets = tagger.score(batch), batch.sentences
     nothing = find_evidence(tagger, potentials, offsets, 0.999, 3)
     # "Nausea", "nephropathy", "No": their own concept, one that is far from their words, none
     given = np.array([0, 2, 4]), np.array([1, 3, 5])
@@ -138,8 +140,9 @@ def test_a_name_of_many_concepts_that_one_prefers(documents: list[Document]) -> 
     concepts = Concepts(vocabulary)
     finder = CandidateFinder(vocabulary, remembered.Memory.build([], vocabulary), k=1, method="edit")
     proposer = Proposer(Names.build(vocabulary), Memory.build([], ["D"], concepts), finder, 1, 5, 1)
-    tagger = fit_chain(documents, ("D",), FeatureSet(["bias"]), 0, 1).tagger
-    potentials, offsets = tagger.score(documents)
+    tagger = fit_chain(Batch.of(documents), ("D",), FeatureSet(["bias"]), 0, 1).tagger
+    batch = Batch.of(documents)
+    potentials, offsets = tagger.score(batch), batch.sentences
     nothing = find_evidence(tagger, potentials, offsets, 0.999, 3)
     proposals = proposer.propose(documents, offsets, nothing, (np.array([0]), np.array([1])))
     assert len(proposals.cand_ptr) > 1
@@ -151,8 +154,9 @@ def test_candidates_and_how_they_were_found(documents: list[Document], vocabular
     proposer = Proposer(Names.build(vocabulary), Memory.build(documents, ["D"], concepts), finder, 3, 5, 1)
     text = "Myocardial infarction (MI) is no nausea. MI and kidney diseasess."
     document = prepare(Document(text))
-    tagger = fit_chain(documents, ("D",), FeatureSet(["bias"]), 0, 1).tagger
-    potentials, offsets = tagger.score([document])
+    tagger = fit_chain(Batch.of(documents), ("D",), FeatureSet(["bias"]), 0, 1).tagger
+    batch = Batch.of([document])
+    potentials, offsets = tagger.score(batch), batch.sentences
     nothing = find_evidence(tagger, potentials, offsets, 0.999, 3)
     words = document.words
     wanted = [words.index("MI"), words.index("kidney")]

@@ -10,7 +10,7 @@ import pytest
 from safetensors.numpy import load_file
 
 from spanloom.data import clinical
-from spanloom.document import Document, Mention
+from spanloom.document import Batch, Document, Mention
 from spanloom.errors import ModelError, SpanloomError
 from spanloom.modelfile import save_model
 from spanloom.recognize import Recognizer, load
@@ -69,8 +69,8 @@ def test_rules_are_those_of_the_training_in_their_order(notes, files, tmp_path):
     assert list(rules["sections"]) == ["findings", "course"] and list(rules["notes"]) == ["long"]
     features = load(tmp_path / "model").fitted.features
     assert features.resources == recognizer.fitted.features.resources
-    [document] = features.enrich([notes.train[0].copy(tokens=[[0, 9]], sentences=[[0, 1]])])
-    assert document.columns == {"section": [""], "note": ["long"]}
+    batch = features.enrich(Batch.of([notes.train[0].copy(tokens=[[0, 9]], sentences=[[0, 1]])]))
+    assert batch.columns == {"section": [""], "note": ["long"]}
 
 
 def test_rules_as_a_mapping(notes, tmp_path):
@@ -120,15 +120,15 @@ def test_a_vocabulary_without_categories_and_one_as_an_index(tmp_path, name):
     (tmp_path / "v.tsv").write_text("id\tname\n1\tpain\n")
     Vocabulary.build([Concept("1", "pain")]).save(tmp_path / "index")
     recognizer = Recognizer(features=["category[0]"], vocabulary=tmp_path / name, **SMALL).fit(DOCUMENTS)
-    [document] = recognizer.fitted.features.enrich([prepare(DOCUMENTS[0])])
-    assert document.columns == {"category": ["", "", "B-concept", ""]}
+    batch = recognizer.fitted.features.enrich(Batch.of([prepare(DOCUMENTS[0])]))
+    assert batch.columns == {"category": ["", "", "B-concept", ""]}
 
 
 def test_several_categories_of_a_concept_are_several(tmp_path):
     (tmp_path / "v.tsv").write_text("id\tname\tcategory\n1\tpain\tproblem|T184\n2\tpain\tsign\n3\tchest\t\n")
     recognizer = Recognizer(features=["category[0]"], vocabulary=tmp_path / "v.tsv", **SMALL).fit(DOCUMENTS)
-    [document] = recognizer.fitted.features.enrich([prepare(DOCUMENTS[0])])
-    assert document.columns == {"category": ["", "", "B-T184+problem+sign", ""]}
+    batch = recognizer.fitted.features.enrich(Batch.of([prepare(DOCUMENTS[0])]))
+    assert batch.columns == {"category": ["", "", "B-T184+problem+sign", ""]}
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanloom.document import Document, Mention
+from spanloom.document import Batch, Document, Mention
 from spanloom.errors import DataError, UsageError
 from spanloom.evaluate import heads, score
 from spanloom.lab import HEAD_RULES, HeadChain, give_heads
@@ -88,25 +88,25 @@ def test_other_structures_do_not_look_at_heads(structure):
 )  # fmt: skip
 def test_hostile_heads_are_lost_with_a_reason(head, reason):
     document = prepare(Document(TEXT, mentions=[MAYOR, HOUSE.replace(head=head)]))
-    gold = Gold([document], ["person", "place"], "error")
+    gold = Gold(Batch.of([document]), ["person", "place"], "error")
     assert [item.reason for item in gold.lost] == [reason]
     assert gold.table.heads.tolist() == [[5, 6]]
-    assert Gold([document], ["person", "place"]).table.heads.tolist() == [[-1, -1]] * 2
+    assert Gold(Batch.of([document]), ["person", "place"]).table.heads.tolist() == [[-1, -1]] * 2
 
 
 def test_mentions_of_other_types_need_no_head():
     document = prepare(Document(TEXT, mentions=[MAYOR, HOUSE.replace(head=None)]))
-    gold = Gold([document], ["person"], "error")
+    gold = Gold(Batch.of([document]), ["person"], "error")
     assert (gold.total, gold.lost, gold.table.heads.tolist()) == (1, [], [[5, 6]])
 
 
 def test_heads_count_from_the_sentence():
     text = "Rain fell. The house stood."
     document = prepare(Document(text, mentions=[Mention("place", [(11, 20)], head=(15, 20))]))
-    table = Gold([document], ["place"], "error").table
+    table = Gold(Batch.of([document]), ["place"], "error").table
     assert (table.rows(), table.heads.tolist()) == ([(1, 0, ((0, 2),))], [[1, 2]])
     outside = Document(text, mentions=[Mention("place", [(11, 20)], head=(0, 4))])  # in the sentence before
-    assert [item.reason for item in Gold([prepare(outside)], ["place"], "error").lost] == [OUTSIDE]
+    assert [item.reason for item in Gold(Batch.of([prepare(outside)]), ["place"], "error").lost] == [OUTSIDE]
 
 
 def test_mentions_with_gaps_need_no_head_and_are_lost():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from spanloom.document import Document, Mention
+from spanloom.document import Batch, Document, Mention
 from spanloom.model.corpus import CROSSES_SENTENCES, CUTS_TOKEN, Gold, by_sentence, hold_out
 from spanloom.recognize import Recognizer
 from spanloom.text import prepare
@@ -58,7 +58,7 @@ def test_no_mention_is_lost_without_a_word_when_documents_are_cut():
     document = prepare(Document(text, mentions=[Mention("x", [span]) for span in spans]))
     expected = {(3, 11): CROSSES_SENTENCES, (4, 7): CUTS_TOKEN, (19, 20): CROSSES_SENTENCES}
     for documents in ([document], by_sentence(document)):
-        gold = Gold(documents, ["x"])
+        gold = Gold(Batch.of(documents), ["x"])
         assert gold.total == 4
         assert len(gold.table) == 1
         assert {tuple(lost.mention.spans[0]): lost.reason for lost in gold.lost} == expected

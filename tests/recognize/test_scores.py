@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spanloom.document import Document, Mention, align
+from spanloom.document import Batch, Document, Mention, align
 from spanloom.hypergraph import ENGINES, reference
 from spanloom.learn.platt import Platt, Scalings
 from spanloom.recognize import Recognizer
@@ -149,9 +149,9 @@ def test_an_answer_has_the_share_of_its_structure(structure, counting):
     documents = [prepare(Document(text)) for text in texts]
     found = list(recognizer.predict(documents, answers=True))
     for document, answered in zip(documents, found, strict=True):
-        length, exact = len(document.tokens), 0.0
+        batch, length, exact = Batch.of([document]), len(document.tokens), 0.0
         every = list(listed(template, length))
-        edges = tagger.best(*tagger.score([document]))
+        edges = tagger.best(tagger.score(batch), batch.sentences)
         scores = role_scores(tagger, document)
         for k in range(edges.shape[1]):
             constants = dict(zip(template.constants, tagger.weights.constants[:, k].tolist(), strict=True))
@@ -161,7 +161,9 @@ def test_an_answer_has_the_share_of_its_structure(structure, counting):
                 picked = tuple(reference.multiplicity(template, picked, length).elements())
             exact += sum(table[t][e] for t, e in picked)
             exact -= reference.log_sum([sum(table[t][e] for t, e in choices) for choices in every])
-        assert tagger.log_answers(*tagger.score([document]), edges).tolist() == pytest.approx([exact], abs=1e-4)
+        assert tagger.log_answers(tagger.score(batch), batch.sentences, edges).tolist() == pytest.approx(
+            [exact], abs=1e-4
+        )
         expected = pytest.approx(mapped(1.4, -0.5, math.exp(exact)), abs=1e-4)
         assert answered.meta["answer"] == {"probability": expected, "sentences": [expected]}
     two = Document(

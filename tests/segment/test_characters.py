@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from spanloom.document import Document
 from spanloom.errors import DataError, UsageError
-from spanloom.segment.characters import place_words, split, word_starts
+from spanloom.segment.characters import place_words, positions_of, split, word_starts
 from spanloom.segment.classes import character_class, flags
 from spanloom.segment.corpus import hold_out, sentences_of
 from spanloom.segment.feature_sets import make_features, read_dictionaries
@@ -22,11 +22,11 @@ def characters(*texts: str) -> list[Document]:
 
 
 def test_white_space_is_no_character_and_a_word_begins_behind_it():
-    batch = split(characters("痛 痒\u3000。", "", " \n", "好"))
-    assert [where.tolist() for where in batch.positions] == [[0, 2, 4], [], [], [0]]
-    assert batch.offsets.tolist() == [0, 3, 4]
-    assert batch.first.tolist() == [True, True, True, True]
-    assert [part.tolist() for part in batch.sentences] == [[[0, 3]], [], [], [[0, 1]]]
+    batch, first, _ = split(characters("痛 痒\u3000。", "", " \n", "好"))
+    assert [where.tolist() for where in positions_of(batch)] == [[0, 2, 4], [], [], [0]]
+    assert batch.sentences.tolist() == [0, 3, 4]
+    assert first.tolist() == [True, True, True, True]
+    assert batch.firsts.tolist() == [0, 1, 1, 1, 2]
 
 
 def test_no_word_begins_at_a_mark_or_behind_a_joiner():
@@ -42,14 +42,14 @@ def test_words_are_placed_where_they_were_taken_from(texts, random):
     begins = batch.first | np.array([random.random() < 0.5 for _ in batch.first], bool)
     documents = [
         Document(text, tokens=tokens, sentences=sentences)
-        for text, (tokens, sentences) in zip(texts, place_words(batch, begins), strict=True)
+        for text, (tokens, sentences) in zip(texts, place_words(batch.batch, begins), strict=True)
     ]
     for document in documents:
         assert not any(character.isspace() for word in document.words for character in word)
         assert "".join(document.words) == "".join(document.text.split())
     again = split(documents)
     assert again.offsets.tolist() == batch.offsets.tolist()
-    assert word_starts(again).tolist() == begins.tolist()
+    assert word_starts(again.batch).tolist() == begins.tolist()
 
 
 @pytest.mark.parametrize(
@@ -63,13 +63,13 @@ def test_words_are_placed_where_they_were_taken_from(texts, random):
 def test_words_must_add_up_to_the_text(tokens, message):
     document = Document("无胸痛 明显", id="x", tokens=np.array(tokens).reshape(-1, 2), sentences=[[0, len(tokens)]])
     with pytest.raises(DataError, match=message):
-        word_starts(split([document]))
+        word_starts(split([document]).batch)
 
 
 def test_every_character_has_a_class_and_columns_of_its_own():
     phrases = read_dictionaries({"t": ["x线片", "mm"]}, None)
-    text = split(characters(MIXED, "")).with_columns(["class", "same", "dictionary"], phrases)
-    [document, empty] = text.documents
+    text = split(characters(MIXED, "")).with_own_columns(["class", "same", "dictionary"], phrases)
+    [document, empty] = text.batch.views()
     assert document.words == list("".join(MIXED.split()))
     found = dict(zip(document.words, document.columns["dictionary"], strict=True))
     assert (found["X"], found["线"], found["片"]) == ("B-t", "I-t", "E-t")
@@ -88,7 +88,7 @@ def test_sentences_become_documents_of_their_own():
     assert [part.words for part in parts] == [["痛", "。"], ["无痛", "。"]]
     train, dev = hold_out([document] * 5, 0.1, seed=1)
     assert (len(train), len(dev)) == (9, 1)
-    word_starts(split([*train, *dev]))
+    word_starts(split([*train, *dev]).batch)
 
 
 def test_dictionaries(tmp_path):

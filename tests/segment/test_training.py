@@ -20,7 +20,7 @@ SETTINGS = Settings("adagrad", (0.1,), 7, 20, 0.1, 1, False, True, 0, 1)
 
 def corpus_of(documents, features, types, phrases=None):
     gold = gold_labels(with_words(documents), types, None)
-    return Corpus(gold.batch.with_columns(own_columns(features), phrases), gold.labels, len(gold.lost))
+    return Corpus(gold.batch.with_own_columns(own_columns(features), phrases), gold.labels, len(gold.lost))
 
 
 @pytest.mark.parametrize(

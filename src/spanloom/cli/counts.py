@@ -50,8 +50,8 @@ class Counts:
         """Count a document."""
         document = prepare(document)
         self.documents += 1
-        self.sentences += 0 if document.sentences is None else len(document.sentences)
-        self.tokens += 0 if document.tokens is None else len(document.tokens)
+        self.sentences += document.sentence_count
+        self.tokens += document.token_count
         self.mentions += len(document.mentions)
         self.types.update(mention.type for mention in document.mentions)
         joined = [mention.replace(spans=join_spans(document.text, mention.spans)) for mention in document.mentions]

@@ -24,7 +24,7 @@ def predict(
     def counted() -> Iterator[Document]:
         nonlocal count
         for document in tagger.stream(documents):
-            count += 0 if document.tokens is None else len(document.tokens)
+            count += document.token_count
             yield document
 
     losses = write(counted(), output, format=output_format, force=force)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spanloom.document import Document
+from spanloom.document import Batch, Document
 from spanloom.errors import UsageError
 from spanloom.hypergraph import Child, Edges, Hyperedge, Template
 from spanloom.models import load
@@ -77,11 +77,10 @@ def draw(recognizer: Recognizer, documents: Sequence[Document], output: str, tit
 def _drawings(recognizer: Recognizer, number: int, document: Document) -> Iterator[_Drawn]:
     tagger = recognizer.fitted
     structure, types = tagger.structure, tagger.types
-    [ready] = recognizer.ready([document])
-    potentials, offsets = tagger.score([ready])
+    batch = Batch.of(recognizer.ready([document]))
+    potentials, offsets, words = tagger.score(batch), batch.sentences, batch.words
     edges = tagger.best(potentials, offsets)
     found = structure.decode(edges, offsets, types)
-    words = ready.words
     for n, (first, end) in enumerate(pairwise(offsets.tolist())):
         kinds = sorted(set(found.kind[found.sentence == n].tolist()))
         for lane in [0] if structure.joint and kinds else kinds:

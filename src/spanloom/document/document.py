@@ -102,6 +102,16 @@ class Document:
             return []
         return [self.text[start:end] for start, end in self.tokens.tolist()]
 
+    @property
+    def token_count(self) -> int:
+        """How many tokens there are; none in a document that is not tokenized."""
+        return 0 if self.tokens is None else len(self.tokens)
+
+    @property
+    def sentence_count(self) -> int:
+        """How many sentences there are; none in a document that is not split."""
+        return 0 if self.sentences is None else len(self.sentences)
+
     def copy(self, **changes: Any) -> Document:
         """A copy whose lists and dictionaries are its own, with some fields changed."""
         fields: dict[str, Any] = {

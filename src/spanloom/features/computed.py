@@ -6,14 +6,14 @@ with the same name is used as it stands.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
 import numpy as np
 
-from spanloom.document import Document
+from spanloom.document import Batch, Document
 from spanloom.features.lemmas import lemma
 from spanloom.text import Phrases, Rules, note_type, section_names, tokenize
 from spanloom.vocabulary import Concept
@@ -41,30 +41,27 @@ class Resources:
         return tuple(name for name in COMPUTED if name != CATEGORY_COLUMN or self.categories is not None)
 
 
-def enrich(documents: Sequence[Document], names: Collection[str], resources: Resources) -> list[Document]:
-    """Documents with some computed columns.
+def enrich(batch: Batch, names: Collection[str], resources: Resources) -> Batch:
+    """Return a batch with some computed columns; a column that a document has is kept.
 
     Args:
-        documents: tokenized and split into sentences; one that is not is left as it is.
+        batch: T tokens.
         names: of the columns, all among ``resources.columns``.
         resources: what they are computed with.
 
-    Returns:
-        the document itself if it has them all, else a copy.
-
-    >>> document = Document("No crackles", tokens=[[0, 2], [3, 11]], sentences=[[0, 2]])
-    >>> [enriched] = enrich([document], ["lemma"], Resources())
-    >>> enriched.columns
+    >>> batch = Batch.of([Document("No crackles", tokens=[[0, 2], [3, 11]], sentences=[[0, 2]])])
+    >>> enrich(batch, ["lemma"], Resources()).columns
     {'lemma': ['no', 'crackle']}
     """
-    return [_enriched(document, names, resources) for document in documents]
+    missing = [name for name in names if not batch.has(name)]
+    return batch.with_columns({name: _values(batch, name, resources) for name in missing}) if missing else batch
 
 
-def _enriched(document: Document, names: Collection[str], resources: Resources) -> Document:
-    missing = [name for name in names if name not in document.columns]
-    if not missing or document.tokens is None or document.sentences is None:
-        return document
-    return document.copy(columns=document.columns | {name: COMPUTED[name](document, resources) for name in missing})
+def _values(batch: Batch, name: str, resources: Resources) -> list[str]:
+    values: list[str] = []
+    for i, document in enumerate(batch.documents):
+        values += document.columns[name] if name in document.columns else COMPUTED[name](batch.view(i), resources)
+    return values
 
 
 def _lemmas(document: Document, _: Resources) -> list[str]:
@@ -79,7 +76,7 @@ def _sections(document: Document, resources: Resources) -> list[str]:
 
 def _notes(document: Document, resources: Resources) -> list[str]:
     kind = note_type(document, resources.rules.notes, resources.rules.sections)
-    return [kind] * (0 if document.tokens is None else len(document.tokens))
+    return [kind] * document.token_count
 
 
 def _categories(document: Document, resources: Resources) -> list[str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from spanloom.document import Document
+from spanloom.document import Batch, Document
 from spanloom.errors import UsageError, clip
 from spanloom.features import kernels_keys as kernels
 from spanloom.features.columns import (
@@ -26,7 +26,7 @@ from spanloom.features.program import compile_features, most_keys
 from spanloom.features.reference import named_features
 from spanloom.features.tables import tabulate
 from spanloom.features.template import Bag, Column, Feature, Template, parse_all
-from spanloom.features.tokens import Int64, UInt64, flatten
+from spanloom.features.tokens import Int64, UInt64
 from spanloom.parallel import parallel_map, worker_count
 
 
@@ -36,12 +36,10 @@ class Keys(NamedTuple):
     Args:
         ids: the keys of token t are ``ids[offsets[t]:offsets[t + 1]]``, in the order of the templates, each once.
         offsets: (T + 1,) int64.
-        sentences: (N + 1,) int64, the first token of each sentence, and T.
     """
 
     ids: UInt64
     offsets: Int64
-    sentences: Int64
 
 
 class FeatureSet:
@@ -60,7 +58,7 @@ class FeatureSet:
     >>> document = Document("No pain", tokens=[[0, 2], [3, 7]], sentences=[[0, 2]])
     >>> features.names(document, 0)
     ['w[-1]|w[0]=<s-1>|No', 'suffix2[0]=No']
-    >>> features.keys([document]).offsets.tolist()
+    >>> features.keys(Batch.of([document])).offsets.tolist()
     [0, 2, 5]
     """
 
@@ -124,17 +122,15 @@ class FeatureSet:
         result.dropped = tuple(dropped)
         return result
 
-    def check(self, documents: Iterable[Document]) -> None:
-        """Whether the documents have all columns that the templates name.
+    def check(self, batch: Batch) -> None:
+        """Refuse documents that lack a column that the templates name.
 
         Raises:
-            UsageError: one lacks; names the template, the column, and the columns there are.
+            UsageError: one does; names the template, the column, and the columns there are.
         """
-        needs = self.needs
-        for document in documents if needs else ():
-            for name in needs:
-                if name not in document.columns and document.tokens is not None and len(document.tokens):
-                    self._refuse(name, document)
+        for name in self.needs:
+            for document in batch.lacking(name):
+                self._refuse(name, document)
 
     def _refuse(self, name: str, document: Document) -> None:
         template = next(t for t in self.templates if any(c.name == name for c in t.columns))
@@ -147,30 +143,28 @@ class FeatureSet:
             f"{hint}there are {known}"
         )
 
-    def enrich(self, documents: Sequence[Document]) -> list[Document]:
-        """Documents with the computed columns that the templates name; a column that is there is kept.
+    def enrich(self, batch: Batch) -> Batch:
+        """Return the batch with the computed columns that the templates name; a column that is there is kept.
 
         `keys` and `names` do this themselves; done before, it is not done again.
         """
-        return enrich(documents, self.computed, self.resources)
+        return enrich(batch, self.computed, self.resources)
 
-    def keys(self, documents: Sequence[Document], *, n_jobs: int | None = 1) -> Keys:
-        """The keys of all tokens of a batch.
+    def keys(self, batch: Batch, *, n_jobs: int | None = 1) -> Keys:
+        """Return the keys of all tokens of a batch.
 
         Args:
-            documents: tokenized and split into sentences.
+            batch: T tokens.
             n_jobs: threads, -1 for all cores; the result does not depend on it.
 
         Raises:
-            DataError: documents without tokens or sentences, or that contradict themselves.
+            DataError: a column with more or fewer values than tokens.
             UsageError: a column that a document does not have.
         """
-        self.check(documents)
-        tokens = flatten(documents)
-        table = tabulate(self.enrich(documents), tokens, self.columns, self.clusters or {})
-        chunks = split_rows(tokens.sentences, worker_count(n_jobs))
-        parts = parallel_map(lambda chunk: self._evaluate(table, chunk), chunks, n_jobs)
-        return Keys(*join_rows(parts), tokens.sentences)
+        self.check(batch)
+        table = tabulate(self.enrich(batch), self.columns, self.clusters or {})
+        chunks = split_rows(batch.sentences, worker_count(n_jobs))
+        return Keys(*join_rows(parallel_map(lambda chunk: self._evaluate(table, chunk), chunks, n_jobs)))
 
     def _evaluate(self, table: Columns, sentences: Int64) -> tuple[UInt64, Int64]:
         size = int(sentences[-1] - sentences[0])
@@ -188,8 +182,9 @@ class FeatureSet:
 
     def named_keys(self, document: Document, token: int) -> list[tuple[str, int]]:
         """`names` with their keys, both in plain Python: what `keys` is tested against."""
-        self.check([document])
-        [enriched] = self.enrich([document])
+        batch = Batch.of([document])
+        self.check(batch)
+        [enriched] = self.enrich(batch).views()
         return list(named_features(self.features, enriched, token, self.clusters or {}))
 
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
 
 import numpy as np
 
-from spanloom.document import Document
-from spanloom.errors import DataError, clip
+from spanloom.document import Batch
 from spanloom.features import kernels_columns as kernels
 from spanloom.features.columns import cluster_value, cut, is_cluster_column, word_column
 from spanloom.features.kernels_keys import Columns
 from spanloom.features.template import Column
-from spanloom.features.tokens import Int32, Tokens, UInt64, characters, hash_values, intern
+from spanloom.features.tokens import Int32, Tokens, UInt64, characters, flatten, hash_values, intern
 
 
 class _Numbering(dict[str, int]):
@@ -24,14 +22,11 @@ class _Numbering(dict[str, int]):
         return number
 
 
-def tabulate(
-    documents: Sequence[Document], tokens: Tokens, columns: Sequence[Column], clusters: Mapping[str, str]
-) -> Columns:
-    """The values of some columns at the tokens of a batch.
+def tabulate(batch: Batch, columns: Sequence[Column], clusters: Mapping[str, str]) -> Columns:
+    """Return the values of some columns at the tokens of a batch.
 
     Args:
-        documents: the batch, with all columns of the data that are wanted.
-        tokens: the same, flat.
+        batch: with all columns of the data that are wanted.
         columns: those wanted, in the order of the result.
         clusters: word -> bits, for the columns of clusters.
 
@@ -41,10 +36,11 @@ def tabulate(
     given = list(dict.fromkeys(c.name for c in columns if word_column(c) is None and not is_cluster_column(c.name)))
     groups: list[list[Column]] = [[c for c in columns if c.name not in given]]
     groups += [[c for c in columns if c.name == name] for name in given]
+    tokens = flatten(batch)
     ids = np.empty((len(groups), len(tokens.starts)), np.int32)
     tables = [_word_table(tokens, groups[0], clusters, ids[0])]
     for name, wanted, row in zip(given, groups[1:], ids[1:], strict=True):
-        tables.append(_given_table(documents, name, wanted, row))
+        tables.append(_given_table(batch, name, wanted, row))
     starts = np.cumsum([0, *(table.size for table in tables)])
     where = {c: (s, starts[s] + k, len(group)) for s, group in enumerate(groups) for k, c in enumerate(group)}
     places = np.array([where[c] for c in columns], np.int64).reshape(-1, 3).T.copy()
@@ -70,20 +66,10 @@ def _word_table(tokens: Tokens, wanted: list[Column], clusters: Mapping[str, str
     return table
 
 
-def _given_table(documents: Sequence[Document], name: str, wanted: list[Column], ids: Int32) -> UInt64:
+def _given_table(batch: Batch, name: str, wanted: list[Column], ids: Int32) -> UInt64:
     """(distinct values, wanted) values of a column of the data; fills the value number of each token into ``ids``."""
-    lists = []
-    for document in documents:
-        size = 0 if document.tokens is None else len(document.tokens)
-        values = document.columns[name] if size else []
-        if len(values) != size:
-            raise DataError(
-                f"document {clip(document.id)} has {len(values)} values in column {name!r}, expected "
-                f"{size}, one a token"
-            )
-        lists.append(values)
     numbering = _Numbering()
-    ids[:] = np.fromiter(map(numbering.__getitem__, chain.from_iterable(lists)), np.int32, count=len(ids))
+    ids[:] = np.fromiter(map(numbering.__getitem__, batch.column(name)), np.int32, count=len(ids))
     return _value_table(list(numbering), wanted, lambda column, value: cut(value, column.size))
 
 

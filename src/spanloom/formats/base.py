@@ -129,8 +129,8 @@ def count_unwritten(losses: Losses, document: Document, *kinds: str) -> None:
     """
     parts: dict[str, Any] = {
         "ids": int(bool(document.id)),
-        "tokens": 0 if document.tokens is None else len(document.tokens),
-        "sentences": 0 if document.sentences is None else len(document.sentences),
+        "tokens": document.token_count,
+        "sentences": document.sentence_count,
         "columns": len(document.columns),
         "mentions": len(document.mentions),
     }

@@ -340,4 +340,4 @@ def fit(name: str, model: Model, parts: Parts, progress: Callable[[str, Progress
 
 
 def _tokens(documents: Iterable[Document]) -> int:
-    return sum(0 if document.tokens is None else len(document.tokens) for document in documents)
+    return sum(document.token_count for document in documents)

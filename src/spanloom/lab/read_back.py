@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.document import Document
+from spanloom.document import Batch, Document, batches
 from spanloom.document.span import join_spans
 from spanloom.evaluate.measures import Score
-from spanloom.features.tokens import flatten
 from spanloom.hypergraph import Edges, Ints
-from spanloom.model.corpus import Gold, batches
+from spanloom.model.corpus import Gold
 from spanloom.structures import READINGS, Structure, TokenMention
 from spanloom.text import prepare
 
@@ -126,7 +125,7 @@ class _Tally:
 
     def add(self, batch: Sequence[Document], structure: Structure) -> None:
         """Count a batch of prepared documents."""
-        offsets = flatten(batch).sentences
+        offsets = Batch.of(batch).sentences
         given = sum(len(document.mentions) for document in batch)
         batch = [_different(document, structure.heads) for document in batch]
         owner = _owners(batch)
@@ -137,7 +136,7 @@ class _Tally:
             self.sentences[name] += int(sentences[:-1].sum())
             self.gold[name] += int(sentences[list(owner.values())].sum())
         types = sorted({mention.type for document in batch for mention in document.mentions})
-        gold = Gold(batch, types, "error" if structure.heads else None)
+        gold = Gold(Batch.of(batch), types, "error" if structure.heads else None)
         if len(gold.table):
             encoded = structure.encode(gold.table, offsets, types)
             gold.lose(encoded.lost)
@@ -185,7 +184,7 @@ def _owners(batch: Sequence[Document]) -> dict[int, int]:
     """
     owner: dict[int, int] = {}
     base = 0
-    nowhere = sum(0 if document.sentences is None else len(document.sentences) for document in batch)
+    nowhere = sum(document.sentence_count for document in batch)
     for document in batch:
         if document.tokens is None or document.sentences is None or not len(document.sentences):
             owner.update(dict.fromkeys(map(id, document.mentions), nowhere))

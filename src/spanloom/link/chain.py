@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from spanloom.document import Document
+from spanloom.document import Batch
 from spanloom.errors import DataError
 from spanloom.features import Built, FeatureSet, build_index
 from spanloom.learn import TrainingSet, adagrad
@@ -33,25 +33,22 @@ class Chain(NamedTuple):
     built: Built
 
 
-def fit_chain(
-    documents: Sequence[Document], types: Sequence[str], features: FeatureSet, seed: int, n_jobs: int
-) -> Chain:
-    """Train on prepared documents, for a fixed number of passes.
+def fit_chain(known: Batch, types: Sequence[str], features: FeatureSet, seed: int, n_jobs: int) -> Chain:
+    """Train on a batch, for a fixed number of passes.
 
     Raises:
         DataError: they have no tokens.
     """
-    keys = features.keys(documents, n_jobs=n_jobs)
-    if len(keys.offsets) < 2:
+    if not len(known.tokens):
         raise DataError("the training data hold no tokens; give annotated text")
-    built = build_index(keys)
+    offsets, built = known.sentences, build_index(features.keys(known, n_jobs=n_jobs))
     structure = STRUCTURES[STRUCTURE]
     empty = Weights.zeros(0, 0, 0, structure.lanes(types))
     tagger = Tagger.build(structure, "subgraphs", types, features, built.index, empty)
-    edges = structure.encode(Gold(documents, types).table, keys.sentences, types).edges
+    edges = structure.encode(Gold(known, types).table, offsets, types).edges
     sizes = built.index.group_sizes
-    data = TrainingSet(tagger.engine, built.matrix, keys.sentences, edges, sizes, built.counts)
-    batch = min(_BATCH, max(1, (len(keys.sentences) - 1) // _STEPS))
+    data = TrainingSet(tagger.engine, built.matrix, offsets, edges, sizes, built.counts)
+    batch = min(_BATCH, max(1, (len(offsets) - 1) // _STEPS))
     with threads(n_jobs) as run:
         weights = adagrad(data, l2=_L2, epochs=PASSES, rate=_RATE, batch=batch, seed=(seed, 0), run=run)
     trained = Tagger(tagger.structure, tagger.types, tagger.engine, features, built.index, single(weights, data))

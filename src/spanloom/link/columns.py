@@ -36,7 +36,7 @@ def with_columns(
     ranges = None if language is None else language.ranges(documents).astype(str)
     result, base = [], 0
     for document in documents:
-        size = 0 if document.tokens is None else len(document.tokens)
+        size = document.token_count
         columns = {**document.columns, DICTIONARY: tags[base : base + size]}
         if common is not None:
             columns[COMMON] = ["yes" if word.lower() in common else "no" for word in document.words]
@@ -50,7 +50,7 @@ def with_columns(
 def _dictionary(documents: Sequence[Document], names: Names) -> list[str]:
     first, end = all_runs(documents, LONGEST_NAME)
     hit = names.close.find(document_runs(documents).keys(CLOSE, first, end)) >= 0
-    tags = ["O"] * sum(0 if document.tokens is None else len(document.tokens) for document in documents)
+    tags = ["O"] * sum(document.token_count for document in documents)
     best: dict[int, int] = {}
     for start, stop in zip(first[hit].tolist(), end[hit].tolist(), strict=True):
         best[start] = stop  # runs come in the order of their length
@@ -68,7 +68,7 @@ def language_ranges(documents: Sequence[Document]) -> np.ndarray[tuple[int, int]
         [
             [int(value) + 1 for value in document.columns[name]]
             if name in document.columns
-            else [0] * (0 if document.tokens is None else len(document.tokens))
+            else [0] * document.token_count
             for name in (BIGRAM, TRIGRAM)
         ]
         for document in documents

@@ -9,7 +9,7 @@ from time import monotonic
 
 import numpy as np
 
-from spanloom.document import Document
+from spanloom.document import Batch, Document
 from spanloom.errors import DataError
 from spanloom.features import Built, FeatureSet
 from spanloom.link.biases import Decoded, Wanted, decodings
@@ -146,7 +146,7 @@ class Fitter:
         features = self._features(ordered)
         instance = self._jackknife(_split(ordered, [len(fold) for fold in folds]), features)
         self._step("tagging chain")
-        chain = fit_chain(ordered, self.types, features, plan.seed, plan.n_jobs)
+        chain = fit_chain(Batch.of(ordered), self.types, features, plan.seed, plan.n_jobs)
         empty = Weights(np.zeros((0, search.roles), np.float32), new_table(256, learning=False))
         system = System(
             self.types, self._reader(chain, ordered), self.names, self.concepts, self.language, search, empty,
@@ -175,7 +175,7 @@ class Fitter:
 
         def one(number: int) -> Instance:
             others = [document for k, fold in enumerate(folds) if k != number for document in fold]
-            chain = fit_chain(others, self.types, features, plan.seed, 1)
+            chain = fit_chain(Batch.of(others), self.types, features, plan.seed, 1)
             reader = self._reader(chain, everything if plan.own_memory else others)
             if not plan.given and not plan.gold_candidates:
                 return reader.read(folds[number])

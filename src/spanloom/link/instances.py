@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
-from spanloom.document import Document
+from spanloom.document import Batch, Document
 from spanloom.features.tokens import Int64
 from spanloom.hypergraph import Potentials
 from spanloom.link import span_features
@@ -78,8 +77,9 @@ class Reader:
             gold: concepts that must be among their candidates.
             n_jobs: threads.
         """
-        offsets, document = _sentences(documents)
-        scores = self.tagger.score(documents, n_jobs)[0] if potentials is None else potentials
+        batch = Batch.of(documents)
+        offsets, document = batch.sentences, np.repeat(np.arange(len(documents)), np.diff(batch.firsts))
+        scores = self.tagger.score(batch, n_jobs) if potentials is None else potentials
         evidence = find_evidence(self.tagger, scores, offsets, self.least, self.proposer.longest, n_jobs)
         found = self.proposer.propose(documents, offsets, evidence, given, gold)
         sentence = np.repeat(np.arange(len(offsets) - 1), np.diff(found.ptr))
@@ -96,14 +96,6 @@ class Reader:
             found.found.concept, found.found.way.astype(np.uint8), candidates,
         )  # fmt: skip
         return Instance(data, found.first, found.end)
-
-
-def _sentences(documents: Sequence[Document]) -> tuple[Int64, Int64]:
-    """(N + 1,) first token of each sentence, and (N,) its document."""
-    bounds = [np.zeros((0, 2), np.int64) if d.sentences is None else d.sentences for d in documents]
-    sizes = list(chain.from_iterable((rows[:, 1] - rows[:, 0]).tolist() for rows in bounds))
-    owner = np.repeat(np.arange(len(bounds)), [len(rows) for rows in bounds])
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.array(sizes, np.int64))]), owner.astype(np.int64)
 
 
 def join(instances: Sequence[Instance]) -> Instance:
@@ -167,7 +159,7 @@ def derive(
     nothing.
     """
     data = instance.data
-    mentions = Mentions(documents, types)
+    mentions = Mentions(Batch.of(documents), types)
     labels = np.zeros(len(data.words), np.int32)
     choices = np.full(len(labels), -1, np.int32)
     number = instance.number()

@@ -9,7 +9,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, ClassVar, Literal, Self, overload
 
-from spanloom.document import Document, Mention
+from spanloom.document import Document, Mention, batches
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
 from spanloom.errors import ModelError, UsageError, not_fitted
 from spanloom.evaluate.compare import Item, exact
@@ -24,7 +24,7 @@ from spanloom.link.store import StoredLinker, read_linker, write_linker
 from spanloom.link.system import System
 from spanloom.lm.language_model import LanguageModel
 from spanloom.model.choices import Preset, SearchMethod, Task, WhichMentions
-from spanloom.model.corpus import Lost, batches, hold_out, training_types
+from spanloom.model.corpus import Lost, hold_out, training_types
 from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator, check_size
 from spanloom.model.resources import Sources

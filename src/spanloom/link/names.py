@@ -10,9 +10,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.document import Document, align
+from spanloom.document import Batch, Document, align
 from spanloom.link.runs import CLOSE, DEGREES, LOOSE, Int64, document_runs, text_runs
-from spanloom.vocabulary.folded_names import sentence_bounds
 from spanloom.vocabulary.key_table import KeyTable
 from spanloom.vocabulary.memory import known
 from spanloom.vocabulary.store import Vocabulary
@@ -152,7 +151,7 @@ class Memory:
 
 def all_runs(documents: Sequence[Document], longest: int) -> tuple[Int64, Int64]:
     """First token and end of all runs of up to so many tokens within sentences, counted over all documents."""
-    bounds = sentence_bounds(documents)
+    bounds = Batch.of(documents).sentences
     limit = np.repeat(bounds[1:], np.diff(bounds))
     starts = np.arange(len(limit))
     found = [starts[starts + size <= limit] for size in range(1, longest + 1)]
@@ -171,6 +170,6 @@ def _mentions(
         for mention, ranges, _ in align(document, wanted):
             if ranges is not None and len(ranges) == 1:
                 rows.append((base + ranges[0].first, base + ranges[0].end, concepts.number(mention.concepts)))
-        base += 0 if document.tokens is None else len(document.tokens)
+        base += document.token_count
     table = np.array(rows, np.int64).reshape(-1, 3)
     return table[:, 0], table[:, 1], table[:, 2].astype(np.int32)

@@ -49,8 +49,8 @@ class LinkReport:
 def make_report(train: Sequence[Document], outcome: Outcome) -> LinkReport:
     """The report of one training."""
     counts, system = outcome.derivations.counts, outcome.system
-    sentences = [0 if document.sentences is None else len(document.sentences) for document in train]
-    tokens = [0 if document.tokens is None else len(document.tokens) for document in train]
+    sentences = [document.sentence_count for document in train]
+    tokens = [document.token_count for document in train]
     return LinkReport(
         documents=len(train),
         sentences=sum(sentences),

@@ -48,7 +48,7 @@ def measure(
             sets |= {(at, identifier) for identifier in own}
             if ranges is not None and len(ranges) == 1:
                 gold[base + ranges[0].first, base + ranges[0].end, number[mention.type]] = own
-        base += 0 if document.tokens is None else len(document.tokens)
+        base += document.token_count
         bounds.append(base)
     mine: set[tuple[int, str]] = set()
     right = linked = exact = at = 0

@@ -55,7 +55,7 @@ def find_short_forms(documents: Sequence[Document], offsets: Int64, evidence: Ev
             for _, stop in longs:
                 for _, kind, probability in by_end.get(base + stop, ()):
                     row[kind] = max(row[kind], probability)
-        base += 0 if document.tokens is None else len(document.tokens)
+        base += document.token_count
     pairs = np.array(list(found), np.int64).reshape(-1, 2)
     return ShortForms(pairs[:, 0], pairs[:, 1], np.array(list(found.values())).reshape(-1, types))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from spanloom.document import Document, Mention, align, to_spans
+from spanloom.document import Batch, Document, Mention, align, to_spans
 from spanloom.features import Sparse
 from spanloom.features.tokens import Int64
 from spanloom.link import kernels_beam as beam
@@ -79,7 +79,7 @@ class System:
     ) -> tuple[Instance, Sparse]:
         """The instance of prepared documents with columns, and the features of their tokens."""
         tagger = self.reader.tagger
-        keys = tagger.features.keys(documents, n_jobs=n_jobs)
+        keys = tagger.features.keys(Batch.of(documents), n_jobs=n_jobs)
         matrix = tagger.index.lookup(keys, n_jobs=n_jobs)
         with threads(n_jobs) as run:
             potentials = role_scores(matrix, tagger.weights, run=run)
@@ -138,7 +138,7 @@ class System:
     def _placed(self, documents: Sequence[Document], found: list[tuple[int, int, int, int]]) -> Iterator[Document]:
         base = at = 0
         for document in documents:
-            size = 0 if document.tokens is None else len(document.tokens)
+            size = document.token_count
             mentions = []
             while at < len(found) and found[at][0] < base + size:
                 first, end, kind, concept = found[at]
@@ -165,7 +165,7 @@ class Prescribed:
             for mention, ranges, sentence in align(document, known):
                 if ranges is not None and len(ranges) == 1 and sentence >= 0:
                     rows.append((base + ranges[0].first, base + ranges[0].end, at, mention))
-            base += 0 if document.tokens is None else len(document.tokens)
+            base += document.token_count
         self.labels = np.zeros(base, np.int32)
         for first, end, at, mention in sorted(rows, key=lambda row: row[0] - row[1]):
             if not self.labels[first:end].any():

@@ -9,14 +9,13 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.document import Document
+from spanloom.document import Batch, Document, batches
 from spanloom.errors import DataError, ModelError, UsageError
 from spanloom.features.tokens import flatten, hash_values, intern
 from spanloom.lm import arpa
 from spanloom.lm import kernels_language as kernels
 from spanloom.lm.kneser_ney import estimate
 from spanloom.lm.ngrams import END, HIGHEST, MARKERS, START, UNKNOWN, Ints, Level, Singles, childless
-from spanloom.model.corpus import batches
 from spanloom.modelfile import Array, load_arrays, read_description, save_model
 from spanloom.text import prepare
 
@@ -86,7 +85,8 @@ class LanguageModel:
         numbers = dict(zip(hash_values(words).tolist(), range(len(words)), strict=True))
         streams = []
         for batch in batches(documents, _BATCH_TOKENS, prepare):
-            tokens = flatten(batch)
+            text = Batch.of(batch)
+            tokens = flatten(text)
             ids, hashes, first = intern(tokens.codes, tokens.starts, tokens.ends)
             own = np.empty(len(hashes), np.int32)
             for i, (value, at) in enumerate(zip(hashes.tolist(), first.tolist(), strict=True)):
@@ -95,7 +95,7 @@ class LanguageModel:
                     numbers[value] = len(words) if arpa.writable(word) else UNKNOWN
                     words += [word] * (numbers[value] != UNKNOWN)
                 own[i] = numbers[value]
-            streams.append(_stream(own[ids], tokens.sentences))
+            streams.append(_stream(own[ids], text.sentences))
         stream = np.concatenate([np.zeros(0, np.int32), *streams])
         if not len(stream):
             raise DataError("the text for the language model holds no word; give documents with text")
@@ -173,11 +173,12 @@ class LanguageModel:
 
     def _encode(self, documents: Sequence[Document]) -> NDArray[np.int32]:
         """The words of the documents as a stream, as `_stream` gives it."""
-        tokens = flatten([prepare(document) for document in documents])
+        batch = Batch.of([prepare(document) for document in documents])
+        tokens = flatten(batch)
         ids, hashes, _ = intern(tokens.codes, tokens.starts, tokens.ends)
         place = np.minimum(np.searchsorted(self._hashes, hashes), len(self._hashes) - 1)
         numbers = np.where(self._hashes[place] == hashes, self._order[place], np.int32(UNKNOWN))
-        return _stream(numbers[ids], tokens.sentences)
+        return _stream(numbers[ids], batch.sentences)
 
     def _score(self, stream: NDArray[np.int32]) -> Singles:
         scores = np.empty((len(stream), HIGHEST), np.float32)

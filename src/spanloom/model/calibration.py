@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.document import Document, Span
+from spanloom.document import Batch, Document, Span
 from spanloom.evaluate.compare import Item, Key, compare, exact, heads
 from spanloom.evaluate.measures import calibration_error
 from spanloom.evaluate.units import units
-from spanloom.hypergraph import Floats, Ints, Potentials
+from spanloom.hypergraph import Floats, Potentials
 from spanloom.learn.platt import FEWEST, IDENTITY, Platt, Scalings, fit_platt
 from spanloom.model.corpus import Gold, place
 from spanloom.model.structured import Tagger
@@ -60,24 +60,24 @@ class CalibrationReport:
 
 
 def calibrate(
-    tagger: Tagger, documents: Sequence[Document], potentials: Potentials, offsets: Ints, reading: str, n_jobs: int = 1
+    tagger: Tagger, batch: Batch, potentials: Potentials, reading: str, n_jobs: int = 1
 ) -> tuple[Tagger, CalibrationReport]:
     """A tagger with maps fitted to what it predicts in development data.
 
     Args:
         tagger: trained, its penalty chosen.
-        documents: prepared, with gold mentions.
-        potentials: of all their sentences.
-        offsets: (N + 1,) first token of each sentence.
+        batch: documents with gold mentions.
+        potentials: of its tokens.
         reading: of its predictions.
         n_jobs: threads.
     """
+    offsets = batch.sentences
     edges = tagger.best(potentials, offsets, n_jobs)
     found = tagger.structure.decode(edges, offsets, tagger.types, reading)
     marginals = tagger.probabilities(potentials, offsets, found, n_jobs, calibrated=False)
-    predicted = list(place(documents, found, tagger.types, marginals, 0.0))
+    predicted = list(place(batch, found, tagger.types, marginals, 0.0))
     key = _headed if tagger.structure.heads else exact
-    scalings, report = fit_scalings(documents, predicted, tagger.log_answers(potentials, offsets, edges), key)
+    scalings, report = fit_scalings(batch.documents, predicted, tagger.log_answers(potentials, offsets, edges), key)
     return replace(tagger, scalings=scalings), report
 
 
@@ -146,29 +146,27 @@ def _headed(document: Document) -> Iterator[Item]:
 
 
 def probabilities_of(
-    tagger: Tagger, documents: Sequence[Document], potentials: Potentials, offsets: Ints, headless: str | None,
-    calibrated: bool,
-) -> list[list[float]]:  # fmt: skip
+    tagger: Tagger, batch: Batch, potentials: Potentials, headless: str | None, calibrated: bool
+) -> list[list[float]]:
     """The probability of each of the documents' own mentions; 0 for one that the structure cannot hold.
 
     Args:
         tagger: trained.
-        documents: prepared.
-        potentials: of all their sentences.
-        offsets: (N + 1,) first token of each sentence.
+        batch: documents with mentions.
+        potentials: of its tokens.
         headless: as for `Gold`.
         calibrated: or exact marginals.
     """
-    gold = Gold(documents, tagger.types, headless)
+    gold = Gold(batch, tagger.types, headless)
     whole = tagger.structure.holds(gold.table)
-    found = tagger.probabilities(potentials, offsets, gold.table.take(whole), calibrated=calibrated)
+    found = tagger.probabilities(potentials, batch.sentences, gold.table.take(whole), calibrated=calibrated)
     scores = iter(found.tolist())
     known = {
         (id(document), mention): next(scores)
         for (document, mention), held in zip(gold.owners, whole.tolist(), strict=True)
         if held
     }
-    return [[known.get((id(document), mention), 0.0) for mention in document.mentions] for document in documents]
+    return [[known.get((id(document), mention), 0.0) for mention in document.mentions] for document in batch.documents]
 
 
 def answered(documents: Iterable[Document], probabilities: Floats) -> Iterator[Document]:
@@ -180,7 +178,7 @@ def answered(documents: Iterable[Document], probabilities: Floats) -> Iterator[D
     """
     at = 0
     for document in documents:
-        count = 0 if document.sentences is None else len(document.sentences)
+        count = document.sentence_count
         own = probabilities[at : at + count]
         answer = {"probability": float(own.prod()), "sentences": own.tolist()}
         yield document.copy(meta={**document.meta, "answer": answer})

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from warnings import warn
 
 import numpy as np
 
-from spanloom.document import Document, Mention, Span, align
+from spanloom.document import Batch, Document, Mention, Span, align
 from spanloom.document.span import join_spans
 from spanloom.errors import DataError, DataWarning, clip
 from spanloom.hypergraph import Floats
@@ -45,7 +45,7 @@ class Gold:
     """The mentions of documents, counted in sentences and tokens.
 
     Args:
-        documents: prepared: with tokens and sentences.
+        batch: whose documents' mentions they are; its tokens are theirs.
         types: K names; mentions of other types are left out.
         headless: for a structure with heads, one of `HEADLESS`: ``whole`` takes the whole mention as the head that it
             lacks. Without it heads are not looked at.
@@ -57,17 +57,17 @@ class Gold:
     the structure holds, too; ``lost``, the others; ``total``, how many there are.
     """
 
-    def __init__(self, documents: Sequence[Document], types: Sequence[str], headless: str | None = None) -> None:
+    def __init__(self, batch: Batch, types: Sequence[str], headless: str | None = None) -> None:
         number = {name: k for k, name in enumerate(types)}
         rows: list[TokenMention] = []
         heads: list[tuple[int, int]] = []
         self.owners: list[tuple[Document, Mention]] = []
         self.lost: list[Lost] = []
         self.total = 0
-        base = 0
-        for document in documents:
-            covered = 0 if document.tokens is None or not len(document.tokens) else int(document.tokens[-1, 1])
-            sentences = [] if document.sentences is None else document.sentences[:, 0].tolist()
+        edges, firsts = batch.starts.tolist(), batch.firsts.tolist()
+        for i, document in enumerate(batch.documents):
+            covered = int(batch.tokens[edges[i + 1] - 1, 1]) if edges[i] < edges[i + 1] else 0
+            sentences = (batch.sentences[firsts[i] : firsts[i + 1]] - edges[i]).tolist()
             wanted = [mention for mention in document.mentions if mention.type in number]
             own = [NO_HEAD] * len(wanted) if headless is None else head_tokens(document, wanted, headless)
             self.total += len(wanted)
@@ -82,9 +82,8 @@ class Gold:
                 first = sentences[sentence]
                 heads.append(NO_HEAD if head == NO_HEAD else (head[0] - first, head[1] - first))
                 pieces = tuple((a - first, b - first) for a, b in ranges)
-                rows.append((base + sentence, number[mention.type], pieces))
+                rows.append((firsts[i] + sentence, number[mention.type], pieces))
                 self.owners.append((document, mention))
-            base += len(sentences)
         self.table = MentionTable.build(rows, heads)
         self.held = self.table.headed()
 
@@ -130,48 +129,40 @@ def lost(document: Document, mention: Mention, reason: str) -> Lost:
 
 
 def place(
-    documents: Sequence[Document], found: MentionTable, types: Sequence[str], scores: Floats, threshold: float
+    batch: Batch, found: MentionTable, types: Sequence[str], scores: Floats, threshold: float
 ) -> Iterator[Document]:
-    """Documents with found mentions in place of their own.
+    """Yield the documents of a batch with found mentions in place of their own.
 
     Args:
-        documents: prepared; their sentences in turn are those that ``found`` counts.
+        batch: what the mentions were found in.
+        found: mentions, in the order of the sentences.
+        types: K names.
         scores: a probability for each mention.
         threshold: mentions with a lower score are left out.
     """
-    rows = found.headed()
-    keep = (scores >= threshold).tolist()
-    at = 0
-    base = 0
-    for document in documents:
+    starts, ends = batch.tokens.T.tolist()
+    firsts = batch.sentences.tolist()
+    bounds = np.searchsorted(found.sentence, batch.firsts).tolist()
+    rows, values = found.headed(), scores.tolist()
+    for i, document in enumerate(batch.documents):
         mentions = []
-        firsts = [] if document.sentences is None else document.sentences[:, 0].tolist()
-        tokens = [] if document.tokens is None or at >= len(rows) else document.tokens.tolist()
-        while at < len(rows) and rows[at][0][0] < base + len(firsts):
+        for at in range(bounds[i], bounds[i + 1]):
+            if values[at] < threshold:
+                continue
             (sentence, kind, pieces), head = rows[at]
-            if keep[at]:
-                first = firsts[sentence - base]
-                parts = pieces if head == NO_HEAD else (*pieces, head)
-                spans = [Span(tokens[first + a][0], tokens[first + b - 1][1]) for a, b in parts]
-                own = spans.pop() if head != NO_HEAD else None
-                mentions.append(Mention(types[kind], tuple(spans), head=own, score=float(scores[at])))
-            at += 1
-        base += len(firsts)
+            first = firsts[sentence]
+            parts = [Span(starts[first + a], ends[first + b - 1]) for a, b in pieces]
+            own = None if head == NO_HEAD else Span(starts[first + head[0]], ends[first + head[1] - 1])
+            mentions.append(Mention(types[kind], tuple(parts), head=own, score=values[at]))
         yield document.copy(mentions=mentions)
 
 
-def crowd_notice(crowd: Crowd, documents: Sequence[Document], types: Sequence[str]) -> str:
-    """What to say where the reading ``all`` is cut short in one of the documents' sentences."""
-    sentence = crowd.sentence
-    for document in documents:
-        count = 0 if document.sentences is None else len(document.sentences)
-        if sentence < count:
-            break
-        sentence -= count
+def crowd_notice(crowd: Crowd, batch: Batch, types: Sequence[str]) -> str:
+    """Say where the reading ``all`` is cut short in one of the batch's sentences."""
+    at, sentence = batch.locate(crowd.sentence)
     return (
-        f"document {clip(document.id)}, sentence {sentence + 1}: {crowd.mentions:,} mentions "
-        f"of type {types[crowd.kind]!r} "
-        f"have a path; the reading 'all' gives the first {MOST_MENTIONS:,}"
+        f"document {clip(batch.documents[at].id)}, sentence {sentence + 1}: {crowd.mentions:,} mentions "
+        f"of type {types[crowd.kind]!r} have a path; the reading 'all' gives the first {MOST_MENTIONS:,}"
     )
 
 
@@ -243,20 +234,3 @@ def by_sentence(document: Document) -> list[Document]:
             )
         )
     return parts
-
-
-def batches(
-    documents: Iterable[Document], tokens: int, ready: Callable[[Document], Document]
-) -> Iterator[list[Document]]:
-    """Documents made ready, in batches of about so many tokens."""
-    batch: list[Document] = []
-    size = 0
-    for document in documents:
-        document = ready(document)
-        batch.append(document)
-        size += 0 if document.tokens is None else len(document.tokens)
-        if size >= tokens:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.document import Document, Mention, Span
+from spanloom.document import Batch, Document, Mention, Span
 from spanloom.errors import UsageError
 from spanloom.features import FeatureIndex, FeatureSet
 from spanloom.hypergraph import Edges, Engine, Floats, Ints, Potentials
@@ -43,8 +44,7 @@ def explain(
     Raises:
         UsageError: a mention that the structure cannot hold, or of a type that the tagger does not know.
     """
-    [enriched] = tagger.features.enrich([document])
-    scored = _Scored.build(tagger, enriched, reading)
+    scored = _Scored.build(tagger, tagger.features.enrich(Batch.of([document])), reading)
     if mentions is None:
         tables = [scored.found.take(np.arange(len(scored.found)) == row) for row in range(len(scored.found))]
     else:
@@ -58,27 +58,30 @@ class _Scored:
 
     Args:
         tagger: trained.
-        document: enriched.
+        batch: the document, enriched.
         scored: potentials without the mention penalty, which give probabilities.
         potentials: with the mention penalty, which decide what is predicted.
-        offsets: (N + 1,) first token of each sentence.
         found: what the tagger predicts.
         reading: of its predictions.
     """
 
     tagger: Tagger
-    document: Document
+    batch: Batch
     scored: Potentials
     potentials: Potentials
-    offsets: Ints
     found: MentionTable
     reading: str
 
     @classmethod
-    def build(cls, tagger: Tagger, document: Document, reading: str) -> _Scored:
-        scored, offsets = tagger.score([document])
-        found = tagger.decode(scored, offsets, reading)
-        return cls(tagger, document, scored, tagger.penalized(scored), offsets, found, reading)
+    def build(cls, tagger: Tagger, batch: Batch, reading: str) -> _Scored:
+        scored = tagger.score(batch)
+        found = tagger.decode(scored, batch.sentences, reading)
+        return cls(tagger, batch, scored, tagger.penalized(scored), found, reading)
+
+    @cached_property
+    def document(self) -> Document:
+        """The document with all columns."""
+        return self.batch.view(0)
 
     def held(self, mention: Mention) -> MentionTable:
         """A mention that is asked for, in tokens."""
@@ -86,8 +89,8 @@ class _Scored:
         if mention.type not in types:
             raise UsageError(f"no type {mention.type!r}; the model knows {', '.join(types)}")
         headless = "whole" if tagger.structure.heads else None
-        gold = Gold([self.document.copy(mentions=[mention])], types, headless)
-        gold.lose(tagger.structure.encode(gold.table, self.offsets, types).lost)
+        gold = Gold(Batch.of([self.document.copy(mentions=[mention])]), types, headless)
+        gold.lose(tagger.structure.encode(gold.table, self.batch.sentences, types).lost)
         if gold.lost:
             place = ", ".join(f"{start}-{end}" for start, end in mention.spans)
             raise UsageError(f"the model cannot hold the mention at characters {place}: {gold.lost[0].reason}")
@@ -104,14 +107,14 @@ class _Scored:
 
     def _chances(self, mentions: MentionTable) -> Floats:
         """Exact marginals."""
-        return self.tagger.probabilities(self.scored, self.offsets, mentions, calibrated=False)
+        return self.tagger.probabilities(self.scored, self.batch.sentences, mentions, calibrated=False)
 
     def explain(self, table: MentionTable) -> Explanation:
         """Of a table of one mention."""
         tagger = self.tagger
         paths = tagger.structure.paths(table, tagger.types)
         sentence, lane = int(paths.sentence[0]), int(paths.kind[0])
-        first, end = self.offsets[sentence : sentence + 2].tolist()
+        first, end = self.batch.sentences[sentence : sentence + 2].tolist()
         potentials = Potentials(
             np.ascontiguousarray(self.potentials.roles[first:end, :, lane : lane + 1]),
             np.ascontiguousarray(self.potentials.constants[:, lane : lane + 1]),
@@ -122,7 +125,7 @@ class _Scored:
         winner, runner_up = (self._read(edges, sentence, lane) for edges in found.edges)
         marginals = self._chances(table)
         scores = tagger.scalings.mentions(marginals)
-        [mention] = next(place([self.document], table, tagger.types, scores, 0.0)).mentions
+        [mention] = next(place(self.batch, table, tagger.types, scores, 0.0)).mentions
         predicted = table.headed()[0] in self.found.headed()
         return Explanation(
             mention, predicted, log_odds, tuple(contributions), winner, runner_up, marginal=float(marginals[0])
@@ -134,7 +137,7 @@ class _Scored:
         types = tagger.types if tagger.structure.joint else tagger.types[lane : lane + 1]
         own = tagger.structure.decode(edges, np.array([0, len(edges)]), types, self.reading)
         table = MentionTable(own.sentence + sentence, *own[1:])
-        placed = next(place([self.document], table, types, np.zeros(len(table)), 0.0))
+        placed = next(place(self.batch, table, types, np.zeros(len(table)), 0.0))
         return tuple(mention.replace(score=None) for mention in placed.mentions)
 
     def _contributions(self, edges: Edges, potentials: Potentials, first: int, lane: int) -> list[Contribution]:

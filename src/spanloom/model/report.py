@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from spanloom.document import Document
+from spanloom.document import Batch
 from spanloom.features import FeatureSet
 from spanloom.learn import TrainingSet
 from spanloom.model.calibration import CalibrationReport
@@ -52,18 +51,18 @@ class Report:
 
 
 def make_report(
-    train: Sequence[Document], dev: Sequence[Document], gold: Gold, data: TrainingSet, fit: Fit, features: FeatureSet,
+    train: Batch, dev: Batch, gold: Gold, data: TrainingSet, fit: Fit, features: FeatureSet,
     tagger: Tagger, checked: CalibrationReport,
 ) -> Report:  # fmt: skip
     """The report of one training."""
     again = tagger.structure.decode(data.edges, data.offsets, tagger.types)
     kept = set(again.headed())
     return Report(
-        documents=len(train),
-        sentences=_count(train),
+        documents=len(train.documents),
+        sentences=len(train.sentences) - 1,
         tokens=int(data.offsets[-1]),
         mentions=gold.total,
-        development=_count(dev),
+        development=len(dev.sentences) - 1,
         lost=dict(sorted(Counter(item.reason for item in gold.lost).items())),
         ambiguous=sum(row not in kept for row in gold.held),
         dropped=tuple(str(template) for template in features.dropped),
@@ -75,7 +74,3 @@ def make_report(
         history=fit.history,
         calibration=checked,
     )
-
-
-def _count(documents: Iterable[Document]) -> int:
-    return sum(0 if document.sentences is None else len(document.sentences) for document in documents)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from spanloom.document import Document
+from spanloom.document import Batch
 from spanloom.errors import UsageError
 from spanloom.features import Built, FeatureSet, name_rows
 from spanloom.hypergraph import Ints, Singles
@@ -48,7 +48,7 @@ def names_from(names: Any) -> int:
 
 
 def strongest_features(
-    tagger: Tagger, features: FeatureSet, documents: Sequence[Document], built: Built, names: bool | int
+    tagger: Tagger, features: FeatureSet, batch: Batch, built: Built, names: bool | int
 ) -> Strongest:
     """The strongest features of each role.
 
@@ -57,7 +57,7 @@ def strongest_features(
     Args:
         tagger: trained.
         features: its feature set.
-        documents: the training data.
+        batch: the training data.
         built: the index of their keys.
         names: which features have their names, as of `names_from`; of the others only the templates are told.
     """
@@ -72,10 +72,10 @@ def strongest_features(
     picked = {name: _extremes(column) for name, column in columns}
     rows = sorted({row for chosen in picked.values() for row in chosen})
     least = names_from(names)
-    common = set(np.array(rows)[_document_counts(documents, built, rows) >= least].tolist()) if least else set()
+    common = set(np.array(rows)[_document_counts(batch, built, rows) >= least].tolist()) if least else set()
     shown = {
         row: _joined(members if row in common else tuple(dict.fromkeys(map(_template, members))))
-        for row, members in zip(rows, name_rows(features, documents, built, rows), strict=True)
+        for row, members in zip(rows, name_rows(features, batch, built, rows), strict=True)
     }
     return {name: [(shown[row], float(column[row])) for row in picked[name] if column[row]] for name, column in columns}
 
@@ -95,15 +95,13 @@ def _joined(members: Sequence[str]) -> str:
     return " = ".join(members[:_NAMES]) + more
 
 
-def _document_counts(documents: Sequence[Document], built: Built, rows: Sequence[int]) -> Ints:
+def _document_counts(batch: Batch, built: Built, rows: Sequence[int]) -> Ints:
     """How many documents have each of some rows."""
-    sizes = [0 if document.tokens is None else len(document.tokens) for document in documents]
-    owner = np.repeat(np.arange(len(sizes)), sizes)
     place = np.full(len(built.counts), -1, np.int32)
     place[rows] = np.arange(len(rows))
     entries = np.flatnonzero((place >= 0)[built.matrix.indices])
     tokens = np.searchsorted(built.matrix.offsets, entries, side="right") - 1
-    pairs = np.unique(np.stack([place[built.matrix.indices[entries]], owner[tokens]]), axis=1)
+    pairs = np.unique(np.stack([place[built.matrix.indices[entries]], batch.owners[tokens]]), axis=1)
     return np.bincount(pairs[0], minlength=len(rows))
 
 

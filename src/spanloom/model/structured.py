@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from spanloom.document import Document
+from spanloom.document import Batch
 from spanloom.features import FeatureIndex, FeatureSet
 from spanloom.hypergraph import ENGINES, Edges, Engine, Floats, Ints, Potentials
 from spanloom.learn.platt import UNSCALED, Scalings
@@ -54,12 +54,11 @@ class Tagger:
         """The same with another mention penalty."""
         return replace(self, penalty=penalty)
 
-    def score(self, documents: Sequence[Document], n_jobs: int = 1) -> tuple[Potentials, Ints]:
-        """Potentials of prepared documents, without the penalty, and the (N + 1,) offsets of their sentences."""
-        keys = self.features.keys(documents, n_jobs=n_jobs)
-        matrix = self.index.lookup(keys, n_jobs=n_jobs)
+    def score(self, batch: Batch, n_jobs: int = 1) -> Potentials:
+        """Return the potentials of a batch, without the penalty."""
+        matrix = self.index.lookup(self.features.keys(batch, n_jobs=n_jobs), n_jobs=n_jobs)
         with threads(n_jobs) as run:
-            return role_scores(matrix, self.weights, run=run), keys.sentences
+            return role_scores(matrix, self.weights, run=run)
 
     def penalized(self, potentials: Potentials) -> Potentials:
         """Potentials with the penalty added."""

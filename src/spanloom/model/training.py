@@ -8,7 +8,7 @@ from time import monotonic
 
 import numpy as np
 
-from spanloom.document import Document
+from spanloom.document import Batch
 from spanloom.hypergraph import Ints, Potentials
 from spanloom.learn import (
     Epoch,
@@ -88,23 +88,18 @@ class Development:
     """Development data whose features are looked up once."""
 
     def __init__(
-        self, documents: Sequence[Document], tagger: Tagger, reading: str, n_jobs: int = 1, headless: str | None = None
+        self, batch: Batch, tagger: Tagger, reading: str, n_jobs: int = 1, headless: str | None = None
     ) -> None:
-        gold = Gold(documents, tagger.types, headless)
+        gold = Gold(batch, tagger.types, headless)
         self._reading = reading
         self._gold = frozenset(gold.table.headed())
         self._total = gold.total
-        keys = tagger.features.keys(documents, n_jobs=n_jobs)
-        self._matrix = tagger.index.lookup(keys)
-        self._offsets: Ints = keys.sentences
+        self._matrix = tagger.index.lookup(tagger.features.keys(batch, n_jobs=n_jobs))
+        self._offsets: Ints = batch.sentences
 
     def score(self, weights: Weights, run: Map = serial) -> Potentials:
         """Potentials under weights of single features."""
         return role_scores(self._matrix, weights, run=run)
-
-    def scored(self, tagger: Tagger) -> tuple[Potentials, Ints]:
-        """As `Tagger.score` of the documents."""
-        return self.score(tagger.weights), self._offsets
 
     def f1(self, tagger: Tagger, potentials: Potentials, n_jobs: int = 1) -> float:
         """F1 of exact boundaries, types and heads, if there are; mentions that no model can hold count as missed."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from spanloom.document import Document
-from spanloom.model.corpus import batches, place
+from spanloom.document import Batch, Document, batches
+from spanloom.model.corpus import place
 from spanloom.recognize import Recognizer
 from spanloom.recognize.recognizer import BATCH_TOKENS
 from spanloom.structures import MentionTable
-from spanloom.tag.filling import fill
+from spanloom.tag.filling import fill_batch
 from spanloom.text import prepare
 
 LEAST = 0.05  # the probability below which a mention is not worth a look
@@ -36,8 +36,9 @@ def others(recognizer: Recognizer, documents: Iterable[Document]) -> Iterator[Do
     (0, 1, True)
     """
     tagger, reading = recognizer.fitted, recognizer.reading
-    for batch in batches(documents, BATCH_TOKENS, prepare):
-        potentials, offsets = tagger.score(fill(batch, recognizer.pos_))
+    for ready in batches(documents, BATCH_TOKENS, prepare):
+        batch = fill_batch(Batch.of(ready), recognizer.pos_)
+        potentials, offsets = tagger.score(batch), batch.sentences
         found = set(tagger.decode(potentials, offsets, reading).headed())
         proposed = [
             tagger.with_penalty(tagger.penalty + step).decode(potentials, offsets, reading).headed() for step in _STEPS

@@ -11,13 +11,13 @@ from typing import Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 
-from spanloom.document import Document, Mention
+from spanloom.document import Batch, Document, Mention, batches
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
 from spanloom.errors import ModelError, UsageError, not_fitted
 from spanloom.features import FeatureSet
 from spanloom.model.calibration import answered
 from spanloom.model.choices import Optimizer, Order, Preset
-from spanloom.model.corpus import Lost, batches, hold_out, known_types, training_types
+from spanloom.model.corpus import Lost, hold_out, known_types, training_types
 from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator
 from spanloom.model.resources import Sources
@@ -199,7 +199,7 @@ class Cascade(MentionEstimator):
     ) -> Iterator[Document]:  # fmt: skip
         names = column_names(self.types_)
         for batch in batches(documents, BATCH_TOKENS, prepare):
-            seen = chains[0].fitted.features.enrich(fill(batch, self.pos_, self.n_jobs))
+            seen = chains[0].fitted.features.enrich(Batch.of(fill(batch, self.pos_, self.n_jobs))).views()
             found: list[list[Mention]] = [[] for _ in batch]
             chances: list[list[float]] = []
             for chain in chains:
@@ -228,7 +228,7 @@ class Cascade(MentionEstimator):
         if unknown is not None:
             raise UsageError(f"no type {unknown!r}; the model knows {', '.join(self.types_)}")
         names = column_names(self.types_)
-        [seen] = chains[0].fitted.features.enrich(fill([prepare(one_of(X))], self.pos_, self.n_jobs))
+        [seen] = chains[0].fitted.features.enrich(Batch.of(fill([prepare(one_of(X))], self.pos_, self.n_jobs))).views()
         found: list[Explanation] = []
         for chain in chains:
             own = None if mentions is None else [mention for mention in mentions if mention.type in chain.types_]
@@ -346,10 +346,10 @@ def _report(
         lost.update(report.lost)
     return CascadeReport(
         documents=len(train),
-        sentences=sum(0 if document.sentences is None else len(document.sentences) for document in train),
-        tokens=sum(0 if document.tokens is None else len(document.tokens) for document in train),
+        sentences=sum(document.sentence_count for document in train),
+        tokens=sum(document.token_count for document in train),
         mentions=sum(report.mentions for report in reports.values()),
-        development=sum(0 if document.sentences is None else len(document.sentences) for document in dev),
+        development=sum(document.sentence_count for document in dev),
         lost=dict(sorted(lost.items())),
         ambiguous=sum(report.ambiguous for report in reports.values()),
         dropped=tuple(str(template) for template in features.dropped),

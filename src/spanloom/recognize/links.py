@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from spanloom.document import Document, align, to_bilou
+from spanloom.document import Batch, Document, align, to_bilou
 from spanloom.features import FeatureSet
 from spanloom.learn import search_step
 from spanloom.model.calibration import calibrate
@@ -84,8 +84,8 @@ class Links:
         self._features = features
         self._tell = listener
         self._began = monotonic()
-        self._train = _units(features.enrich(train))
-        self._dev = features.enrich(dev)
+        self._train = _units(features.enrich(Batch.of(train)).views())
+        self._dev = features.enrich(Batch.of(dev)).views()
         self._names = column_names(types)
         order = np.random.default_rng(params["random_state"]).permutation(len(self._train))
         self._fold = np.empty(len(order), np.int64)
@@ -149,7 +149,7 @@ class Links:
         others = [documents[i] for i in np.flatnonzero(self._fold != fold).tolist()]
         held_out = [documents[i] for i in rows]
         if not any(document.mentions for document in others):  # nothing to learn from, so nothing is found
-            return rows, [[_OUTSIDE] * _length(document) for document in held_out]
+            return rows, [[_OUTSIDE] * document.token_count for document in held_out]
         chain = self._fit(place, others, params, None)
         return rows, [tag_column(document) for document in chain.stream(held_out)]
 
@@ -218,7 +218,7 @@ def tag_column(document: Document) -> list[str]:
     ['', 'B', 'L']
     """
     ranges = [(first, end, "") for _, pieces, _ in align(document) for first, end in pieces or ()]
-    return [tag[0].replace("O", _OUTSIDE) for tag in to_bilou(ranges, _length(document))]
+    return [tag[0].replace("O", _OUTSIDE) for tag in to_bilou(ranges, document.token_count)]
 
 
 def frequency_order(documents: Iterable[Document]) -> list[str]:
@@ -253,11 +253,11 @@ def f1(counts: Iterable[Counts]) -> float:
 
 def _measured(chain: Recognizer, dev: Sequence[Document]) -> Link:
     """The chain in its place, calibrated, and its development F1 counted anew."""
-    potentials, offsets = chain.fitted.score(dev)
-    tagger, checked = calibrate(chain.fitted, dev, potentials, offsets, chain.reading)
+    batch = Batch.of(dev)
+    tagger, checked = calibrate(chain.fitted, batch, chain.fitted.score(batch), chain.reading)
     chain.tagger_, chain.report_ = tagger, replace(chain.report_, calibration=checked)
     found = chain.predict(dev)
-    gold, seen = (Gold(documents, chain.types_) for documents in (dev, found))
+    gold, seen = (Gold(Batch.of(documents), chain.types_) for documents in (dev, found))
     correct = len(set(gold.table.rows()) & set(seen.table.rows()))
     counts = Counts(correct, seen.total, gold.total)
     chain.report_ = replace(chain.report_, dev_f1=f1([counts]))
@@ -270,9 +270,10 @@ def _tuned(chain: Recognizer, dev: Sequence[Document], others: Sequence[Counts])
     Its own F1 would have the chain of a rare type find hundreds of wrong mentions for the sake of a right one.
     """
     tagger = chain.fitted
-    gold = Gold(dev, tagger.types)
+    batch = Batch.of(dev)
+    gold = Gold(batch, tagger.types)
     rows = set(gold.table.rows())
-    potentials, offsets = tagger.score(dev)
+    potentials, offsets = tagger.score(batch), batch.sentences
 
     def counts(penalty: float) -> Counts:
         found = set(tagger.with_penalty(penalty).decode(potentials, offsets).rows())
@@ -289,7 +290,3 @@ def _units(documents: Sequence[Document]) -> list[Document]:
     if len(documents) >= _FEW:
         return list(documents)
     return [part for document in documents for part in by_sentence(document)]
-
-
-def _length(document: Document) -> int:
-    return 0 if document.tokens is None else len(document.tokens)

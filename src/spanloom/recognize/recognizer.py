@@ -9,7 +9,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, ClassVar, Literal, Self, overload
 
-from spanloom.document import Document, Mention
+from spanloom.document import Batch, Document, Mention, batches
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
 from spanloom.errors import DataError, ModelError, UsageError, not_fitted
 from spanloom.features import PRESETS, Built, FeatureSet, build_index
@@ -21,7 +21,6 @@ from spanloom.model.corpus import (
     HEADLESS,
     Gold,
     Lost,
-    batches,
     crowd_notice,
     hold_out,
     known_types,
@@ -48,6 +47,7 @@ from spanloom.tag.filling import (
     check_source,
     check_use,
     fill,
+    fill_batch,
     learn_tagger,
     open_tagger,
 )
@@ -191,9 +191,10 @@ class Recognizer(MentionEstimator):
         tell(Progress("features", seconds=monotonic() - began))
         features = self._feature_set(train, given)
         check_use(pos, features)
-        tagger, built, data, gold = self._prepare(train, types, features)
+        known, unseen = (features.enrich(Batch.of(documents)) for documents in (train, given))
+        tagger, built, data, gold = self._prepare(known, types, features)
         jobs = worker_count(self.n_jobs)
-        development = Development(given, tagger, self.reading, jobs, self._headless)
+        development = Development(unseen, tagger, self.reading, jobs, self._headless)
         trainer = Trainer(
             data, tagger, development, self.optimizer, self.epochs, self.runs,
             self.iterations, self.rate, self.tune_penalty, self.random_state, jobs, tell, began,
@@ -202,9 +203,9 @@ class Recognizer(MentionEstimator):
 
         self.types_ = types
         tagger = trainer.finished(fit)
-        self.tagger_, checked = calibrate(tagger, given, *development.scored(tagger), self.reading, jobs)
-        self.strongest_ = strongest_features(self.tagger_, features, train, built, self.names)
-        self.report_ = make_report(train, given, gold, data, fit, features, self.tagger_, checked)
+        self.tagger_, checked = calibrate(tagger, unseen, development.score(tagger.weights), self.reading, jobs)
+        self.strongest_ = strongest_features(self.tagger_, features, known, built, self.names)
+        self.report_ = make_report(known, unseen, gold, data, fit, features, self.tagger_, checked)
         self.lost_ = tuple(gold.lost)
         self.pos_ = pos
         self._tell_lost()
@@ -222,14 +223,12 @@ class Recognizer(MentionEstimator):
         return self._structure.templates()
 
     def _prepare(
-        self, train: list[Document], types: tuple[str, ...], features: FeatureSet
+        self, train: Batch, types: tuple[str, ...], features: FeatureSet
     ) -> tuple[Tagger, Built, TrainingSet, Gold]:
-        keys = features.keys(train, n_jobs=worker_count(self.n_jobs))
-        if len(keys.offsets) < 2:
+        if not len(train.tokens):
             raise DataError("the training data hold no tokens; give annotated text")
-        built = build_index(keys, min_count=self.min_count)
-        offsets = keys.sentences
-        del keys
+        built = build_index(features.keys(train, n_jobs=worker_count(self.n_jobs)), min_count=self.min_count)
+        offsets = train.sentences
         structure = self._structure
         empty = Weights.zeros(0, 0, 0, structure.lanes(types))
         tagger = Tagger.build(structure, self.counting, types, features, built.index, empty)
@@ -280,8 +279,9 @@ class Recognizer(MentionEstimator):
         self, tagger: Tagger, documents: Iterable[Document], threshold: float, answers: bool, notice: Notice
     ) -> Iterator[Document]:
         jobs = worker_count(self.n_jobs)
-        for batch in batches(documents, BATCH_TOKENS, prepare):
-            potentials, offsets = tagger.score(fill(batch, self.pos_, jobs), jobs)
+        for ready in batches(documents, BATCH_TOKENS, prepare):
+            batch = fill_batch(Batch.of(ready), self.pos_, jobs)
+            offsets, potentials = batch.sentences, tagger.score(batch, jobs)
             edges = tagger.best(potentials, offsets, jobs)
             found = tagger.structure.decode(edges, offsets, tagger.types, self.reading)
             if self.reading == "all":
@@ -330,8 +330,8 @@ class Recognizer(MentionEstimator):
         out.
         """
         tagger = self.fitted
-        batch = [prepare(document) for document in documents_of(X)]
-        potentials, offsets = tagger.score(fill(batch, self.pos_))
+        batch = Batch.of(self.ready(documents_of(X)))
+        potentials, offsets = tagger.score(batch), batch.sentences
         edges = tagger.structure.encode(Gold(batch, tagger.types, self._headless).table, offsets, tagger.types).edges
         return tagger.engine.log_probability(potentials, offsets, edges)
 
@@ -351,9 +351,8 @@ class Recognizer(MentionEstimator):
             X: with mentions.
             calibrated: as the scores of `predict`, else the exact marginals of the trained model; in the same order.
         """
-        batch = [prepare(document) for document in documents_of(X)]
-        scored = self.fitted.score(fill(batch, self.pos_))
-        own = probabilities_of(self.fitted, batch, *scored, self._headless, calibrated)
+        batch = Batch.of(self.ready(documents_of(X)))
+        own = probabilities_of(self.fitted, batch, self.fitted.score(batch), self._headless, calibrated)
         return own[0] if isinstance(X, One) else own
 
     def check(self) -> None:

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from spanloom.document import Document
-from spanloom.model.corpus import batches, place
+from spanloom.document import Batch, Document, batches
+from spanloom.model.corpus import place
 from spanloom.recognize.recognizer import BATCH_TOKENS, Recognizer
+from spanloom.tag.filling import fill_batch
 from spanloom.text import prepare
 
 
@@ -25,8 +26,9 @@ def sweep(recognizer: Recognizer, documents: Iterable[Document], penalties: Sequ
     """
     tagger = recognizer.fitted
     found: list[list[Document]] = [[] for _ in penalties]
-    for batch in batches(documents, BATCH_TOKENS, prepare):
-        potentials, offsets = tagger.score(recognizer.ready(batch))
+    for ready in batches(documents, BATCH_TOKENS, prepare):
+        batch = fill_batch(Batch.of(ready), recognizer.pos_)
+        potentials, offsets = tagger.score(batch), batch.sentences
         for penalty, marked in zip(penalties, found, strict=True):
             table = tagger.with_penalty(penalty).decode(potentials, offsets, recognizer.reading)
             marked += place(batch, table, tagger.types, np.ones(len(table)), 0.0)

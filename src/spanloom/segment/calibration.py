@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from spanloom.document import Document
+from spanloom.document import Batch, Document
 from spanloom.model.calibration import CalibrationReport, fit_scalings
-from spanloom.segment.characters import Characters
 from spanloom.segment.corpus import Corpus
 from spanloom.segment.lattice import segments
 from spanloom.segment.model import Decoded, Model, differing
@@ -17,7 +16,7 @@ from spanloom.segment.placing import placed
 
 
 def calibrate(
-    model: Model, documents: Sequence[Document], batch: Characters, dev: Corpus, decoded: Decoded, n_jobs: int
+    model: Model, documents: Sequence[Document], batch: Batch, dev: Corpus, decoded: Decoded, n_jobs: int
 ) -> tuple[Model, CalibrationReport]:
     """A model with maps fitted to what a method says of development data.
 
@@ -29,10 +28,10 @@ def calibrate(
         decoded: what the method says of it.
         n_jobs: threads.
     """
-    found = segments(decoded.labels.mentions, batch.offsets, outside=True)
+    found = segments(decoded.labels.mentions, batch.sentences, outside=True)
     marginals = decoded.probabilities(found, words=False, n_jobs=n_jobs, calibrated=False)
     predicted = list(placed(batch, decoded, found, marginals, model.types, 0.0))
-    wrong = np.zeros(len(batch.offsets) - 1, np.bool_)
-    wrong[differing(decoded.labels, dev.labels, batch.offsets)] = True
+    wrong = np.zeros(len(batch.sentences) - 1, np.bool_)
+    wrong[differing(decoded.labels, dev.labels, batch.sentences)] = True
     scalings, report = fit_scalings(documents, predicted, decoded.log_answers(), wrong=wrong)
     return replace(model, scalings=scalings), report

@@ -1,18 +1,19 @@
 """Documents as characters: what the chains see, and the words that come of their tags.
 
-A *character* is a code point that is no white space; white space belongs to no word. The chains run over characters, so
-a *character document* is a document whose tokens are its characters.
+A *character* is a code point that is no white space; white space belongs to no word. The chains run over characters, in
+a batch whose tokens they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.document import Document
+from spanloom.document import Batch, Document
 from spanloom.errors import DataError, clip
 from spanloom.hypergraph import Ints
 from spanloom.segment.classes import JOINER, MARK, NO_WORD, classes, flags
@@ -23,71 +24,54 @@ COLUMNS = ("class", "same", "dictionary")
 _SHOWN = 20  # characters of somebody's text in a message
 
 
-class Text(NamedTuple):
-    """D character documents with T characters in N sentences, ready for the chains.
-
-    Args:
-        documents: whose tokens are characters.
-        offsets: (N + 1,) first character of each sentence, counted in the batch.
-        first: (T,) where a word must begin.
-        inner: (T,) where none may begin.
-    """
-
-    documents: list[Document]
-    offsets: Ints
-    first: Bools
-    inner: Bools
-
-
 class Characters(NamedTuple):
-    """A batch of D documents with T characters in N sentences.
+    """D documents with T characters in N sentences.
 
     Args:
-        documents: as they were given, with tokens and sentences.
-        positions: D arrays: where each character stands in its text.
-        sentences: D arrays (N', 2): first and end character of each sentence, counted in the document.
-        offsets: (N + 1,) first character of each sentence, counted in the batch.
+        batch: whose tokens are characters; its documents are as they were given, with words and sentences.
         first: (T,) where a word must begin: at the beginning of a sentence, and after white space.
         inner: (T,) where none may begin: at marks, at what has no width, and after a zero-width joiner.
     """
 
-    documents: list[Document]
-    positions: list[Ints]
-    sentences: list[Ints]
-    offsets: Ints
+    batch: Batch
     first: Bools
     inner: Bools
 
-    def with_columns(self, names: Sequence[str], phrases: Phrases | None = None) -> Text:
-        """As character documents with some of `COLUMNS`.
+    @property
+    def offsets(self) -> Ints:
+        """(N + 1,) first character of each sentence, counted in the batch."""
+        return self.batch.sentences
+
+    def with_columns(self, columns: Mapping[str, Sequence[str]]) -> Characters:
+        """With further columns, of one value for each of the T characters."""
+        return self._replace(batch=self.batch.with_columns(columns))
+
+    def with_own_columns(self, names: Sequence[str], phrases: Phrases | None = None) -> Characters:
+        """With some of `COLUMNS`.
 
         Args:
             names: of the columns.
             phrases: of the column ``dictionary``, their words being characters.
         """
-        made = []
-        for document, positions, sentences in zip(self.documents, self.positions, self.sentences, strict=True):
-            text = list("".join(document.text.split()))
-            columns: dict[str, list[str]] = {}
-            if "class" in names:
-                columns["class"] = classes(text)
-            if "same" in names:
-                columns["same"] = _same(text)
-            if "dictionary" in names and phrases is not None:
-                columns["dictionary"] = _found(text, sentences, phrases)
-            tokens = np.stack([positions, positions + 1], 1)
-            made.append(Document(document.text, document.id, tokens, sentences, columns))
-        return Text(made, self.offsets, self.first, self.inner)
+        texts = [list("".join(document.text.split())) for document in self.batch.documents]
+        columns: dict[str, list[str]] = {}
+        if "class" in names:
+            columns["class"] = [value for text in texts for value in classes(text)]
+        if "same" in names:
+            columns["same"] = [value for text in texts for value in _same(text)]
+        if "dictionary" in names and phrases is not None:
+            columns["dictionary"] = _found(list(chain.from_iterable(texts)), self.offsets, phrases)
+        return self.with_columns(columns)
 
 
 def split(documents: Sequence[Document]) -> Characters:
-    """The characters of documents; sentences are made where they are missing.
+    """Return the characters of documents; sentences are made where they are missing, columns of words are left out.
 
-    >>> batch = split([Document("无 发热。", tokens=[[0, 1], [2, 4], [4, 5]], sentences=[[0, 3]])])
-    >>> batch.positions[0].tolist(), batch.first.tolist()
+    >>> found = split([Document("无 发热。", tokens=[[0, 1], [2, 4], [4, 5]], sentences=[[0, 3]])])
+    >>> found.batch.tokens[:, 0].tolist(), found.first.tolist()
     ([0, 2, 3, 4], [True, True, False, False])
     """
-    ready = [prepare(document) for document in documents]
+    ready = [prepare(document).copy(columns={}) for document in documents]
     text = "".join(document.text for document in ready)
     lengths = np.array([len(document.text) for document in ready], np.int64)
     kinds = flags()[np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.dtype("<u4"))]
@@ -105,17 +89,20 @@ def split(documents: Sequence[Document]) -> Characters:
     begin = [part[:, 0] + cut for part, cut in zip(sentences, cuts, strict=False)]
     offsets = np.concatenate([*begin, [len(every)]]).astype(np.int64)
     after_gap[offsets[:-1]] = True
-    return Characters(ready, positions, sentences, offsets, after_gap, marks & ~after_gap)
+    places = np.concatenate([np.zeros(0, np.int64), *positions])
+    firsts = np.cumsum([0, *map(len, sentences)])
+    batch = Batch(tuple(ready), np.stack([places, places + 1], 1), offsets, firsts)
+    return Characters(batch, after_gap, marks & ~after_gap)
 
 
-def word_starts(batch: Characters) -> Bools:
+def word_starts(batch: Batch) -> Bools:
     """(T,) where the documents' own words begin.
 
     Raises:
         DataError: the words of a document do not add up to its text: a character is in none, or one holds white space.
     """
     parts = [np.zeros(0, bool)]
-    for document, positions in zip(batch.documents, batch.positions, strict=True):
+    for document, positions in zip(batch.documents, positions_of(batch), strict=True):
         tokens = np.zeros((0, 2), np.int64) if document.tokens is None else document.tokens
         inside = np.zeros(len(document.text) + 1, np.int64)
         np.add.at(inside, tokens[:, 0], 1)
@@ -129,17 +116,21 @@ def word_starts(batch: Characters) -> Bools:
     return np.concatenate(parts)
 
 
-def place_words(batch: Characters, begins: Bools) -> list[tuple[Ints, Ints]]:
-    """For each document the words that begin at (T,) characters, (W, 2) in its text, and its sentences in words."""
+def positions_of(batch: Batch) -> list[Ints]:
+    """Return where the characters of each document stand in its text."""
+    return np.split(batch.tokens[:, 0], batch.starts[1:-1]) if batch.documents else []
+
+
+def place_words(batch: Batch, begins: Bools) -> list[tuple[Ints, Ints]]:
+    """Return for each document the words that begin at (T,) characters, (W, 2), and its sentences in words."""
     placed = []
-    at = 0
-    for positions, sentences in zip(batch.positions, batch.sentences, strict=True):
-        own = begins[at : at + len(positions)]
+    edges, firsts = batch.starts.tolist(), batch.firsts.tolist()
+    for i, positions in enumerate(positions_of(batch)):
+        own = begins[edges[i] : edges[i + 1]]
         first = np.flatnonzero(own)
         last = np.append(first[1:], len(own))[: len(first)] - 1
-        number = np.append(0, own.cumsum())
-        placed.append((np.stack([positions[first], positions[last] + 1], 1), number[sentences]))
-        at += len(positions)
+        bounds = np.append(0, own.cumsum())[batch.sentences[firsts[i] : firsts[i + 1] + 1] - edges[i]]
+        placed.append((np.stack([positions[first], positions[last] + 1], 1), np.stack([bounds[:-1], bounds[1:]], 1)))
     return placed
 
 
@@ -164,10 +155,10 @@ def _same(text: Sequence[str]) -> list[str]:
     return same[: len(text)]
 
 
-def _found(text: Sequence[str], sentences: Ints, phrases: Phrases) -> list[str]:
+def _found(text: Sequence[str], offsets: Ints, phrases: Phrases) -> list[str]:
     """The place of a character in a phrase of the dictionaries, and their labels."""
     values = [""] * len(text)
-    for first, end in sentences.tolist():
+    for first, end in pairwise(offsets.tolist()):
         for match in phrases.find(text[first:end]):
             label = "+".join(match.labels)
             length = match.end - match.first

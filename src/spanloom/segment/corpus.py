@@ -1,4 +1,4 @@
-"""Training and development data as character documents with gold tags."""
+"""Training and development data as characters with gold tags."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from spanloom.document import Document, Mention, Span
 from spanloom.errors import DataError
 from spanloom.hypergraph import Ints
-from spanloom.segment.characters import Text
+from spanloom.segment.characters import Characters
 from spanloom.segment.lattice import Labels, segments
 from spanloom.text import prepare
 
@@ -23,12 +23,12 @@ class Corpus:
     """Annotated text.
 
     Args:
-        text: character documents, with all columns that features read.
+        text: characters, with all columns that features read.
         labels: gold tags.
         missed: how many mentions the tags do not hold.
     """
 
-    text: Text
+    text: Characters
     labels: Labels
     missed: int = 0
 
@@ -43,28 +43,15 @@ class Corpus:
 
     def take(self, rows: Sequence[int]) -> Corpus:
         """Some of the documents."""
-        documents, _, first, inner = self.text
-        ends = np.cumsum([0, *(0 if d.tokens is None else len(d.tokens) for d in documents)])
-        places = np.concatenate([np.zeros(0, np.int64), *(np.arange(ends[i], ends[i + 1]) for i in rows)])
-        lengths = np.concatenate([np.zeros(0, np.int64), *(_lengths(documents[i]) for i in rows)])
-        text = Text([documents[i] for i in rows], np.append(0, lengths.cumsum()), first[places], inner[places])
+        batch, first, inner = self.text
+        edges = batch.starts
+        places = np.concatenate([np.zeros(0, np.int64), *(np.arange(edges[i], edges[i + 1]) for i in rows)])
+        text = Characters(batch.take(rows), first[places], inner[places])
         return Corpus(text, Labels(*(tags[places] for tags in self.labels)))
 
     def with_columns(self, columns: Mapping[str, Sequence[str]]) -> Corpus:
         """With further columns, of one value for each of the T characters."""
-        return Corpus(add_columns(self.text, columns), self.labels, self.missed)
-
-
-def add_columns(text: Text, columns: Mapping[str, Sequence[str]]) -> Text:
-    """Character documents with further columns, of one value for each of the T characters."""
-    made = []
-    at = 0
-    for document in text.documents:
-        end = at + (0 if document.tokens is None else len(document.tokens))
-        own = {name: list(values[at:end]) for name, values in columns.items()}
-        made.append(document.copy(columns={**document.columns, **own}))
-        at = end
-    return text._replace(documents=made)
+        return Corpus(self.text.with_columns(columns), self.labels, self.missed)
 
 
 def segment_f1(found: Ints, gold: Ints, offsets: Ints, *, outside: int, missed: int = 0) -> float:
@@ -128,11 +115,6 @@ def sentences_of(document: Document) -> list[Document]:
 
 def _moved(mention: Mention, by: int) -> Mention:
     return mention.replace(spans=tuple(Span(start - by, end - by) for start, end in mention.spans), head=None)
-
-
-def _lengths(document: Document) -> Ints:
-    lengths: Ints = np.zeros(0, np.int64) if document.sentences is None else np.diff(document.sentences).ravel()
-    return lengths
 
 
 def with_words(documents: Iterable[Document]) -> list[Document]:

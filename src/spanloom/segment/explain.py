@@ -7,11 +7,12 @@ two chains, so that words speak, too; for ``joint_labels`` that of pairs; else t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from spanloom.document import Mention, Span
+from spanloom.document import Batch, Mention, Span
 from spanloom.errors import UsageError
 from spanloom.hypergraph import Edges, Potentials
 from spanloom.hypergraph.constrain import rivals
@@ -48,17 +49,17 @@ class Explainer:
         model: trained.
         method: that decoded.
         weight: of mentions, for ``exact`` and ``dual``.
-        batch: the document alone.
+        characters: of the document alone.
         decoded: what the method says of it.
     """
 
-    def __init__(self, model: Model, method: str, weight: float, batch: Characters, decoded: Decoded) -> None:
-        self._model, self._batch, self._decoded = model, batch, decoded
+    def __init__(self, model: Model, method: str, weight: float, characters: Characters, decoded: Decoded) -> None:
+        self._model, self._characters, self._decoded = model, characters, decoded
         self._side = decoded.side(words=False)
         self._part = model.parts[2] if method == "incremental" else model.parts[0]
         self._voices = self._all_voices(method, weight)
-        [self._document] = self._part.features.enrich(decoded.text.documents)
-        self._found = segments(decoded.labels.mentions, batch.offsets, outside=True)
+        self._document = self._part.features.enrich(decoded.text.batch).view(0)
+        self._found = segments(decoded.labels.mentions, characters.offsets, outside=True)
 
     def _all_voices(self, method: str, weight: float) -> list[_Voice]:
         """One for each role of the lattice."""
@@ -82,7 +83,7 @@ class Explainer:
             UsageError: a mention that no answer of the model holds.
         """
         if mentions is None:
-            [document] = placed(self._batch, self._decoded, self._found, None, self._model.types, 0.0)
+            [document] = placed(self._characters.batch, self._decoded, self._found, None, self._model.types, 0.0)
             mentions = document.mentions
         asked, held = asked_mentions(self._asking(mentions), self._model.types)
         for mention, known in zip(mentions, held.tolist(), strict=True):
@@ -95,14 +96,14 @@ class Explainer:
         rows = zip(mentions, scores.tolist(), marginals.tolist(), *(column.tolist() for column in asked), strict=True)
         return [self._explain(mention.replace(score=score), *place) for mention, score, *place in rows]
 
-    def _asking(self, mentions: Sequence[Mention]) -> Characters:
-        [document] = self._batch.documents
-        return self._batch._replace(documents=[document.copy(mentions=list(mentions))])
+    def _asking(self, mentions: Sequence[Mention]) -> Batch:
+        batch = self._characters.batch
+        return replace(batch, documents=(batch.documents[0].copy(mentions=list(mentions)),))
 
     def _explain(
         self, mention: Mention, marginal: float, sentence: int, first: int, end: int, base: int
     ) -> Explanation:
-        begin, stop = self._batch.offsets[sentence : sentence + 2].tolist()
+        begin, stop = self._characters.offsets[sentence : sentence + 2].tolist()
         lattice, whole = self._side.lattice, self._side.deciding
         potentials = Potentials(np.ascontiguousarray(whole.roles[begin:stop]), whole.constants)
         paths = lattice.questions(Segments(*np.array([[0], [first], [end], [base]])), words=False)
@@ -134,7 +135,7 @@ class Explainer:
         """The mentions of an answer for one sentence."""
         tags = self._side.lattice.read(edges).mentions
         found = segments(tags, np.array([0, len(tags)]), outside=True)
-        [where] = self._batch.positions
+        where = self._characters.batch.tokens[:, 0]
         starts, ends = where[begin + found.first].tolist(), (where[begin + found.end - 1] + 1).tolist()
         kinds = found.kinds.tolist()
         return tuple(

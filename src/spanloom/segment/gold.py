@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spanloom.document import Document
+from spanloom.document import Batch, Document
 from spanloom.hypergraph import Ints
 from spanloom.model.corpus import CROSSES_SENTENCES, CUTS_TOKEN, Gold, Lost
 from spanloom.segment.characters import Characters, split, word_starts
@@ -51,9 +51,9 @@ def gold_labels(
         DataError: words that do not add up to the text.
     """
     batch = split(documents)
-    begins = word_starts(batch)
+    begins = word_starts(batch.batch)
     words = word_numbers(begins, batch.offsets)
-    gold = Gold(batch.documents, types)
+    gold = Gold(Batch.of(batch.batch.documents), types)
     lost = [Lost(item.document, item.mention, item.text, _REASONS.get(item.reason, item.reason)) for item in gold.lost]
     table = _in_characters(gold.table, begins, batch.offsets)
     broken = _broken(

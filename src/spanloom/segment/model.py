@@ -12,9 +12,9 @@ import numpy as np
 from spanloom.errors import UsageError
 from spanloom.hypergraph import Floats, Ints, Potentials
 from spanloom.learn.platt import UNSCALED, Scalings
-from spanloom.segment.characters import Text
+from spanloom.segment.characters import Characters
 from spanloom.segment.constraints import Constraint, allowed_pairs
-from spanloom.segment.corpus import Corpus, add_columns
+from spanloom.segment.corpus import Corpus
 from spanloom.segment.dual import Solution, gather
 from spanloom.segment.lattice import MOST_PAIRED, Labels, Lattice, Product, Segments, product_lattice
 from spanloom.segment.oracles import solve_chains
@@ -81,7 +81,7 @@ class Decoded:
     """
 
     labels: Labels
-    text: Text
+    text: Characters
     make_sides: Callable[[], tuple[Side, Side]]
     solution: Solution | None = None
     scalings: Scalings = UNSCALED
@@ -152,7 +152,9 @@ class Model:
             return PAIRS in self.parts[0].chains
         return WORDS in self.parts[0].chains and (method in SHARING or len(self.parts) == 3)
 
-    def decode(self, text: Text, method: str, *, weight: float = 1.0, iterations: int = 50, n_jobs: int = 1) -> Decoded:
+    def decode(
+        self, text: Characters, method: str, *, weight: float = 1.0, iterations: int = 50, n_jobs: int = 1
+    ) -> Decoded:
         """The best tags of a text.
 
         Args:
@@ -169,7 +171,7 @@ class Model:
             raise UsageError(f"the model was not trained for the method {method!r}; train it for that")
         return replace(self._decode(text, method, weight, iterations, n_jobs), scalings=self.scalings)
 
-    def _decode(self, text: Text, method: str, weight: float, iterations: int, n_jobs: int) -> Decoded:
+    def _decode(self, text: Characters, method: str, weight: float, iterations: int, n_jobs: int) -> Decoded:
         sides = _sides(self.parts[0], text, n_jobs)
         if method == "joint_labels":
             pairs = sides[PAIRS]
@@ -178,7 +180,7 @@ class Model:
         if method == "independent":
             return Decoded(_apart(words, mentions, text, n_jobs), text, lambda: (words, mentions))
         if method == "incremental":
-            seen = add_columns(text, output_columns(_apart(words, mentions, text, n_jobs), self.types))
+            seen = text.with_columns(output_columns(_apart(words, mentions, text, n_jobs), self.types))
             own = _sides(self.parts[1], seen, n_jobs)[WORDS], _sides(self.parts[2], seen, n_jobs)[MENTIONS]
             return Decoded(_apart(*own, text, n_jobs), seen, lambda: own)
         mentions = mentions.shifted(self.joint_penalty)
@@ -203,7 +205,7 @@ class Model:
         values = [dev.f1(labels) for labels in self._sweep(dev.text, weight, n_jobs)]
         return replace(self, joint_penalty=smooth_best(PENALTIES, values))
 
-    def _sweep(self, text: Text, weight: float, n_jobs: int) -> list[Labels]:
+    def _sweep(self, text: Characters, weight: float, n_jobs: int) -> list[Labels]:
         """The exact tags at each of the joint penalties.
 
         A score is linear in the penalty, so tags that are the best ones at two penalties are the best ones everywhere
@@ -281,15 +283,15 @@ def output_templates(column: str) -> list[str]:
     return [f"{column}[-2..2]", f"{column}[-1]|{column}[0]", f"{column}[0]|{column}[1]", f"{column}[0]|w[0]"]
 
 
-def _sides(part: Part, text: Text, n_jobs: int) -> dict[str, Side]:
-    scores = part.score(text.documents, n_jobs)
+def _sides(part: Part, text: Characters, n_jobs: int) -> dict[str, Side]:
+    scores = part.score(text.batch, n_jobs)
     return {
         name: Side(chain.lattice, _masked(chain.lattice, scores[name], text), chain.tagger.penalty)
         for name, chain in part.chains.items()
     }
 
 
-def _apart(words: Side, mentions: Side, text: Text, n_jobs: int) -> Labels:
+def _apart(words: Side, mentions: Side, text: Characters, n_jobs: int) -> Labels:
     return Labels(words.best(text.offsets, n_jobs).words, mentions.best(text.offsets, n_jobs).mentions)
 
 
@@ -299,7 +301,7 @@ def differing(one: Labels, other: Labels, offsets: Ints) -> Ints:
     return np.flatnonzero(np.diff(np.append(0, np.cumsum(unlike))[offsets]))
 
 
-def _masked(lattice: Lattice, potentials: Potentials, text: Text) -> Potentials:
+def _masked(lattice: Lattice, potentials: Potentials, text: Characters) -> Potentials:
     """Without the tags by which a word would hold white space, or begin at a mark."""
     if lattice.words[0] < 0:  # it says nothing of words
         return potentials

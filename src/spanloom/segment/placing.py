@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from spanloom.document import Document, Mention, Span
+from spanloom.document import Batch, Document, Mention, Span
 from spanloom.document.span import join_spans
 from spanloom.hypergraph import Floats, Ints
-from spanloom.segment.characters import Characters, place_words
+from spanloom.segment.characters import place_words, positions_of
 from spanloom.segment.dual import Solution
 from spanloom.segment.lattice import Segments
 from spanloom.segment.model import Decoded
@@ -18,7 +18,7 @@ from spanloom.segment.tags import Bools, begins
 
 
 def placed(
-    batch: Characters, decoded: Decoded, found: Segments, scores: Floats | None, types: Sequence[str], threshold: float
+    batch: Batch, decoded: Decoded, found: Segments, scores: Floats | None, types: Sequence[str], threshold: float
 ) -> Iterator[Document]:
     """Documents with words and mentions in place of their own.
 
@@ -31,13 +31,13 @@ def placed(
         threshold: mentions with a lower score are left out.
     """
     words = place_words(batch, begins(decoded.labels.words))
-    where = np.concatenate([np.zeros(0, np.int64), *batch.positions])
-    first = batch.offsets[found.sentence] + found.first
-    last = batch.offsets[found.sentence] + found.end - 1
+    where = batch.tokens[:, 0]
+    first = batch.sentences[found.sentence] + found.first
+    last = batch.sentences[found.sentence] + found.end - 1
     values = [None] * len(first) if scores is None else scores.tolist()
     rows = zip(where[first].tolist(), (where[last] + 1).tolist(), found.kinds.tolist(), values, strict=True)
     mentions = [Mention(types[kind], (Span(start, end),), score=score) for start, end, kind, score in rows]
-    sentences = np.cumsum([0, *map(len, batch.sentences)])
+    sentences = batch.firsts
     cuts = np.searchsorted(found.sentence, sentences).tolist()
     for i, (document, (tokens, bounds)) in enumerate(zip(batch.documents, words, strict=True)):
         own = mentions[cuts[i] : cuts[i + 1]]
@@ -49,16 +49,16 @@ def placed(
         yield Document(document.text, document.id, tokens, bounds, mentions=own, meta=meta)
 
 
-def asked_words(batch: Characters, starts: Bools) -> Segments:
+def asked_words(batch: Batch, starts: Bools) -> Segments:
     """The words that begin at (T,) characters, as questions."""
     first = np.flatnonzero(starts)
     end = np.append(first[1:], len(starts))[: len(first)]
-    sentence = np.searchsorted(batch.offsets, first, side="right") - 1
-    base = batch.offsets[sentence]
+    sentence = np.searchsorted(batch.sentences, first, side="right") - 1
+    base = batch.sentences[sentence]
     return Segments(sentence, first - base, end - base, np.zeros(len(first), np.int64))
 
 
-def asked_mentions(batch: Characters, types: Sequence[str]) -> tuple[Segments, Bools]:
+def asked_mentions(batch: Batch, types: Sequence[str]) -> tuple[Segments, Bools]:
     """The documents' own mentions as questions, and which of all their mentions could be asked.
 
     Left out are discontiguous ones, those of unknown types, and those that begin or end in white space or reach over
@@ -66,15 +66,15 @@ def asked_mentions(batch: Characters, types: Sequence[str]) -> tuple[Segments, B
     """
     rows: list[tuple[int, int, int, int]] = []
     held: list[bool] = []
-    at = 0
-    for document, positions, sentences in zip(batch.documents, batch.positions, batch.sentences, strict=True):
+    edges, firsts = batch.starts, batch.firsts
+    for i, (document, positions) in enumerate(zip(batch.documents, positions_of(batch), strict=True)):
+        sentences = batch.sentences[firsts[i] : firsts[i + 1] + 1] - edges[i]
         for mention in document.mentions:
             row = _row(document, mention, positions, sentences, types)
             held.append(row is not None)
             if row is not None:
                 sentence, first, end, base = row
-                rows.append((at + sentence, first, end, base))
-        at += len(sentences)
+                rows.append((int(firsts[i]) + sentence, first, end, base))
     columns = np.array(rows, np.int64).reshape(-1, 4).T
     return Segments(*(column.copy() for column in columns)), np.array(held, bool)
 
@@ -87,8 +87,8 @@ def _row(
     first, last = np.searchsorted(positions, (spans[0].start, spans[0].end - 1)).tolist()
     if len(spans) > 1 or mention.type not in types or last >= len(positions):
         return None
-    sentence = int(np.searchsorted(sentences[:, 1], first, side="right"))
-    start, end = sentences[sentence].tolist()
+    sentence = int(np.searchsorted(sentences[1:], first, side="right"))
+    start, end = sentences[sentence : sentence + 2].tolist()
     if (positions[first], positions[last]) != (spans[0].start, spans[0].end - 1) or last >= end:
         return None
     return sentence, first - start, last + 1 - start, 1 + 4 * types.index(mention.type)

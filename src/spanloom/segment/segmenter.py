@@ -10,12 +10,12 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, overload
 
 import numpy as np
 
-from spanloom.document import Document, Mention
+from spanloom.document import Document, Mention, batches
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
 from spanloom.errors import ModelError, UsageError, not_fitted
 from spanloom.model.calibration import answered
 from spanloom.model.choices import CharacterSet, Optimizer, SegmentMethod
-from spanloom.model.corpus import Lost, batches, known_types, training_types
+from spanloom.model.corpus import Lost, known_types, training_types
 from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator, lambdas
 from spanloom.model.strongest import Strongest, names_from
@@ -23,7 +23,7 @@ from spanloom.model.training import Listener, Notice, Progress
 from spanloom.parallel import worker_count
 from spanloom.recognize.recognizer import BATCH_TOKENS, HELD_OUT, OPTIMIZERS
 from spanloom.segment.calibration import calibrate
-from spanloom.segment.characters import Characters, Text, split, word_starts
+from spanloom.segment.characters import Characters, split, word_starts
 from spanloom.segment.constraints import allowed_pairs, constraints_of, parse
 from spanloom.segment.corpus import Corpus, hold_out, whole_or_sentences, with_words
 from spanloom.segment.dual import ITERATIONS
@@ -173,7 +173,7 @@ class Segmenter(MentionEstimator):
         held = constraints if self.method in ("joint_labels", "dual", "exact") else None
         gold, gold_dev = (gold_labels(part, types, held) for part in (train, given))
         known, tuning = (
-            Corpus(part.batch.with_columns(own_columns(features), phrases), part.labels, len(part.lost))
+            Corpus(part.batch.with_own_columns(own_columns(features), phrases), part.labels, len(part.lost))
             for part in (gold, gold_dev)
         )
         if self.method == "joint_labels":
@@ -199,7 +199,7 @@ class Segmenter(MentionEstimator):
             both = " and ".join(names)
             self.seconds_ |= {f"features of {both}": each.seconds["features"], both: each.seconds["chains"]}
         decoded = self._solve(model, tuning.text, settings.n_jobs)
-        self.model_, checked = calibrate(model, given, gold_dev.batch, tuning, decoded, settings.n_jobs)
+        self.model_, checked = calibrate(model, given, gold_dev.batch.batch, tuning, decoded, settings.n_jobs)
         self.report_ = make_report(train, gold, tuning, decoded, trained, checked)
         self._tell_lost()
         return self
@@ -254,18 +254,18 @@ class Segmenter(MentionEstimator):
     ) -> Iterator[Document]:
         jobs = worker_count(self.n_jobs)
         for ready in batches(documents, BATCH_TOKENS, prepare):
-            batch = split(ready)
-            decoded = self._decode(model, batch, jobs)
-            found = segments(decoded.labels.mentions, batch.offsets, outside=True)
+            characters = split(ready)
+            decoded = self._decode(model, characters, jobs)
+            found = segments(decoded.labels.mentions, characters.offsets, outside=True)
             chances = decoded.probabilities(found, words=False, n_jobs=jobs) if scores else None
-            marked = placed(batch, decoded, found, chances, model.types, threshold)
+            marked = placed(characters.batch, decoded, found, chances, model.types, threshold)
             yield from answered(marked, decoded.answers()) if answers else marked
 
-    def _decode(self, model: Model, batch: Characters, n_jobs: int) -> Decoded:
-        text = batch.with_columns(own_columns(model.parts[0].features), model.phrases)
+    def _decode(self, model: Model, characters: Characters, n_jobs: int) -> Decoded:
+        text = characters.with_own_columns(own_columns(model.parts[0].features), model.phrases)
         return self._solve(model, text, n_jobs)
 
-    def _solve(self, model: Model, text: Text, n_jobs: int) -> Decoded:
+    def _solve(self, model: Model, text: Characters, n_jobs: int) -> Decoded:
         return model.decode(text, self.method, weight=self.weight, iterations=self.dual_iterations, n_jobs=n_jobs)
 
     @overload
@@ -288,9 +288,10 @@ class Segmenter(MentionEstimator):
             DataError: words that do not add up to the text.
         """
         model, jobs = self.fitted, worker_count(self.n_jobs)
-        batch = split(with_words(documents_of(X)))
+        characters = split(with_words(documents_of(X)))
+        batch = characters.batch
         starts = word_starts(batch)
-        decoded = self._decode(model, batch, jobs)
+        decoded = self._decode(model, characters, jobs)
         words = decoded.probabilities(asked_words(batch, starts), words=True, n_jobs=jobs)
         asked, held = asked_mentions(batch, model.types)
         mentions = np.zeros(len(held))
@@ -298,7 +299,7 @@ class Segmenter(MentionEstimator):
         result = []
         w = m = 0
         for document in batch.documents:
-            tokens = 0 if document.tokens is None else len(document.tokens)
+            tokens = document.token_count
             own = words[w : w + tokens].tolist(), mentions[m : m + len(document.mentions)].tolist()
             result.append(Probabilities(*own))
             w, m = w + tokens, m + len(document.mentions)
@@ -315,9 +316,9 @@ class Segmenter(MentionEstimator):
             UsageError: a mention that the model cannot hold, or of a type that it does not know.
         """
         model = self.fitted
-        batch = split([prepare(one_of(X)).copy(mentions=[])])
-        decoded = self._decode(model, batch, worker_count(self.n_jobs))
-        return Explainer(model, self.method, self.weight, batch, decoded).explain(mentions)
+        characters = split([prepare(one_of(X)).copy(mentions=[])])
+        decoded = self._decode(model, characters, worker_count(self.n_jobs))
+        return Explainer(model, self.method, self.weight, characters, decoded).explain(mentions)
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the model as a folder of two files. The same data and seed give the same bytes.

@@ -61,17 +61,16 @@ def held_out_outputs(
     tell: Listener, began: float,
 ) -> dict[str, list[str]]:  # fmt: skip
     """What chains that were trained on the other folds say of each fold."""
-    count = len(train.text.documents)
+    count = len(train.text.batch.documents)
     fold = np.empty(count, np.int64)
     fold[np.random.default_rng(settings.seed).permutation(count)] = np.arange(count) % FOLDS
-    sizes = [0 if document.tokens is None else len(document.tokens) for document in train.text.documents]
-    where = np.repeat(fold, sizes)
+    where = fold[train.text.batch.owners]
     columns = {name: np.empty(len(where), object) for name in (WORD_COLUMN, MENTION_COLUMN)}
     for number in range(FOLDS):
         tell(Progress(f"outputs on held-out text, {number + 1} of {FOLDS}", seconds=monotonic() - began))
         rest = train.take(np.flatnonzero(fold != number).tolist())
         held = train.take(np.flatnonzero(fold == number).tolist())
-        if not held.text.documents:
+        if not held.text.batch.documents:
             continue
         chosen = settings._replace(
             l2_of={name: fit.l2 for name, fit in alone.fits.items()},

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spanloom.document import Document
+from spanloom.document import Batch
 from spanloom.errors import DataError
 from spanloom.features import FeatureIndex, FeatureSet, Sparse, build_index
 from spanloom.hypergraph import Ints, Potentials
@@ -75,14 +75,14 @@ class Part:
         rows = [chain.tagger.weights.features for chain in chains.values()]
         return cls(features, index, chains, Weights(np.concatenate(rows, axis=1), np.zeros((0, 1), np.float32)))
 
-    def score(self, documents: Sequence[Document], n_jobs: int = 1) -> dict[str, Potentials]:
+    def score(self, batch: Batch, n_jobs: int = 1) -> dict[str, Potentials]:
         """The potentials of each chain, without its penalty.
 
         Args:
-            documents: of characters, with the columns that the features read.
+            batch: of characters, with the columns that the features read.
             n_jobs: threads.
         """
-        matrix = self.index.lookup(self.features.keys(documents, n_jobs=n_jobs), n_jobs=n_jobs)
+        matrix = self.index.lookup(self.features.keys(batch, n_jobs=n_jobs), n_jobs=n_jobs)
         with threads(n_jobs) as run:
             roles = role_scores(matrix, self.weights, run=run).roles
         at = 0
@@ -143,19 +143,16 @@ def train_part(
     Raises:
         DataError: no characters at all.
     """
-    documents = train.text.documents
+    batch = train.text.batch
     tell(Progress("features", seconds=monotonic() - began))
     start = process_time()
-    keys = features.keys(documents, n_jobs=settings.n_jobs)
-    if len(keys.offsets) < 2:
+    if not len(batch.tokens):
         raise DataError("the training data hold no characters; give annotated text")
-    built = build_index(keys, min_count=settings.min_count)
-    offsets = keys.sentences
-    del keys
+    built = build_index(features.keys(batch, n_jobs=settings.n_jobs), min_count=settings.min_count)
+    offsets = batch.sentences
     seconds = {"features": process_time() - start}
     start = process_time()
-    unseen = features.keys(dev.text.documents, n_jobs=settings.n_jobs)
-    dev_matrix = built.index.lookup(unseen, n_jobs=settings.n_jobs)
+    dev_matrix = built.index.lookup(features.keys(dev.text.batch, n_jobs=settings.n_jobs), n_jobs=settings.n_jobs)
     trainers: dict[str, Trainer] = {}
     for name, lattice in lattices.items():
         tagger = Tagger(
@@ -166,7 +163,7 @@ def train_part(
         # All weights whose sum a tag scores take a step at once; together they are to take one.
         rate = settings.rate / max(len(edge.roles) for edge in lattice.engine.template.edges)
         trainers[name] = Trainer(
-            data, tagger, _Development(lattice, dev, dev_matrix, unseen.sentences), settings.optimizer,
+            data, tagger, _Development(lattice, dev, dev_matrix, dev.text.offsets), settings.optimizer,
             settings.epochs, 1, settings.iterations, rate,
             settings.tune_penalty and bool(lattice.structure.start_roles(lattice.types)), settings.seed,
             settings.n_jobs, _named(tell, name), began,
@@ -179,7 +176,7 @@ def train_part(
         trainer, fit = trainers[name], fits[name]
         tagger = trainer.finished(fit)
         chains[name] = Chain(lattice, tagger)
-        strongest |= strongest_features(tagger, features, documents, built, settings.names)
+        strongest |= strongest_features(tagger, features, batch, built, settings.names)
     return Trained(Part.of(features, built.index, chains), fits, strongest, seconds, len(built.counts))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from pathlib import Path
 
-from spanloom.document import Document
+from spanloom.document import Batch, Document
 from spanloom.errors import UsageError
 from spanloom.features import FeatureSet
 from spanloom.model.training import Listener, Progress
@@ -121,3 +121,17 @@ def fill(documents: Iterable[Document], tagger: Filler | None, n_jobs: int | Non
     if isinstance(tagger, PosTagger):
         tagger = copy(tagger).set_params(n_jobs=n_jobs)
     return list(tagger.stream(given, keep=True))
+
+
+def fill_batch(batch: Batch, tagger: Filler | None, n_jobs: int | None = 1) -> Batch:
+    """Return a batch that has the tagger's column; its documents stay as they are.
+
+    Args:
+        batch: T tokens.
+        tagger: trained; without one the batch stays as it is.
+        n_jobs: threads; the result does not depend on it.
+    """
+    if tagger is None or batch.has(tagger.column):
+        return batch
+    filled = fill(batch.documents, tagger, n_jobs)
+    return batch.with_columns({tagger.column: [tag for document in filled for tag in document.columns[tagger.column]]})

@@ -11,13 +11,13 @@ from typing import Any, ClassVar, Literal, Self, overload
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from spanloom.document import Document
+from spanloom.document import Batch, Document, batches
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, paired
 from spanloom.errors import DataError, UsageError, not_fitted
 from spanloom.features import FeatureSet, build_index
 from spanloom.hypergraph import Ints, SubgraphEngine
 from spanloom.learn import Epoch, TrainingSet, adagrad
-from spanloom.model.corpus import batches, hold_out
+from spanloom.model.corpus import hold_out
 from spanloom.model.parameters import Parameters, check_size
 from spanloom.model.training import Listener, Progress, single
 from spanloom.modelfile import Array, damaged, read_kind, save_model
@@ -165,17 +165,17 @@ class PosTagger(Parameters):
         tell(Progress("features", seconds=monotonic() - began))
         jobs = worker_count(self.n_jobs)
         features = FeatureSet(self.features)
-        keys = features.keys(train, n_jobs=jobs)
-        built = build_index(keys, min_count=self.min_count)
+        offsets = (known := Batch.of(train)).sentences
+        built = build_index(features.keys(known, n_jobs=jobs), min_count=self.min_count)
         template = tag_template(tags)
-        edges = write_tags(template, role_names(tags), numbers, keys.sentences)
+        edges = write_tags(template, role_names(tags), numbers, offsets)
         data = TrainingSet(
-            SubgraphEngine(template), built.matrix, keys.sentences, edges, built.index.group_sizes, built.counts
+            SubgraphEngine(template), built.matrix, offsets, edges, built.index.group_sizes, built.counts
         )
-        sentences = len(keys.sentences) - 1
+        sentences = len(offsets) - 1
         report = TaggerReport(len(train), sentences, len(given), len(wanted), len(built.index), 0, -1.0)
         model = TagModel(tags, features, built.index, data.zeros)
-        best = _BestPass(data, held, wanted, model, report, self.epochs, jobs, tell, began)
+        best = _BestPass(data, Batch.of(held), wanted, model, report, self.epochs, jobs, tell, began)
         batch = min(_BATCH, max(1, sentences // _STEPS))
         with threads(jobs) as run:
             adagrad(
@@ -220,15 +220,14 @@ class PosTagger(Parameters):
 
     def _stream(self, model: TagModel, documents: Iterable[Document], keep: bool) -> Iterator[Document]:
         jobs = worker_count(self.n_jobs)
-        for batch in batches(documents, _BATCH_TOKENS, prepare):
-            wanting = [document for document in batch if not (keep and self.column in document.columns)]
-            found = iter([model.tags[tag] for tag in model.best(wanting, jobs).tolist()])
-            for document in batch:
+        for ready in batches(documents, _BATCH_TOKENS, prepare):
+            wanting = Batch.of([document for document in ready if not (keep and self.column in document.columns)])
+            found = wanting.split([model.tags[tag] for tag in model.best(wanting, jobs).tolist()])
+            for document in ready:
                 if keep and self.column in document.columns:
                     yield document
                 else:
-                    own = [next(found) for _ in range(0 if document.tokens is None else len(document.tokens))]
-                    yield document.copy(columns={**document.columns, self.column: own})
+                    yield document.copy(columns={**document.columns, self.column: list(next(found))})
 
     def score(self, X: Given, y: Iterable[Any] | None = None) -> float:
         """The accuracy, under the name that scikit-learn uses; the arguments are those of `accuracy`."""
@@ -329,7 +328,7 @@ class _BestPass:
     """Called after each pass: keeps the weights that development data prefer; the last ones where there are none."""
 
     data: TrainingSet
-    held: Sequence[Document]
+    held: Batch
     wanted: Ints
     model: TagModel
     report: TaggerReport

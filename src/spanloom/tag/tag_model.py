@@ -8,7 +8,7 @@ from itertools import chain
 
 import numpy as np
 
-from spanloom.document import Document
+from spanloom.document import Batch, Document
 from spanloom.errors import DataError, ModelError
 from spanloom.features import FeatureIndex, FeatureSet
 from spanloom.hypergraph import Ints, Singles, Template
@@ -38,13 +38,12 @@ class TagModel:
     index: FeatureIndex
     weights: Weights
 
-    def best(self, documents: Sequence[Document], n_jobs: int = 1) -> Ints:
-        """(T,) the numbers of the best tags of prepared documents."""
-        keys = self.features.keys(documents, n_jobs=n_jobs)
-        matrix = self.index.lookup(keys, n_jobs=n_jobs)
+    def best(self, batch: Batch, n_jobs: int = 1) -> Ints:
+        """Return the number of the best tag of each token, (T,)."""
+        matrix = self.index.lookup(self.features.keys(batch, n_jobs=n_jobs), n_jobs=n_jobs)
         with threads(n_jobs) as run:
             scores = role_scores(matrix, self.weights, run=run).roles[:, :, 0]
-            return best_tags(scores, self.weights.constants, keys.sentences, n_jobs)
+            return best_tags(scores, self.weights.constants, batch.sentences, n_jobs)
 
     def arrays(self, prefix: str = "") -> dict[str, Array]:
         """The arrays of a model file, under names that begin with ``prefix``."""
@@ -115,7 +114,7 @@ def given_tags(documents: Sequence[Document], column: str) -> list[str]:
         DataError: there are none, or one that cannot be a tag.
     """
     for document in documents:
-        size = 0 if document.tokens is None else len(document.tokens)
+        size = document.token_count
         values = document.columns.get(column, [] if not size else None)
         if values is None or len(values) != size:
             found = "no column" if values is None else f"{len(values)} values in the column"

@@ -1,0 +1,214 @@
+"""Documents as arrays, made once: what features, models and the engine see of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from spanloom.document.document import Document, Offsets
+from spanloom.errors import DataError, clip
+
+__all__ = ["Batch", "SentenceNumber", "batches"]
+
+
+class SentenceNumber(NamedTuple):
+    """A sentence: the number of its document in the batch, and its own in the document."""
+
+    document: int
+    sentence: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Batch:
+    """D documents with T tokens in N sentences.
+
+    The tokens are those of the documents, or smaller ones, such as characters.
+
+    Args:
+        documents: as they were given.
+        tokens: (T, 2) start and end of each token in the text of its document.
+        sentences: (N + 1,) first token of each sentence, and T.
+        firsts: (D + 1,) first sentence of each document, and N.
+        columns: values of columns, one for each of the T tokens, in place of those of the documents.
+
+    >>> batch = Batch.of([Document("No pain.", tokens=[[0, 2], [3, 7], [7, 8]], sentences=[[0, 3]])])
+    >>> batch.sentences.tolist(), batch.firsts.tolist(), batch.words
+    ([0, 3], [0, 1], ['No', 'pain', '.'])
+    """
+
+    documents: tuple[Document, ...]
+    tokens: Offsets
+    sentences: Offsets
+    firsts: Offsets
+    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, documents: Sequence[Document]) -> Batch:
+        """Make the arrays of prepared documents.
+
+        Raises:
+            DataError: a document without tokens or sentences, tokens outside its text, or sentences that do not
+                partition its tokens.
+        """
+        for document in documents:
+            if document.tokens is None or document.sentences is None:
+                missing = "tokens; tokenize it" if document.tokens is None else "sentences; split it into sentences"
+                raise DataError(f"document {clip(document.id)} has no {missing} first")
+        lengths = np.array([len(document.text) for document in documents], np.int64)
+        tokens, sizes = _stack([document.tokens for document in documents])
+        bounds, counts = _stack([document.sentences for document in documents])
+        length = np.repeat(lengths, sizes)
+        if ((tokens[:, 0] < 0) | (tokens[:, 1] < tokens[:, 0]) | (tokens[:, 1] > length)).any():
+            _refuse(documents)
+        begin, end = np.repeat(sizes.cumsum() - sizes, counts), np.repeat(sizes.cumsum(), counts)
+        firsts, ends = begin + bounds[:, 0], begin + bounds[:, 1]
+        offsets = np.concatenate([np.zeros(1, np.int64), ends])
+        apart = (firsts != offsets[:-1]) | (firsts < begin) | (ends < firsts) | (ends > end)
+        if apart.any() or offsets[-1] != len(tokens):
+            _refuse(documents)
+        return cls(tuple(documents), tokens, offsets, np.append(0, counts.cumsum()))
+
+    @property
+    def starts(self) -> Offsets:
+        """(D + 1,) first token of each document, and T."""
+        found: Offsets = self.sentences[self.firsts]
+        return found
+
+    @property
+    def owners(self) -> Offsets:
+        """(T,) number of the document of each token."""
+        return np.repeat(np.arange(len(self.documents)), np.diff(self.starts))
+
+    @property
+    def words(self) -> list[str]:
+        """The text of each token."""
+        starts = self.starts.tolist()
+        places = self.tokens.tolist()
+        return [
+            document.text[start:end]
+            for document, (first, last) in zip(self.documents, pairwise(starts), strict=True)
+            for start, end in places[first:last]
+        ]
+
+    def has(self, column: str) -> bool:
+        """Whether all documents that have tokens have a column."""
+        return column in self.columns or not any(self.lacking(column))
+
+    def lacking(self, column: str) -> Iterator[Document]:
+        """Yield the documents with tokens that lack a column."""
+        if column not in self.columns:
+            for document, size in zip(self.documents, np.diff(self.starts).tolist(), strict=True):
+                if size and column not in document.columns:
+                    yield document
+
+    def column(self, name: str) -> Sequence[str]:
+        """Return the T values of a column that all documents have.
+
+        Raises:
+            DataError: a document has more or fewer values than tokens.
+        """
+        if name in self.columns:
+            return self.columns[name]
+        values: list[str] = []
+        for document, size in zip(self.documents, np.diff(self.starts).tolist(), strict=True):
+            own = document.columns[name] if size else []
+            if len(own) != size:
+                raise DataError(
+                    f"document {clip(document.id)} has {len(own)} values in column {name!r}, expected {size}, one a "
+                    "token"
+                )
+            values += own
+        return values
+
+    def with_columns(self, columns: Mapping[str, Sequence[str]]) -> Batch:
+        """Return the same with further columns of T values each."""
+        return replace(self, columns={**self.columns, **columns})
+
+    def take(self, rows: Sequence[int]) -> Batch:
+        """Return some of the documents."""
+        starts, firsts = self.starts, self.firsts
+        tokens = _ranges(starts, rows)
+        lengths = np.diff(self.sentences)[_ranges(firsts, rows)]
+        columns = {name: [values[at] for at in tokens.tolist()] for name, values in self.columns.items()}
+        return Batch(
+            tuple(self.documents[i] for i in rows), self.tokens[tokens], np.append(0, lengths.cumsum()),
+            np.append(0, np.diff(firsts)[list(rows)].cumsum()), columns,
+        )  # fmt: skip
+
+    def split(self, values: Sequence[str]) -> Iterator[Sequence[str]]:
+        """Yield the part of T values that belongs to each document."""
+        starts = self.starts.tolist()
+        return (values[first:last] for first, last in pairwise(starts))
+
+    def view(self, i: int) -> Document:
+        """Return a document as the batch has it, with its tokens, sentences and columns."""
+        first, last = self.starts[i : i + 2].tolist()
+        bounds = self.sentences[self.firsts[i] : self.firsts[i + 1] + 1] - first
+        columns = {name: list(values[first:last]) for name, values in self.columns.items()}
+        return self.documents[i].copy(
+            tokens=self.tokens[first:last],
+            sentences=np.stack([bounds[:-1], bounds[1:]], 1),
+            columns={**self.documents[i].columns, **columns},
+        )
+
+    def views(self) -> list[Document]:
+        """Return `view` of each document."""
+        return [self.view(i) for i in range(len(self.documents))]
+
+    def locate(self, sentence: int) -> SentenceNumber:
+        """Return the document of a sentence of the batch, and its number there."""
+        at = int(np.searchsorted(self.firsts, sentence, side="right")) - 1
+        return SentenceNumber(at, sentence - int(self.firsts[at]))
+
+
+def batches(
+    documents: Iterable[Document], tokens: int, ready: Callable[[Document], Document]
+) -> Iterator[list[Document]]:
+    """Yield documents made ready, in lists of about so many tokens."""
+    batch: list[Document] = []
+    size = 0
+    for document in documents:
+        document = ready(document)
+        batch.append(document)
+        size += document.token_count
+        if size >= tokens:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _ranges(bounds: Offsets, rows: Sequence[int]) -> Offsets:
+    """All places between neighbouring bounds, of some rows."""
+    return np.concatenate([np.zeros(0, np.int64), *(np.arange(bounds[i], bounds[i + 1]) for i in rows)])
+
+
+def _stack(arrays: Sequence[Offsets | None]) -> tuple[Offsets, Offsets]:
+    given = [array for array in arrays if array is not None]
+    rows = np.concatenate(given) if given else np.zeros((0, 2), np.int64)
+    return rows, np.array([len(array) for array in given], np.int64)
+
+
+def _refuse(documents: Sequence[Document]) -> None:
+    """Name the first document whose tokens or sentences cannot be."""
+    for document in documents:
+        tokens = [] if document.tokens is None else document.tokens.tolist()
+        for i, (start, end) in enumerate(tokens):
+            if not 0 <= start <= end <= len(document.text):
+                raise DataError(
+                    f"document {clip(document.id)}: token {i} is [{start}, {end}], expected offsets in the text of "
+                    f"{len(document.text)} characters; run `spanloom validate`"
+                )
+        sentences = [] if document.sentences is None else document.sentences.tolist()
+        expected = 0
+        for first, end in [*sentences, (len(tokens), len(tokens))]:
+            if first != expected or not first <= end <= len(tokens):
+                raise DataError(
+                    f"document {clip(document.id)}: its sentences are not a partition of its {len(tokens)} tokens: "
+                    f"found [{first}, {end}], expected a sentence from token {expected}; run `spanloom validate`"
+                )
+            expected = end
