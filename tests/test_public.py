@@ -18,7 +18,9 @@ PUBLIC = {
     "spanloom.__main__": "",
     "spanloom.cli": "main",
     "spanloom.data": "chinese_clinical clinical",
-    "spanloom.document": "Alignment Document Mention Offsets Span TokenRange align from_tags to_bilou to_bio to_spans",
+    "spanloom.document": (
+        "Alignment Batch Document Mention Offsets Span TokenRange align batches from_tags to_bilou to_bio to_spans"
+    ),
     "spanloom.errors": (
         "DataError DataWarning LostWarning ModelError NotFittedError SpanloomError UsageError clip not_fitted one_line"
     ),
@@ -75,7 +77,7 @@ PUBLIC = {
 
 # of classes; `check_stored` and `ready` are for the package, and the API page leaves them out
 METHODS = {
-    "Document": "columns copy id mentions meta sentences text tokens words",
+    "Document": "columns copy id mentions meta sentence_count sentences text token_count tokens words",
     "Mention": "concepts end head id key replace score spans start text type",
     "Recognizer": (
         "check check_stored explain fit fitted get_params kind log_likelihood marginals pos_ predict ready save score "

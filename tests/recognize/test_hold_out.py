@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from spanloom.document import Batch, Document, Mention
-from spanloom.model.corpus import CROSSES_SENTENCES, CUTS_TOKEN, Gold, by_sentence, hold_out
+from spanloom.learn.folds import hold_out
+from spanloom.model.corpus import CROSSES_SENTENCES, CUTS_TOKEN, Gold, by_sentence
 from spanloom.recognize import Recognizer
 from spanloom.text import prepare
 
@@ -18,20 +19,20 @@ def numbered(count):
 @pytest.mark.parametrize("count", [20, 25, 100])
 def test_whole_documents_where_there_are_many(count):
     documents = numbered(count)
-    train, dev = hold_out(documents, 0.1, seed=3)
+    train, dev = hold_out(documents, 3, by_sentence)
     assert len(dev) == round(0.1 * count)
     assert sorted(map(int, [d.id for d in train + dev])) == list(range(count))
     assert [int(d.id) for d in train] == sorted(int(d.id) for d in train)
-    again = hold_out(documents, 0.1, seed=3)
+    again = hold_out(documents, 3, by_sentence)
     assert [d.id for d in again[1]] == [d.id for d in dev]
-    assert any([d.id for d in hold_out(documents, 0.1, seed=seed)[1]] != [d.id for d in dev] for seed in range(4, 9))
+    assert any([d.id for d in hold_out(documents, seed, by_sentence)[1]] != [d.id for d in dev] for seed in range(4, 9))
 
 
 def test_single_sentences_where_documents_are_few():
     text = "No chest pain. Some fever. All is well."
     document = prepare(Document(text, id="d", mentions=[Mention("x", [(15, 25)]), Mention("x", [(3, 13)])]))
     document = document.copy(columns={"pos": [str(i) for i in range(len(document.tokens))]})
-    train, dev = hold_out([document], 0.1, seed=0)
+    train, dev = hold_out([document], 0, by_sentence)
     assert (len(train), len(dev)) == (2, 1)
     parts = by_sentence(document)
     assert [part.words for part in parts] == [
@@ -47,7 +48,7 @@ def test_single_sentences_where_documents_are_few():
 
 @pytest.mark.parametrize("count", [0, 1])
 def test_a_sentence_or_none(count):
-    train, dev = hold_out(numbered(count), 0.1, seed=0)
+    train, dev = hold_out(numbered(count), 0, by_sentence)
     assert (len(train), len(dev)) == (count, 0)
 
 

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from spanloom.document import Document
 from spanloom.errors import DataError, UsageError
+from spanloom.learn.folds import hold_out
 from spanloom.segment.characters import place_words, positions_of, split, word_starts
 from spanloom.segment.classes import character_class, flags
-from spanloom.segment.corpus import hold_out, sentences_of
+from spanloom.segment.corpus import sentences_of
 from spanloom.segment.feature_sets import make_features, read_dictionaries
 
 MIXED = "病人BP１２０/８０mmHg，无無ＣＴ頭痛。\n复查 X线片👨‍👩‍👧\u3000é\u0301好"
@@ -86,7 +87,7 @@ def test_sentences_become_documents_of_their_own():
     parts = sentences_of(document)
     assert [part.text for part in parts] == ["痛。\n", "无痛。"]
     assert [part.words for part in parts] == [["痛", "。"], ["无痛", "。"]]
-    train, dev = hold_out([document] * 5, 0.1, seed=1)
+    train, dev = hold_out([document] * 5, 1, sentences_of)
     assert (len(train), len(dev)) == (9, 1)
     word_starts(split([*train, *dev]).batch)
 

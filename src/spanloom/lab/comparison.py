@@ -22,13 +22,14 @@ from spanloom.evaluate import Report as Evaluation
 from spanloom.lab.head_chain import HeadChain
 from spanloom.lab.head_rules import HEAD_RULES, give_heads
 from spanloom.lab.sharing import shares_nodes
-from spanloom.model.corpus import hold_out
+from spanloom.learn.folds import hold_out
+from spanloom.model.corpus import by_sentence
 from spanloom.model.report import Report
 from spanloom.model.structured import Tagger
 from spanloom.model.training import Progress
 from spanloom.recognize.cascade import Cascade
 from spanloom.recognize.cascade_store import CascadeReport
-from spanloom.recognize.recognizer import HELD_OUT, Recognizer
+from spanloom.recognize.recognizer import Recognizer
 from spanloom.structures import structure_of
 from spanloom.text import prepare
 
@@ -145,7 +146,7 @@ def divide(
     """
     ready = [prepare(document) for document in train]
     if dev is None:
-        ready, tuning = hold_out(ready, HELD_OUT, seed)
+        ready, tuning = hold_out(ready, seed, by_sentence)
     else:
         tuning = [prepare(document) for document in dev]
     return Parts(ready, tuning, tuning if test is None else [prepare(document) for document in test])

@@ -12,6 +12,7 @@ import numpy as np
 from spanloom.document import Batch, Document
 from spanloom.errors import DataError
 from spanloom.features import Built, FeatureSet
+from spanloom.learn.folds import deal
 from spanloom.link.biases import Decoded, Wanted, decodings
 from spanloom.link.chain import Chain, fit_chain
 from spanloom.link.columns import COMMON, DICTIONARY_TEMPLATES, LANGUAGE_TEMPLATES, with_columns
@@ -317,9 +318,9 @@ def _longest(documents: Sequence[Document], types: Sequence[str]) -> int:
 def _folds(documents: Sequence[Document], count: int, seed: int) -> list[list[Document]]:
     if len(documents) < 2:
         raise DataError(f"the training data hold {len(documents)} document, expected at least 2; give more")
-    order = np.random.default_rng(seed).permutation(len(documents))
     count = min(count, len(documents))
-    return [[documents[i] for i in sorted(order[k::count].tolist())] for k in range(count)]
+    fold = deal(len(documents), count, seed).tolist()
+    return [[document for document, own in zip(documents, fold, strict=True) if own == k] for k in range(count)]
 
 
 def _split(documents: Sequence[Document], sizes: Sequence[int]) -> list[list[Document]]:

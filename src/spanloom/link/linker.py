@@ -15,6 +15,7 @@ from spanloom.errors import ModelError, UsageError, not_fitted
 from spanloom.evaluate.compare import Item, exact
 from spanloom.evaluate.compare import score as compare_mentions
 from spanloom.features import PRESETS
+from spanloom.learn.folds import hold_out
 from spanloom.link import kernels_features as groups
 from spanloom.link.explain import explain
 from spanloom.link.fitting import Fitter, Plan
@@ -24,7 +25,7 @@ from spanloom.link.store import StoredLinker, read_linker, write_linker
 from spanloom.link.system import System
 from spanloom.lm.language_model import LanguageModel
 from spanloom.model.choices import Preset, SearchMethod, Task, WhichMentions
-from spanloom.model.corpus import Lost, hold_out, training_types
+from spanloom.model.corpus import Lost, by_sentence, training_types
 from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator, check_size
 from spanloom.model.resources import Sources
@@ -49,7 +50,6 @@ from spanloom.vocabulary.store import Vocabulary
 
 TASKS = ("joint", "recognize", "normalize")
 MENTIONS = ("find", "given")
-HELD_OUT = 0.1  # of the training data, where no development data are given
 BATCH_TOKENS = 20_000  # predicted at once
 PAPER_FEATURES = (
     "bias", "w[0]", "w[-1]|w[0]", "w[-1]|w[0]|pos[0]", "w[0]|pos[0]", "w[-2]|w[-1]|pos[-2]|pos[-1]", "w:4[-1]",
@@ -211,7 +211,7 @@ class Linker(MentionEstimator):
         language = self.language_model
         if language is not None and not isinstance(language, LanguageModel):
             language = LanguageModel.load(language)
-        part, held = (train, given) if given is not None else hold_out(train, HELD_OUT, self.random_state)
+        part, held = (train, given) if given is not None else hold_out(train, self.random_state, by_sentence)
         plan = self._plan()
         learns = self.pos == AUTO and plan.sources.names(COLUMN)
         pos, held = learn_tagger(pos, learns, part, held, self.n_jobs, self.random_state, tell)

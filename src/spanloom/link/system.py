@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from spanloom.document import Batch, Document, Mention, align, to_spans
+from spanloom.document import Batch, Document, Mention, align
 from spanloom.features import Sparse
 from spanloom.features.tokens import Int64
 from spanloom.link import kernels_beam as beam
@@ -19,9 +19,12 @@ from spanloom.link.learning import Int32, Search, Singles, Weights
 from spanloom.link.names import NIL, Concepts, Names
 from spanloom.link.transitions import label_of
 from spanloom.lm.language_model import LanguageModel
+from spanloom.model.corpus import place
 from spanloom.parallel import parallel_map, threads
 from spanloom.scoring import Weights as RoleWeights
 from spanloom.scoring import role_scores
+from spanloom.structures import MentionTable
+from spanloom.structures.base import no_heads
 from spanloom.tag.filling import Filler, fill
 
 
@@ -70,7 +73,7 @@ class System:
         labels, choices = self.decode(instance, matrix, prescribed, n_jobs)
         found = self.segments(instance, labels, choices)
         if prescribed is None:
-            yield from self._placed(documents, found)
+            yield from self._placed(Batch.of(documents), found)
         else:
             yield from prescribed.linked(documents, found, self.concepts)
 
@@ -135,18 +138,12 @@ class System:
             result.append((first, end, (int(labels[first]) - 1) // 2, concept))
         return result
 
-    def _placed(self, documents: Sequence[Document], found: list[tuple[int, int, int, int]]) -> Iterator[Document]:
-        base = at = 0
-        for document in documents:
-            size = document.token_count
-            mentions = []
-            while at < len(found) and found[at][0] < base + size:
-                first, end, kind, concept = found[at]
-                spans = to_spans(document, [(first - base, end - base)])
-                mentions.append(Mention(self.types[kind], spans, concepts=self.concepts.identifiers(concept)))
-                at += 1
-            base += size
-            yield document.copy(mentions=mentions)
+    def _placed(self, batch: Batch, found: list[tuple[int, int, int, int]]) -> Iterator[Document]:
+        first, end, kind, concept = np.array(found, np.int64).reshape(-1, 4).T
+        sentence = np.searchsorted(batch.sentences, first, side="right") - 1
+        base, count = batch.sentences[sentence], len(found)
+        table = MentionTable(sentence, kind, np.arange(count + 1), first - base, end - base, no_heads(count))
+        return place(batch, table, self.types, concepts=[self.concepts.identifiers(one) for one in concept.tolist()])
 
 
 class Prescribed:

@@ -129,8 +129,9 @@ def lost(document: Document, mention: Mention, reason: str) -> Lost:
 
 
 def place(
-    batch: Batch, found: MentionTable, types: Sequence[str], scores: Floats, threshold: float
-) -> Iterator[Document]:
+    batch: Batch, found: MentionTable, types: Sequence[str], scores: Floats | None = None, threshold: float = 0.0,
+    concepts: Sequence[tuple[str, ...]] | None = None,
+) -> Iterator[Document]:  # fmt: skip
     """Yield the documents of a batch with found mentions in place of their own.
 
     Args:
@@ -139,21 +140,25 @@ def place(
         types: K names.
         scores: a probability for each mention.
         threshold: mentions with a lower score are left out.
+        concepts: of each mention.
     """
     starts, ends = batch.tokens.T.tolist()
     firsts = batch.sentences.tolist()
     bounds = np.searchsorted(found.sentence, batch.firsts).tolist()
-    rows, values = found.headed(), scores.tolist()
+    rows = found.headed()
+    values: list[float | None] = [None] * len(rows) if scores is None else scores.tolist()
+    links = [()] * len(rows) if concepts is None else concepts
     for i, document in enumerate(batch.documents):
         mentions = []
         for at in range(bounds[i], bounds[i + 1]):
-            if values[at] < threshold:
+            score = values[at]
+            if score is not None and score < threshold:
                 continue
             (sentence, kind, pieces), head = rows[at]
             first = firsts[sentence]
-            parts = [Span(starts[first + a], ends[first + b - 1]) for a, b in pieces]
+            parts = tuple(Span(starts[first + a], ends[first + b - 1]) for a, b in pieces)
             own = None if head == NO_HEAD else Span(starts[first + head[0]], ends[first + head[1] - 1])
-            mentions.append(Mention(types[kind], tuple(parts), head=own, score=values[at]))
+            mentions.append(Mention(types[kind], parts, concepts=links[at], head=own, score=score))
         yield document.copy(mentions=mentions)
 
 
@@ -199,19 +204,6 @@ def known_types(documents: Sequence[Document], types: Sequence[str]) -> list[Doc
         document.copy(mentions=[mention for mention in document.mentions if mention.type in types])
         for document in documents
     ]
-
-
-def hold_out(documents: Sequence[Document], share: float, seed: int) -> tuple[list[Document], list[Document]]:
-    """Documents to train on and documents to tune on, drawn by the seed; single sentences where documents are few."""
-    if len(documents) < 2 / share:
-        documents = [part for document in documents for part in by_sentence(document)]
-    order = np.random.default_rng(seed).permutation(len(documents))
-    count = min(max(1, round(share * len(documents))), len(documents) - 1)
-    chosen = set(order[:count].tolist())
-    return (
-        [document for i, document in enumerate(documents) if i not in chosen],
-        [document for i, document in enumerate(documents) if i in chosen],
-    )
 
 
 def by_sentence(document: Document) -> list[Document]:

@@ -15,9 +15,10 @@ from spanloom.document import Batch, Document, Mention, batches
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
 from spanloom.errors import ModelError, UsageError, not_fitted
 from spanloom.features import FeatureSet
+from spanloom.learn.folds import hold_out
 from spanloom.model.calibration import answered
 from spanloom.model.choices import Optimizer, Order, Preset
-from spanloom.model.corpus import Lost, hold_out, known_types, training_types
+from spanloom.model.corpus import Lost, by_sentence, known_types, training_types
 from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator
 from spanloom.model.resources import Sources
@@ -34,7 +35,7 @@ from spanloom.recognize.links import (
     search_order,
     tag_column,
 )
-from spanloom.recognize.recognizer import BATCH_TOKENS, HELD_OUT, Recognizer
+from spanloom.recognize.recognizer import BATCH_TOKENS, Recognizer
 from spanloom.tag.filling import AUTO, COLUMN, Filler, Source, check_use, fill, learn_tagger, open_tagger
 from spanloom.text import prepare
 
@@ -317,7 +318,7 @@ def load_cascade(path: str | Path) -> Cascade:
 
 def _hold_out(documents: Sequence[Document], types: Sequence[str], seed: int) -> tuple[list[Document], list[Document]]:
     """As `hold_out`, but each type stays in the training data: a chain cannot learn from none."""
-    train, dev = hold_out(documents, HELD_OUT, seed)
+    train, dev = hold_out(documents, seed, by_sentence)
     for kind in types:
         if not any(mention.type == kind for document in train for mention in document.mentions):
             train += [document for document in dev if any(mention.type == kind for mention in document.mentions)]

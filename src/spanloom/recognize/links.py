@@ -14,6 +14,7 @@ import numpy as np
 from spanloom.document import Batch, Document, align, to_bilou
 from spanloom.features import FeatureSet
 from spanloom.learn import search_step
+from spanloom.learn.folds import deal, units
 from spanloom.model.calibration import calibrate
 from spanloom.model.corpus import Gold, by_sentence
 from spanloom.model.training import Listener, Progress
@@ -22,7 +23,6 @@ from spanloom.recognize.recognizer import Recognizer
 
 STRUCTURE: Final = "bilou"
 FOLDS = 2
-_FEW = 20  # documents; fewer are cut into sentences before they are dealt to the folds
 PREFIX = "cascade_"  # of the columns; not for those of the data
 _OUTSIDE = ""  # a column without a value gives no feature, and most tokens are outside
 
@@ -84,12 +84,10 @@ class Links:
         self._features = features
         self._tell = listener
         self._began = monotonic()
-        self._train = _units(features.enrich(Batch.of(train)).views())
+        self._train = units(features.enrich(Batch.of(train)).views(), by_sentence)
         self._dev = features.enrich(Batch.of(dev)).views()
         self._names = column_names(types)
-        order = np.random.default_rng(params["random_state"]).permutation(len(self._train))
-        self._fold = np.empty(len(order), np.int64)
-        self._fold[order] = np.arange(len(order)) % FOLDS
+        self._fold = deal(len(self._train), FOLDS, params["random_state"])
         self._links: dict[tuple[str, ...], Link] = {}
         self._columns: dict[tuple[str, ...], list[list[str]]] = {}
 
@@ -284,9 +282,3 @@ def _tuned(chain: Recognizer, dev: Sequence[Document], others: Sequence[Counts])
     result.tagger_ = tagger.with_penalty(penalty)
     result.report_ = replace(chain.report_, penalty=penalty)
     return result
-
-
-def _units(documents: Sequence[Document]) -> list[Document]:
-    if len(documents) >= _FEW:
-        return list(documents)
-    return [part for document in documents for part in by_sentence(document)]

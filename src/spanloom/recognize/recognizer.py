@@ -15,14 +15,15 @@ from spanloom.errors import DataError, ModelError, UsageError, not_fitted
 from spanloom.features import PRESETS, Built, FeatureSet, build_index
 from spanloom.hypergraph import ENGINES, Floats
 from spanloom.learn import TrainingSet
+from spanloom.learn.folds import hold_out
 from spanloom.model.calibration import answered, calibrate, probabilities_of
 from spanloom.model.choices import Counting, Headless, Optimizer, Preset, Reading, StructureName
 from spanloom.model.corpus import (
     HEADLESS,
     Gold,
     Lost,
+    by_sentence,
     crowd_notice,
-    hold_out,
     known_types,
     place,
     training_types,
@@ -54,7 +55,6 @@ from spanloom.tag.filling import (
 from spanloom.text import prepare
 
 OPTIMIZERS = ("adagrad", "lbfgs")
-HELD_OUT = 0.1  # of the training data, where no development data are given
 BATCH_TOKENS = 20_000  # predicted at once
 
 
@@ -183,7 +183,7 @@ class Recognizer(MentionEstimator):
         types = training_types(train)
         given = None if dev is None else fill(map(prepare, training_of(*development_of(dev), "dev")), pos, self.n_jobs)
         if given is None:
-            train, given = hold_out(train, HELD_OUT, self.random_state)
+            train, given = hold_out(train, self.random_state, by_sentence)
         learns = self.pos == AUTO and self._sources.names(COLUMN)
         pos, given = learn_tagger(pos, learns, train, given, self.n_jobs, self.random_state, tell)
         given = known_types(given, types)

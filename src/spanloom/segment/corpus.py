@@ -15,7 +15,6 @@ from spanloom.segment.lattice import Labels, segments
 from spanloom.text import prepare
 
 _MOST_TAGS = 1 << 16
-FEW = 20  # documents; fewer are cut into sentences before they are dealt to parts
 
 
 @dataclass(frozen=True)
@@ -72,22 +71,6 @@ def _codes(tags: Ints, offsets: Ints, outside: int) -> Ints:
     sentence, first, end, base = segments(tags, offsets, outside=bool(outside))
     codes: Ints = ((offsets[sentence] + first) * (len(tags) + 1) + offsets[sentence] + end) * _MOST_TAGS + base
     return codes
-
-
-def hold_out(documents: Sequence[Document], share: float, seed: int) -> tuple[list[Document], list[Document]]:
-    """Documents to train on and documents to tune on, drawn by the seed; single sentences where documents are few."""
-    units = whole_or_sentences(documents)
-    order = np.random.default_rng(seed).permutation(len(units))
-    count = min(max(1, round(share * len(units))), len(units) - 1)
-    chosen = set(order[:count].tolist())
-    return [d for i, d in enumerate(units) if i not in chosen], [units[i] for i in sorted(chosen)]
-
-
-def whole_or_sentences(documents: Sequence[Document]) -> list[Document]:
-    """The documents, or their sentences where there are fewer than `FEW` documents."""
-    if len(documents) >= FEW:
-        return list(documents)
-    return [part for document in documents for part in sentences_of(document)]
 
 
 def sentences_of(document: Document) -> list[Document]:

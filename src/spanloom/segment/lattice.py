@@ -18,6 +18,7 @@ from spanloom.errors import UsageError
 from spanloom.hypergraph import Edges, Engine, Floats, Ints, Paths, Potentials, Role, SubgraphEngine, Template
 from spanloom.segment.tags import MENTIONS, WORD_TAGS, WORDS, Bools, edge_rows, mention_tags, spelled
 from spanloom.structures import Encoded, MentionTable
+from spanloom.structures.base import no_heads
 from spanloom.structures.chain import Chain, chain_template
 
 MOST_TYPES, MOST_PAIRED = 60, 24  # of a chain of mentions, and of pairs: making a template takes the cube of them
@@ -54,6 +55,12 @@ class Segments(NamedTuple):
         """(Q,) types of mentions."""
         kinds: Ints = (self.base - 1) // 4
         return kinds
+
+    @property
+    def table(self) -> MentionTable:
+        """The mentions as a table."""
+        count = len(self.sentence)
+        return MentionTable(self.sentence, self.kinds, np.arange(count + 1), self.first, self.end, no_heads(count))
 
 
 def segments(tags: Ints, offsets: Ints, *, outside: bool) -> Segments:
@@ -121,9 +128,7 @@ class Pairs(Chain):
     def decode(self, edges: Edges, offsets: Ints, types: Sequence[str], reading: str = "enough") -> MentionTable:
         """The mentions, as `Structure.decode`."""
         tags = np.array([m for _, m in self.pairs])[self.read_tags(edges, types)]
-        found = segments(tags, offsets, outside=True)
-        rows = zip(found.sentence.tolist(), found.kinds.tolist(), found.first.tolist(), found.end.tolist(), strict=True)
-        return MentionTable.build((n, k, ((first, end),)) for n, k, first, end in rows)
+        return segments(tags, offsets, outside=True).table
 
     def paths(self, mentions: MentionTable, types: Sequence[str]) -> Paths:
         """As `Structure.paths`: the mention's tags, whatever the words."""

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from spanloom.document import Batch, Document, Mention, Span
+from spanloom.document import Batch, Document, Mention
 from spanloom.document.span import join_spans
 from spanloom.hypergraph import Floats, Ints
+from spanloom.model.corpus import place
 from spanloom.segment.characters import place_words, positions_of
 from spanloom.segment.dual import Solution
 from spanloom.segment.lattice import Segments
@@ -31,22 +32,12 @@ def placed(
         threshold: mentions with a lower score are left out.
     """
     words = place_words(batch, begins(decoded.labels.words))
-    where = batch.tokens[:, 0]
-    first = batch.sentences[found.sentence] + found.first
-    last = batch.sentences[found.sentence] + found.end - 1
-    values = [None] * len(first) if scores is None else scores.tolist()
-    rows = zip(where[first].tolist(), (where[last] + 1).tolist(), found.kinds.tolist(), values, strict=True)
-    mentions = [Mention(types[kind], (Span(start, end),), score=score) for start, end, kind, score in rows]
-    sentences = batch.firsts
-    cuts = np.searchsorted(found.sentence, sentences).tolist()
-    for i, (document, (tokens, bounds)) in enumerate(zip(batch.documents, words, strict=True)):
-        own = mentions[cuts[i] : cuts[i + 1]]
-        if threshold:
-            own = [mention for mention in own if (mention.score or 0.0) >= threshold]
+    marked = place(batch, found.table, types, scores, threshold)
+    for i, (document, (tokens, bounds)) in enumerate(zip(marked, words, strict=True)):
         meta = document.meta
         if decoded.solution is not None:
-            meta = {**meta, "dual": _certificate(decoded.solution, sentences[i], sentences[i + 1])}
-        yield Document(document.text, document.id, tokens, bounds, mentions=own, meta=meta)
+            meta = {**meta, "dual": _certificate(decoded.solution, batch.firsts[i], batch.firsts[i + 1])}
+        yield document.copy(tokens=tokens, sentences=bounds, meta=meta)
 
 
 def asked_words(batch: Batch, starts: Bools) -> Segments:

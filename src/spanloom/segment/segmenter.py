@@ -13,6 +13,7 @@ import numpy as np
 from spanloom.document import Document, Mention, batches
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
 from spanloom.errors import ModelError, UsageError, not_fitted
+from spanloom.learn.folds import hold_out, units
 from spanloom.model.calibration import answered
 from spanloom.model.choices import CharacterSet, Optimizer, SegmentMethod
 from spanloom.model.corpus import Lost, known_types, training_types
@@ -21,11 +22,11 @@ from spanloom.model.parameters import MentionEstimator, lambdas
 from spanloom.model.strongest import Strongest, names_from
 from spanloom.model.training import Listener, Notice, Progress
 from spanloom.parallel import worker_count
-from spanloom.recognize.recognizer import BATCH_TOKENS, HELD_OUT, OPTIMIZERS
+from spanloom.recognize.recognizer import BATCH_TOKENS, OPTIMIZERS
 from spanloom.segment.calibration import calibrate
 from spanloom.segment.characters import Characters, split, word_starts
 from spanloom.segment.constraints import allowed_pairs, constraints_of, parse
-from spanloom.segment.corpus import Corpus, hold_out, whole_or_sentences, with_words
+from spanloom.segment.corpus import Corpus, sentences_of, with_words
 from spanloom.segment.dual import ITERATIONS
 from spanloom.segment.explain import Explainer
 from spanloom.segment.feature_sets import SETS, make_features, own_columns, read_dictionaries
@@ -164,9 +165,9 @@ class Segmenter(MentionEstimator):
         constraints = constraints_of(types, self.single_word, self.constraints)
         given = None if dev is None else with_words(training_of(*development_of(dev), "dev"))
         if given is None:
-            train, given = hold_out(train, HELD_OUT, self.random_state)
+            train, given = hold_out(train, self.random_state, sentences_of)
         elif self.method == "incremental":
-            train = whole_or_sentences(train)
+            train = units(train, sentences_of)
         given = known_types(given, types)
         phrases = read_dictionaries(self.dictionaries, self.vocabulary)
         features = make_features(self.features, (), phrases is not None)

@@ -7,6 +7,7 @@ from time import monotonic
 
 import numpy as np
 
+from spanloom.learn.folds import deal
 from spanloom.model.training import Listener, Progress
 from spanloom.parallel import worker_count
 from spanloom.segment.corpus import Corpus
@@ -61,9 +62,7 @@ def held_out_outputs(
     tell: Listener, began: float,
 ) -> dict[str, list[str]]:  # fmt: skip
     """What chains that were trained on the other folds say of each fold."""
-    count = len(train.text.batch.documents)
-    fold = np.empty(count, np.int64)
-    fold[np.random.default_rng(settings.seed).permutation(count)] = np.arange(count) % FOLDS
+    fold = deal(len(train.text.batch.documents), FOLDS, settings.seed)
     where = fold[train.text.batch.owners]
     columns = {name: np.empty(len(where), object) for name in (WORD_COLUMN, MENTION_COLUMN)}
     for number in range(FOLDS):

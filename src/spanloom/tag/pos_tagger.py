@@ -17,7 +17,8 @@ from spanloom.errors import DataError, UsageError, not_fitted
 from spanloom.features import FeatureSet, build_index
 from spanloom.hypergraph import Ints, SubgraphEngine
 from spanloom.learn import Epoch, TrainingSet, adagrad
-from spanloom.model.corpus import hold_out
+from spanloom.learn.folds import hold_out
+from spanloom.model.corpus import by_sentence
 from spanloom.model.parameters import Parameters, check_size
 from spanloom.model.training import Listener, Progress, single
 from spanloom.modelfile import Array, damaged, read_kind, save_model
@@ -49,7 +50,6 @@ FEATURES = (
     "orth[0]",
 )
 _BATCH_TOKENS = 20_000  # tagged at once
-_HELD_OUT = 0.1  # of the training data, where no development data are given
 _BATCH, _STEPS = 32, 100  # sentences a step of AdaGrad at most; steps a pass at least
 _PATIENCE = 3  # passes without a better accuracy before training stops
 
@@ -153,7 +153,7 @@ class PosTagger(Parameters):
         tell = progress or (lambda _: None)
         train = [prepare(document) for document in self._tagged(X, y)]
         if dev is None:
-            train, held = hold_out(train, _HELD_OUT, self.random_state) if train else ([], [])
+            train, held = hold_out(train, self.random_state, by_sentence) if train else ([], [])
         else:
             held = [prepare(document) for document in self._tagged(*development_of(dev), "dev")]
         given = given_tags(train, self.column)
