@@ -25,7 +25,7 @@ def random_keys(rng: np.random.Generator, lengths: list[int], vocabulary: int) -
     rows = [np.concatenate([own[word], shared[rng.random(3) < 0.5], shared[:1]]) for word in words]
     rows = [row[np.sort(np.unique(row, return_index=True)[1])] for row in rows]
     offsets = np.cumsum([0, *map(len, rows)])
-    return Keys(np.concatenate([*rows, np.zeros(0, np.uint64)]), offsets, np.cumsum([0, *lengths]))
+    return Keys(np.concatenate([*rows, np.zeros(0, np.uint64)]), offsets)
 
 
 def random_gold(rng: np.random.Generator, lengths: list[int], gaps: bool = False) -> MentionTable:
@@ -52,14 +52,15 @@ def corpus(
     gaps = bool(structure.holds(A_GAP).all())
     keys, gold = random_keys(rng, lengths, vocabulary), random_gold(rng, lengths, gaps)
     engine = ENGINES[counting](structure.template(TYPES))
-    edges = structure.encode(gold, keys.sentences, TYPES).edges
+    offsets = np.cumsum([0, *lengths])
+    edges = structure.encode(gold, offsets, TYPES).edges
     built = build_index(keys)
     matrix, sizes, counts = built.matrix, built.index.group_sizes, built.counts
     if not merged:
         _, numbers, counts = np.unique(keys.ids, return_inverse=True, return_counts=True)
         matrix = Sparse(numbers.astype(np.int32), keys.offsets)
         sizes, counts = np.ones(len(counts), np.float32), counts.astype(np.int32)
-    return TrainingSet(engine, matrix, keys.sentences, edges, sizes, counts), keys, built.index
+    return TrainingSet(engine, matrix, offsets, edges, sizes, counts), keys, built.index
 
 
 def oracle_point(objective: Objective, point: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from spanloom import Document, Mention, Recognizer
+from spanloom.document import Batch
 from spanloom.model.training import Development
 from spanloom.text import prepare
 
@@ -14,8 +15,9 @@ def test_a_penalty_that_starts_a_mention_of_each_type_at_each_token():
     notes = [Document("No chest pain", mentions=[Mention(f"t{i}", [(3, 13)])]) for i in range(TYPES)]
     documents = list(map(prepare, notes))
     tagger = Recognizer(features=["bias", "w[0]"], epochs=1, l2=1.0).fit(documents, dev=documents).tagger_
-    development = Development(documents, tagger, "enough")
-    potentials, offsets = development.scored(tagger)
+    batch = Batch.of(documents)
+    development = Development(batch, tagger, "enough")
+    potentials, offsets = development.score(tagger.weights), batch.sentences
     everywhere = tagger.with_penalty(20.0)
     assert everywhere.starting(everywhere.best(potentials, offsets)) == TYPES * TYPES * TOKENS
     assert development.f1(everywhere, potentials) == 0.0
