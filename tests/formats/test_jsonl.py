@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import tracemalloc
 from itertools import pairwise
 from pathlib import Path
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError
 from spanloom.formats import from_record, read, to_record, validate, write
+from spanloom.formats.record import EXPECTED, MENTION, RECORD
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=30)
 
@@ -147,3 +149,19 @@ def test_rejected_and_ignored_answers_are_no_gold(tmp_path: Path) -> None:
 
 def test_an_answer_of_a_native_record_is_only_a_field() -> None:
     assert from_record({"text": "a", "mentions": [], "answer": "reject"}).meta == {"answer": "reject"}
+
+
+def test_every_field_that_the_tables_name_is_written_in_their_order_and_checked() -> None:
+    whole = Document("mild pain", id="a", tokens=[[0, 4], [5, 9]], columns={"pos": ["JJ", "NN"]}, sentences=[[0, 2]])
+    whole.mentions = [Mention("problem", [(5, 9)], id="T1", head=(5, 9), concepts=("X:1",), score=0.5)]
+    whole.meta = {"kept": 1}
+    written = to_record(whole)
+    assert list(written) == list(RECORD)
+    assert list(written["mentions"][0]) == list(MENTION)
+    for name, kind in RECORD.items():
+        expected = "the document's text" if name == "text" else EXPECTED[kind.kind]
+        with pytest.raises(DataError, match=f"{name} is true, expected {re.escape(expected)}"):
+            from_record(written | {name: True})
+    for name, kind in MENTION.items():
+        with pytest.raises(DataError, match=f"{name} is true, expected {re.escape(EXPECTED[kind.kind])}"):
+            from_record({"text": "mild pain", "mentions": [written["mentions"][0] | {name: True}]})

@@ -26,16 +26,13 @@ from typing import Any
 from spanloom.document import Document, Mention
 from spanloom.extras import extra
 from spanloom.formats.base import unwritable
-from spanloom.formats.dialects import NATIVE_FIELDS, text_of_passages
+from spanloom.formats.dialects import text_of_passages
 from spanloom.formats.json_text import loads
+from spanloom.formats.record import RECORD
 
 _FROM_META = ("events", "coreferences", "relations")
 _LISTS = ("entities", "mentions", "spans")  # lists of objects, whose absent fields stand as null in a table
-_CHECKED = (NATIVE_FIELDS - {"meta"}) | {
-    "document_id",
-    "passages",
-    "entities",
-}  # whose values the parser of records checks
+_CHECKED = {*RECORD, "document_id", "passages", "entities"} - {"meta"}  # whose values the parser of records checks
 _WHOLE = {"id": "text", "type": "text"}  # what the one passage is called, where the text is not divided
 
 

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from spanloom.document.validate import Problem
 
-NATIVE_FIELDS = frozenset(("id", "text", "tokens", "columns", "sentences", "mentions", "meta"))
 _LISTS = ("spans", "entities", "labels", "label")
 _TOKEN_FIELDS = frozenset(("text", "start", "end", "id", "ws", "disabled"))
 _REJECTED = ("reject", "ignore")  # answers of Prodigy; "accept" is the third
@@ -26,19 +25,16 @@ class Names(NamedTuple):
     spans: str = "spans"
 
 
-_NATIVE = Names()
-
-
 def to_native(record: dict[str, Any], problems: list[Problem]) -> tuple[dict[str, Any], Names]:
     """The record with the fields of a native one; fields of other names stay.
 
     >>> to_native({"text": "mild pain", "spans": [{"start": 5, "end": 9, "label": "problem"}]}, [])[0]
     {'text': 'mild pain', 'mentions': [{'type': 'problem', 'spans': [[5, 9]]}]}
     """
-    if "mentions" in record or NATIVE_FIELDS.issuperset(record):
-        return record, _NATIVE
+    names = Names()
+    if "mentions" in record:
+        return record, names
     native = dict(record)
-    names = _NATIVE
     field = _list_field(record)
     if field is not None:
         items = native.pop(field)

@@ -19,16 +19,55 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from spanloom.document import Document, Mention, Offsets, Span
 from spanloom.document.validate import Problem, Units, beginning, find_errors, flat
 from spanloom.errors import clip
-from spanloom.formats.dialects import NATIVE_FIELDS, Names, rejected, to_native
+from spanloom.formats.dialects import Names, rejected, to_native
 
-_MENTION_FIELDS = frozenset(("id", "type", "spans", "head", "concepts", "score", "text"))
+
+class Field(NamedTuple):
+    """A field of a record: the kind of its value, a key of `EXPECTED`, and what a reference says of it."""
+
+    kind: str
+    about: str = ""
+
+
+# What a record is, once: the reader's messages and the server's schema are made of these tables.
+EXPECTED = {
+    "name": "a string or an integer",
+    "text": "a string",
+    "pair": "[start, end], two integers",
+    "pairs": "a list of [start, end] pairs of integers",
+    "spans": "[start, end] pairs of integers",
+    "texts": "a list of strings",
+    "probability": "a number from 0 to 1",
+    "columns": "an object of lists, one for each column",
+    "mentions": "a list of mentions",
+    "object": "an object",
+}
+RECORD = {
+    "id": Field("name"),
+    "text": Field("text"),
+    "tokens": Field("pairs", "in characters; made where they are missing"),
+    "columns": Field("columns", "name -> one value for each token"),
+    "sentences": Field("pairs", "in tokens; made where they are missing"),
+    "mentions": Field("mentions"),
+    "meta": Field("object"),
+}
+MENTION = {
+    "id": Field("name"),
+    "type": Field("text"),
+    "spans": Field("spans", "one for each component, in text order"),
+    "head": Field("pair"),
+    "concepts": Field("texts", "identifiers in a vocabulary"),
+    "score": Field("probability", "the calibrated probability of the mention"),
+}
+
+_MENTION_FIELDS = frozenset((*MENTION, "text"))
 _LARGEST = 2**62  # what an int64 holds with room to add
 _SHOWN = 60  # characters of a wrong value in a message
 
@@ -107,7 +146,7 @@ def parse_record(record: object, mentions: bool = True) -> tuple[Document | None
     if mentions and (answer := rejected(record)) is not None:
         message = f"the answer is {answer!r}, so the record is no gold; it is left out"
         return None, [Problem("warning", "records left out", message, altered=True)]
-    native, names = to_native(record, problems)
+    native, names = (record, Names()) if RECORD.keys() >= record.keys() else to_native(record, problems)
     if not mentions:
         native = {name: value for name, value in native.items() if name != "mentions"}
     document = _document(native, names, problems)
@@ -154,11 +193,11 @@ def _document(record: dict[str, Any], names: Names, problems: list[Problem]) -> 
         document.columns = _columns(record["columns"], problems)
     meta, unread = record.get("meta"), dict[str, Any]()
     if meta is not None and not isinstance(meta, dict):
-        _wrong(problems, "", "meta", meta, "an object")
+        _wrong(problems, "", "meta", meta, EXPECTED["object"])
         meta = None
     mentions = record.get("mentions")
     if mentions is not None and not isinstance(mentions, list):
-        _wrong(problems, "", names.field, mentions, "a list of mentions")
+        _wrong(problems, "", names.field, mentions, EXPECTED["mentions"])
         mentions = None
     units = Units(text)
     for i, item in enumerate(mentions or ()):
@@ -175,7 +214,7 @@ def _document(record: dict[str, Any], names: Names, problems: list[Problem]) -> 
 def _meta(
     record: dict[str, Any], meta: dict[str, Any], unread: dict[str, Any], problems: list[Problem]
 ) -> dict[str, Any]:
-    others = {} if NATIVE_FIELDS.issuperset(record) else {k: v for k, v in record.items() if k not in NATIVE_FIELDS}
+    others = {name: value for name, value in record.items() if name not in RECORD}
     if unread:
         others["unread"] = unread
     for name in others.keys() & meta.keys():
@@ -189,7 +228,7 @@ def _name(value: object, problems: list[Problem], place: str) -> str | None:
         return value
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    _wrong(problems, place, "id", value, "a string or an integer")
+    _wrong(problems, place, "id", value, EXPECTED["name"])
     return None
 
 
@@ -217,19 +256,19 @@ def _offsets(value: object, name: str, problems: list[Problem]) -> Offsets | Non
             return array.astype(np.int64, copy=False)
         for i, item in enumerate(value):
             if not _is_pair(item):
-                _wrong(problems, f"{name}[{i}]", "it", item, "[start, end], two integers")
+                _wrong(problems, f"{name}[{i}]", "it", item, EXPECTED["pair"])
                 return None
-    _wrong(problems, "", name, value, "a list of [start, end] pairs of integers")
+    _wrong(problems, "", name, value, EXPECTED["pairs"])
     return None
 
 
 def _columns(value: object, problems: list[Problem]) -> dict[str, list[str]]:
     if not isinstance(value, dict):
-        _wrong(problems, "", "columns", value, "an object of lists, one for each column")
+        _wrong(problems, "", "columns", value, EXPECTED["columns"])
         return {}
     for name, values in value.items():
         if not isinstance(values, list) or not set(map(type, values)) <= {str}:
-            _wrong(problems, f"columns[{clip(name)}]", "it", values, "a list of strings")
+            _wrong(problems, f"columns[{clip(name)}]", "it", values, EXPECTED["texts"])
             return {}
     return value
 
@@ -241,17 +280,16 @@ def _mention(item: object, units: Units, place: str, names: Names, problems: lis
         return None
     kind, spans, head, score = item.get("type"), item.get("spans"), item.get("head"), item.get("score")
     if not isinstance(kind, str):
-        _wrong(problems, place, names.type, kind, "a string")
+        _wrong(problems, place, names.type, kind, EXPECTED["text"])
     if not isinstance(spans, list) or not spans or not all(map(_is_pair, spans)):
-        expected = "[start, end] pairs of integers" if names.spans == "spans" else "integers"
-        _wrong(problems, place, names.spans, spans, expected)
+        _wrong(problems, place, names.spans, spans, EXPECTED["spans"] if names.spans == "spans" else "integers")
     if head is not None and not _is_pair(head):
-        _wrong(problems, place, "head", head, "[start, end], two integers")
+        _wrong(problems, place, "head", head, EXPECTED["pair"])
     if score is not None and type(score) not in (int, float):
-        _wrong(problems, place, "score", score, "a number from 0 to 1")
+        _wrong(problems, place, "score", score, EXPECTED["probability"])
     concepts = item.get("concepts") or ()
     if not isinstance(concepts, list | tuple) or not all(isinstance(concept, str) for concept in concepts):
-        _wrong(problems, place, "concepts", concepts, "a list of strings")
+        _wrong(problems, place, "concepts", concepts, EXPECTED["texts"])
     identifier = _name(item.get("id"), problems, place)
     if len(problems) > before:
         return None
@@ -271,7 +309,7 @@ def _mention(item: object, units: Units, place: str, names: Names, problems: lis
 def _check_surface(surface: object, mention: Mention, units: Units, place: str, problems: list[Problem]) -> None:
     """Compare the text that a record gives for a mention with the text at its offsets."""
     if not isinstance(surface, str):
-        _wrong(problems, place, "text", surface, "a string")
+        _wrong(problems, place, "text", surface, EXPECTED["text"])
         return
     problem = surface_problem(surface, mention, units, place)
     if problem is not None:

@@ -1,44 +1,64 @@
 """What goes over the wire, as pydantic models: the OpenAPI page is made of them, and tests hold answers to them.
 
-A record that comes in is read by `spanloom.formats.from_record`, as a line of a file is: one place says what a document
-is, and its messages are better than those of a schema.
+What a record holds is said in `spanloom.formats.record` alone: `Record` and `MentionRecord` are made of its tables. A
+record that comes in is read by `spanloom.formats.from_record`, as a line of a file is, whose messages are better than
+those of a schema.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
+
+from spanloom.formats import record
 
 Pair = Annotated[list[int], Field(min_length=2, max_length=2, description="start and end, half-open")]
 Probability = Annotated[float, Field(ge=0, le=1)]
 
 
-class MentionRecord(BaseModel):
-    """A mention; offsets count Unicode characters from 0, the end is excluded."""
+# kind of a field -> its type, and what an absent one is; `...` where it is required
+_KINDS: dict[str, tuple[Any, Any]] = {
+    "name": (str | None, None),
+    "text": (str, ...),
+    "pair": (Pair | None, None),
+    "pairs": (list[Pair] | None, None),
+    "spans": (Annotated[list[Pair], Field(min_length=1)], ...),
+    "texts": (list[str], []),
+    "probability": (Probability | None, None),
+    "columns": (dict[str, list[str]], {}),
+    "mentions": (list["MentionRecord"], []),
+    "object": (dict[str, Any], {}),
+}
 
-    id: str | None = None
-    type: str
-    spans: list[Pair] = Field(min_length=1, description="one for each component, in text order")
-    head: Pair | None = None
-    concepts: list[str] = Field(default=[], description="identifiers in a vocabulary")
-    score: Probability | None = Field(default=None, description="the calibrated probability of the mention")
+
+def _made(
+    name: str, about: str, fields: Mapping[str, record.Field], config: ConfigDict | None = None
+) -> type[BaseModel]:
+    """The model of an object whose fields `spanloom.formats.record` describes."""
+    found: dict[str, Any] = {}
+    for key, (kind, description) in fields.items():
+        type_, absent = _KINDS[kind]
+        found[key] = (type_, Field(absent, description=description or None))
+    return create_model(name, __doc__=about, __config__=config, __module__=__name__, **found)
 
 
-class Record(BaseModel):
-    """A document; only `text` is required. Fields that are not known are kept in `meta`."""
-
-    model_config = ConfigDict(
-        extra="allow", json_schema_extra={"examples": [{"text": "Infarctions, either watershed or embolic."}]}
+if TYPE_CHECKING:
+    MentionRecord = BaseModel
+    Record = BaseModel
+else:
+    MentionRecord = _made(
+        "MentionRecord", "A mention; offsets count Unicode characters from 0, the end is excluded.", record.MENTION
     )
-
-    id: str | None = None
-    text: str
-    tokens: list[Pair] | None = Field(default=None, description="in characters; made where they are missing")
-    columns: dict[str, list[str]] = Field(default={}, description="name -> one value for each token")
-    sentences: list[Pair] | None = Field(default=None, description="in tokens; made where they are missing")
-    mentions: list[MentionRecord] = []
-    meta: dict[str, Any] = {}
+    Record = _made(
+        "Record",
+        "A document; only `text` is required. Fields that are not known are kept in `meta`.",
+        record.RECORD,
+        ConfigDict(
+            extra="allow", json_schema_extra={"examples": [{"text": "Infarctions, either watershed or embolic."}]}
+        ),
+    )
 
 
 class Question(BaseModel):
