@@ -65,17 +65,6 @@ NASTY = {
 }
 TYPES = ("x", "y")
 TEMPLATES = {**{name: s.template(TYPES) for name, s in STRUCTURES.items()}, **NASTY}
-LONGEST = {
-    "bio": 3,
-    "bilou": 2,
-    "separator_states": 4,
-    "shared": 3,
-    "split": 3,
-    "seven_tag": 2,
-    "heads": 2,  # of three tokens there are 32,768 derivations
-    "diamond": 3,
-    "twins": 3,
-}
 
 
 def potentials(template, lengths, kinds, seed, spread=2.0, forbidden=0.0):
@@ -122,7 +111,7 @@ def expected_roles(template, scores, every, log_z, length):
 @settings(max_examples=8, deadline=None)
 def test_agrees_with_enumeration(name, counting, seed, data):
     template = TEMPLATES[name]
-    lengths = data.draw(st.lists(st.integers(0, LONGEST.get(name, 5)), min_size=1, max_size=5))
+    lengths = data.draw(st.lists(st.integers(0, reference.listable(template)), min_size=1, max_size=5))
     forbidden = data.draw(st.sampled_from([0.0, 0.0, 0.2, 1.0]))
     spread = data.draw(st.sampled_from([0.0, 2.0, 60.0, 600.0]))
     kinds = data.draw(st.integers(1, 3))
@@ -187,7 +176,7 @@ def test_reference_inside_and_outside(name):
 @settings(max_examples=8, deadline=None)
 def test_kbest_agrees_with_enumeration(name, counting, seed, count, length):
     template = TEMPLATES[name]
-    length = min(length, LONGEST.get(name, 4))
+    length = min(length, reference.listable(template))
     given_, offsets = potentials(template, [2, length], 2, seed)
     engine = ENGINES[counting](template)
     best = engine.kbest(given_, offsets, sentence=1, kind=1, count=count)

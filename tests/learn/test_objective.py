@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from learn_helpers import TYPES, Oracle, corpus, oracle_point
 
 from spanloom.hypergraph import ENGINES
+from spanloom.hypergraph.reference import listable
 from spanloom.learn import Objective, minimize
 from spanloom.parallel import threads
 from spanloom.scoring import Weights, role_scores
 from spanloom.structures import STRUCTURES
 
-LONGEST = {"bio": 3, "bilou": 2, "separator_states": 4, "separators": 4, "seven_tag": 2, "shared": 3, "split": 2}
 SEEDS = st.integers(0, 2**32 - 1)
 
 
@@ -29,7 +29,8 @@ def evaluate(objective: Objective, point: np.ndarray) -> tuple[float, np.ndarray
 @given(seed=SEEDS, data=st.data(), l2=st.sampled_from([0.0, 0.5, 20.0]))
 @settings(max_examples=4, deadline=None)
 def test_agrees_with_enumeration(name, counting, seed, data, l2):
-    lengths = data.draw(st.lists(st.integers(0, LONGEST.get(name, 3)), min_size=1, max_size=3).filter(any))
+    longest = listable(STRUCTURES[name].template(TYPES), 210)
+    lengths = data.draw(st.lists(st.integers(0, longest), min_size=1, max_size=3).filter(any))
     training, _, _ = corpus(name, counting, seed, lengths, vocabulary=3)
     objective, oracle = Objective(training, l2), Oracle(training, l2)
     assert objective.size == oracle.size

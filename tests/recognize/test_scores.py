@@ -10,6 +10,7 @@ import pytest
 
 from spanloom.document import Batch, Document, Mention, align
 from spanloom.hypergraph import ENGINES, reference
+from spanloom.lab.sharing import shares_nodes
 from spanloom.learn.platt import Platt, Scalings
 from spanloom.recognize import Recognizer
 from spanloom.structures import STRUCTURES
@@ -23,7 +24,6 @@ TRAIN = [
     Document("no pain", mentions=[Mention("p", [(3, 7)])]),
     Document("pain , mild", mentions=[Mention("p", [(0, 4)])]),
 ]
-LONGEST = {"bilou": 4, "seven_tag": 3, "shared": 3, "split": 3, "heads": 3}  # of the texts
 TEXTS = ["pain", "chest pain", "no mild pain", "mild chest pain ,", "no chest pain , mild"]
 
 
@@ -105,7 +105,7 @@ def test_scores_are_the_marginals_of_listed_structures(structure, optimizer):
     tagger = with_penalty_and_scalings(recognizer).tagger_
     assert (tagger.index.group_sizes > 1).any()
     checked = 0
-    for text in TEXTS[: LONGEST.get(structure, 5)]:
+    for text in TEXTS[: reference.listable(tagger.engine.template)]:
         document = prepare(Document(text))
         probability, likelihood = enumerate_mentions(tagger, document)
         for reading in ("enough", "all"):
@@ -145,7 +145,7 @@ def test_an_answer_has_the_share_of_its_structure(structure, counting):
     tagger = with_penalty_and_scalings(recognizer).tagger_
     template = tagger.engine.template
     listed = reference.subgraphs if counting == "subgraphs" else reference.derivations
-    texts = TEXTS[: LONGEST.get(structure, 4)]
+    texts = TEXTS[: reference.listable(template)]
     documents = [prepare(Document(text)) for text in texts]
     found = list(recognizer.predict(documents, answers=True))
     for document, answered in zip(documents, found, strict=True):
@@ -177,7 +177,7 @@ def test_an_answer_has_the_share_of_its_structure(structure, counting):
 
 
 @pytest.mark.parametrize(
-    "structure", [name for name in STRUCTURES if name not in ("mention_hypergraph", "heads", "shared", "split")]
+    "structure", [name for name, structure in STRUCTURES.items() if not shares_nodes(structure.template("K"))]
 )
 def test_both_countings_score_alike_where_no_node_is_shared(structure):
     models = {}

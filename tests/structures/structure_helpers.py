@@ -9,14 +9,21 @@ import numpy as np
 
 from spanloom.hypergraph import Potentials, SubgraphEngine, reference
 from spanloom.structures import STRUCTURES, MentionTable
-from spanloom.structures.flagged import boundaries
+from spanloom.structures.chain import FlatChain
+from spanloom.structures.flagged import Flagged, boundaries
+from spanloom.structures.semi_markov import SemiMarkov
 
 TYPES = ("x", "y")
-FLAGGED = ("mention_hypergraph", "separators", "separator_states")
-CHAINS = ("bio", "bilou")
 A_GAP = MentionTable.build([(0, 0, ((0, 1), (2, 3)))])
-WITH_GAPS = tuple(name for name, structure in STRUCTURES.items() if structure.holds(A_GAP).all())
-WITHOUT_GAPS = tuple(name for name in STRUCTURES if name not in (*WITH_GAPS, "heads"))
+
+
+def such(holds):
+    """The names of structures of which something holds."""
+    return tuple(name for name, structure in STRUCTURES.items() if holds(structure))
+
+
+FLAGGED, CHAINS = such(lambda structure: isinstance(structure, Flagged)), such(lambda s: isinstance(s, FlatChain))
+WITHOUT_GAPS = such(lambda structure: not structure.heads and not structure.holds(A_GAP).any())
 
 
 def every_range(length):
@@ -90,26 +97,32 @@ def lane_scores(template, given, offsets, n, lane):
 @cache
 def sub_hypergraphs(name, length):
     """Every sub-hypergraph with the mentions that have a path in it, as (type, first, end)."""
-    template = STRUCTURES[name].template(TYPES)
-    readers = {**dict.fromkeys(CHAINS, _chain_mentions), "semi_markov": _segments}
-    read = readers.get(name, _flagged_mentions)
+    structure = STRUCTURES[name]
+    template = structure.template(TYPES)
+    reader = next((reader for kind, reader in _READERS.items() if isinstance(structure, kind)), _mentions_with_path)
     return [
-        (choices, read([(t, template.edges[e].label) for t, e in choices], length))
+        (choices, reader(structure, [(t, template.edges[e]) for t, e in choices], length))
         for choices in reference.subgraphs(template, length)
     ]
 
 
-_MEANING = {"T-X": "", "T-O": "", "T-I": "S", "T-S": "S", "A": "", "I-X": "E", "I-I": "C", "I-IX": "EC"}
+def _mentions_with_path(structure, picked, length):
+    """What holds of every structure: a mention is there if what is picked keeps to a path of it."""
+    kinds = range(len(TYPES) if structure.joint else 1)
+    every = [(kind, *mention) for kind in kinds for mention in every_range(length)]
+    paths = structure.paths(table((0, *mention) for mention in every), TYPES)
+    number = {edge.label: i for i, edge in enumerate(structure.template(TYPES).edges)}
+    found = set()
+    for i, first in enumerate(paths.first.tolist()):
+        rows = paths.spread(i)
+        if all(rows[t - first, number[edge.label]] for t, edge in picked if first <= t < first + len(rows)):
+            found.add(every[i * len(every) // len(paths.first)])
+    return found
 
 
-def _flagged_mentions(labels, length):
+def _flagged_mentions(structure, picked, length):
     """A mention needs S at its first token, C at all but the last, E at the last; the type is that of the copy, 0."""
-    said = set()
-    for t, label in labels:
-        if label in _MEANING:
-            said |= {(t, letter) for letter in _MEANING[label]}
-        else:  # a separator, alone or after the one before it: S speaks of the next token
-            said |= {(t + (letter == "S"), letter) for letter in label.rpartition("-")[2]}
+    said = {(t + role.step, role.name) for t, edge in picked for role in edge.roles}
     return {
         (0, first, end)
         for first, end in every_range(length)
@@ -117,26 +130,25 @@ def _flagged_mentions(labels, length):
     }
 
 
-def _chain_mentions(labels, length):
-    """A mention is spelled by its tags, and no tag after it goes on."""
+def _chain_mentions(structure, picked, length):
+    """A mention is spelled by its tags, and no longer one is."""
     tags = ["O"] * length
-    for t, label in labels:
-        if " " not in label:
-            tags[t] = label
-    found = set()
-    for kind, first in product(range(len(TYPES)), range(length)):
-        name = TYPES[kind]
-        if tags[first] not in (f"B-{name}", f"U-{name}"):
-            continue
-        end = first + 1
-        while end < length and tags[end] in (f"I-{name}", f"L-{name}"):
-            end += 1
-        found.add((kind, first, end))
-    return found
+    for t, edge in picked:
+        if edge.roles:
+            tags[t] = edge.label
+    longest = {}
+    for kind, (first, end) in product(range(len(TYPES)), every_range(length)):
+        if tags[first:end] == [f"{letter}-{TYPES[kind]}" for letter in structure.spell(end - first)]:
+            longest[kind, first] = max(end, longest.get((kind, first), 0))
+    return {(*key, end) for key, end in longest.items()}
 
 
-def _segments(labels, length):
+def _segments(structure, picked, length):
     """A mention goes from where one is begun to the next end."""
+    labels = [(t, edge.label) for t, edge in picked]
     begun = {t: TYPES.index(label.rpartition(", ")[2]) for t, label in labels if label.rpartition(", ")[2] in TYPES}
     ends = sorted(t for t, label in labels if label.endswith(" end"))
     return {(kind, t, next(end for end in ends if end >= t) + 1) for t, kind in begun.items()}
+
+
+_READERS = {Flagged: _flagged_mentions, FlatChain: _chain_mentions, SemiMarkov: _segments}

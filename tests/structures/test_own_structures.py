@@ -26,7 +26,7 @@ from spanloom.structures.strands.structure import Shape, Stranded
 
 @dataclass(frozen=True)
 class Bioes(FlatChain):
-    name = "bioes"
+    name = "my_bioes"
     letters = "BIES"
 
     def spell(self, length):
@@ -248,7 +248,7 @@ def test_a_model_file_names_the_structure_and_holds_no_code(train, tmp_path, com
     assert "structure two_layers(short=2)" in told.stderr
     train("bio").save(tmp_path / "bio")
     assert load(tmp_path / "bio", structure=STRUCTURES["bio"]).predict(TRAIN) == train("bio").predict(TRAIN)
-    with pytest.raises(ModelError, match="a model of structure bio, but bioes was given"):
+    with pytest.raises(ModelError, match="a model of structure bio, but my_bioes was given"):
         load(tmp_path / "bio", structure=Bioes())
 
 

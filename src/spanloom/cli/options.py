@@ -5,9 +5,11 @@ Of training, `None` stands for what was not given, so that a configuration file 
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
+
+from spanloom.model.choices import StructureName
 
 ALL_CORES = -1  # results do not depend on the number of threads
 
@@ -120,8 +122,8 @@ Structure = Annotated[
     typer.Option(
         "--structure",
         metavar="NAME",
-        help="separators, shared, split, seven_tag, separator_states, mention_hypergraph, heads, semi_markov, bio, "
-        "bilou; perhaps with parameters, as in semi_markov(longest=6). [separators]",
+        help=f"{', '.join(get_args(StructureName))}; perhaps with parameters, as in semi_markov(longest=6). "
+        "[separators]",
     ),
 ]
 Components = Annotated[

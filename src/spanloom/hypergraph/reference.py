@@ -178,6 +178,22 @@ def kbest(template: Template, scores: Scores, count: int) -> list[tuple[float, t
     return [(score, tuple(sorted(choices))) for score, choices in ranked[Node(0, template.root)]]
 
 
+def listable(template: Template, most: int = 600) -> int:
+    """How many tokens, at most five, a text may have whose derivations are at most so many, and so its sub-hypergraphs.
+
+    >>> from spanloom.structures import STRUCTURES
+    >>> [listable(STRUCTURES[name].template(["x"])) for name in ("bio", "heads")]
+    [5, 2]
+    """
+    found = 1
+    for length in range(2, 6):
+        scores = [[0.0] * len(template.edges)] * length
+        if inside(template, scores, log_sum)[Node(0, template.root)] > math.log(most) + 1e-9:
+            break
+        found = length
+    return found
+
+
 def log_sum(terms: Sequence[float]) -> float:
     """The logarithm of the sum of exponentials; -inf for no terms.
 
