@@ -54,6 +54,7 @@ CONTENTS = {
         "docs/language-model",
         "docs/models/counting",
         "docs/models/examples",
+        "docs/models/own",
         "docs/ambiguity",
     ],
     "Reference": [

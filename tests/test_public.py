@@ -61,8 +61,8 @@ PUBLIC = {
     ),
     "spanloom.serve": "Limits Served bind is_loopback open_models serve url",
     "spanloom.structures": (
-        "Crowd Encoded MOST_MENTIONS MentionTable READINGS STRUCTURES Structure TokenMention chain_template "
-        "structure_of"
+        "Bilou Bio Crowd Encoded FlatChain Heads MOST_MENTIONS MentionHypergraph MentionTable READINGS STRUCTURES "
+        "SemiMarkov SeparatorStates Separators SevenTag Shared Split Structure TokenMention chain_template structure_of"
     ),
     "spanloom.tag": "",
     "spanloom.text": (

@@ -8,7 +8,7 @@ from typing import Any
 
 from spanloom.errors import UsageError
 from spanloom.structures.base import MOST_MENTIONS, READINGS, Crowd, Encoded, MentionTable, Structure, TokenMention
-from spanloom.structures.chain import Bilou, Bio, chain_template
+from spanloom.structures.chain import Bilou, Bio, FlatChain, chain_template
 from spanloom.structures.discontiguous import Shared, Split
 from spanloom.structures.heads import Heads
 from spanloom.structures.mention_hypergraph import MentionHypergraph
@@ -93,9 +93,20 @@ __all__ = [
     "MOST_MENTIONS",
     "READINGS",
     "STRUCTURES",
+    "Bilou",
+    "Bio",
     "Crowd",
     "Encoded",
+    "FlatChain",
+    "Heads",
+    "MentionHypergraph",
     "MentionTable",
+    "SemiMarkov",
+    "SeparatorStates",
+    "Separators",
+    "SevenTag",
+    "Shared",
+    "Split",
     "Structure",
     "TokenMention",
     "chain_template",
