@@ -146,7 +146,7 @@ def test_only_kernels_use_numba(module: Path) -> None:
 def test_kernels_are_compiled_in_one_way(module: Path) -> None:
     """A module of kernels knows kernels of its folder only: from their files the names of caches are made."""
     assert _OPTIONS == {"nogil": True, "error_model": "numpy"}
-    for node in ast.walk(tree(module)):
+    for node in tree(module).body:
         if isinstance(node, ast.FunctionDef):
             [decorator] = node.decorator_list
             assert ast.unparse(decorator).startswith((*DECORATORS, "partial(kernel, signature=")), node.name

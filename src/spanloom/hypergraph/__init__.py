@@ -8,11 +8,11 @@ from spanloom.hypergraph.engine import (
     Expectations,
     Floats,
     Ints,
-    Paths,
     Potentials,
     Ranking,
     Singles,
 )
+from spanloom.hypergraph.kernels_walks import Paths
 from spanloom.hypergraph.subgraphs import SubgraphEngine
 from spanloom.hypergraph.template import Child, Hyperedge, Role, Template
 

@@ -18,7 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.hypergraph.engine import Best, Edges, Engine, Floats, Ints, Paths, Potentials
+from spanloom.hypergraph.engine import Best, Edges, Engine, Floats, Ints, Potentials
+from spanloom.hypergraph.kernels_walks import Paths
 from spanloom.hypergraph.template import Role, Template
 
 Bools = NDArray[np.bool_]

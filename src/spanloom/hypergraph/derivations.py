@@ -14,14 +14,15 @@ from spanloom.hypergraph.engine import (
     Expectations,
     Floats,
     Ints,
-    Paths,
     Potentials,
     Ranking,
-    csr,
     pieces,
 )
-from spanloom.hypergraph.kernels_walks import Walk
+from spanloom.hypergraph.kernels_automaton import Automaton
+from spanloom.hypergraph.kernels_gold import Graph
+from spanloom.hypergraph.kernels_walks import Paths
 from spanloom.hypergraph.subgraphs import SubgraphEngine
+from spanloom.hypergraph.tables import csr
 from spanloom.hypergraph.template import Template
 from spanloom.hypergraph.walks import Walker
 from spanloom.parallel import parallel_map
@@ -37,17 +38,7 @@ class DerivationEngine(Engine):
     def __init__(self, template: Template) -> None:
         super().__init__(template)
         self.depth = _depth(template)
-        order = np.array([e for kind in template.kinds for e in template.edges_of(kind)], np.int64)
-        edges = [template.edges[e] for e in order]
-        kinds, names = template.kinds, template.roles
-        kind_ptr = np.cumsum([0, *(len(template.edges_of(kind)) for kind in kinds)]).astype(np.int64)
-        self._tables = (
-            kind_ptr, order,
-            *csr([[kinds.index(child.kind) for child in edge.children] for edge in edges]),
-            np.array([child.step for edge in edges for child in edge.children], np.int64), self._final,
-            *csr([[names.index(role.name) for role in edge.roles] for edge in edges]),
-            np.array([role.step for edge in edges for role in edge.roles], np.int64), self._constant[order],
-        )  # fmt: skip
+        self._automaton = _automaton(self._graph)
 
     def _sums(self, potentials: Potentials, offsets: Ints, n_jobs: int | None, wanted: bool) -> Expectations:
         roles, constants = potentials
@@ -57,9 +48,7 @@ class DerivationEngine(Engine):
         totals = np.zeros((sentences, len(constants), types))
 
         def run(piece: Ints) -> None:
-            kernels_derivations.sums(
-                roles, constants, piece, offsets, self._root, self._tables, log_partition, expected, totals
-            )
+            kernels_derivations.sums(roles, constants, piece, offsets, self._automaton, log_partition, expected, totals)
 
         parallel_map(run, pieces(sentences), n_jobs)
         return Expectations(log_partition, expected, totals.sum(0))
@@ -69,14 +58,7 @@ class DerivationEngine(Engine):
         return SubgraphEngine(self.template)
 
     def viterbi(self, potentials: Potentials, offsets: Ints, n_jobs: int | None = 1) -> Best:  # noqa: D102
-        tokens, _, types = potentials.roles.shape
-        best = Best(np.zeros((len(offsets) - 1, types)), np.empty((tokens, types, self.depth), np.int16))
-
-        def run(piece: Ints) -> None:
-            kernels_derivations.best(*potentials, piece, offsets, self._root, self._tables, best.score, best.edges)
-
-        parallel_map(run, pieces(len(offsets) - 1), n_jobs)
-        return best
+        return self._best(potentials, offsets, self._automaton, self.depth, n_jobs)
 
     def kbest(  # noqa: D102
         self, potentials: Potentials, offsets: Ints, sentence: int, kind: int, count: int
@@ -103,40 +85,42 @@ class DerivationEngine(Engine):
         if all(len(edge.children) <= 1 for edge in self.template.edges):
             # No node is shared, so both countings agree; expected visits are for paths through nodes that are.
             return self._subgraphs.path_probability(potentials, offsets, paths, n_jobs)
-        order = self._tables[1]
-        allowed = paths.allowed[:, order] > 0
+        allowed = paths.allowed[:, self._automaton.edge] > 0
         held, starts = self._nodes(allowed)
-        usable = allowed & held[:, np.repeat(np.arange(held.shape[1]), np.diff(self._tables[0]))]
+        usable = allowed & held[:, self._automaton.source]
         asked = np.arange(len(paths.sentence))
-        return self._walker.probabilities(potentials, offsets, paths, usable, starts, asked, n_jobs)
+        return Walker(self._automaton, late=True).probabilities(
+            potentials, offsets, paths, usable, starts, asked, n_jobs
+        )
 
     def _nodes(self, allowed: Bools) -> tuple[Bools, Bools]:
         """(M, V) the nodes of a path, of which not all hyperedges are allowed, and those where its flow begins.
 
         It begins at those that no other node of the path reaches at the same token, with their expected visits.
         """
-        kind_ptr, _, child_ptr, child_kind, child_step = self._tables[:5]
-        kinds = range(len(kind_ptr) - 1)
-        held = np.stack([~allowed[:, kind_ptr[v] : kind_ptr[v + 1]].all(1) for v in kinds], 1)
+        table = self._automaton
+        kinds = range(len(table.order))
+        held = np.stack([~allowed[:, table.first[v] : table.stop[v]].all(1) for v in kinds], 1)
         starts = held.copy()
-        for kind in kinds:
-            for choice in range(kind_ptr[kind], kind_ptr[kind + 1]):
-                for i in range(child_ptr[choice], child_ptr[choice + 1]):
-                    if child_step[i] == 0:
-                        starts[:, child_kind[i]] &= ~(held[:, kind] & allowed[:, choice])
+        for choice, kind in enumerate(table.source.tolist()):
+            for child in table.target[table.target_ptr[choice] : table.target_ptr[choice + 1]].tolist():
+                if child in kinds:
+                    starts[:, child] &= ~(held[:, kind] & allowed[:, choice])
         return held, starts
 
-    @cached_property
-    def _walker(self) -> Walker:
-        kind_ptr, order, child_ptr, child_kind, child_step, final, role_ptr, role, role_step, constant = self._tables
-        kinds = len(final)  # a node of the next token is a state, too
-        inner = np.append(0, np.cumsum(child_step == 0))
-        walk = Walk(
-            np.arange(kinds), kind_ptr, np.arange(len(order)), child_ptr,
-            child_kind + kinds * child_step, kinds + np.arange(kinds), final.astype(np.int64),
-            (inner[child_ptr[1:]] == inner[child_ptr[:-1]]).astype(np.uint8), role_ptr, role, role_step, constant,
-        )  # fmt: skip
-        return Walker(walk, 2 * kinds, self._root, late=True)
+
+def _automaton(graph: Graph) -> Automaton:
+    """States are the kinds, for nodes of this token, and once more for those of the next."""
+    kinds = len(graph.final)
+    edge = np.argsort(graph.head, kind="stable")
+    first, stop = (np.searchsorted(graph.head[edge], np.arange(2 * kinds), side) for side in ("left", "right"))
+    child = graph.child + kinds * graph.step
+    target_ptr, target = csr([child[graph.child_ptr[e] : graph.child_ptr[e + 1]].tolist() for e in edge])
+    nothing = np.zeros(0, np.int64)
+    return Automaton(
+        np.arange(kinds), first, stop, graph.head[edge], edge, target_ptr, target, np.zeros(1, np.int64), nothing,
+        graph.final.astype(np.int64), graph.root, np.arange(len(edge), dtype=np.int16), graph.hyperedges,
+    )  # fmt: skip
 
 
 def _depth(template: Template) -> int:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.errors import SpanloomError
-from spanloom.hypergraph import kernels_gold
+from spanloom.hypergraph import kernels_best, kernels_gold
+from spanloom.hypergraph.kernels_automaton import Automaton
+from spanloom.hypergraph.kernels_gold import Graph
+from spanloom.hypergraph.kernels_walks import Paths
+from spanloom.hypergraph.tables import csr, hyperedges_of
 from spanloom.hypergraph.template import Template
-from spanloom.parallel import even_ranges
+from spanloom.parallel import even_ranges, parallel_map
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -20,6 +23,8 @@ Ints = NDArray[np.int64]
 Edges = NDArray[np.int16]
 
 PIECES = 32  # work is cut into this many pieces, whatever the number of threads
+LANES = 64  # how many (sentence, type) pairs run side by side, to hide what a vector operation costs to begin
+_ROOM = 1 << 22  # bytes that the choices of lanes side by side may take
 
 
 class Potentials(NamedTuple):
@@ -73,40 +78,6 @@ class Ranking(NamedTuple):
     structures: tuple[tuple[tuple[int, int], ...], ...]
 
 
-class Paths(NamedTuple):
-    """Q questions: does a structure keep, from a token on, to certain hyperedges?
-
-    Args:
-        sentence: (Q,).
-        kind: (Q,) the type's number.
-        first: (Q,) the first token, counted in the sentence.
-        run_ptr: (Q + 1,) where the runs of each begin.
-        row: for each run, which follow one another, a row of ``allowed``.
-        size: for how many tokens in turn, at least 1.
-        allowed: (M, E) 1 where a hyperedge may be picked.
-    """
-
-    sentence: Ints
-    kind: Ints
-    first: Ints
-    run_ptr: Ints
-    row: Ints
-    size: Ints
-    allowed: NDArray[np.uint8]
-
-    @classmethod
-    def build(cls, sentence: Ints, kind: Ints, first: Ints, row: Ints, size: Ints, allowed: NDArray[np.uint8]) -> Paths:
-        """From (Q, P) rows and sizes of runs; those of no token are left out."""
-        kept = size > 0
-        run_ptr = np.concatenate([[0], np.cumsum(kept.sum(1))])
-        return cls(sentence, kind, first, run_ptr, row[kept], size[kept], allowed)
-
-    def spread(self, number: int) -> NDArray[np.uint8]:
-        """(S, E) what one of the paths allows at each of its tokens."""
-        runs = slice(self.run_ptr[number], self.run_ptr[number + 1])
-        return self.allowed[np.repeat(self.row[runs], self.size[runs])]
-
-
 class Engine(ABC):
     """A template with a way of counting. It holds no weights and may be shared between threads.
 
@@ -122,17 +93,14 @@ class Engine(ABC):
 
     def __init__(self, template: Template) -> None:
         self.template = template
-        self._root = template.kinds.index(template.root)
-        self._roles = csr([[template.roles.index(role.name) for role in edge.roles] for edge in template.edges])
-        self._role_step = np.array([role.step for edge in template.edges for role in edge.roles], np.int64)
         kinds = template.kinds
-        self._head = np.array([kinds.index(edge.head) for edge in template.edges], np.int64)
-        self._children = csr([[kinds.index(child.kind) for child in edge.children] for edge in template.edges])
-        self._child_step = np.array([child.step for edge in template.edges for child in edge.children], np.int64)
-        self._final = np.array([kind in template.final for kind in kinds], np.uint8)
-        constants = template.constants
-        self._constant = np.array(
-            [-1 if edge.constant is None else constants.index(edge.constant) for edge in template.edges], np.int64
+        self._graph = Graph(
+            kinds.index(template.root),
+            np.array([kinds.index(edge.head) for edge in template.edges], np.int64),
+            *csr([[kinds.index(child.kind) for child in edge.children] for edge in template.edges]),
+            np.array([child.step for edge in template.edges for child in edge.children], np.int64),
+            np.array([kind in template.final for kind in kinds], np.uint8),
+            hyperedges_of(template.edges, template),
         )
 
     def log_partition(self, potentials: Potentials, offsets: Ints, n_jobs: int | None = 1) -> Floats:
@@ -150,6 +118,25 @@ class Engine(ABC):
     @abstractmethod
     def viterbi(self, potentials: Potentials, offsets: Ints, n_jobs: int | None = 1) -> Best:
         """The best structure of each sentence and type."""
+
+    def _best(
+        self, potentials: Potentials, offsets: Ints, automaton: Automaton, depth: int, n_jobs: int | None
+    ) -> Best:
+        """The best structures, ``depth`` hyperedges a token at most."""
+        tokens, _, types = potentials.roles.shape
+        lengths = np.repeat(np.diff(offsets), types)
+        order = np.argsort(-lengths, kind="stable")
+        order = order[: np.count_nonzero(lengths)]
+        sentence, kind = np.divmod(order, types)
+        bounds = _groups(lengths[order], len(automaton.order))
+        best = Best(np.zeros((len(offsets) - 1, types)), np.full((tokens, types, depth), -1, np.int16))
+
+        def run(piece: Ints) -> None:
+            groups = bounds[piece[0] : piece[-1] + 2]
+            kernels_best.best(*potentials, groups, sentence, kind, offsets, automaton, best.score, best.edges)
+
+        parallel_map(run, pieces(len(bounds) - 1), n_jobs)
+        return best
 
     @abstractmethod
     def kbest(self, potentials: Potentials, offsets: Ints, sentence: int, kind: int, count: int) -> Ranking:
@@ -179,7 +166,7 @@ class Engine(ABC):
         if self.counting == "derivations":  # a shared node counts once for each parent: go from node to node
             return self._count(edges, offsets, sentences, np.zeros((0, 0, 0), np.float32))
         constants = np.zeros((len(self.template.constants), edges.shape[1]))
-        kernels_gold.count_constants(edges, sentences, offsets, self._constant, constants)
+        kernels_gold.count_constants(edges, sentences, offsets, self._graph.hyperedges.constant, constants)
         return constants
 
     def log_probability(self, potentials: Potentials, offsets: Ints, edges: Edges) -> Floats:
@@ -196,20 +183,20 @@ class Engine(ABC):
     def _count(self, edges: Edges, offsets: Ints, sentences: Ints, roles: Singles) -> Floats:
         constants = np.zeros((len(self.template.constants), edges.shape[1]))
         wrong = kernels_gold.count_roles(
-            edges, sentences, offsets, self._root, self._head, *self._children, self._child_step,
-            self._final, *self._roles, self._role_step, self._constant, self.counting == "derivations", roles,
-            constants,
-        )  # fmt: skip
+            edges, sentences, offsets, self._graph, self.counting == "derivations", roles, constants
+        )
         if wrong >= 0:
             raise SpanloomError(f"hyperedges at token {wrong} are not those of the nodes reached there")
         return constants
 
 
-def csr(rows: Iterable[list[int]]) -> tuple[Ints, Ints]:
-    """Rows of numbers in compressed form."""
-    rows = list(rows)
-    ptr = np.cumsum([0, *map(len, rows)]).astype(np.int64)
-    return ptr, np.array([value for row in rows for value in row], np.int64)
+def _groups(lengths: Ints, states: int) -> Ints:
+    """Bounds of lanes that run side by side: as many as have room for the choices of their states, and one at least."""
+    bounds = [0]
+    while bounds[-1] < len(lengths):
+        fit = _ROOM // (4 * states * int(lengths[bounds[-1]]))
+        bounds.append(min(bounds[-1] + min(max(fit, 1), LANES), len(lengths)))
+    return np.array(bounds, np.int64)
 
 
 def pieces(count: int) -> list[Ints]:

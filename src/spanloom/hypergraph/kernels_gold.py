@@ -1,31 +1,60 @@
 """Kernels that count the roles and constants of given sub-hypergraphs, such as the gold ones."""
 
-import numpy as np
+from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.hypergraph.kernels_automaton import Hyperedges
 from spanloom.kernels import kernel
 
 
+class Graph(NamedTuple):
+    """E hyperedges of a template with V kinds.
+
+    Args:
+        root: a kind.
+        head: (E,) kinds.
+        child_ptr: (E + 1,) where the children of each begin.
+        child: their kinds.
+        step: 0 for a child at this token, 1 at the next.
+        final: (V,) 1 for kinds that are leaves past the last token.
+        hyperedges: what scores them.
+    """
+
+    root: int
+    head: NDArray[np.int64]
+    child_ptr: NDArray[np.int64]
+    child: NDArray[np.int64]
+    step: NDArray[np.int64]
+    final: NDArray[np.uint8]
+    hyperedges: Hyperedges
+
+
 @kernel
-def count_roles(
-    edges, sentences, offsets, root, head, child_ptr, child_kind, child_step, final, role_ptr, role_index, role_step,
-    edge_constant, unfold, roles, constants,
-):  # fmt: skip
+def count_roles(edges, sentences, offsets, graph, unfold, roles, constants):
     """Add up how often each role and constant occurs; with ``unfold``, a shared node once for each parent.
 
     Args:
         edges: (T, K, D) hyperedges picked at each token, parents first, -1 for no more.
+        sentences: which.
+        offsets: (N + 1,) first token of each sentence.
+        graph: the template.
         roles: (T, R, K), added to; no rows if only constants are wanted.
         constants: (C, K), added to.
 
     Returns:
         The first token whose hyperedges are not those of the nodes reached there; -1 if all is well.
     """
+    head, final, hyperedges = graph.head, graph.final, graph.hyperedges
     kinds = len(final)
     for n in sentences:
         start, end = offsets[n], offsets[n + 1]
         for k in range(edges.shape[1]):
             now = np.zeros(kinds)
-            now[root] = 1.0
+            now[graph.root] = 1.0
             following = np.zeros(kinds)
             for row in range(start, end):
                 for d in range(edges.shape[2]):
@@ -36,21 +65,21 @@ def count_roles(
                     if times == 0.0:
                         return row
                     now[head[e]] = 0.0
-                    for i in range(child_ptr[e], child_ptr[e + 1]):
-                        if row + child_step[i] == end and not final[child_kind[i]]:
+                    for i in range(graph.child_ptr[e], graph.child_ptr[e + 1]):
+                        if row + graph.step[i] == end and not final[graph.child[i]]:
                             return row
-                        if child_step[i]:
-                            following[child_kind[i]] += times
+                        if graph.step[i]:
+                            following[graph.child[i]] += times
                         else:
-                            now[child_kind[i]] += times
+                            now[graph.child[i]] += times
                     counted = times if unfold else 1.0
-                    if edge_constant[e] >= 0:
-                        constants[edge_constant[e], k] += counted
+                    if hyperedges.constant[e] >= 0:
+                        constants[hyperedges.constant[e], k] += counted
                     if len(roles) == 0:
                         continue
-                    for i in range(role_ptr[e], role_ptr[e + 1]):
-                        if row + role_step[i] < end:
-                            roles[row + role_step[i], role_index[i], k] += counted
+                    for i in range(hyperedges.role_ptr[e], hyperedges.role_ptr[e + 1]):
+                        if row + hyperedges.step[i] < end:
+                            roles[row + hyperedges.step[i], hyperedges.role[i], k] += counted
                 for v in range(kinds):
                     if now[v] > 0.0:  # a node was reached and chose nothing
                         return row

@@ -47,18 +47,18 @@ def _exponentials(scores, starts, ends, types, longest, safe):
 
 
 @kernel_only
-def _weigh(w, base, p, token, lanes, lanes_next, tables):
-    _, _, _, _, _, bundle_ptr, bundle_edge, role_ptr, role_index, role_step, varying, edge_constant, _ = tables
-    for e in varying:
+def _weigh(w, base, p, token, lanes, lanes_next, automaton):
+    bundle_ptr, bundle_edge, hyperedges = automaton.bundle_ptr, automaton.bundle_edge, automaton.hyperedges
+    for e in hyperedges.varying:
         for lane in range(lanes):
             w[e, lane] = base[e, lane]
-        for i in range(role_ptr[e], role_ptr[e + 1]):
-            r = role_index[i]
-            step = role_step[i]
+        for i in range(hyperedges.role_ptr[e], hyperedges.role_ptr[e + 1]):
+            r = hyperedges.role[i]
+            step = hyperedges.step[i]
             for lane in range(lanes_next if step else lanes):
                 w[e, lane] *= p[token + step, r, lane]
     for i in range(len(bundle_ptr) - 1):
-        bundle = len(edge_constant) + i
+        bundle = len(hyperedges.constant) + i
         for lane in range(lanes):
             w[bundle, lane] = 0.0
         for j in range(bundle_ptr[i], bundle_ptr[i + 1]):
@@ -67,41 +67,41 @@ def _weigh(w, base, p, token, lanes, lanes_next, tables):
 
 
 @kernel_only
-def _pull(b, beta, token, lanes, w, tables):
+def _pull(b, beta, token, lanes, w, automaton):
     """Inside scores of a token's states, from those of the next token's entries."""
-    source, target, choice, exit_state = tables[:4]
+    source, target, edge = automaton.source, automaton.target, automaton.edge
+    exits = len(automaton.order)
     for s in range(len(b)):
         for lane in range(lanes):
             b[s, lane] = 0.0
-    for x in range(len(exit_state)):
+    for x in range(len(automaton.accept)):
         for lane in range(lanes):
-            b[exit_state[x], lane] = beta[token + 1, x, lane]
+            b[exits + x, lane] = beta[token + 1, x, lane]
     for i in range(len(source) - 1, -1, -1):
-        s, d, e = source[i], target[i], choice[i]
+        s, d, e = source[i], target[i], edge[i]
         for lane in range(lanes):
             b[s, lane] += w[e, lane] * b[d, lane]
 
 
 @kernel_only
-def _scale(values, picked, lanes, result, safe, logarithm):
-    """Scale the picked rows to sum 1, into ``result``; add the logarithm of the sum."""
+def _scale(values, begin, lanes, result, safe, logarithm):
+    """Scale rows from ``begin`` on to sum 1, into ``result``; add the logarithm of the sum."""
     for lane in range(lanes):
         total = 0.0
         for x in range(len(result)):
-            total += values[picked[x], lane]
+            total += values[begin + x, lane]
         logarithm[lane] += np.log(total)
         inverse = 1.0 / total
         for x in range(len(result)):
-            value = values[picked[x], lane] * inverse
+            value = values[begin + x, lane] * inverse
             result[x, lane] = value
             safe[lane] &= value >= _TINIEST or value == 0.0
 
 
 @kernel_only
-def _inside(beta, log_partition, safe, base, p, w, b, starts, ends, types, tables):
+def _inside(beta, log_partition, safe, base, p, w, b, starts, ends, types, automaton):
     """Scaled inside scores of entries, (T + 1, S, lanes), and log_partition of each lane."""
-    exit_state, accept, root = tables[3], tables[4], tables[12]
-    entries = len(exit_state)
+    accept, entries = automaton.accept, len(automaton.accept)
     for lane in range(len(log_partition)):
         log_partition[lane] = 0.0
     lanes_next = 0
@@ -110,20 +110,21 @@ def _inside(beta, log_partition, safe, base, p, w, b, starts, ends, types, table
         for x in range(entries):
             for lane in range(lanes_next, lanes):
                 beta[token + 1, x, lane] = accept[x]
-        _weigh(w, base, p, token, lanes, lanes_next, tables)
-        _pull(b, beta, token, lanes, w, tables)
-        _scale(b, np.arange(entries), lanes, beta[token], safe, log_partition)
+        _weigh(w, base, p, token, lanes, lanes_next, automaton)
+        _pull(b, beta, token, lanes, w, automaton)
+        _scale(b, 0, lanes, beta[token], safe, log_partition)
         lanes_next = lanes
     for lane in range(lanes_next):
-        log_partition[lane] += np.log(beta[0, root, lane])
+        log_partition[lane] += np.log(beta[0, automaton.root, lane])
 
 
 @kernel_only
-def _prepare(scores, constants, starts, ends, types, states, entries, bundles, edge_constant):
+def _prepare(scores, constants, starts, ends, types, automaton):
+    edge_constant = automaton.hyperedges.constant
     longest = ends[0] - starts[0]
     lanes = len(starts) * types
     edges = len(edge_constant)
-    base = np.ones((edges + bundles, lanes))
+    base = np.ones((edges + len(automaton.bundle_ptr) - 1, lanes))
     safe = np.ones(lanes, np.bool_)
     for e in range(edges):
         if edge_constant[e] >= 0:
@@ -132,12 +133,12 @@ def _prepare(scores, constants, starts, ends, types, states, entries, bundles, e
                 base[e, lane] = np.exp(score)
                 safe[lane] &= abs(score) <= _LARGEST or score == -np.inf
     p = _exponentials(scores, starts, ends, types, longest, safe)
-    beta = np.empty((longest + 1, entries, lanes))
-    return safe, base, p, base.copy(), beta, np.empty((states, lanes)), np.empty(lanes)
+    beta = np.empty((longest + 1, len(automaton.accept), lanes))
+    return safe, base, p, base.copy(), beta, np.empty((len(automaton.first), lanes)), np.empty(lanes)
 
 
 @kernel
-def sums(scores, constants, group_ptr, order, offsets, states, tables, log_partition, safely, expected, totals):
+def sums(scores, constants, group_ptr, order, offsets, automaton, log_partition, safely, expected, totals):
     """log_partition of each sentence and type and, where ``expected`` has rows, expected counts.
 
     Args:
@@ -146,28 +147,24 @@ def sums(scores, constants, group_ptr, order, offsets, states, tables, log_parti
         group_ptr: groups of sentences, as ranges of ``order``.
         order: sentences, longest first within a group.
         offsets: (N + 1,) first token of each sentence.
-        states: number of the automaton's states.
-        tables: the automaton and the roles of its hyperedges.
+        automaton: the tables, with bundles.
         log_partition: (N, K), filled in.
         safely: (N, K), made false where a lane must be computed again; nothing of it is in ``expected`` and ``totals``.
         expected: (T, R, K) expected role counts, filled in; no rows if they are not wanted.
         totals: (groups, C, K) expected counts of constants, filled in.
     """
-    source, target, choice, exit_state, _, bundle_ptr, bundle_edge = tables[:7]
-    role_ptr, role_index, role_step, varying, edge_constant, root = tables[7:]
-    bundles = len(bundle_ptr) - 1
-    entries = len(exit_state)
-    types = scores.shape[2]
-    edges = len(edge_constant)
+    source, target, edge = automaton.source, automaton.target, automaton.edge
+    bundle_ptr, bundle_edge, hyperedges = automaton.bundle_ptr, automaton.bundle_edge, automaton.hyperedges
+    edge_constant, role_ptr = hyperedges.constant, hyperedges.role_ptr
+    states, entries, exits = len(automaton.first), len(automaton.accept), len(automaton.order)
+    edges, bundles, types = len(edge_constant), len(bundle_ptr) - 1, scores.shape[2]
     for g in range(len(group_ptr) - 1):
         sentences = order[group_ptr[g] : group_ptr[g + 1]]
         starts, ends = np.empty(len(sentences), np.int64), np.empty(len(sentences), np.int64)
         for j in range(len(sentences)):
             starts[j], ends[j] = offsets[sentences[j]], offsets[sentences[j] + 1]
-        safe, base, p, w, beta, b, log_z = _prepare(
-            scores, constants, starts, ends, types, states, entries, bundles, edge_constant
-        )
-        _inside(beta, log_z, safe, base, p, w, b, starts, ends, types, tables)
+        safe, base, p, w, beta, b, log_z = _prepare(scores, constants, starts, ends, types, automaton)
+        _inside(beta, log_z, safe, base, p, w, b, starts, ends, types, automaton)
         for lane in range(len(log_z)):
             log_partition[sentences[lane // types], lane % types] = log_z[lane]
             safely[sentences[lane // types], lane % types] = safe[lane] and np.isfinite(log_z[lane])
@@ -182,13 +179,13 @@ def sums(scores, constants, group_ptr, order, offsets, states, tables, log_parti
         norm = np.empty(lanes_all)
         entry = np.zeros((entries, lanes_all))
         for lane in range(lanes_all):
-            entry[root, lane] = 1.0
+            entry[automaton.root, lane] = 1.0
         for token in range(ends[0] - starts[0]):
             reach = _reach(starts, ends, len(starts), token)
             lanes = reach * types
             lanes_next = _reach(starts, ends, reach, token + 1) * types
-            _weigh(w, base, p, token, lanes, lanes_next, tables)
-            _pull(b, beta, token, lanes, w, tables)
+            _weigh(w, base, p, token, lanes, lanes_next, automaton)
+            _pull(b, beta, token, lanes, w, automaton)
             for lane in range(lanes):
                 z = 0.0
                 for x in range(entries):
@@ -202,7 +199,7 @@ def sums(scores, constants, group_ptr, order, offsets, states, tables, log_parti
                     for lane in range(lanes):
                         count[e, lane] = 0.0
             for i in range(len(source)):
-                s, d, e = source[i], target[i], choice[i]
+                s, d, e = source[i], target[i], edge[i]
                 for lane in range(lanes):
                     a[d, lane] += a[s, lane] * w[e, lane]
                 # hyperedges without roles weigh the same at each token: their sum is weighed at the end
@@ -221,16 +218,16 @@ def sums(scores, constants, group_ptr, order, offsets, states, tables, log_parti
                     elif edge_constant[e] >= 0:
                         for lane in range(lanes):
                             share[e, lane] += count[edges + i, lane]
-            _scale(a, exit_state, lanes, entry, safe, unused)
-            for e in varying:
+            _scale(a, exits, lanes, entry, safe, unused)
+            for e in hyperedges.varying:
                 for lane in range(lanes):
                     count[e, lane] *= w[e, lane]
                 if edge_constant[e] >= 0:
                     for lane in range(lanes):
                         share[e, lane] += count[e, lane]
                 for i in range(role_ptr[e], role_ptr[e + 1]):
-                    r = role_index[i]
-                    step = role_step[i]
+                    r = hyperedges.role[i]
+                    step = hyperedges.step[i]
                     for j in range((lanes_next if step else lanes) // types):
                         row = starts[j] + token + step
                         for k in range(types):

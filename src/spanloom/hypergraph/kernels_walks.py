@@ -16,45 +16,55 @@ entries, as where a thousand mentions cover one another, the products of 16 matr
 once, and a run takes the largest that lie within it: paths of total length n^2 are walked in n log n steps.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spanloom.hypergraph.kernels_automaton import Automaton, score_all
 from spanloom.kernels import kernel, kernel_only, kernel_only_no_refcount
 
 _HELD = 1 << 20  # probabilities of choices that are kept; those of other tokens are computed when they are needed
 _LEAST = 1e-300  # a flow below it is none: a float64 holds it with fewer digits, and computes with it slowly
 _SHORTEST = 16  # tokens of the shortest product
 
+Ints = NDArray[np.int64]
 
-class Walk(NamedTuple):
-    """D states that choose, those before others that lead to them, and their C choices.
+
+class Paths(NamedTuple):
+    """Q questions: does a structure keep, from a token on, to certain hyperedges?
 
     Args:
-        source: (D,) the states.
-        choice_ptr: (D + 1,) where the choices of each begin.
-        edge: (C,) the hyperedge that is scored.
-        target_ptr, target: the states that a choice leads to.
-        exit: (X,) the state that stands for each entry of the next token; state x is entry x of this one.
-        accept: (X,) 1 where the text may end before this entry.
-        arrives: (C,) 1 where a path that ends at this token ends with this choice.
-        role_ptr, role, role_step: the roles of each hyperedge.
-        constant: the constant of each hyperedge, -1 for none.
+        sentence: (Q,).
+        kind: (Q,) the type's number.
+        first: (Q,) the first token, counted in the sentence.
+        run_ptr: (Q + 1,) where the runs of each begin.
+        row: for each run, which follow one another, a row of ``allowed``.
+        size: for how many tokens in turn, at least 1.
+        allowed: (M, E) 1 where a hyperedge may be picked.
     """
 
-    source: NDArray[np.int64]
-    choice_ptr: NDArray[np.int64]
-    edge: NDArray[np.int64]
-    target_ptr: NDArray[np.int64]
-    target: NDArray[np.int64]
-    exit: NDArray[np.int64]
-    accept: NDArray[np.int64]
-    arrives: NDArray[np.uint8]
-    role_ptr: NDArray[np.int64]
-    role: NDArray[np.int64]
-    role_step: NDArray[np.int64]
-    constant: NDArray[np.int64]
+    sentence: Ints
+    kind: Ints
+    first: Ints
+    run_ptr: Ints
+    row: Ints
+    size: Ints
+    allowed: NDArray[np.uint8]
+
+    @classmethod
+    def build(cls, sentence: Ints, kind: Ints, first: Ints, row: Ints, size: Ints, allowed: NDArray[np.uint8]) -> Paths:
+        """From (Q, P) rows and sizes of runs; those of no token are left out."""
+        kept = size > 0
+        run_ptr = np.concatenate([[0], np.cumsum(kept.sum(1))])
+        return cls(sentence, kind, first, run_ptr, row[kept], size[kept], allowed)
+
+    def spread(self, number: int) -> NDArray[np.uint8]:
+        """(S, E) what one of the paths allows at each of its tokens."""
+        runs = slice(self.run_ptr[number], self.run_ptr[number + 1])
+        return self.allowed[np.repeat(self.row[runs], self.size[runs])]
 
 
 class Span(NamedTuple):
@@ -77,32 +87,55 @@ class Span(NamedTuple):
     base: NDArray[np.int64]
 
 
+class Sentence(NamedTuple):
+    """A sentence and a type, and what is known of its tokens.
+
+    Args:
+        scores, constants: potentials.
+        start, end: its rows in ``scores``.
+        kind: the type.
+        automaton: the tables, without bundles.
+        ahead: (T + 1, X) inside scores of entries.
+        b: (S,) room for those of a token's states.
+        own: (E,) room for scores of hyperedges.
+        chance: (slots, C) the probability of each choice at its state, for some tokens.
+        held: (slots,) for which.
+    """
+
+    scores: NDArray[np.float32]
+    constants: NDArray[np.float32]
+    start: int
+    end: int
+    kind: int
+    automaton: Automaton
+    ahead: NDArray[np.float64]
+    b: NDArray[np.float64]
+    own: NDArray[np.float64]
+    chance: NDArray[np.float64]
+    held: NDArray[np.int64]
+
+
 @kernel_only_no_refcount
 def _fill(token, at):
     """The probabilities of a token's choices, which ``at.chance[slot]`` then holds; returns the slot."""
-    scores, constants, start, end, k, walk, ahead, b, own, chance, held = at
-    slot = token % len(held)
-    if held[slot] == token:
+    slot = token % len(at.held)
+    if at.held[slot] == token:
         return slot
-    held[slot] = token
-    p = chance[slot]
-    for e in range(len(own)):
-        value = np.float64(constants[walk.constant[e], k]) if walk.constant[e] >= 0 else 0.0
-        for i in range(walk.role_ptr[e], walk.role_ptr[e + 1]):
-            row = start + token + walk.role_step[i]
-            if row < end:
-                value += scores[row, walk.role[i], k]
-        own[e] = value
+    at.held[slot] = token
+    automaton, b, p = at.automaton, at.b, at.chance[slot]
+    exits = len(automaton.order)
+    score_all(at.own, at.scores, at.constants, at.start + token, at.end, at.kind, automaton.hyperedges)
     b[:] = -np.inf
-    for x in range(len(walk.exit)):
-        b[walk.exit[x]] = ahead[token + 1, x]
-    for j in range(len(walk.source) - 1, -1, -1):
-        first, stop = walk.choice_ptr[j], walk.choice_ptr[j + 1]
+    for x in range(len(automaton.accept)):
+        b[exits + x] = at.ahead[token + 1, x]
+    for j in range(exits - 1, -1, -1):
+        s = automaton.order[j]
+        first, stop = automaton.first[s], automaton.stop[s]
         top = -np.inf
         for c in range(first, stop):
-            value = own[walk.edge[c]]
-            for i in range(walk.target_ptr[c], walk.target_ptr[c + 1]):
-                value += b[walk.target[i]]
+            value = at.own[automaton.edge[c]]
+            for i in range(automaton.target_ptr[c], automaton.target_ptr[c + 1]):
+                value += b[automaton.target[i]]
             p[c] = value
             top = max(top, value)
         total = 0.0
@@ -110,54 +143,58 @@ def _fill(token, at):
             p[c] = np.exp(p[c] - top) if top > -np.inf else 0.0
             total += p[c]
         if top > -np.inf:
-            b[walk.source[j]] = top + np.log(total)
+            b[s] = top + np.log(total)
             for c in range(first, stop):
                 p[c] /= total
     return slot
 
 
 @kernel_only_no_refcount
-def _step(flow, a, p, usable, walk):
+def _step(flow, a, p, usable, automaton):
     """Lead a flow through one token by usable choices; returns how much reaches its last state there."""
+    exits = len(automaton.order)
     a[:] = 0.0
     for x in range(len(flow)):
         a[x] = flow[x]
     arrived = 0.0
-    for j in range(len(walk.source)):
-        whole = a[walk.source[j]]
+    for j in range(exits):
+        s = automaton.order[j]
+        whole = a[s]
         if whole < _LEAST:
             continue
-        for c in range(walk.choice_ptr[j], walk.choice_ptr[j + 1]):
+        for c in range(automaton.first[s], automaton.stop[s]):
             if not usable[c]:
                 continue
             part = whole * p[c]
-            if walk.arrives[c]:
+            arrives = True
+            for i in range(automaton.target_ptr[c], automaton.target_ptr[c + 1]):
+                a[automaton.target[i]] += part
+                arrives &= automaton.target[i] >= exits
+            if arrives:
                 arrived += part
-            for i in range(walk.target_ptr[c], walk.target_ptr[c + 1]):
-                a[walk.target[i]] += part
     for x in range(len(flow)):
-        flow[x] = a[walk.exit[x]]
+        flow[x] = a[exits + x]
     return arrived
 
 
 @kernel_only
-def _visits(visits, a, usable, root, late, at):
+def _visits(visits, a, usable, late, at):
     """The flow into each entry at each token: the probability of being there or, ``late``, the expected visits."""
-    start, end, walk = at[2], at[3], at[5]
     flow = np.zeros(visits.shape[1])
-    flow[root] = 1.0
-    for token in range(end - start):
+    flow[at.automaton.root] = 1.0
+    for token in range(at.end - at.start):
         slot = _fill(token, at)
         for x in range(len(flow)):
             visits[token, x] = flow[x]
-        _step(flow, a, at[9][slot], usable, walk)
+        _step(flow, a, at.chance[slot], usable, at.automaton)
         for x in range(len(flow) if late else 0):
             visits[token, x] = a[x]
 
 
 @kernel_only
-def _lasting(usable, entries, states, walk):
+def _lasting(usable, automaton):
     """The entries at which a flow can be between two steps of a run."""
+    entries, states = len(automaton.accept), len(automaton.first)
     lasting = np.ones(entries, np.bool_)
     flow, a = np.empty(entries), np.empty(states)
     likely = np.ones(len(usable))
@@ -170,7 +207,7 @@ def _lasting(usable, entries, states, walk):
                 continue
             flow[:] = 0.0
             flow[x] = 1.0
-            _step(flow, a, likely, usable, walk)
+            _step(flow, a, likely, usable, automaton)
             for y in range(entries):
                 if flow[y] > 0.0 and lasting[y]:
                     reached[y] = leads[x] = True
@@ -183,19 +220,19 @@ def _lasting(usable, entries, states, walk):
 
 
 @kernel_only
-def _plan(span, queries, first, run_ptr, run_row, run_size, usable, states, walk):
+def _plan(span, queries, paths, usable, automaton):
     """Which rows are worth products: fills in ``span``, and returns how many numbers they are."""
-    entries = len(walk.exit)
+    entries = len(automaton.accept)
     total = np.zeros(len(usable), np.int64)
     high = np.zeros(len(usable), np.int64)
     span.low[:] = 1 << 62
     span.products[:] = 0
     for q in queries:
-        token = first[q]
-        for i in range(run_ptr[q], run_ptr[q + 1]):
-            row, after = run_row[i], token + run_size[i]
-            if run_size[i] > _SHORTEST:
-                total[row] += run_size[i]
+        token = paths.first[q]
+        for i in range(paths.run_ptr[q], paths.run_ptr[q + 1]):
+            row, after = paths.row[i], token + paths.size[i]
+            if paths.size[i] > _SHORTEST:
+                total[row] += paths.size[i]
                 span.low[row] = min(span.low[row], token + 1)
                 high[row] = max(high[row], after - 1)
             token = after
@@ -203,7 +240,7 @@ def _plan(span, queries, first, run_ptr, run_row, run_size, usable, states, walk
     for row in range(len(usable)):
         if total[row] <= entries * (high[row] - span.low[row]):
             continue
-        lasting = _lasting(usable[row], entries, states, walk)
+        lasting = _lasting(usable[row], automaton)
         size = len(lasting)
         if size == 0:
             continue
@@ -223,7 +260,7 @@ def _multiply(span, row, usable, products, a, at):
     """The products of a row: of ``span.width`` tokens side by side from ``span.low``, of twice as many, and so on."""
     size, count, width = span.size[row], span.products[row], span.width[row]
     members = span.member[row, :size]
-    flows = np.empty((size, len(at[5].exit)))
+    flows = np.empty((size, len(at.automaton.accept)))
     area = size * size
     base = span.base[row]
     for block in range(count):
@@ -233,7 +270,7 @@ def _multiply(span, row, usable, products, a, at):
         for token in range(span.low[row] + block * width, span.low[row] + (block + 1) * width):
             slot = _fill(token, at)
             for i in range(size):
-                _step(flows[i], a, at[9][slot], usable, at[5])
+                _step(flows[i], a, at.chance[slot], usable, at.automaton)
         for i in range(size):
             for j in range(size):
                 products[base + block * area + i * size + j] = flows[i, members[j]]
@@ -284,70 +321,62 @@ def _leap(flow, one, two, token, stop, row, span, products):
 
 
 @kernel
-def path_probability(
-    scores, constants, offsets, sentence, kind, first, run_ptr, run_row, run_size, usable, starts, order, span, root,
-    late, states, edges, walk, probability,
-):  # fmt: skip
+def path_probability(scores, constants, offsets, paths, starts, order, span, late, automaton, probability):
     """The probability of each path or, ``late``, how often a derivation is expected to hold it, 1 at most.
 
     Args:
-        sentence: (Q,) the sentence of each path.
-        kind: (Q,) its type.
-        first: (Q,) its first token, in the sentence.
-        run_ptr: (Q + 1,) where its runs begin.
-        run_row: the row of ``usable`` for each run.
-        run_size: for how many tokens.
-        usable: (M, C) 1 where a choice may be picked; one more row allows all.
+        scores: (T, R, K) role scores.
+        constants: (C, K) scores of constants.
+        offsets: (N + 1,) first token of each sentence.
+        paths: Q of them; ``allowed`` is here of choices, and one more row allows all.
         starts: (M, X) 1 for the entries where a path may begin.
         order: paths sorted by sentence and type, and then by token, so that inside scores are computed once.
         span: room for what `_plan` says of each row.
-        root: the entry at the first token.
         late: whether ``visits`` counts what comes to an entry from its own token.
-        states, edges: how many there are.
-        walk: the tables.
+        automaton: the tables, without bundles.
         probability: (Q,), filled in.
     """
-    entries, choices = len(walk.exit), len(walk.edge)
+    entries, choices, states = len(automaton.accept), len(automaton.edge), len(automaton.first)
+    usable = paths.allowed
     longest = 0
     for q in order:
-        longest = max(longest, offsets[sentence[q] + 1] - offsets[sentence[q]])
+        longest = max(longest, offsets[paths.sentence[q] + 1] - offsets[paths.sentence[q]])
     slots = min(longest, max(_SHORTEST, _HELD // max(choices, 1)))
     ahead, visits = np.empty((longest + 1, entries)), np.empty((longest, entries))
-    b, own, a = np.empty(states), np.empty(edges), np.empty(states)
+    b, own, a = np.empty(states), np.empty(len(automaton.number)), np.empty(states)
     chance, held = np.empty((slots, choices)), np.empty(slots, np.int64)
     flow, one, two = np.empty(entries), np.empty(entries), np.empty(entries)
     i = 0
     while i < len(order):
-        n, k = sentence[order[i]], kind[order[i]]
+        n, k = paths.sentence[order[i]], paths.kind[order[i]]
         j = i
-        while j < len(order) and sentence[order[j]] == n and kind[order[j]] == k:
+        while j < len(order) and paths.sentence[order[j]] == n and paths.kind[order[j]] == k:
             j += 1
-        start, end = offsets[n], offsets[n + 1]
-        at = (scores, constants, start, end, k, walk, ahead, b, own, chance, held)
+        at = Sentence(scores, constants, offsets[n], offsets[n + 1], k, automaton, ahead, b, own, chance, held)
         held[:] = -1
         for x in range(entries):
-            ahead[end - start, x] = 0.0 if walk.accept[x] else -np.inf
-        for token in range(end - start - 1, -1, -1):
+            ahead[at.end - at.start, x] = 0.0 if automaton.accept[x] else -np.inf
+        for token in range(at.end - at.start - 1, -1, -1):
             _fill(token, at)
             for x in range(entries):
                 ahead[token, x] = b[x]
-        _visits(visits, a, usable[len(usable) - 1], root, late, at)
-        products = np.empty(_plan(span, order[i:j], first, run_ptr, run_row, run_size, usable, states, walk))
+        _visits(visits, a, usable[len(usable) - 1], late, at)
+        products = np.empty(_plan(span, order[i:j], paths, usable, automaton))
         for row in range(len(usable)):
             if span.products[row] > 0:
                 _multiply(span, row, usable[row], products, a, at)
         for q in order[i:j]:
-            token, arrived = first[q], 0.0
+            token, arrived = paths.first[q], 0.0
             for x in range(entries):
-                flow[x] = visits[token, x] if starts[run_row[run_ptr[q]], x] else 0.0
-            for run in range(run_ptr[q], run_ptr[q + 1]):
-                row, begin, stop = run_row[run], token, token + run_size[run]
+                flow[x] = visits[token, x] if starts[paths.row[paths.run_ptr[q]], x] else 0.0
+            for run in range(paths.run_ptr[q], paths.run_ptr[q + 1]):
+                row, begin, stop = paths.row[run], token, token + paths.size[run]
                 while token < stop:
                     after = token
                     if token > begin:  # from here on the flow is where `_lasting` says
                         after = _leap(flow, one, two, token, stop - 1, row, span, products)
                     if after == token:
-                        arrived = _step(flow, a, chance[_fill(token, at)], usable[row], walk)
+                        arrived = _step(flow, a, chance[_fill(token, at)], usable[row], automaton)
                         after += 1
                     token = after
             probability[q] = min(1.0, arrived)

@@ -9,13 +9,17 @@ however many parents share a node. A linear chain, a multigraph, and the frontie
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.errors import UsageError
+from spanloom.hypergraph.tables import csr
 from spanloom.hypergraph.template import Hyperedge, Template
 
 Ints = NDArray[np.int64]
@@ -28,29 +32,33 @@ class Arcs(NamedTuple):
     Args:
         source: (A,) the state that an arc leaves; arcs stand in order of their sources' stages, then of choices.
         target: (A,) the state that it reaches.
-        choice: (A,) what is chosen.
+        choice: (A,) what is chosen: a hyperedge, "nothing" or, from then on, a bundle of hyperedges.
+        bundle_ptr, bundle_edge: the hyperedges of each bundle.
     """
 
     source: Ints
     target: Ints
     choice: Ints
+    bundle_ptr: Ints
+    bundle_edge: Ints
 
 
 class Program(NamedTuple):
     """The automaton of a template, repeated at each token.
 
-    States are numbered so that the first S are the *entries*: the frontiers with which a token can begin.
+    The first X states are the *entries*, the frontiers with which a token can begin; the last X are the *exits*, with
+    nothing pending, whose next frontier is that of the entry in the same place.
 
     Args:
         arcs: one for each hyperedge that a state can choose. One more hyperedge than the template has stands for
             "nothing to choose", where a structure has ended early.
-        bundled: the same with arcs between the same states bundled: choices up to E are hyperedges, the others bundles
-            of them, whose weights are summed before the arcs are followed.
-        bundle_ptr, bundle_edge: the hyperedges of each bundle.
+        bundled: the same with all arcs between the same states bundled, to sum their weights before they are followed.
+        runs: the same with arcs bundled of which no other arc of their source stands between, so that of equal arcs
+            the first has the first hyperedge.
         orders: bundled arcs in runs of one source, the last stages first, and in runs of one target, the first stages
             first.
-        exit: (S,) the state with nothing pending whose next frontier is this entry.
-        accept: (S,) 1 where the text may end before this entry.
+        order: the states that are no exits, by stage.
+        accept: (X,) 1 where the text may end before this entry.
         states: the number of states.
         depth: the largest number of hyperedges that one path picks at a token: the D axis.
         root: the entry at the first token.
@@ -58,10 +66,9 @@ class Program(NamedTuple):
 
     arcs: Arcs
     bundled: Arcs
-    bundle_ptr: Ints
-    bundle_edge: Ints
+    runs: Arcs
     orders: tuple[Ints, Ints]
-    exit: Ints
+    order: Ints
     accept: Ints
     states: int
     depth: int
@@ -77,10 +84,10 @@ def compile_program(template: Template) -> Program:
     >>> from spanloom.hypergraph import Child, Hyperedge
     >>> program = compile_program(Template(("A",), "A", frozenset({"A"}), (
     ...     Hyperedge("heads", "A", (Child("A", 1),)), Hyperedge("tails", "A", (Child("A", 1),)))))
-    >>> program.states, [column.tolist() for column in program.arcs], program.bundle_edge.tolist()
-    (2, [[0, 0], [1, 1], [0, 1]], [0, 1])
+    >>> program.states, [column.tolist() for column in program.arcs]
+    (2, [[0, 0], [1, 1], [0, 1], [0], []])
     >>> [column.tolist() for column in program.bundled]  # hyperedges are 0 and 1, 2 is "none", 3 is the bundle
-    [[0], [1], [3]]
+    [[0], [1], [3], [0, 2], [0, 1]]
     """
     rank = {kind: i for i, kind in enumerate(template.kinds)}
     entries = {frozenset({template.root}): None}
@@ -145,27 +152,29 @@ def _number(
     )
     order = {state: i for i, state in enumerate(inner)}
     arcs = sorted(arcs, key=lambda arc: (order[arc[0]], arc[2]))
-    for state in inner:
-        number(state, False)
-    exits = [number((frozenset(), entry), True) for entry in entries]
-    target = [number(state, not state[0]) for _, state, _ in arcs]
-    source = [number(state, False) for state, _, _ in arcs]
-    edges = [edge for _, _, edge in arcs]
-
+    dead = [state for _, state, _ in arcs if state[0] and state not in order]
+    stages = list(dict.fromkeys([*(number(state, False) for state in [*inner, *dead]), *range(len(entries))]))
+    for entry in entries:
+        number((frozenset(), entry), True)
+    single = [((number(tail, False), number(head, not head[0])), [edge]) for tail, head, edge in arcs]
     longest = np.zeros(len(numbers), np.int64)
-    for tail, head in zip(source, target, strict=True):
-        longest[head] = max(longest[head], longest[tail] + 1)
-    bundled, bundle_ptr, bundle_edge = _bundle(list(zip(source, target, edges, strict=True)), len(template.edges) + 1)
+    for (source, target), _ in single:
+        longest[target] = max(longest[target], longest[source] + 1)
+    between: dict[tuple[int, int], list[int]] = {}
+    for ends, edge in single:
+        between.setdefault(ends, []).extend(edge)
+    runs = [(ends, [edge for _, [edge] in run]) for ends, run in groupby(single, itemgetter(0))]
+    edges = len(template.edges) + 1
+    bundled = _arcs(between.items(), edges)
     return Program(
-        arcs=Arcs(np.array(source, np.int64), np.array(target, np.int64), np.array(edges, np.int64)),
+        arcs=_arcs(single, edges),
         bundled=bundled,
-        bundle_ptr=bundle_ptr,
-        bundle_edge=bundle_edge,
+        runs=_arcs(runs, edges),
         orders=(
             np.arange(len(bundled.source))[::-1].copy(),
             np.lexsort((bundled.target, longest[bundled.target])),
         ),
-        exit=np.array(exits, np.int64),
+        order=np.array(stages, np.int64),
         accept=np.array([entry <= template.final for entry in entries], np.int64),
         states=len(numbers),
         depth=int(longest.max(initial=1)),
@@ -173,20 +182,15 @@ def _number(
     )
 
 
-def _bundle(arcs: list[tuple[int, int, int]], edges: int) -> tuple[Arcs, Ints, Ints]:
-    """Arcs between the same states as one, and the hyperedges of each bundle."""
-    between: dict[tuple[int, int], list[int]] = {}
-    for source, target, edge in arcs:
-        between.setdefault((source, target), []).append(edge)
-    number: dict[tuple[int, ...], int] = {}
-    choices = [
-        group[0] if len(group) == 1 else edges + number.setdefault(tuple(group), len(number))
-        for group in between.values()
+def _arcs(groups: Iterable[tuple[tuple[int, int], list[int]]], edges: int) -> Arcs:
+    """Arcs from source, target and hyperedges, of which there are so many; those of several become bundles."""
+    ends, picked = zip(*groups, strict=True)
+    bundles: dict[tuple[int, ...], int] = {}
+    choice = [
+        group[0] if len(group) == 1 else edges + bundles.setdefault(tuple(group), len(bundles)) for group in picked
     ]
-    sources, targets = zip(*between, strict=True)
-    ptr = np.cumsum([0, *map(len, number)]).astype(np.int64)
-    members = np.array([edge for group in number for edge in group], np.int64)
-    return Arcs(*(np.array(column, np.int64) for column in (sources, targets, choices))), ptr, members
+    source, target = np.array(ends, np.int64).T.copy()
+    return Arcs(source, target, np.array(choice, np.int64), *csr(map(list, bundles)))
 
 
 def parts(template: Template) -> list[Template]:

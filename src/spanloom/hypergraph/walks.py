@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.hypergraph import kernels_walks
-from spanloom.hypergraph.engine import PIECES, Floats, Ints, Paths, Potentials
-from spanloom.hypergraph.kernels_walks import Span, Walk
+from spanloom.hypergraph.engine import PIECES, Floats, Ints, Potentials
+from spanloom.hypergraph.kernels_automaton import Automaton
+from spanloom.hypergraph.kernels_walks import Paths, Span
 from spanloom.parallel import parallel_map
 
 
@@ -18,15 +19,11 @@ class Walker:
     """What finds the probability of paths.
 
     Args:
-        walk: the tables.
-        states: how many a token has.
-        root: the entry at the first token.
+        automaton: the tables, without bundles.
         late: whether a path begins at what also comes to an entry from its own token, as where nodes are entries.
     """
 
-    walk: Walk
-    states: int
-    root: int
+    automaton: Automaton
     late: bool
 
     def probabilities(
@@ -46,20 +43,22 @@ class Walker:
         """
         chances = np.ones(len(paths.sentence))
         picked = np.concatenate([usable, np.ones((1, usable.shape[1]), bool)]).astype(np.uint8)
+        questions = paths._replace(allowed=picked)
         begins = starts.astype(np.uint8)
 
         def run(piece: Ints) -> None:
             kernels_walks.path_probability(
-                *potentials, offsets, paths.sentence, paths.kind, paths.first, paths.run_ptr, paths.row, paths.size,
-                picked, begins, piece, self._room(len(picked)), self.root, self.late, self.states,
-                len(self.walk.constant), self.walk, chances,
+                *potentials, offsets, questions, begins, piece, self._room(len(picked)), self.late, self.automaton,
+                chances,
             )  # fmt: skip
 
         parallel_map(run, _pieces(paths, asked), n_jobs)
         return chances
 
     def _room(self, rows: int) -> Span:
-        return Span(np.zeros((rows, len(self.walk.exit)), np.int64), *(np.zeros(rows, np.int64) for _ in range(5)))
+        return Span(
+            np.zeros((rows, len(self.automaton.accept)), np.int64), *(np.zeros(rows, np.int64) for _ in range(5))
+        )
 
 
 def _pieces(paths: Paths, asked: Ints) -> list[Ints]:

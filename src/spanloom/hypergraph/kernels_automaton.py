@@ -1,0 +1,81 @@
+"""The tables that kernels of both engines work on, and the scores of hyperedges."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.kernels import kernel_only_no_refcount
+
+
+class Hyperedges(NamedTuple):
+    """What the scores of E hyperedges are made of.
+
+    Args:
+        constant: (E,) the number of a constant, -1 for none.
+        role_ptr: (E + 1,) where the roles of each begin.
+        role: their numbers.
+        step: 0 for a role of this token, 1 for one of the next.
+        varying: the hyperedges that have roles.
+    """
+
+    constant: NDArray[np.int64]
+    role_ptr: NDArray[np.int64]
+    role: NDArray[np.int64]
+    step: NDArray[np.int64]
+    varying: NDArray[np.int64]
+
+
+class Automaton(NamedTuple):
+    """S states of a token, and C choices that lead from state to state.
+
+    The first X states are *entries*, in which a token can begin; the last X are *exits*: state S - X + x is entry x of
+    the next token. For sub-hypergraphs a state is a set of nodes (see `program`) and a choice leads to one state. For
+    derivations states are the nodes of a token and those of the next, and a choice leads to a hyperedge's children.
+
+    Args:
+        order: (S - X,) the states that are no exits, each before those that it leads to.
+        first, stop: (S,) the choices of each state, as a range.
+        source: (C,) the state that chooses.
+        edge: (C,) what is scored: a hyperedge or, from E on, a bundle.
+        target_ptr: (C + 1,) where the targets of each choice begin.
+        target: the states that it leads to.
+        bundle_ptr, bundle_edge: hyperedges between the same states, of which one is picked, for each bundle.
+        accept: (X,) 1 where the text may end before this entry.
+        root: the entry at the first token.
+        number: (E,) what a hyperedge is called in the template, -1 where nothing is picked.
+        hyperedges: what scores them.
+    """
+
+    order: NDArray[np.int64]
+    first: NDArray[np.int64]
+    stop: NDArray[np.int64]
+    source: NDArray[np.int64]
+    edge: NDArray[np.int64]
+    target_ptr: NDArray[np.int64]
+    target: NDArray[np.int64]
+    bundle_ptr: NDArray[np.int64]
+    bundle_edge: NDArray[np.int64]
+    accept: NDArray[np.int64]
+    root: int
+    number: NDArray[np.int16]
+    hyperedges: Hyperedges
+
+
+@kernel_only_no_refcount
+def score(e, scores, constants, row, end, k, hyperedges):
+    """The score of a hyperedge at a token; roles of the token past the last count nothing."""
+    value = np.float64(constants[hyperedges.constant[e], k]) if hyperedges.constant[e] >= 0 else 0.0
+    for i in range(hyperedges.role_ptr[e], hyperedges.role_ptr[e + 1]):
+        if row + hyperedges.step[i] < end:
+            value += scores[row + hyperedges.step[i], hyperedges.role[i], k]
+    return value
+
+
+@kernel_only_no_refcount
+def score_all(w, scores, constants, row, end, k, hyperedges):
+    """The scores of all hyperedges at a token."""
+    for e in range(len(hyperedges.constant)):
+        w[e] = score(e, scores, constants, row, end, k, hyperedges)
