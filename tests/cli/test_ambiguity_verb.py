@@ -92,6 +92,16 @@ def test_on_data_as_json(command, corpus):
     assert found["structures"]["bio"]["subsets"]["all"]["lost"]
 
 
+def test_one_structure_with_several_parameters(command, corpus):
+    chosen = ["shared", "shared(components=1)"]
+    line = [part for text in chosen for part in ("--structure", text)]
+    found = values(command("ambiguity", corpus / "train.jsonl", *line, "--json"))["structures"]
+    assert list(found) == chosen
+    assert [found[text]["subsets"]["discontiguous"]["sentences"] for text in chosen] == [1, 1]
+    assert not found["shared"]["subsets"]["all"]["lost"]
+    assert found["shared(components=1)"]["subsets"]["all"]["lost"]
+
+
 def test_what_else_is_to_be_said_goes_to_standard_error(command, tmp_path):
     record = {"text": "No pain.", "mentions": [{"type": "x", "spans": [[3, 7]]}] * 2}
     path = tmp_path / "twice.jsonl"

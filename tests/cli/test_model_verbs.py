@@ -7,6 +7,8 @@ import math
 
 import pytest
 
+from spanloom import load
+
 
 @pytest.fixture(scope="module")
 def predictions(command, model, corpus, tmp_path_factory):
@@ -147,6 +149,30 @@ def test_train_with_a_config_and_flags(command, corpus, tmp_path):
     shown = json.loads(command("inspect", tmp_path / "model", "--json").stdout)
     assert (shown["parameters"]["structure"], shown["parameters"]["epochs"]) == ("bio", 3)
     assert shown["parameters"]["random_state"] == 4
+
+
+def test_parameters_of_a_structure_are_part_of_its_text(command, corpus, tmp_path):
+    config = tmp_path / "train.toml"
+    config.write_text(f'train = "{corpus / "train.jsonl"}"\nstructure = "shared(components=2)"\nepochs = 1\n')
+    line = ["train", "recognizer", "--config", config, "--features", "small", "--quiet", "--output"]
+    for name, options in {
+        "file": [],
+        "line": ["--structure", "semi_markov( longest=4 )"],
+        "beside": ["--structure", "shared", "--components", "2"],
+    }.items():
+        result = command(*line, tmp_path / name, *options)
+        assert (result.returncode, result.stdout) == (0, ""), result.stderr
+    found = [load(tmp_path / name).fitted.structure for name in ("file", "line", "beside")]
+    assert [str(structure) for structure in found] == [
+        "shared(components=2)", "semi_markov(longest=4)", "shared(components=2)"
+    ]  # fmt: skip
+    for options, message in (
+        (["--components", "4"], "structure is shared(components=2), but components beside it is 4; leave one out"),
+        (["--structure", "bio(x=1)"], "structure is 'bio(x=1)', with 'x=1'; expected no parameters"),
+    ):
+        refused = command(*line, tmp_path / "none", *options)
+        assert (refused.returncode, refused.stderr) == (2, f"spanloom: error: {message}\n")
+        assert not (tmp_path / "none").exists()
 
 
 def test_train_says_how_it_goes_on_plain_lines(command, corpus, tmp_path):

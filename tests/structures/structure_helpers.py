@@ -99,25 +99,30 @@ def sub_hypergraphs(name, length):
     """Every sub-hypergraph with the mentions that have a path in it, as (type, first, end)."""
     structure = STRUCTURES[name]
     template = structure.template(TYPES)
-    reader = next((reader for kind, reader in _READERS.items() if isinstance(structure, kind)), _mentions_with_path)
+    reader = next((reader for kind, reader in _READERS.items() if isinstance(structure, kind)), mentions_with_path)
     return [
         (choices, reader(structure, [(t, template.edges[e]) for t, e in choices], length))
         for choices in reference.subgraphs(template, length)
     ]
 
 
-def _mentions_with_path(structure, picked, length):
+def mentions_with_path(structure, picked, length):
     """What holds of every structure: a mention is there if what is picked keeps to a path of it."""
+    every, paths, number = _paths(structure, length)
+    found = set()
+    for i, (first, rows) in enumerate(paths):
+        if all(rows[t - first, number[edge.label]] for t, edge in picked if first <= t < first + len(rows)):
+            found.add(every[i * len(every) // len(paths)])
+    return found
+
+
+@cache
+def _paths(structure, length):
     kinds = range(len(TYPES) if structure.joint else 1)
     every = [(kind, *mention) for kind in kinds for mention in every_range(length)]
     paths = structure.paths(table((0, *mention) for mention in every), TYPES)
     number = {edge.label: i for i, edge in enumerate(structure.template(TYPES).edges)}
-    found = set()
-    for i, first in enumerate(paths.first.tolist()):
-        rows = paths.spread(i)
-        if all(rows[t - first, number[edge.label]] for t, edge in picked if first <= t < first + len(rows)):
-            found.add(every[i * len(every) // len(paths.first)])
-    return found
+    return every, [(first, paths.spread(i)) for i, first in enumerate(paths.first.tolist())], number
 
 
 def _flagged_mentions(structure, picked, length):

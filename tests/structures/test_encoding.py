@@ -16,6 +16,7 @@ from structure_helpers import (
     WITHOUT_GAPS,
     every_set,
     laid,
+    mentions_with_path,
     offsets_of,
     picks,
     quads,
@@ -135,6 +136,9 @@ def test_every_sub_hypergraph_is_read_and_written_again(name, length):
     for n, kind, first, end in quads(mentions):  # of the reading `all`
         listed[n].add((kind, first, end))
     assert listed == [with_path for _, with_path in every]
+    edge = structure.template(TYPES).edges
+    for (choices, _), own in zip(every, listed, strict=True):
+        assert mentions_with_path(structure, [(t, edge[e]) for t, e in choices], length) == own
 
 
 @st.composite

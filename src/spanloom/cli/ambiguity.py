@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,14 +40,8 @@ def run(
     if data is not None:
         if length is not None or against is not None:
             raise UsageError("--length and --against count encodings of any text; leave them out, or leave out DATA")
-        _compare(
-            data,
-            [structure_of(name, components=most) for name in structure or _COMPARED],
-            most,
-            input_format,
-            as_json,
-            quiet,
-        )
+        chosen = {text: structure_of(text, components=most) for text in structure or _COMPARED}
+        _compare(data, chosen, most, input_format, as_json, quiet)
         return
     if input_format is not None:
         raise UsageError("--input-format says how DATA is written, and there is no DATA")
@@ -116,7 +110,7 @@ def _name(part: Transition, state: frozenset[str]) -> str:
 
 def _against(counted: _Counted, other: _Counted) -> dict[str, Any]:
     """Of two upper bounds nothing follows, but where it is the same structure."""
-    same = counted.structure.name == other.structure.name
+    same = counted.structure == other.structure
     known = same or counted.exact or other.exact
     relation = "=" if same or (counted.exact and other.exact) else "at most" if counted.exact else "at least"
     return {
@@ -183,10 +177,11 @@ def _aligned(columns: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def _compare(
-    data: str, structures: Sequence[Structure], components: int, input_format: str | None, as_json: bool, quiet: bool
-) -> None:
+    data: str, structures: Mapping[str, Structure], components: int, input_format: str | None, as_json: bool,
+    quiet: bool,
+) -> None:  # fmt: skip
     documents = list(read(data, format=input_format))
-    results = {structure.name: read_back(documents, structure) for structure in structures}
+    results = {text: read_back(documents, structure) for text, structure in structures.items()}
     if as_json:
         found = {name: result.to_dict() for name, result in results.items()}
         print(json.dumps({"components": components, "structures": found}, indent=2))

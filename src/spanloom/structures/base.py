@@ -218,6 +218,15 @@ MOST_MENTIONS = 1000  # that the reading ``all`` gives of one sentence and type:
 GAP = "it has a gap; the structures shared, split and seven_tag hold gaps"
 
 
+def too_many_components(mentions: MentionTable, most: int) -> dict[int, str]:
+    """Why mentions of more components are lost."""
+    count = np.diff(mentions.ptr)
+    return {
+        i: f"it has {count[i]} components, and the model was made for at most {most}"
+        for i in np.flatnonzero(count > most).tolist()
+    }
+
+
 def drop_gaps(mentions: MentionTable) -> tuple[MentionTable, dict[int, str]]:
     """The mentions that have one range, and why the others are lost."""
     whole = mentions.contiguous

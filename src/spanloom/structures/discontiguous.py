@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spanloom.hypergraph import Ints
-from spanloom.structures.base import MOST_COMPONENTS, MentionTable, check_number
+from spanloom.structures.base import MOST_COMPONENTS, MentionTable, check_number, too_many_components
 from spanloom.structures.strands.pieces import ADVANCE, END, STAY, Pieces, component_pieces
 from spanloom.structures.strands.reading import Found, ranges
 from spanloom.structures.strands.structure import Shape, Stranded
@@ -60,11 +60,7 @@ class Discontiguous(Stranded):
 
     def refused(self, mentions: MentionTable) -> dict[int, str]:
         """Mentions of more components."""
-        count = np.diff(mentions.ptr)
-        return {
-            i: f"it has {count[i]} components, and the model was made for at most {self.components}"
-            for i in np.flatnonzero(count > self.components).tolist()
-        }
+        return too_many_components(mentions, self.components)
 
     def pieces(self, mentions: MentionTable) -> Pieces:
         """Components and gaps."""

@@ -19,6 +19,7 @@ from spanloom.structures.base import (
     MentionTable,
     check_number,
     no_heads,
+    too_many_components,
 )
 from spanloom.structures.chain import Chain
 from spanloom.structures.seven_tag_reading import BODY, HEAD, Runs, find_runs, number, read_all, read_enough
@@ -84,11 +85,7 @@ class SevenTag(Chain):
 
     def encode(self, mentions: MentionTable, offsets: Ints, types: Sequence[str]) -> Encoded:
         """As `Structure.encode`; mentions of more components are lost, and the shorter of two types that overlap."""
-        count = np.diff(mentions.ptr)
-        lost = {
-            i: f"it has {count[i]} components, and the model was made for at most {self.components}"
-            for i in np.flatnonzero(count > self.components).tolist()
-        }
+        lost = too_many_components(mentions, self.components)
         lost |= dict.fromkeys(_mixed(mentions, [i for i in range(len(mentions)) if i not in lost]), OVERLAP)
         keep = np.ones(len(mentions), bool)
         keep[list(lost)] = False
