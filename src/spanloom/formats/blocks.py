@@ -18,6 +18,7 @@ from spanloom.formats.source import decode, raw_lines
 
 NEW_DOCUMENT = "# newdoc"
 TEXT = "# text = "
+GLOBAL_COLUMNS = "# global.columns = "
 NOT_TAGGED = ("touching", "heads", "concepts", "scores", "ids")  # what tags have no place for
 _LINE_ENDS = str.maketrans("\r\n", "  ")
 
@@ -39,6 +40,8 @@ class Block:
         text: the sentence as it stands, if a comment says so.
         new: the identifier of the document that begins here, "" if it has none; ``None`` where none begins.
         number: of the first line.
+        numbered: whether a document begins here that is only numbered.
+        problems: of lines that could not be read.
     """
 
     lines: list[Line] = field(default_factory=list)
@@ -46,6 +49,8 @@ class Block:
     text: str | None = None
     new: str | None = None
     number: int = 0
+    numbered: bool = False
+    problems: list[Problem] = field(default_factory=list)
 
 
 def blocks(path: str | Path) -> Iterator[Block]:
@@ -116,47 +121,61 @@ def assemble(sentences: Sequence[Sentence], name: str, comments: Sequence[Sequen
     )  # fmt: skip
 
 
-def scan_blocks(path: str | Path, read: Any, *, whole: bool) -> Iterator[Scanned]:
+def scan_blocks(
+    path: str | Path,
+    found: Iterable[Block],
+    read: Callable[[Block], Sentence],
+    *,
+    whole: bool = False,
+    loose: bool = False,
+    stem: str = "",
+    told: Iterable[Problem] = (),
+) -> Iterator[Scanned]:
     """The documents of a file of blocks.
 
     Args:
         path: the file, or ``-``.
-        read: makes a `Sentence` of a block, or raises a `DataError` that names the line.
+        found: its blocks.
+        read: makes a `Sentence` of a block with lines, or raises a `DataError` that names the line.
         whole: whether a file without marks of documents is one document; else each of its sentences is one.
+        loose: whether comments are kept that no sentence follows.
+        stem: what documents that are only numbered are called, before their number.
+        told: what is to be said of the file, with its first document.
     """
     name = str(path)
     sentences: list[Sentence] = []
     comments: list[list[str]] = []
-    problems: list[Problem] = []
-    start, title, marked, found = None, "", False, False
+    problems = list(told)
+    start, title, marked, sound, count = None, "", False, True, 0
 
     def finish() -> Scanned:
-        wrong = any(problem.severity == "error" for problem in problems)
-        return Scanned(None if wrong else assemble(sentences, title, comments), list(problems), name, start)
+        return Scanned(assemble(sentences, title, comments) if sound else None, list(problems), name, start)
 
     try:
-        for block in blocks(path):
-            found = True
+        for block in found:
             if start is not None and (block.new is not None or not (whole or marked)):
                 yield finish()
-                sentences, comments, problems, start = [], [], [], None
-            if block.new is not None or start is None:
-                title, start = block.new or "", block.number
-                marked = marked or block.new is not None
+                sentences, comments, problems, start, sound = [], [], [], None, True
+            if start is None:
+                count += 1
+                title, start = f"{stem}-{count}" if block.numbered else block.new or "", block.number
+            marked = marked or block.new is not None
+            problems += [replace(problem, path=name) for problem in block.problems]
             if not block.lines:
+                if loose and any(not comment.startswith(GLOBAL_COLUMNS) for comment in block.comments):
+                    comments.append(block.comments)
                 continue
             try:
                 sentences.append(read(block))
-                comments.append(block.comments)
+                comments.append([comment for comment in block.comments if not comment.startswith(GLOBAL_COLUMNS)])
                 problems += [replace(problem, path=name) for problem in sentences[-1].problems]
             except DataError as error:
+                sound = False
                 problems.append(Problem("error", "columns", error.message, path=name, line=error.line))
     except DataError as error:
+        sound = False
         problems.append(Problem("error", "unreadable", error.message, path=name, line=error.line))
-    if start is not None or problems:
-        yield finish()
-    elif not found:
-        yield no_document(name, "one token a line")
+    yield finish() if count or problems else no_document(name, "one token a line")
 
 
 def stand_in(words: Iterable[str], text: str) -> list[tuple[int, int]] | None:

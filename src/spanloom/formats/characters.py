@@ -26,6 +26,7 @@ from spanloom.formats.blocks import (
     TEXT,
     Block,
     Sentence,
+    blocks,
     flat_mentions,
     new_document,
     one_line,
@@ -33,14 +34,14 @@ from spanloom.formats.blocks import (
     sentences_of,
     stand_in,
 )
-from spanloom.formats.layout import TAG, UNTYPED
+from spanloom.formats.layout import TAG, typed
 
 _BEFORE = {"B": "ES", "S": "ES", "I": "BI", "E": "BI"}  # what may stand before a place; ES also begins a sentence
 
 
 def scan(path: str | Path) -> Iterator[Scanned]:
     """The documents of a file of characters; their tokens are words."""
-    return scan_blocks(path, _sentence, whole=True)
+    return scan_blocks(path, blocks(path), _sentence, whole=True)
 
 
 def _sentence(block: Block) -> Sentence:
@@ -68,7 +69,7 @@ def _sentence(block: Block) -> Sentence:
         raise DataError(f"the characters do not stand in '{TEXT}{text[:40]}'", line=block.lines[0].number)
     starts = [start for (start, _), row in zip(offsets, rows, strict=True) if row[1] in "BS"]
     ends = [end for (_, end), row in zip(offsets, rows, strict=True) if row[1] in "ES"]
-    tags = [row[2] if "-" in row[2] or row[2] == "O" else f"{row[2]}-{UNTYPED}" for row in rows if len(row) == 3]
+    tags = [typed(row[2]) for row in rows if len(row) == 3]
     mentions = [(kind, offsets[first][0], offsets[end - 1][1]) for first, end, kind in from_tags(tags)]
     return Sentence(text, list(zip(starts, ends, strict=True)), {}, mentions)
 

@@ -13,6 +13,7 @@ from spanloom.errors import DataError, UsageError
 from spanloom.files.output import output_file, scratch_file, writing
 from spanloom.formats.base import BAD_TYPE, OTHER_TEXT, Losses, count_mention, count_meta, unwritable
 from spanloom.formats.blocks import (
+    GLOBAL_COLUMNS,
     NEW_DOCUMENT,
     NOT_TAGGED,
     TEXT,
@@ -25,7 +26,6 @@ from spanloom.formats.blocks import (
 from spanloom.formats.layout import is_comment
 
 DOCSTART = "-DOCSTART-"
-GLOBAL_COLUMNS = "# global.columns = "
 
 _SCHEMES = {"bio": to_bio, "bilou": to_bilou}
 _UNWRITABLE = re.compile(r"[\t\n\r]")

@@ -21,10 +21,12 @@ from spanloom.errors import DataError
 from spanloom.files.output import output_file
 from spanloom.formats.base import OTHER_TEXT, Format, Losses, Scanned, count_meta, unwritable
 from spanloom.formats.blocks import (
+    GLOBAL_COLUMNS,
     NEW_DOCUMENT,
     TEXT,
     Block,
     Sentence,
+    blocks,
     comments_above,
     flat_mentions,
     new_document,
@@ -33,9 +35,8 @@ from spanloom.formats.blocks import (
     sentences_of,
     stand_in,
 )
-from spanloom.formats.layout import TAG, UNTYPED, shown_names
+from spanloom.formats.layout import TAG, bad_tag, shown_names, typed
 
-GLOBAL = "# global.columns = "
 _STANDARD = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 _OURS = {"UPOS": "pos"}  # else our name of a column is its own in lower case
 _KEPT = _STANDARD[2:]
@@ -51,12 +52,11 @@ def scan(path: str | Path) -> Iterator[Scanned]:
 
     def read(block: Block) -> Sentence:
         for comment in block.comments:
-            if comment.startswith(GLOBAL):
-                names[:] = comment.removeprefix(GLOBAL).split()
-        block.comments = [comment for comment in block.comments if not comment.startswith(GLOBAL)]
+            if comment.startswith(GLOBAL_COLUMNS):
+                names[:] = comment.removeprefix(GLOBAL_COLUMNS).split()
         return _sentence(block, names)
 
-    return scan_blocks(path, read, whole=False)
+    return scan_blocks(path, blocks(path), read)
 
 
 class _Row(NamedTuple):
@@ -143,12 +143,10 @@ def _row(line: str, names: Sequence[str], number: int) -> _Row:
     tag = entity if entity is not None else in_misc[1] if in_misc else "O"
     tag = "O" if tag == "_" else tag
     if not TAG.fullmatch(tag):
-        message = f"found the tag {tag[:40]!r}, expected O or a letter of BIO, BILOU or BIOES, '-' and a type"
-        raise DataError(message, line=number)
-    tag = tag if "-" in tag or tag == "O" else f"{tag}-{UNTYPED}"
+        raise DataError(bad_tag(tag), line=number)
     fields["MISC"] = "|".join(part for part in misc.split("|") if not _DROPPED.match(part)) or "_"
     space = "" if "SpaceAfter=No" in misc.split("|") else " "
-    return _Row(number, int(match[1]), int(match[2] or match[1]), match[3] is None, fields, tag, space)
+    return _Row(number, int(match[1]), int(match[2] or match[1]), match[3] is None, fields, typed(tag), space)
 
 
 def _surface(rows: Sequence[_Row]) -> tuple[list[_Row], list[_Word]]:
@@ -212,7 +210,7 @@ def _text(tokens: Sequence[_Row], block: Block) -> tuple[str, list[tuple[int, in
 
 
 def _reads_as_comment(line: str) -> bool:
-    return line.startswith("# ") and not line.startswith((NEW_DOCUMENT, TEXT, GLOBAL))
+    return line.startswith("# ") and not line.startswith((NEW_DOCUMENT, TEXT, GLOBAL_COLUMNS))
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
@@ -223,7 +221,7 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     """
     losses = Losses()
     with output_file(path, force=force) as file:
-        file.write(f"{GLOBAL}{' '.join([*_STANDARD, 'NER'])}\n")
+        file.write(f"{GLOBAL_COLUMNS}{' '.join([*_STANDARD, 'NER'])}\n")
         for document in documents:
             file.write("".join(f"{line}\n" for line in _lines(document, path, losses)))
     return losses

@@ -13,7 +13,7 @@ from spanloom.errors import UsageError, clip
 TAG = re.compile(r"O|[BIESLUM](?:-.+)?")
 CHUNK = "chunk"  # the column of phrases in the files of CoNLL-2003
 _BEFORE_CHUNKS = {1: ["pos"], 2: ["lemma", "pos"]}  # how many columns stand between words and chunks: their names
-UNTYPED = "mention"  # the type of tags that are only a letter
+_UNTYPED = "mention"  # the type of tags that are only a letter
 _SPECIAL = ("word", "tag", "id", "_")
 _NUMBER = re.compile(r"[0-9]+")
 _NAMES = 120  # characters of the names of columns in a message
@@ -70,6 +70,16 @@ def shown_names(names: Sequence[str]) -> str:
     """
     shown = " ".join(names[:_NAMES])
     return shown if len(shown) <= _NAMES else shown[:_NAMES].rpartition(" ")[0] + " …"
+
+
+def typed(tag: str) -> str:
+    """A tag with a type, also where it is only a letter."""
+    return tag if "-" in tag or tag == "O" else f"{tag}-{_UNTYPED}"
+
+
+def bad_tag(tag: str) -> str:
+    """What is wrong with what is no `TAG`."""
+    return f"found the tag {clip(tag[:40])}, expected O or a letter of BIO, BILOU or BIOES, '-' and a type"
 
 
 def split(line: str, tabs: bool) -> list[str]:
