@@ -23,7 +23,7 @@ from spanloom.data import chinese_clinical, clinical
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, UsageError
 from spanloom.formats import from_record, read, to_record, validate, write
-from spanloom.formats.arrow_rows import from_row
+from spanloom.formats.arrow import from_row
 from spanloom.formats.record import parse_record
 
 SUFFIXES = (".parquet", ".arrow", ".feather")

@@ -25,10 +25,9 @@ from spanloom.formats.brat import BRAT
 from spanloom.formats.characters import CHARACTERS
 from spanloom.formats.columns import COLUMNS
 from spanloom.formats.conllu import CONLLU
-from spanloom.formats.folder import files_of, not_read, stem_in
-from spanloom.formats.foreign import advice
+from spanloom.formats.folder import advice, files_of, not_read, stem_in
 from spanloom.formats.jsonl import JSONL
-from spanloom.formats.label_studio_writer import LABEL_STUDIO
+from spanloom.formats.label_studio import LABEL_STUDIO
 from spanloom.formats.notices import Notices
 from spanloom.formats.pubtator import PUBTATOR
 from spanloom.formats.record import from_record, to_record

@@ -1,32 +1,222 @@
-"""Parquet and Arrow files: one document a row, in the columns of `spanloom.formats.arrow_rows`; extra ``arrow``.
+"""Parquet and Arrow files: one document a row; extra ``arrow``.
 
 Rows are read and written in batches. Arrow files of either kind are read (the file format, which is Feather 2, and the
 stream, which `datasets` keeps), and the file format is written. Numbers of rows stand for numbers of lines.
+
+The columns are BigBIO's, and beside them what BigBIO has no place for:
+
+======================================== =======================================================================
+column                                   holds
+======================================== =======================================================================
+``id``, ``document_id``                  the document's identifier, twice, as BigBIO has it
+``passages``                             the text: as one passage, or as the passages that it was read from
+``entities``                             mentions: ``offsets`` with a pair for each span, ``text`` with one string
+                                         for each, ``normalized`` concepts; beside BigBIO: ``head`` and ``score``
+``events``, ``coreferences``,            what BigBIO has there, if ``meta`` holds it in that form; else empty
+``relations``
+``tokens``, ``sentences``, ``columns``   as in native records; a column is its name and its values
+``meta``                                 the rest of ``Document.meta``, as JSON text
+======================================== =======================================================================
+
+Fried et al. (2022), "BigBio: A Framework for Data-Centric Biomedical Natural Language Processing", NeurIPS.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from spanloom.document import Document
+from spanloom.document import Document, Mention
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError
 from spanloom.extras import extra
 from spanloom.files import STDIO
 from spanloom.files.output import Sink, output_file
-from spanloom.formats.arrow_rows import arrow_schema, from_row, to_row
 from spanloom.formats.base import Format, Losses, Scanned, no_document, unwritable
-from spanloom.formats.record import parse_record
+from spanloom.formats.dialects import text_of_passages
+from spanloom.formats.json_text import loads
+from spanloom.formats.record import RECORD, parse_record
 from spanloom.formats.source import opened
 
+_FROM_META = ("events", "coreferences", "relations")
+_LISTS = ("entities", "mentions", "spans")  # lists of objects, whose absent fields stand as null in a table
+_CHECKED = {*RECORD, "document_id", "passages", "entities"} - {"meta"}  # whose values the parser of records checks
+_WHOLE = {"id": "text", "type": "text"}  # what the one passage is called, where the text is not divided
 _ROWS = 256  # in a batch
 _MAGIC = b"ARROW1"  # at the start of a file, and not of a stream
+
+
+def arrow_schema() -> Any:
+    """The names and types of the columns, a `pyarrow.Schema`.
+
+    Raises:
+        UsageError: pyarrow is missing.
+    """
+    with extra("arrow", "an Arrow table"):
+        import pyarrow as pa
+    string, pairs = pa.string(), pa.list_(pa.list_(pa.int32()))
+    names = pa.list_(pa.struct({"db_name": string, "db_id": string}))
+    piece = {"text": pa.list_(string), "offsets": pairs}
+    passage = {"id": string, "type": string, **piece}
+    arguments = pa.list_(pa.struct({"role": string, "ref_id": string}))
+    event = {"id": string, "type": string, "trigger": pa.struct(piece), "arguments": arguments}
+    relation = {"id": string, "type": string, "arg1_id": string, "arg2_id": string, "normalized": names}
+    lists = {
+        "passages": passage,
+        "entities": {**passage, "normalized": names, "head": pa.list_(pa.int32()), "score": pa.float64()},
+        "events": event,
+        "coreferences": {"id": string, "entity_ids": pa.list_(string)},
+        "relations": relation,
+    }
+    columns = pa.list_(pa.struct({"name": string, "values": pa.list_(string)}))
+    return pa.schema(
+        {"id": string, "document_id": string}
+        | {name: pa.list_(pa.struct(fields)) for name, fields in lists.items()}
+        | {"tokens": pairs, "sentences": pairs, "columns": columns, "meta": string}
+    )
+
+
+def to_row(document: Document, schema: Any, path: str | Path | None = None) -> dict[str, Any]:
+    """The row of a document.
+
+    Args:
+        document: whatever it holds, the row holds.
+        schema: of `arrow_schema`.
+        path: for messages.
+
+    Raises:
+        DataError: ``meta`` has no JSON form.
+    """
+    rest = dict(document.meta)
+    row: dict[str, Any] = {"id": document.id, "document_id": document.id, "passages": _passages(document)}
+    if row["passages"] is None:
+        text = {"text": [document.text], "offsets": [[0, len(document.text)]]}
+        row["passages"] = [_WHOLE | text]
+    else:
+        del rest["passages"]
+    row["entities"] = [_entity(mention, document.text) for mention in document.mentions]
+    for name in _FROM_META:
+        fits = bool(rest.get(name)) and _fits(rest[name], schema.field(name).type)
+        row[name] = rest.pop(name) if fits else []
+    row["tokens"] = None if document.tokens is None else document.tokens.tolist()
+    row["sentences"] = None if document.sentences is None else document.sentences.tolist()
+    row["columns"] = [{"name": name, "values": list(values)} for name, values in document.columns.items()]
+    try:
+        row["meta"] = json.dumps(rest, ensure_ascii=False, allow_nan=False) if rest else None
+    except (TypeError, ValueError, RecursionError) as error:
+        raise unwritable(document, f": meta cannot be written as JSON: {error}", path) from error
+    return row
+
+
+def _entity(mention: Mention, text: str) -> dict[str, Any]:
+    return {
+        "id": mention.id,
+        "type": mention.type,
+        "text": [text[start:end] for start, end in mention.spans],
+        "offsets": [[int(start), int(end)] for start, end in mention.spans],
+        "normalized": [_name(concept) for concept in mention.concepts],
+        "head": None if mention.head is None else list(map(int, mention.head)),
+        "score": None if mention.score is None else float(mention.score),
+    }
+
+
+def _name(concept: str) -> dict[str, str]:
+    prefix, colon, local = concept.partition(":")
+    return {"db_name": prefix, "db_id": local} if prefix and colon else {"db_name": "", "db_id": concept}
+
+
+def _passages(document: Document) -> list[dict[str, Any]] | None:
+    """The passages that the text was read from, if it still is what they make together."""
+    kept = document.meta.get("passages")
+    if not isinstance(kept, list) or not kept:
+        return None
+    try:
+        whole = [
+            {"id": passage["id"], "type": passage["type"], "offsets": passage["offsets"]}
+            | {"text": [document.text[start:end] for start, end in passage["offsets"]]}
+            for passage in kept
+            if passage.keys() == {"id", "type", "offsets"}
+        ]
+        sound = len(whole) == len(kept) and all(isinstance(p[key], str) for p in whole for key in ("id", "type"))
+    except (TypeError, KeyError, ValueError, AttributeError):  # whatever else it is
+        return None
+    divided = len(whole) > 1 or not _is_whole(whole)
+    return whole if sound and divided and text_of_passages(whole, []) == document.text else None
+
+
+def _is_whole(passages: object) -> bool:
+    """Whether these passages are the one that stands for a text that is not divided."""
+    if not isinstance(passages, list) or len(passages) != 1 or not isinstance(passages[0], Mapping):
+        return False
+    texts, rest = passages[0].get("text"), {k: v for k, v in passages[0].items() if k != "text"}
+    if not isinstance(texts, list) or len(texts) != 1 or not isinstance(texts[0], str):
+        return False
+    return bool(rest == _WHOLE | {"offsets": [[0, len(texts[0])]]})
+
+
+def _fits(value: object, kind: Any) -> bool:
+    """Whether a value comes back from a column of this type as it went in."""
+    import pyarrow as pa
+
+    try:
+        return bool(pa.array([value], kind).to_pylist() == [value])
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return False
+
+
+def from_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The record of a row: of `to_row`, of BigBIO, or of any other that `from_record` reads.
+
+    Values that JSON has no type for, such as dates, become text.
+
+    Raises:
+        DataError: ``meta`` is text, but not JSON.
+
+    >>> from_row({"text": "mild pain", "entities": [{"type": "problem", "offsets": [[5, 9]], "id": None}]})
+    {'text': 'mild pain', 'entities': [{'type': 'problem', 'offsets': [[5, 9]]}]}
+    """
+    record = {name: _plain(value, name) for name, value in row.items() if value is not None}
+    for name in _FROM_META:
+        if record.get(name) == []:
+            del record[name]
+    for name in _LISTS:
+        if isinstance(record.get(name), list):
+            record[name] = [_without_nulls(item) for item in record[name]]
+    if "text" not in record and _is_whole(record.get("passages")):
+        record["text"] = record.pop("passages")[0]["text"][0]
+    if isinstance(record.get("columns"), list):
+        record["columns"] = _columns(record["columns"])
+    if isinstance(record.get("meta"), str):
+        record["meta"] = loads(record["meta"].encode("utf-8"), "meta", line=1)
+    return record
+
+
+def _plain(value: Any, name: str = "") -> Any:
+    if name in _CHECKED or value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value if isinstance(value, float) and math.isfinite(value) else str(value)
+
+
+def _without_nulls(item: object) -> object:
+    return {k: v for k, v in item.items() if v is not None} if isinstance(item, Mapping) else item
+
+
+def _columns(value: list[Any]) -> object:
+    """Pairs of a name and values as an object; what is no such pair stays, for the reader of records to name."""
+    pairs = [item for item in value if isinstance(item, Mapping) and item.keys() == {"name", "values"}]
+    names = {item["name"] for item in pairs if isinstance(item["name"], str)}
+    return {item["name"]: item["values"] for item in pairs} if len(names) == len(value) else value
 
 
 def scan_parquet(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
@@ -137,9 +327,7 @@ def _batch(document: Document, schema: Any, path: str | Path | None) -> Any:
     import pyarrow as pa
 
     try:
-        return pa.RecordBatch.from_pylist([to_row(document, schema)], schema=schema)
-    except DataError as error:
-        raise DataError(error.message, path=path) from error
+        return pa.RecordBatch.from_pylist([to_row(document, schema, path)], schema=schema)
     except (pa.ArrowException, ValueError, TypeError) as error:
         raise unwritable(document, f" cannot be written: {error}", path) from error
 

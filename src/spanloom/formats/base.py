@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from spanloom.document import Document, Mention
 from spanloom.document.validate import Problem
-from spanloom.errors import DataError, clip
+from spanloom.errors import DataError, UsageError, clip
 
 # kinds of loss
 DISCONTIGUOUS = "discontiguous mentions"  # in formats that have no place for gaps
@@ -181,6 +182,16 @@ def count_concepts(losses: Losses, mention: Mention) -> None:
     """Count what is lost of a mention's concepts where a format holds each once, without white space around it."""
     losses.add(TWICE, len(mention.concepts) - len(set(mention.concepts)))
     losses.add(UNSTRIPPED, sum(concept != concept.strip() for concept in mention.concepts))
+
+
+def single(documents: Iterable[Document], path: str | Path, several: str) -> Document:
+    """The one document of an output that holds no more; `several` is what to say of more."""
+    found = list(islice(documents, 2))
+    if not found:
+        raise DataError("there is no document to write", path=path)
+    if len(found) > 1:
+        raise UsageError(several)
+    return found[0]
 
 
 def unwritable(document: Document, why: str, path: str | Path | None = None) -> DataError:

@@ -18,15 +18,13 @@ from spanloom.document import Document
 from spanloom.document.validate import Problem, Units, place_of
 from spanloom.errors import DataError, UsageError
 from spanloom.files import STDIO
-from spanloom.files.output import output_files, output_folder, writing
+from spanloom.files.output import output_files, output_folder
 from spanloom.files.staging import is_part
-from spanloom.formats.base import Format, Losses, Scanned, count_meta, count_unwritten, unwritable
-from spanloom.formats.file_names import free_name, unescaped
+from spanloom.formats.base import Format, Losses, Scanned, count_meta, count_unwritten, single, unwritable
+from spanloom.formats.file_names import free_name, put, unescaped
 from spanloom.formats.record import other_errors, surface_problem
 from spanloom.formats.source import decode, read_bytes
-from spanloom.formats.standoff import Annotations, collect, parse
-from spanloom.formats.standoff_repairs import settled
-from spanloom.formats.standoff_writer import render
+from spanloom.formats.standoff import Annotations, collect, parse, render, settled
 
 _BOM = "\ufeff"
 
@@ -144,33 +142,21 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
 
 def _write_pair(documents: Iterable[Document], path: Path, force: bool, losses: Losses) -> None:
     with output_files([path.with_suffix(".ann"), path.with_suffix(".txt")], force=force) as (ann, txt):
-        count = 0
-        for document in documents:
-            count += 1
-            if count > 1:
-                raise UsageError(f"{path} names one document, but there are several; name a folder")
-            text, lines = _contents(document, losses, path)
-            txt.write(text)
-            ann.write(lines)
-        if not count:
-            raise DataError("there is no document to write", path=path)
+        document = single(documents, path, f"{path} names one document, but there are several; name a folder")
+        text, lines = _contents(document, losses, path)
+        txt.write(text)
+        ann.write(lines)
 
 
 def _write_folder(documents: Iterable[Document], path: Path, force: bool, losses: Losses) -> None:
     with output_folder(path, force=force, may_replace=_is_brat_file) as folder:
         for old in sorted(path.rglob("*.conf")) if path.is_dir() else ():  # brat's own configuration stays
-            _put(folder / old.relative_to(path), read_bytes(old), path)
+            put(folder / old.relative_to(path), read_bytes(old), path)
         for number, document in enumerate(documents, start=1):
             name = free_name(folder, document, number, ".txt", path)
             text, lines = _contents(document, losses, path)
-            _put(folder / f"{name}.txt", text, path)
-            _put(folder / f"{name}.ann", lines, path)
-
-
-def _put(file: Path, content: str | bytes, path: Path) -> None:
-    with writing(path):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+            put(folder / f"{name}.txt", text, path)
+            put(folder / f"{name}.ann", lines, path)
 
 
 def _is_brat_file(path: Path) -> bool:

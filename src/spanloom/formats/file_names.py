@@ -8,6 +8,7 @@ from pathlib import Path
 
 from spanloom.document import Document
 from spanloom.errors import DataError, clip
+from spanloom.files.output import writing
 
 _ESCAPED = re.compile(r'[\x00-\x1f/\\:*?"<>|]|^\.|%(?=[01][0-9A-F]|2[2AEF5]|3[ACEF]|5C|7C)')
 _LONGEST = 255  # bytes of a name, on nearly all file systems
@@ -60,3 +61,10 @@ def free_name(folder: Path, document: Document, number: int, suffix: str, output
             f"two documents are called {clip(document.id)}; give each an identifier of its own", path=output
         )
     return name
+
+
+def put(file: Path, content: str | bytes, output: Path) -> None:
+    """Write one file of a folder that is being filled; ``output`` is what messages call the folder."""
+    with writing(output):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)

@@ -11,6 +11,8 @@ from typing import Any
 from spanloom.errors import DataError, clip
 from spanloom.formats.source import decode
 
+_SHOWN = 60  # characters of a wrong value in a message
+
 
 def loads(raw: bytes, path: str | Path, line: int | None = None) -> object:
     r"""A value of JSON, strictly: no field twice, no ``NaN``, no number that is too large, no half of a character.
@@ -51,6 +53,21 @@ def loads(raw: bytes, path: str | Path, line: int | None = None) -> object:
         message = "the JSON is nested too deeply; expected a document's record"
         raise DataError(message, path=path, line=line) from error
     return record
+
+
+def not_as_expected(name: str, value: object, expected: str) -> str:
+    """What to say of a value of the wrong kind, or one that is missing.
+
+    >>> not_as_expected("offset", "x", "an integer"), not_as_expected("offset", None, "an integer")
+    ('offset is "x", expected an integer', 'offset is missing, expected an integer')
+    """
+    if value is None:
+        return f"{name} is missing, expected {expected}"
+    try:
+        shown = json.dumps(value, default=repr)
+    except (RecursionError, ValueError):
+        shown = "nested too deeply"
+    return f"{name} is {shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + '…'}, expected {expected}"
 
 
 to_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode

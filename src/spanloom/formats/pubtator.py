@@ -1,7 +1,18 @@
-"""PubTator: a title, an abstract, one line for each mention, and a blank line between documents.
+r"""PubTator: a title, an abstract, one line for each mention, and a blank line between documents.
 
-What the lines mean is in `spanloom.formats.pubtator_lines`. The text is the title, a line end and the abstract: the
-format counts one character between them. If the abstract is empty, the text is the title alone.
+Four kinds of line make a document::
+
+    8528200|t|Machado-Joseph disease in Japan.                          the title
+    8528200|a|The array size was examined.                              the abstract
+    8528200   0   22   Machado-Joseph disease   Disease   MESH:D017827  a mention: start, end, text, type, identifiers
+    8528200   CID   D006493   D013921                                   a relation, here between two concepts
+
+(with tabs between the fields). What follows the first tab of a line is called its *row*. The identifiers of a mention
+are joined by ``|`` (several concepts, or one of several) or ``+`` (all of them together); ``-``, ``-1`` or nothing
+say that there is none.
+
+The text is the title, a line end and the abstract: the format counts one character between them. If the abstract is
+empty, the text is the title alone.
 
 ``Document.meta["pubtator"]`` keeps what a document has no field for: under ``"relations"`` the relations, under
 ``"rows"`` those lines of mentions that would be written in another way (identifiers joined by ``+``, further fields).
@@ -10,27 +21,140 @@ Both lack the document's identifier.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
-from spanloom.document import Document, Mention
-from spanloom.document.validate import Problem, Units, beginning, place_of
+from spanloom.document import Document, Mention, Span
+from spanloom.document.span import join_spans
+from spanloom.document.validate import Problem, Units, beginning, flat, place_of
 from spanloom.errors import DataError
-from spanloom.formats.base import Format, Scanned, no_document
-from spanloom.formats.pubtator_lines import (
-    EXPECTED_MENTION,
-    Passage,
-    is_relation,
-    parse_annotation,
-    parse_passage,
-    render,
+from spanloom.files.output import output_file
+from spanloom.formats.base import (
+    BAD_TYPE,
+    DISCONTIGUOUS,
+    UNSTRIPPED,
+    Format,
+    Losses,
+    Scanned,
+    count_mention,
+    count_meta,
+    count_unwritten,
+    no_document,
+    unwritable,
 )
-from spanloom.formats.pubtator_writer import write
 from spanloom.formats.record import other_errors, surface_problem
 from spanloom.formats.source import decode, raw_lines
 
+NO_CONCEPT = "-"
+EXPECTED_MENTION = "'{id}<tab>start<tab>end<tab>text<tab>type<tab>identifier'"
+
+_PASSAGE = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
+_MENTION = re.compile(r"([0-9]{1,15})\t([0-9]{1,15})\t([^\t]*)\t([^\t]+)(?:\t(.*))?", re.DOTALL)
+_NAME, _DIGIT = re.compile(r"[^\W\d]"), re.compile(r"\d")
+_ABSENT = ("", NO_CONCEPT, "-1")
+_VARIANT = re.compile(r"(?:\w+:)?[a-z]\|[A-Z]+\|")  # c|SUB|G|35|A is one identifier
+_ACCESSION = re.compile(r"(?:\w+:)?[A-Z]?[0-9]+")
+_UNWRITABLE = re.compile(r"[\t\n\r]")
 _SHOWN = 40  # characters of a line in a message
+_KEPT = ("rows", "relations")  # the lists in ``meta["pubtator"]``
+
+_ID = re.compile(r"[^|\t\n\r]+")
+_LINE_ENDS = str.maketrans("\n\r", "  ")
+_Key = tuple[object, ...]
+
+
+class Passage(NamedTuple):
+    """A title (``kind`` is ``"t"``) or an abstract (``"a"``)."""
+
+    id: str
+    kind: str
+    text: str
+
+
+class Annotation(NamedTuple):
+    """A mention, and the text that its line gives for it."""
+
+    mention: Mention
+    surface: str
+
+
+def parse_passage(line: str) -> Passage | None:
+    """A line as title or abstract, if it is one.
+
+    >>> parse_passage("12|t|On p|t| ratios")
+    Passage(id='12', kind='t', text='On p|t| ratios')
+    """
+    found = _PASSAGE.fullmatch(line)
+    return None if found is None else Passage(*found.groups())
+
+
+def parse_annotation(row: str) -> Annotation | None:
+    r"""A row as a mention, if it is one; whether its offsets can be meant is not looked at.
+
+    >>> parse_annotation("9\t15\tcancer\tDisease\tD001943|D010051").mention.concepts
+    ('D001943', 'D010051')
+    """
+    found = _MENTION.fullmatch(row)
+    if found is None:
+        return None
+    start, end, surface, kind, rest = found.groups()
+    identifier = (rest or "").partition("\t")[0]
+    return Annotation(Mention(kind, (Span(int(start), int(end)),), concepts=split_identifier(identifier)), surface)
+
+
+def is_relation(row: str) -> bool:
+    r"""Whether a row names a relation and two arguments; an argument has a digit in it.
+
+    >>> is_relation("CID\tD006493\tD013921"), is_relation("pain\tDisease\tD010146")
+    (True, False)
+    """
+    arguments = row.split("\t", 3)[1:3]
+    return len(arguments) == 2 and bool(_NAME.match(row)) and all(map(_DIGIT.search, arguments))
+
+
+def split_identifier(identifier: str) -> tuple[str, ...]:
+    """The concepts of an identifier field.
+
+    >>> split_identifier("OMIM:610102|OMIM:217000"), split_identifier("D007674+D006222"), split_identifier("-1")
+    (('OMIM:610102', 'OMIM:217000'), ('D007674', 'D006222'), ())
+    >>> split_identifier("c|SUB|G|35|A"), split_identifier("HGVS:c.1234+1G>A")
+    (('c|SUB|G|35|A',), ('HGVS:c.1234+1G>A',))
+    """
+    concepts: list[str] = []
+    for part in [identifier] if _VARIANT.match(identifier) else identifier.split("|"):
+        together = [name.strip() for name in part.split("+")]
+        concepts += together if all(map(_ACCESSION.fullmatch, together)) else [part.strip()]
+    return tuple(concept for concept in concepts if concept not in _ABSENT)
+
+
+def is_writable(name: str) -> bool:
+    """Whether a type or a concept can stand in a field."""
+    return bool(name.strip()) and not _UNWRITABLE.search(name)
+
+
+def render(mention: Mention, text: str) -> str | None:
+    r"""The row of a mention; ``None`` if it skips words.
+
+    Its type, and its concepts, must be writable; see `is_writable`.
+
+    Args:
+        mention: spans that touch, or that only white space separates, are written as one.
+        text: the document's.
+
+    >>> render(Mention("Disease", [(0, 4), (5, 9)], concepts=["D1"]), "mild pain")
+    '0\t9\tmild pain\tDisease\tD1'
+    >>> render(Mention("Disease", [(0, 4), (15, 19)]), "mild or severe pain") is None
+    True
+    """
+    spans = join_spans(text, mention.spans)
+    if len(spans) > 1:
+        return None
+    ((start, end),) = spans
+    identifier = "|".join(mention.concepts) or NO_CONCEPT
+    return f"{start}\t{end}\t{flat(text[start:end])}\t{mention.type}\t{identifier}"
 
 
 @dataclass(slots=True)
@@ -163,6 +287,100 @@ def _surface_problem(surface: str, mention: Mention, units: Units, place: str) -
         message = f"the text {surface[:_SHOWN]!r} has other white space at its ends than what stands at the offsets"
         return Problem("warning", "white space", message, place)
     return problem
+
+
+def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
+    """Write titles, abstracts and mentions; a document without an ``id`` is called ``document-000001``.
+
+    The title is the text's first line, the abstract is the rest. Neither can hold a line end: a space stands for each,
+    so that every offset stays right, and they are counted as losses. So are mentions that skip words.
+
+    Args:
+        documents: tokens are not needed.
+        path: the file, or ``-``.
+        force: replace a file that is there.
+
+    Raises:
+        DataError: an ``id`` with ``|``, a tab or a line end in it; ``meta["pubtator"]`` is not what reading makes.
+    """
+    losses = Losses()
+    with output_file(path, force=force) as file:
+        for number, document in enumerate(documents, start=1):
+            name = document.id or f"document-{number:06d}"
+            if not _ID.fullmatch(name):
+                message = f"the identifier {name[:40]!r} has '|', a tab or a line end in it; PubTator cannot hold it"
+                raise DataError(message, path=path)
+            rows = list(_rows_of(name, document, losses, path))
+            passages = _text_lines(name, document.text, losses)
+            file.write("".join(line + "\n" for line in (*passages, *rows)) + "\n")
+            count_unwritten(losses, document, "tokens", "sentences", "columns")
+            count_meta(losses, document, held=("pubtator",), inside=_KEPT)
+    return losses
+
+
+def _text_lines(name: str, text: str, losses: Losses) -> Iterator[str]:
+    title, _, abstract = text.partition("\n")
+    title = title if abstract else text  # an empty abstract is read as none, without the line end before it
+    changed = sum(part.count("\n") + part.count("\r") for part in (title, abstract))
+    losses.add("line ends (a space stands for each)", changed)
+    yield f"{name}|t|{title.translate(_LINE_ENDS)}"
+    yield f"{name}|a|{abstract.translate(_LINE_ENDS)}"
+
+
+def _rows_of(name: str, document: Document, losses: Losses, path: str | Path) -> Iterator[str]:
+    kept, relations = _kept(document, path)
+    as_read: dict[_Key, list[str]] = {}
+    for old in reversed(kept):
+        annotation = parse_annotation(old)
+        if annotation is not None and _agrees(annotation.mention, annotation.surface, document.text):
+            as_read.setdefault(_key(annotation.mention), []).append(old)
+    for mention in document.mentions:
+        row = _row(mention, document.text, losses)
+        if row is not None:
+            same = as_read.get(_key(mention))
+            yield f"{name}\t{same.pop() if same else row}"
+    yield from (f"{name}\t{row}" for row in relations)
+
+
+def _row(mention: Mention, text: str, losses: Losses) -> str | None:
+    """The mention's row, or a loss."""
+    if not is_writable(mention.type):
+        losses.add(BAD_TYPE)
+        return None
+    held = [concept for concept in mention.concepts if is_writable(concept)]
+    row = render(mention.replace(concepts=held), text)
+    if row is None:
+        losses.add(DISCONTIGUOUS)
+        return None
+    count_mention(losses, mention, "touching")
+    losses.add(UNSTRIPPED, sum(concept != concept.strip() for concept in held))
+    again = parse_annotation(row)
+    stripped = tuple(concept.strip() for concept in held)
+    losses.add("concepts that read back in another way", int(again is None or again.mention.concepts != stripped))
+    count_mention(losses, mention, "heads")
+    losses.add("concepts", len(mention.concepts) - len(held))
+    count_mention(losses, mention, "scores", "ids")
+    return row
+
+
+def _key(mention: Mention) -> _Key:
+    return (*mention.key, mention.concepts)
+
+
+def _agrees(mention: Mention, surface: str, text: str) -> bool:
+    return flat(surface).strip() == flat(mention.text(text)).strip()
+
+
+def _kept(document: Document, path: str | Path) -> tuple[list[str], list[str]]:
+    """What `spanloom.formats.pubtator` kept: rows that it would write in another way, and relations."""
+    kept = document.meta.get("pubtator", {})
+    lists = [kept.get(name, []) for name in _KEPT] if isinstance(kept, dict) else []
+    sound = len(lists) == len(_KEPT) and all(
+        isinstance(rows, list) and all(isinstance(row, str) and "\n" not in row for row in rows) for rows in lists
+    )
+    if not sound or not all(map(parse_annotation, lists[0])) or not all(map(is_relation, lists[1])):
+        raise unwritable(document, ": meta['pubtator'] should hold lines of PubTator in lists; remove it", path)
+    return lists[0], lists[1]
 
 
 PUBTATOR = Format("pubtator", (".pubtator",), scan, write)

@@ -15,7 +15,6 @@ its place, such as ``"mentions[0].certainty"``.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +26,7 @@ from spanloom.document import Document, Mention, Offsets, Span
 from spanloom.document.validate import Problem, Units, beginning, find_errors, flat
 from spanloom.errors import clip
 from spanloom.formats.dialects import Names, rejected, to_native
+from spanloom.formats.json_text import not_as_expected
 
 
 class Field(NamedTuple):
@@ -69,7 +69,7 @@ MENTION = {
 
 _MENTION_FIELDS = frozenset((*MENTION, "text"))
 _LARGEST = 2**62  # what an int64 holds with room to add
-_SHOWN = 60  # characters of a wrong value in a message
+_SHOWN = 60  # characters of a text in a message
 
 
 def to_record(document: Document) -> dict[str, Any]:
@@ -168,15 +168,7 @@ def _renamed(problems: list[Problem], names: Names) -> list[Problem]:
 
 
 def _wrong(problems: list[Problem], place: str, name: str, value: object, expected: str) -> None:
-    if value is None:
-        found = f"{name} is missing"
-    else:
-        try:
-            shown = json.dumps(value, default=repr)
-        except (RecursionError, ValueError):
-            shown = "nested too deeply"
-        found = f"{name} is {shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + '…'}"
-    problems.append(Problem("error", "wrong field", f"{found}, expected {expected}", place))
+    problems.append(Problem("error", "wrong field", not_as_expected(name, value, expected), place))
 
 
 def _document(record: dict[str, Any], names: Names, problems: list[Problem]) -> Document | None:

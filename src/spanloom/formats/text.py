@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from spanloom.document import Document
-from spanloom.errors import DataError, UsageError
 from spanloom.files import STDIO
 from spanloom.files.output import output_file
-from spanloom.formats.base import Format, Losses, Scanned, count_meta, count_unwritten
+from spanloom.formats.base import Format, Losses, Scanned, count_meta, count_unwritten, single
 from spanloom.formats.source import decode, read_bytes
 
 _BOM = "\ufeff"
@@ -31,16 +30,10 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     """Write the text of one document; everything else is counted as lost."""
     losses = Losses()
     with output_file(path, force=force) as file:
-        count = 0
-        for document in documents:
-            count += 1
-            if count > 1:
-                raise UsageError("plain text holds one document, but there are several; write JSONL")
-            file.write(_BOM + document.text if document.text.startswith(_BOM) else document.text)
-            count_unwritten(losses, document, "tokens", "sentences", "columns", "mentions")
-            count_meta(losses, document, held=())
-        if not count:
-            raise DataError("there is no document to write", path=path)
+        document = single(documents, path, "plain text holds one document, but there are several; write JSONL")
+        file.write(_BOM + document.text if document.text.startswith(_BOM) else document.text)
+        count_unwritten(losses, document, "tokens", "sentences", "columns", "mentions")
+        count_meta(losses, document, held=())
     return losses
 
 

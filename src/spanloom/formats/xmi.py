@@ -2,7 +2,7 @@
 
 These annotations are mentions:
 
-- ``spanloom.Mention``, with its parts (see `spanloom.formats.xmi_types`);
+- ``spanloom.Mention``, with its parts (see below);
 - ``NamedEntity`` of DKPro Core, of INCEpTION and WebAnno, and its subtypes: ``value`` is the type, ``identifier`` the
   concept;
 - the span layers that a user of INCEpTION or WebAnno made (``custom.*``, ``webanno.custom.*``): likewise;
@@ -11,6 +11,9 @@ These annotations are mentions:
 - or, with the option ``types``, those types and their subtypes instead.
 
 Offsets in XMI count UTF-16 units, and become code points.
+
+Written are types that other tools know, of DKPro Core: ``NamedEntity`` for each part of a mention, ``Token``,
+``Sentence``, ``POS``, ``Lemma``, ``DocumentMetaData``; and two of our own, for what those have no place for.
 """
 
 from __future__ import annotations
@@ -18,33 +21,56 @@ from __future__ import annotations
 import io
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from xml.parsers.expat import ExpatError, ParserCreate, errors
 
 from spanloom.document import Document, Mention
 from spanloom.document.identifiers import normalize_identifier
 from spanloom.document.validate import Problem, find_errors
-from spanloom.errors import DataError
+from spanloom.errors import DataError, UsageError
 from spanloom.extras import extra
 from spanloom.files import STDIO
-from spanloom.formats.base import Format, Scanned
+from spanloom.files.output import output_files, output_folder
+from spanloom.formats.base import Format, Losses, Scanned, count_meta, single, writing_as
+from spanloom.formats.file_names import free_name, put
 from spanloom.formats.source import read_bytes
-from spanloom.formats.xmi_types import (
-    ANNOTATION,
-    COLUMNS,
-    ENTITY,
-    HEAD,
-    MENTION,
-    METADATA,
-    SENTENCE,
-    TOKEN,
-    reason,
-    types_of,
-)
-from spanloom.formats.xmi_writer import write
 
+_DKPRO = "de.tudarmstadt.ukp.dkpro.core.api"
+ENTITY = f"{_DKPRO}.ner.type.NamedEntity"
+TOKEN, SENTENCE = f"{_DKPRO}.segmentation.type.Token", f"{_DKPRO}.segmentation.type.Sentence"
+METADATA = f"{_DKPRO}.metadata.type.DocumentMetaData"
+MENTION, HEAD = "spanloom.Mention", "spanloom.Head"
+ANNOTATION, ARRAY = "uima.tcas.Annotation", "uima.cas.FSArray"
+POS, LEMMA = f"{_DKPRO}.lexmorph.type.pos.POS", f"{_DKPRO}.segmentation.type.Lemma"
+# token column -> the type of its annotations, the feature with the value, and the feature of a token that refers to it
+COLUMNS = {"pos": (POS, "PosValue", "pos"), "lemma": (LEMMA, "value", "lemma")}
+TYPES_FILE = "TypeSystem.xml"
+
+_ROOT = "http://www.omg.org/XMI XMI"
+_STRING, _STRINGS, _TOP = "uima.cas.String", "uima.cas.StringArray", "uima.cas.TOP"
+_ARRAYS = {"ontologyConceptArr"}  # features that refer to concepts, in the types of cTAKES
+_DEEPEST = 20  # elements within each other; XMI has three
+_DOCUMENT = "uima.tcas.DocumentAnnotation"
+# type -> its supertype and its features; of DKPro's types those features that are used
+_WRITTEN: dict[str, tuple[str, dict[str, str]]] = {
+    METADATA: (_DOCUMENT, {"documentId": _STRING, "documentTitle": _STRING, "documentUri": _STRING}),
+    SENTENCE: (ANNOTATION, {}),
+    POS: (ANNOTATION, {"PosValue": _STRING, "coarseValue": _STRING}),
+    LEMMA: (ANNOTATION, {"value": _STRING}),
+    TOKEN: (ANNOTATION, {"pos": POS, "lemma": LEMMA}),
+    ENTITY: (ANNOTATION, {"value": _STRING, "identifier": _STRING}),
+    HEAD: (ANNOTATION, {}),
+    MENTION: (
+        ANNOTATION,
+        {
+            "value": _STRING, "mentionId": _STRING, "concepts": _STRINGS, "score": "uima.cas.Double", "head": HEAD,
+            "parts": ARRAY,
+        },
+    ),
+}  # fmt: skip
 _CUSTOM = ("custom.", "webanno.custom.")
 _INITIAL = "_InitialView"
 _LINKS = {"Governor", "Dependent", "first", "next"}  # features of layers that are no spans
@@ -57,6 +83,123 @@ _READ = {
     "uima.tcas.DocumentAnnotation",
     *(kind for kind, *_ in COLUMNS.values()),
 }
+
+
+def written_types() -> Any:
+    """The types that are written, a `cassis.TypeSystem`."""
+    import cassis
+
+    return _with_written(cassis.TypeSystem())
+
+
+def _with_written(types: Any) -> Any:
+    """Types with those of ours that they lack."""
+    lacking = {name: fields for name, fields in _WRITTEN.items() if not types.contains_type(name)}
+    for name, (supertype, features) in lacking.items():
+        kind = types.create_type(name, supertype)
+        for feature, range_type in features.items():
+            types.create_feature(kind, feature, range_type, elementType=ENTITY if range_type == ARRAY else None)
+    return types
+
+
+def types_of(path: Path | None, raw: bytes) -> Any:
+    """The types of a file: of ``NAME.TypeSystem.xml`` or ``TypeSystem.xml`` beside it, else those that we write.
+
+    Types and features that are in neither are taken from the file itself: what has ``begin`` and ``end`` is an
+    annotation, and values are text.
+
+    Args:
+        path: the file; ``None`` for standard input.
+        raw: what stands in it.
+
+    Raises:
+        DataError: no XML, or XML with a document type, which could define entities; no types.
+    """
+    import cassis
+
+    found = _types_in(raw, path, _ROOT)
+    beside = [] if path is None else [path.with_suffix(f".{TYPES_FILE}"), path.with_name(TYPES_FILE)]
+    file = next((file for file in beside if file.is_file()), None)
+    if file is None:
+        types = written_types()
+    else:
+        data = read_bytes(file)
+        _types_in(data, file)
+        try:
+            types = _with_written(cassis.load_typesystem(data.decode("utf-8-sig")))
+        except Exception as error:  # of whatever kind: the library trusts its input
+            raise DataError(f"found no types of UIMA ({reason(error)}); get the file again", path=file) from error
+    for name, attributes in found.items():
+        _complete(types, name, attributes)
+    return types
+
+
+def reason(error: Exception) -> str:
+    """What the library says of input that it cannot use."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"
+
+
+def _complete(types: Any, name: str, attributes: dict[str, str]) -> None:
+    if types.contains_type(name):
+        kind = types.get_type(name)
+    else:
+        kind = types.create_type(name, ANNOTATION if attributes.keys() >= {"begin", "end", "sofa"} else _TOP)
+    if name.startswith("uima."):
+        return
+    known = {feature.name.removesuffix("_") for feature in kind.all_features}
+    for feature, range_type in attributes.items():
+        if feature not in known:
+            types.create_feature(kind, feature, ARRAY if feature in _ARRAYS else range_type)
+
+
+def _types_in(raw: bytes, path: Path | None, root: str | None = None) -> dict[str, dict[str, str]]:
+    """The types in a file with their features, each with the type of its values, as far as the file shows it.
+
+    Expat reads neither files nor addresses; what it accepts here has no document type, and so no entities.
+    """
+    found: dict[str, dict[str, str]] = {}
+    stack: list[str] = []
+    parser = ParserCreate(namespace_separator=" ")
+
+    def refuse(*_: object) -> None:
+        message = "found a document type (<!DOCTYPE), which may define entities; expected none: remove it"
+        raise DataError(message, path=path, line=parser.CurrentLineNumber)
+
+    def opened(tag: str, attributes: dict[str, str]) -> None:
+        if not stack and root is not None and tag != root:
+            shown = tag.rpartition(" ")[2][:80]
+            raise DataError(
+                f"found the element <{shown}>, expected <xmi:XMI>; is this another format?", path=path, line=1
+            )
+        if len(stack) == _DEEPEST:
+            message = f"found more than {_DEEPEST} elements within each other, expected feature structures"
+            raise DataError(message, path=path, line=parser.CurrentLineNumber)
+        if len(stack) == 1:
+            kind = found.setdefault(_type_name(tag), {})
+            kind |= {name: _STRING for name in attributes if " " not in name}
+        elif len(stack) == 2:
+            found[_type_name(stack[1])][tag] = _STRINGS
+        stack.append(tag)
+
+    parser.StartDoctypeDeclHandler = refuse
+    parser.StartElementHandler = opened
+    parser.EndElementHandler = lambda _: stack.pop()
+    try:
+        parser.Parse(raw, True)
+    except ExpatError as error:
+        reason = errors.messages.get(error.code, "unknown")
+        message = f"found no well-formed XML in column {error.offset + 1} ({reason}); get the file again, or correct it"
+        raise DataError(message, path=path, line=error.lineno) from None
+    except (LookupError, ValueError) as error:  # an encoding that Python does not know, or that Expat cannot use
+        raise DataError(f"found an encoding that cannot be read ({error}); convert it to UTF-8", path=path) from None
+    return {name: kind for name, kind in found.items() if name not in ("uima.cas.NULL", "uima.cas.View")}
+
+
+def _type_name(tag: str) -> str:
+    """``http:///a/b.ecore c`` is ``a.b.c``."""
+    space, _, name = tag.rpartition(" ")
+    package = space.removeprefix("http:///").removesuffix(".ecore").replace("/", ".")
+    return name if package in ("", "uima.noNamespace") else f"{package}.{name}"
 
 
 def scan(path: str | Path, types: Collection[str] | None = None, stem: str | None = None) -> Iterator[Scanned]:
@@ -190,6 +333,106 @@ def _add_sentences(document: Document, annotations: list[Any], problems: list[Pr
         problems.append(Problem("warning", "sentences not read", message))
     else:
         document.sentences = with_sentences.sentences
+
+
+def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
+    """Write a folder of XMI files with ``TypeSystem.xml``, or the one file that a path ending in ``.xmi`` names.
+
+    The types of one file stand beside it, in ``NAME.TypeSystem.xml``. A file in a folder is called after its document's
+    ``id``, or ``document-000001`` if there is none.
+
+    Raises:
+        UsageError: standard output, or several documents for one file.
+        DataError: a character that XML cannot hold, or two documents of one ``id``.
+    """
+    with extra("xmi", "an XMI file"):
+        import cassis  # noqa: F401
+    if str(path) == STDIO:
+        raise UsageError("XMI is written with its types in a file beside it, not to standard output; name a file")
+    losses, target = Losses(), Path(path)
+    types = written_types()
+    if target.suffix.lower() == ".xmi":
+        _write_file(documents, target, types, force, losses)
+    else:
+        _write_folder(documents, target, types, force, losses)
+    return losses
+
+
+def _write_file(documents: Iterable[Document], path: Path, types: Any, force: bool, losses: Losses) -> None:
+    with output_files([path, path.with_suffix(f".{TYPES_FILE}")], force=force) as (file, beside):
+        several = f"{path} names one document, but there are several; name a folder, and --format xmi"
+        file.write(_spelled(single(documents, path, several), types, path, losses))
+        beside.write(types.to_xml())
+
+
+def _write_folder(documents: Iterable[Document], path: Path, types: Any, force: bool, losses: Losses) -> None:
+    with output_folder(path, force=force, may_replace=_is_ours) as folder:
+        for number, document in enumerate(documents, start=1):
+            file = folder / f"{free_name(folder, document, number, '.xmi', path)}.xmi"
+            put(file, _spelled(document, types, path, losses), path)
+        put(folder / TYPES_FILE, types.to_xml(), path)
+
+
+def _is_ours(path: Path) -> bool:
+    return path.suffix == ".xmi" or path.name == TYPES_FILE
+
+
+def _spelled(document: Document, types: Any, path: Path, losses: Losses) -> str:
+    import cassis
+
+    with writing_as("XML", document, path):
+        cas = cassis.Cas(typesystem=types)
+        cas.sofa_mime = "text/plain"
+        cas.sofa_string = document.text
+        cas.add_all(_annotations(document, types))
+        spelled: str = cas.to_xmi()
+    losses.add("token columns", len(document.columns.keys() - COLUMNS.keys()))
+    count_meta(losses, document, held=())
+    return spelled
+
+
+def _annotations(document: Document, types: Any) -> Iterator[Any]:
+    if document.id:
+        yield types.get_type(METADATA)(begin=0, end=len(document.text), documentId=document.id)
+    yield from _tokens(document, types)
+    for mention in document.mentions:
+        yield from _mention(mention, types)
+
+
+def _tokens(document: Document, types: Any) -> Iterator[Any]:
+    if document.tokens is None:
+        return
+    tokens = document.tokens.tolist()
+    found = [types.get_type(TOKEN)(begin=start, end=end) for start, end in tokens]
+    for name, (kind, feature, reference) in COLUMNS.items():
+        for token, value in zip(found, document.columns.get(name, ()), strict=False):
+            token[reference] = types.get_type(kind)(begin=token.begin, end=token.end, **{feature: value})
+            yield token[reference]
+    yield from found
+    if document.sentences is not None:
+        kind = types.get_type(SENTENCE)
+        yield from (kind(begin=tokens[a][0], end=tokens[b - 1][1]) for a, b in document.sentences.tolist())
+
+
+def _mention(mention: Mention, types: Any) -> Iterator[Any]:
+    entity = types.get_type(ENTITY)
+    concept = mention.concepts[0] if mention.concepts else None
+    parts = [entity(begin=start, end=end, value=mention.type, identifier=concept) for start, end in mention.spans]
+    yield from parts
+    head = None
+    if mention.head is not None:
+        head = types.get_type(HEAD)(begin=mention.head.start, end=mention.head.end)
+        yield head
+    yield types.get_type(MENTION)(
+        begin=mention.start,
+        end=mention.end,
+        value=mention.type,
+        mentionId=mention.id,
+        concepts=types.get_type(_STRINGS)(elements=list(mention.concepts)) if mention.concepts else None,
+        score=None if mention.score is None else float(mention.score),
+        head=head,
+        parts=types.get_type(ARRAY)(elements=parts),
+    )
 
 
 XMI = Format("xmi", (".xmi",), scan, write, gaps=True, keeps_ids=True, named_by_file=True, scan_options=("types",))

@@ -1,6 +1,6 @@
 """Documents as a Hugging Face dataset, and back: the columns of Parquet and Arrow files, in memory; extra ``datasets``.
 
-The columns are those of BigBIO, and beside them what BigBIO has no place for: see `spanloom.formats.arrow_rows`.
+The columns are those of BigBIO, and beside them what BigBIO has no place for: see `spanloom.formats.arrow`.
 Nothing is fetched, and nothing is written to a cache.
 """
 
@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from spanloom.document import Document
 from spanloom.errors import UsageError
 from spanloom.extras import extra
-from spanloom.formats.arrow import to_batches
-from spanloom.formats.arrow_rows import arrow_schema, from_row
+from spanloom.formats.arrow import arrow_schema, from_row, to_batches
 from spanloom.formats.notices import Notices
 from spanloom.formats.record import parse_record
 

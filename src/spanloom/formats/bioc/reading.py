@@ -59,7 +59,7 @@ from spanloom.document.identifiers import normalize_identifier
 from spanloom.document.validate import Problem, Units, beginning, place_of
 from spanloom.formats.base import Scanned
 from spanloom.formats.bioc.syntax import Infons, Node, Parsed, parse_json, parse_xml, to_value
-from spanloom.formats.pubtator_lines import split_identifier
+from spanloom.formats.pubtator import split_identifier
 from spanloom.formats.record import other_errors, surface_problem
 
 TYPE = "type"

@@ -24,7 +24,7 @@ from lxml import etree
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError
 from spanloom.formats.base import Losses
-from spanloom.formats.json_text import loads, to_json
+from spanloom.formats.json_text import loads, not_as_expected, to_json
 from spanloom.formats.source import BOM, HEAD, opened, read_bytes
 
 Infons = dict[str, Any]  # strings as a rule; a list where a key stands several times; JSON has other values, too
@@ -45,7 +45,7 @@ _PAIRS = {"locations": ("offset", "length"), "nodes": ("refid", "role")}
 _IN_XML = ("id", "infons", "offset", "locations", "nodes", "text", "passages", "sentences", "annotations", "relations")
 _IN_JSON = ("id", "offset", "infons", "text", "locations", "nodes", "passages", "sentences", "annotations", "relations")
 
-_SHOWN = 60  # characters of a wrong value, or an identifier, in a message
+_SHOWN = 60  # characters of an identifier in a message
 _LARGEST = 2**62
 _DECLARED = re.compile(rb"""^\s*<\?xml[^>]*encoding\s*=\s*["']([^"']*)["']""")
 _NOISE = re.compile(r",? ?(?:line \d+, column \d+|(?:use|try) XML_PARSE_HUGE(?: option)?)")  # of libxml2's messages
@@ -161,10 +161,7 @@ def _object(value: object, place: str, known: tuple[str, ...], unread: dict[str,
 
 def wrong(place: str, value: object, expected: str) -> DataError:
     """The error for a value of the wrong kind, or one that is missing."""
-    if value is None:
-        return DataError(f"{place} is missing, expected {expected}")
-    shown = json.dumps(value)
-    return DataError(f"{place} is {shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + '…'}, expected {expected}")
+    return DataError(not_as_expected(place, value, expected))
 
 
 def items(value: object, place: str) -> Iterator[tuple[object, str]]:
