@@ -28,6 +28,18 @@ def test_a_path_is_a_few_runs_however_long(name):
     assert long.size.sum() >= 10 * 9_000
 
 
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_memory_of_encoding_does_not_grow_with_the_length_of_mentions(name):
+    peaks = []
+    for count in (10, 500):
+        mentions = nested(10_000, count)
+        tracemalloc.start()
+        STRUCTURES[name].encode(mentions, offsets_of([10_000]), TYPES)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] - peaks[0] < 490 * 10_000  # less than a byte for each token of each
+
+
 @pytest.mark.parametrize("counting", ENGINES)
 @pytest.mark.parametrize("name", NAMES)
 def test_many_paths_at_once_have_the_probabilities_of_each_alone(name, counting):

@@ -23,7 +23,7 @@ from spanloom.structures.base import (
 )
 from spanloom.structures.chain import Chain
 from spanloom.structures.seven_tag_reading import BODY, HEAD, Runs, find_runs, number, read_all, read_enough
-from spanloom.structures.strands.pieces import STAY, component_pieces, path_ptr, steps, stretches
+from spanloom.structures.strands.pieces import STAY, component_pieces, path_ptr, stretches
 
 OVERLAP = "it overlaps one of another type that is as long or longer, and a tag has one type"
 
@@ -86,7 +86,7 @@ class SevenTag(Chain):
     def encode(self, mentions: MentionTable, offsets: Ints, types: Sequence[str]) -> Encoded:
         """As `Structure.encode`; mentions of more components are lost, and the shorter of two types that overlap."""
         lost = too_many_components(mentions, self.components)
-        lost |= dict.fromkeys(_mixed(mentions, [i for i in range(len(mentions)) if i not in lost]), OVERLAP)
+        lost |= dict.fromkeys(_mixed(mentions, [i for i in range(len(mentions)) if i not in lost], offsets), OVERLAP)
         keep = np.ones(len(mentions), bool)
         keep[list(lost)] = False
         return Encoded(self.write_tags(_tags(mentions.take(keep), offsets), offsets, types), lost)
@@ -145,48 +145,56 @@ class SevenTag(Chain):
         )  # fmt: skip
 
 
-def _mixed(mentions: MentionTable, candidates: Sequence[int]) -> list[int]:
+def _mixed(mentions: MentionTable, candidates: Sequence[int], offsets: Ints) -> list[int]:
     """Mentions that overlap one of another type that has more tokens, or as many and comes earlier."""
-    owner, token, position, _ = steps(component_pieces(mentions))
-    inside = position % 2 == 0
-    owner, token = owner[inside], token[inside]
-    sentence, kind = mentions.sentence[owner], mentions.kind[owner]
-    order = np.lexsort((kind, token, sentence))
-    s, t, k = sentence[order], token[order], kind[order]
-    meet = (s[1:] == s[:-1]) & (t[1:] == t[:-1]) & (k[1:] != k[:-1])
+    cover = _Cover(mentions, offsets)
+    kinds = mentions.kind[cover.owner]
+    # the squares' sum times their number is the square of the sum only where all types are one
+    meet = cover.count() * cover.count(kinds**2) != cover.count(kinds) ** 2
     if not meet.any():
         return []
-    busy = set(s[1:][meet].tolist())
+    busy = set((np.searchsorted(offsets, np.flatnonzero(meet), side="right") - 1).tolist())
     rows = mentions.rows()
-    size = np.bincount(owner, minlength=len(mentions)).tolist()
-    taken: dict[tuple[int, int], int] = {}
+    size = [sum(end - first for first, end in ranges) for _, _, ranges in rows]
+    taken = np.full(len(meet), -1)
     mixed = []
     for i in sorted((i for i in candidates if rows[i][0] in busy), key=lambda i: -size[i]):
         n, own, ranges = rows[i]
-        cells = [(n, t) for first, end in ranges for t in range(first, end)]
-        if any(taken.get(cell, own) != own for cell in cells):
+        parts = [taken[offsets[n] + first : offsets[n] + end] for first, end in ranges]
+        if any(((part >= 0) & (part != own)).any() for part in parts):
             mixed.append(i)
         else:
-            taken.update(dict.fromkeys(cells, own))
+            for part in parts:
+                part[:] = own
     return mixed
 
 
 def _tags(mentions: MentionTable, offsets: Ints) -> Ints:
     """(T,) numbers of tags; no two types meet at a token."""
     mentions = MentionTable.build(dict.fromkeys(mentions.rows()))  # a mention that is given twice is one mention
-    owner, token, position, link = steps(component_pieces(mentions))
-    inside = position % 2 == 0
-    owner, link = owner[inside], link[inside]
-    place = token[inside] + offsets[mentions.sentence[owner]]
-    size = int(offsets[-1])
-    count = np.bincount(place, minlength=size)
-    gaps = np.bincount(place[~mentions.contiguous[owner]], minlength=size)
-    linked = np.bincount(place[link == STAY] + 1, minlength=size)  # how many hold this token and the one before it
+    cover = _Cover(mentions, offsets)
+    count, gaps = cover.count(), cover.count(~mentions.contiguous[cover.owner])
+    linked = cover.count(skip=1)  # how many hold this token and the one before it
     family = np.where(count > 1, HEAD, np.where(gaps > 0, BODY, 0))
     goes_on = linked > (family == HEAD)
-    kind = np.zeros(size, np.int64)
-    kind[place] = mentions.kind[owner]
+    kind = cover.count(mentions.kind[cover.owner]) // np.maximum(count, 1)
     return np.where(count > 0, 1 + 6 * kind + 2 * family + goes_on, 0)
+
+
+class _Cover:
+    """Which tokens the components of mentions cover; ``owner`` is the mention of each component."""
+
+    def __init__(self, mentions: MentionTable, offsets: Ints) -> None:
+        self.owner = np.repeat(np.arange(len(mentions)), np.diff(mentions.ptr))
+        base = offsets[mentions.sentence[self.owner]]
+        self._first, self._end, self._size = base + mentions.first, base + mentions.end, int(offsets[-1])
+
+    def count(self, weight: Ints | NDArray[np.bool_] | int = 1, skip: int = 0) -> Ints:
+        """(T,) the sum of the weights of the components that cover each token, without the first so many of each."""
+        change = np.zeros(self._size + 1, np.int64)
+        np.add.at(change, self._first + skip, weight)
+        np.subtract.at(change, self._end, weight)
+        return np.cumsum(change)[:-1]
 
 
 @lru_cache(maxsize=64)

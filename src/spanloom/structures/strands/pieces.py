@@ -30,24 +30,8 @@ class Pieces(NamedTuple):
     end: Ints
 
 
-class Steps(NamedTuple):
-    """One row for each token from a mention's first to its last, gaps included.
-
-    Args:
-        mention: its number.
-        token: in the sentence.
-        position: of the node on the strand.
-        link: STAY, ADVANCE or END.
-    """
-
-    mention: Ints
-    token: Ints
-    position: Ints
-    link: Ints
-
-
 class Stretches(NamedTuple):
-    """The same in few rows: each piece is its first token, the tokens between, and its last token.
+    """What mentions do at each token, in few rows: a piece is its first token, the tokens between, and its last token.
 
     Args:
         first: (P, 3) whether a row holds the first token of a piece.
@@ -78,24 +62,8 @@ def component_pieces(mentions: MentionTable) -> Pieces:
     return Pieces(np.repeat(owner, 2)[kept], position[kept], first[kept], end[kept])
 
 
-def steps(pieces: Pieces) -> Steps:
-    """The steps of all mentions.
-
-    >>> mentions = MentionTable.build([(0, 0, ((1, 3), (4, 5)))])
-    >>> [column.tolist() for column in steps(component_pieces(mentions))]
-    [[0, 0, 0, 0], [1, 2, 3, 4], [0, 0, 1, 2], [1, 2, 2, 4]]
-    """
-    size = pieces.end - pieces.first
-    piece = np.repeat(np.arange(len(size)), size)
-    token = np.arange(len(piece)) - np.repeat(size.cumsum() - size, size) + pieces.first[piece]
-    leaves = token == pieces.end[piece] - 1
-    final = np.append(np.diff(pieces.mention) > 0, True)[piece]
-    link = np.where(leaves, np.where(final, END, ADVANCE), STAY)
-    return Steps(pieces.mention[piece], token, pieces.position[piece], link)
-
-
 def stretches(pieces: Pieces) -> Stretches:
-    """The steps of all mentions, those that are alike together.
+    """The links of all mentions, those that are alike together.
 
     >>> found = stretches(component_pieces(MentionTable.build([(0, 0, ((1, 6), (7, 8)))])))
     >>> found.link.tolist(), found.size.tolist()
