@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 from common import Result, Seconds, corpus, median, one_core, options, say, timed, token_count
 from passes import Text, one_pass, pass_seconds, types_of
 from spanloom.document import Batch, Document
-from spanloom.model.structured import Tagger
+from spanloom.model.structured import LinearModel, StructuredModel
+from spanloom.scoring import LinearScorer
 from spanloom.structures import STRUCTURES
 
 BASE = ("separators", "subgraphs")
@@ -76,7 +77,7 @@ class Tagged(NamedTuple):
     mentions: int
 
 
-def tag(tagger: Tagger, batches: Sequence[Sequence[Document]]) -> Tagged:
+def tag(tagger: LinearModel, batches: Sequence[Sequence[Document]]) -> Tagged:
     """The time of each step."""
     scoring, scored = timed(lambda: [(tagger.score(batch), batch.sentences) for batch in map(Batch.of, batches)])
     decoding, found = timed(lambda: [tagger.decode(*one) for one in scored])
@@ -91,7 +92,8 @@ def tagging(result: Result, text: Text, documents: Sequence[Document], chosen: a
     times: dict[tuple[str, str], list[Tagged]] = {}
     for structure, counting in MODELS:
         weights = one_pass(text.training_set(structure, counting, changed), chosen.seed)
-        tagger = Tagger.build(STRUCTURES[structure], counting, [ONE_TYPE], text.features, text.built.index, weights)
+        scorer = LinearScorer(text.features, text.built.index, weights)
+        tagger = StructuredModel.build(STRUCTURES[structure], counting, [ONE_TYPE], scorer)
         runs[structure, counting] = lambda tagger=tagger: tag(tagger, batches)
         times[structure, counting] = []
         say(f"{structure}, {counting}: trained with one type")

@@ -22,8 +22,8 @@ from spanloom.features import FeatureSet, available_columns, build_index
 from spanloom.hypergraph import ENGINES
 from spanloom.learn import Objective, TrainingSet, adagrad
 from spanloom.model.corpus import Gold
-from spanloom.model.structured import Tagger
-from spanloom.scoring import Weights
+from spanloom.model.structured import LinearModel, StructuredModel
+from spanloom.scoring import LinearScorer, Weights
 from spanloom.structures import STRUCTURES, MentionTable
 
 LENGTHS = (10, 30, 100, 300, 1000, 2000)
@@ -39,7 +39,7 @@ ASYMPTOTIC = 8  # slopes are fitted from so many types on, where what does not d
 class Model:
     """A corpus with a trained tagger."""
 
-    tagger: Tagger
+    tagger: LinearModel
     data: TrainingSet
     weights: Weights
 
@@ -81,7 +81,8 @@ def train(name: str, documents: Sequence[Document], types: Sequence[str], batch:
     data = TrainingSet(engine, built.matrix, known.sentences, edges, built.index.group_sizes, built.counts)
     weights = adagrad(data, l2=L2, epochs=1, rate=RATE, batch=batch, seed=seed)
     single = Weights(weights.features / data.group_sizes[:, None, None], weights.constants)
-    return Model(Tagger.build(structure, COUNTING[name], types, features, built.index, single), data, weights)
+    scorer = LinearScorer(features, built.index, single)
+    return Model(StructuredModel.build(structure, COUNTING[name], types, scorer), data, weights)
 
 
 def tag_seconds(model: Model, documents: Sequence[Document], repeats: int) -> Seconds:

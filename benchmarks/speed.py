@@ -31,9 +31,9 @@ from spanloom.features.clusters import read_paths
 from spanloom.hypergraph import ENGINES
 from spanloom.learn import TrainingSet, adagrad
 from spanloom.model.corpus import Gold
-from spanloom.model.structured import Tagger
+from spanloom.model.structured import LinearModel, StructuredModel
 from spanloom.recognize import Recognizer
-from spanloom.scoring import Weights
+from spanloom.scoring import LinearScorer, Weights
 from spanloom.structures import STRUCTURES, MentionTable
 
 C2 = 1.0
@@ -116,7 +116,7 @@ def batched(documents: Sequence[Document]) -> list[list[Document]]:
     return batches
 
 
-def tag_ours(tagger: Tagger, batches: Sequence[Sequence[Document]]) -> list[MentionTable]:
+def tag_ours(tagger: LinearModel, batches: Sequence[Sequence[Document]]) -> list[MentionTable]:
     """Documents with tokens to mentions."""
     made = map(Batch.of, batches)
     return [tagger.decode(tagger.score(batch), batch.sentences) for batch in made]
@@ -221,7 +221,7 @@ def multigraph(result: Result, chosen: argparse.Namespace, paths: str) -> None:
     steps = [Seconds(b.wall - a.wall, b.cpu - a.cpu) for a, b in pairwise(passes)]
     one_pass = median(steps)
     single = Weights(weights.features / data.group_sizes[:, None, None], weights.constants)
-    tagger = Tagger.build(structure, "subgraphs", types, features, built.index, single)
+    tagger = StructuredModel.build(structure, "subgraphs", types, LinearScorer(features, built.index, single))
     batches, tokens = batched(documents), token_count(documents)
     tag_ours(tagger, batches[:1])
     parts: list[tuple[Seconds, Seconds]] = []

@@ -20,7 +20,7 @@ import numpy as np
 from common import Result, Seconds, corpus, median, one_core, options, say, timed, token_count
 from spanloom import Recognizer
 from spanloom.document import Batch, Document
-from spanloom.model.structured import Tagger
+from spanloom.model.structured import LinearModel
 from spanloom.text import prepare
 
 BASE, PARTS = 7, (1, 2, 4)
@@ -47,13 +47,13 @@ def split(documents: Sequence[Document], types: Sequence[str], parts: int, seed:
     ]
 
 
-def decode(tagger: Tagger, documents: Sequence[Document]) -> None:
+def decode(tagger: LinearModel, documents: Sequence[Document]) -> None:
     """From tokens to the best structures, as the paper's decoding: features, scores and Viterbi."""
     batch = Batch.of(documents)
     tagger.best(tagger.score(batch), batch.sentences)
 
 
-def search(tagger: Tagger, documents: Sequence[Document], repeats: int) -> Seconds:
+def search(tagger: LinearModel, documents: Sequence[Document], repeats: int) -> Seconds:
     """The time of Viterbi alone."""
     batch = Batch.of(documents)
     potentials, offsets = tagger.score(batch), batch.sentences
@@ -84,11 +84,11 @@ def measure(chosen: argparse.Namespace, result: Result) -> None:
                 times[name].append(timed(partial(decode, taggers[name], test))[0])
         for name, tagger in taggers.items():
             whole, best = median(times[name]).cpu, search(tagger, test, chosen.repeats).cpu
-            count = round(float(tagger.index.group_sizes.sum(dtype=float)))
-            weights = sum(array.size for array in tagger.weights)
-            active = sum(int(np.count_nonzero(array)) for array in tagger.weights)
+            count = round(float(tagger.scorer.index.group_sizes.sum(dtype=float)))
+            weights = sum(array.size for array in tagger.scorer.weights)
+            active = sum(int(np.count_nonzero(array)) for array in tagger.scorer.weights)
             speeds[name].append(words / best)
-            joined = count * int(np.prod(tagger.weights.features.shape[1:]))
+            joined = count * int(np.prod(tagger.scorer.weights.features.shape[1:]))
             rows.append([name, BASE * parts, words / whole, words / best, count, joined, weights, active])
             say(name, BASE * parts, f"{words / whole:.0f} words/s, Viterbi alone {words / best:.0f}")
     result.table(

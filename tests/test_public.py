@@ -54,7 +54,7 @@ PUBLIC = {
     "spanloom.models": "KINDS Model explain load",
     "spanloom.parallel": "Map even_ranges parallel_map serial threads worker_count",
     "spanloom.recognize": "Cascade CascadeReport KINDS Lost Progress Recognizer Report load",
-    "spanloom.scoring": "Transposed Weights role_gradient role_scores transpose",
+    "spanloom.scoring": ("LinearScorer Named Part Scorer Transposed Weights role_gradient role_scores transpose"),
     "spanloom.segment": (
         "Answer ChainReport Constraint METHODS Oracle Probabilities SETS Segmenter SegmenterReport Solution "
         "WHOLE_WORDS load_segmenter solve"

@@ -31,7 +31,10 @@ def test_rows_are_those_of_the_recognizer(documents):
     assert tuned.test.overall == evaluate(documents[4:], tuned.predicted).overall
     assert tuned.penalty == recognizer.report_.penalty == models["first"].tagger_.penalty
     assert rows[0].penalty == 0
-    assert tuned.weights == recognizer.tagger_.weights.features.size + recognizer.tagger_.weights.constants.size
+    assert (
+        tuned.weights
+        == recognizer.tagger_.scorer.weights.features.size + recognizer.tagger_.scorer.weights.constants.size
+    )
 
 
 def test_a_cascade_is_one_of_the_models(documents):

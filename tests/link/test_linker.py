@@ -299,7 +299,7 @@ def test_the_ranges_of_a_language_model_may_be_left_to_template_15(
     for words in (True, False):
         linker = Linker("small", iterations=1, folds=2, language_model=model, language_words=words)
         linker.fit(train, dev=dev, vocabulary=vocabulary)
-        needs = linker.system_.reader.tagger.features.needs
+        needs = linker.system_.reader.tagger.scorer.needs
         assert ({"bigram", "trigram"} <= set(needs)) == words
         assert linker.system_.search.groups & kernels_features.LANGUAGE
 

@@ -67,8 +67,8 @@ def test_rules_are_those_of_the_training_in_their_order(notes, files, tmp_path):
     recognizer.fit(notes.train[:9]).save(tmp_path / "model")
     rules = json.loads((tmp_path / "model" / "model.json").read_text())["rules"]
     assert list(rules["sections"]) == ["findings", "course"] and list(rules["notes"]) == ["long"]
-    features = load(tmp_path / "model").fitted.features
-    assert features.resources == recognizer.fitted.features.resources
+    features = load(tmp_path / "model").fitted.scorer.features
+    assert features.resources == recognizer.fitted.scorer.features.resources
     batch = features.enrich(Batch.of([notes.train[0].copy(tokens=[[0, 9]], sentences=[[0, 1]])]))
     assert batch.columns == {"section": [""], "note": ["long"]}
 
@@ -76,7 +76,7 @@ def test_rules_are_those_of_the_training_in_their_order(notes, files, tmp_path):
 def test_rules_as_a_mapping(notes, tmp_path):
     recognizer = Recognizer(features=["bias", "section[0]"], sections={"sections": {"a": "findings"}}, **SMALL)
     recognizer.fit(notes.train[:9]).save(tmp_path / "model")
-    assert load(tmp_path / "model").fitted.features.resources.rules.sections == {"a": "findings"}
+    assert load(tmp_path / "model").fitted.scorer.features.resources.rules.sections == {"a": "findings"}
 
 
 def test_a_model_without_such_columns_holds_no_rules(notes, tmp_path):
@@ -120,14 +120,14 @@ def test_a_vocabulary_without_categories_and_one_as_an_index(tmp_path, name):
     (tmp_path / "v.tsv").write_text("id\tname\n1\tpain\n")
     Vocabulary.build([Concept("1", "pain")]).save(tmp_path / "index")
     recognizer = Recognizer(features=["category[0]"], vocabulary=tmp_path / name, **SMALL).fit(DOCUMENTS)
-    batch = recognizer.fitted.features.enrich(Batch.of([prepare(DOCUMENTS[0])]))
+    batch = recognizer.fitted.scorer.features.enrich(Batch.of([prepare(DOCUMENTS[0])]))
     assert batch.columns == {"category": ["", "", "B-concept", ""]}
 
 
 def test_several_categories_of_a_concept_are_several(tmp_path):
     (tmp_path / "v.tsv").write_text("id\tname\tcategory\n1\tpain\tproblem|T184\n2\tpain\tsign\n3\tchest\t\n")
     recognizer = Recognizer(features=["category[0]"], vocabulary=tmp_path / "v.tsv", **SMALL).fit(DOCUMENTS)
-    batch = recognizer.fitted.features.enrich(Batch.of([prepare(DOCUMENTS[0])]))
+    batch = recognizer.fitted.scorer.features.enrich(Batch.of([prepare(DOCUMENTS[0])]))
     assert batch.columns == {"category": ["", "", "B-T184+problem+sign", ""]}
 
 

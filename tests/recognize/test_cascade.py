@@ -76,7 +76,7 @@ def test_development_f1_is_that_of_its_predictions(cascade, notes):
 def test_a_chain_sees_the_outputs_of_the_earlier_ones_only(cascade):
     names: list[str] = []
     for chain in cascade.fitted:
-        assert [name for name in chain.fitted.features.needs if name.startswith("cascade_")] == names
+        assert [name for name in chain.fitted.scorer.needs if name.startswith("cascade_")] == names
         names.append(f"cascade_{cascade.types_.index(chain.types_[0])}_{chain.types_[0]}")
 
 

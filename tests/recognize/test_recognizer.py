@@ -307,7 +307,7 @@ def test_clusters_by_number_and_by_file(notes, tmp_path):
     documents = [prepare(document) for document in notes.train[:12]]
     induced = Recognizer(features="small", clusters=16, epochs=1)
     recognizer = Recognizer(features=["bias", "cluster[0]"], clusters=16, epochs=1).fit(documents, dev=documents[:3])
-    clusters = recognizer.tagger_.features.clusters
+    clusters = recognizer.tagger_.scorer.features.clusters
     assert len(set(clusters.values())) == 16
     words = [word for document in documents for word in document.words]
     write_paths(tmp_path / "paths", clusters, {word: words.count(word) for word in clusters})
@@ -329,9 +329,9 @@ def test_clusters_of_words_with_tabs_and_line_ends(tmp_path):
     text = "a\tb c\nd e"
     document = Document(text, tokens=[[0, 3], [4, 7], [8, 9]], mentions=[Mention("x", [(4, 7)])])
     recognizer = Recognizer(features=["bias", "cluster[0]"], clusters=3, epochs=2).fit([document] * 5, dev=[document])
-    assert set(recognizer.tagger_.features.clusters) == {"a\tb", "c\nd", "e"}
+    assert set(recognizer.tagger_.scorer.features.clusters) == {"a\tb", "c\nd", "e"}
     recognizer.save(tmp_path / "model")
-    assert load(tmp_path / "model").tagger_.features.clusters == recognizer.tagger_.features.clusters
+    assert load(tmp_path / "model").tagger_.scorer.features.clusters == recognizer.tagger_.scorer.features.clusters
 
 
 def test_columns_of_the_data_as_features(notes, tmp_path):

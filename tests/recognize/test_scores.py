@@ -32,9 +32,9 @@ def role_scores(tagger, document):
     template, lanes = tagger.engine.template, tagger.structure.lanes(tagger.types)
     result = []
     for token in range(len(document.tokens)):
-        ids = np.array([key for _, key in tagger.features.named_keys(document, token)], np.uint64)
-        rows = [row for row in tagger.index.rows(ids).tolist() if row >= 0]
-        weights = tagger.weights.features[rows].sum(0, dtype=float)
+        ids = np.array([key for _, key in tagger.scorer.features.named_keys(document, token)], np.uint64)
+        rows = [row for row in tagger.scorer.index.rows(ids).tolist() if row >= 0]
+        weights = tagger.scorer.weights.features[rows].sum(0, dtype=float)
         result.append([{role: float(weights[r, k]) for r, role in enumerate(template.roles)} for k in range(lanes)])
     return result
 
@@ -48,7 +48,7 @@ def enumerate_mentions(tagger, document):
     probability: dict[tuple, float] = {}
     likelihood = []
     for k in range(lanes):
-        constants = dict(zip(template.constants, tagger.weights.constants[:, k].tolist(), strict=True))
+        constants = dict(zip(template.constants, tagger.scorer.weights.constants[:, k].tolist(), strict=True))
         table = reference.edge_scores(template, [token[k] for token in scores], constants)
         totals = [sum(table[t][e] for t, e in choices) for choices in every]
         log_z = reference.log_sum(totals)
@@ -103,7 +103,7 @@ def test_scores_are_the_marginals_of_listed_structures(structure, optimizer):
     settings = {"headless": "whole", "optimizer": optimizer, "l2": 0.3, "epochs": 6, "iterations": 10}
     recognizer = Recognizer(structure, ["bias", "low[-1..1]", "suffix(2..3)"], **settings).fit(TRAIN, dev=TRAIN)
     tagger = with_penalty_and_scalings(recognizer).tagger_
-    assert (tagger.index.group_sizes > 1).any()
+    assert (tagger.scorer.index.group_sizes > 1).any()
     checked = 0
     for text in TEXTS[: reference.listable(tagger.engine.template)]:
         document = prepare(Document(text))
@@ -154,7 +154,7 @@ def test_an_answer_has_the_share_of_its_structure(structure, counting):
         edges = tagger.best(tagger.score(batch), batch.sentences)
         scores = role_scores(tagger, document)
         for k in range(edges.shape[1]):
-            constants = dict(zip(template.constants, tagger.weights.constants[:, k].tolist(), strict=True))
+            constants = dict(zip(template.constants, tagger.scorer.weights.constants[:, k].tolist(), strict=True))
             table = reference.edge_scores(template, [token[k] for token in scores], constants)
             picked = tuple(sorted((t, e) for t, row in enumerate(edges[:, k].tolist()) for e in row if e >= 0))
             if counting == "derivations":

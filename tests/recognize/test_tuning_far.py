@@ -17,7 +17,7 @@ def test_a_penalty_that_starts_a_mention_of_each_type_at_each_token():
     tagger = Recognizer(features=["bias", "w[0]"], epochs=1, l2=1.0).fit(documents, dev=documents).tagger_
     batch = Batch.of(documents)
     development = Development(batch, tagger, "enough")
-    potentials, offsets = development.score(tagger.weights), batch.sentences
+    potentials, offsets = development.score(tagger.scorer.weights), batch.sentences
     everywhere = tagger.with_penalty(20.0)
     assert everywhere.starting(everywhere.best(potentials, offsets)) == TYPES * TYPES * TOKENS
     assert development.f1(everywhere, potentials) == 0.0

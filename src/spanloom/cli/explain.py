@@ -12,8 +12,9 @@ from spanloom.document import Document, Mention
 from spanloom.errors import UsageError
 from spanloom.files import STDIO
 from spanloom.formats import read
-from spanloom.model.explanation import Candidate, Contribution, Explanation, Part
+from spanloom.model.explanation import Candidate, Contribution, Explanation
 from spanloom.models import explain
+from spanloom.scoring import Part
 from spanloom.view.cells import shorten
 from spanloom.view.svg import clean
 

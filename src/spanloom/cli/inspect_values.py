@@ -9,7 +9,7 @@ from typing import Any
 from spanloom.link import Linker
 from spanloom.lm.language_model import LanguageModel
 from spanloom.model.parameters import Parameters
-from spanloom.model.structured import Tagger
+from spanloom.model.structured import LinearModel
 from spanloom.models import Model
 from spanloom.recognize import Cascade, Recognizer
 from spanloom.segment import Segmenter
@@ -66,11 +66,11 @@ def _segmenter(model: Segmenter, strongest: Strongest) -> dict[str, Any]:
     }
 
 
-def _tagging(types: Sequence[str], taggers: Sequence[Tagger]) -> dict[str, Any]:
+def _tagging(types: Sequence[str], taggers: Sequence[LinearModel]) -> dict[str, Any]:
     return {
         "types": list(types),
         "roles": list(dict.fromkeys(role for tagger in taggers for role in tagger.engine.template.roles)),
-        "templates": [str(template) for template in taggers[-1].features.templates],  # the last one has all
+        "templates": [str(template) for template in taggers[-1].scorer.features.templates],  # the last one has all
     }
 
 
@@ -84,7 +84,7 @@ def _linker(model: Linker) -> dict[str, Any]:
         "kind": "linker",
         **_trained(model),
         "types": list(model.types_),
-        "templates": [str(template) for template in system.reader.tagger.features.templates],
+        "templates": [str(template) for template in system.reader.tagger.scorer.features.templates],
         "tagger": _told(system.pos),
         "vocabulary": f"{len(system.concepts.vocabulary):,} concepts, {len(system.concepts.vocabulary.names):,} names",
         "combinations": len(system.concepts.combinations),

@@ -25,7 +25,7 @@ from spanloom.lab.sharing import shares_nodes
 from spanloom.learn.folds import hold_out
 from spanloom.model.corpus import by_sentence
 from spanloom.model.report import Report
-from spanloom.model.structured import Tagger
+from spanloom.model.structured import LinearModel
 from spanloom.model.training import Progress
 from spanloom.recognize.cascade import Cascade
 from spanloom.recognize.cascade_store import CascadeReport
@@ -269,9 +269,9 @@ def _sizes(model: Model) -> dict[str, int]:
     """The numbers of features, of rows of weights, and of weights."""
     taggers = _taggers(model)
     return {
-        "features": sum(round(float(tagger.index.group_sizes.sum(dtype=float))) for tagger in taggers),
-        "rows": sum(len(tagger.index) for tagger in taggers),
-        "weights": sum(array.size for tagger in taggers for array in tagger.weights),
+        "features": sum(round(float(tagger.scorer.index.group_sizes.sum(dtype=float))) for tagger in taggers),
+        "rows": sum(len(tagger.scorer.index) for tagger in taggers),
+        "weights": sum(array.size for tagger in taggers for array in tagger.scorer.weights),
     }
 
 
@@ -294,7 +294,7 @@ def _penalty(model: Model) -> float | None:
     return model.fitted.penalty if isinstance(model, Recognizer) else None
 
 
-def _taggers(model: Model) -> list[Tagger]:
+def _taggers(model: Model) -> list[LinearModel]:
     return [model.fitted] if isinstance(model, Recognizer) else [chain.fitted for chain in model.fitted]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from spanloom.document import Batch
@@ -10,10 +11,10 @@ from spanloom.errors import DataError
 from spanloom.features import Built, FeatureSet, build_index
 from spanloom.learn import TrainingSet, adagrad
 from spanloom.model.corpus import Gold
-from spanloom.model.structured import Tagger
+from spanloom.model.structured import LinearModel, StructuredModel
 from spanloom.model.training import single
 from spanloom.parallel import threads
-from spanloom.scoring import Weights
+from spanloom.scoring import LinearScorer, Weights
 from spanloom.structures import STRUCTURES
 
 STRUCTURE: Final = "bilou"
@@ -29,7 +30,7 @@ class Chain(NamedTuple):
         built: the index of its features, with the training data's matrix.
     """
 
-    tagger: Tagger
+    tagger: LinearModel
     built: Built
 
 
@@ -44,12 +45,11 @@ def fit_chain(known: Batch, types: Sequence[str], features: FeatureSet, seed: in
     offsets, built = known.sentences, build_index(features.keys(known, n_jobs=n_jobs))
     structure = STRUCTURES[STRUCTURE]
     empty = Weights.zeros(0, 0, 0, structure.lanes(types))
-    tagger = Tagger.build(structure, "subgraphs", types, features, built.index, empty)
+    tagger = StructuredModel.build(structure, "subgraphs", types, LinearScorer(features, built.index, empty))
     edges = structure.encode(Gold(known, types).table, offsets, types).edges
     sizes = built.index.group_sizes
     data = TrainingSet(tagger.engine, built.matrix, offsets, edges, sizes, built.counts)
     batch = min(_BATCH, max(1, (len(offsets) - 1) // _STEPS))
     with threads(n_jobs) as run:
         weights = adagrad(data, l2=_L2, epochs=PASSES, rate=_RATE, batch=batch, seed=(seed, 0), run=run)
-    trained = Tagger(tagger.structure, tagger.types, tagger.engine, features, built.index, single(weights, data))
-    return Chain(trained, built)
+    return Chain(replace(tagger, scorer=tagger.scorer.with_weights(single(weights, data))), built)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spanloom.hypergraph import Floats, Ints, Potentials
-from spanloom.model.structured import Tagger
+from spanloom.model.structured import LinearModel
 from spanloom.structures import MentionTable
 from spanloom.structures.base import no_heads
 
@@ -30,7 +30,7 @@ class Evidence(NamedTuple):
 
 
 def find_evidence(
-    tagger: Tagger, potentials: Potentials, offsets: Ints, least: float, longest: int, n_jobs: int = 1
+    tagger: LinearModel, potentials: Potentials, offsets: Ints, least: float, longest: int, n_jobs: int = 1
 ) -> Evidence:
     """The spans whose marginal probability reaches ``least``.
 
@@ -51,7 +51,7 @@ def find_evidence(
 
 
 def _possible(
-    tagger: Tagger, potentials: Potentials, offsets: Ints, least: float, longest: int, n_jobs: int
+    tagger: LinearModel, potentials: Potentials, offsets: Ints, least: float, longest: int, n_jobs: int
 ) -> Evidence:
     """The spans whose first token begins a mention, and whose last token ends one, with such a probability."""
     expected = tagger.engine.expectations(tagger.penalized(potentials), offsets, n_jobs).roles[:, :, 0]

@@ -21,7 +21,8 @@ from spanloom.link.instances import Instance
 from spanloom.link.learning import Int32, Search, Singles
 from spanloom.link.names import NIL
 from spanloom.link.system import Prescribed, System
-from spanloom.model.explanation import Candidate, Explanation, Part
+from spanloom.model.explanation import Candidate, Explanation
+from spanloom.scoring import Part
 
 # of each column of `spanloom.link.span_features.candidate_keys`
 CANDIDATE = (

@@ -22,7 +22,7 @@ from spanloom.link.proposals import NAME_CLOSE, Proposer
 from spanloom.link.transitions import label_of
 from spanloom.model.corpus import Gold as Mentions
 from spanloom.model.corpus import Lost, lost
-from spanloom.model.structured import Tagger
+from spanloom.model.structured import LinearModel
 
 GAP = "it has a gap, and a linker holds no gaps"
 OVERLAP = "it overlaps a longer one, and a linker holds no overlaps"
@@ -58,7 +58,7 @@ class Reader:
         evidence: whether features look at probabilities.
     """
 
-    tagger: Tagger
+    tagger: LinearModel
     proposer: Proposer
     forms: Forms
     least: float

@@ -219,7 +219,7 @@ class Linker(MentionEstimator):
         outcome = fitter.fit(part, held)
         if given is None:
             outcome = fitter.refit(train, outcome)
-        check_use(pos, outcome.system.reader.tagger.features)
+        check_use(pos, outcome.system.reader.tagger.scorer.features)
         self.types_ = types
         self.system_ = outcome.system
         self.lost_ = outcome.derivations.lost

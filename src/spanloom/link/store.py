@@ -31,7 +31,6 @@ from spanloom.recognize.store import (
     read_tagger,
     rule_texts,
     shared_arrays,
-    tagger_arrays,
 )
 from spanloom.structures import STRUCTURES
 from spanloom.vocabulary import memory as remembered
@@ -100,7 +99,7 @@ def write_linker(stored: StoredLinker, path: str | Path, *, force: bool) -> None
             groups=search.groups, longest=search.longest, beam=search.width, candidates=finder.k, method=finder.method,
             least=reader.least, evidence=reader.evidence, bias=system.bias,
         ),
-        rules=rule_texts(reader.tagger.features),
+        rules=rule_texts(reader.tagger.scorer.features),
         pos=None if system.pos is None else system.pos.description(),
         language=system.language is not None,
         chain=describe(reader.tagger, {}),
@@ -137,7 +136,7 @@ def _arrays(system: System) -> dict[str, Array]:
     if system.language is not None:
         arrays |= system.language.arrays(_LANGUAGE)
     tagger = reader.tagger
-    return arrays | tagger_arrays(tagger, _CHAIN) | shared_arrays(tagger.features) | pos_arrays(system.pos)
+    return arrays | tagger.scorer.arrays(_CHAIN) | shared_arrays(tagger.scorer.features) | pos_arrays(system.pos)
 
 
 def read_linker(path: str | Path) -> StoredLinker:
@@ -173,9 +172,9 @@ def _system(description: _Description, arrays: Mapping[str, Array]) -> System:
     search = Search(forms, plan.groups, len(types), plan.longest, plan.beam)
     proposer = Proposer(names, _memory(arrays, len(concepts)), finder, plan.candidates, plan.longest, len(types))
     roles = arrays["roles"]
-    if roles.dtype != np.float32 or roles.shape != (len(tagger.index), search.roles):
+    if roles.dtype != np.float32 or roles.shape != (len(tagger.scorer.index), search.roles):
         raise ModelError(
-            f"'roles' is {roles.dtype} of shape {roles.shape}, expected {(len(tagger.index), search.roles)}"
+            f"'roles' is {roles.dtype} of shape {roles.shape}, expected {(len(tagger.scorer.index), search.roles)}"
         )
     keys = _vector(arrays, "keys", np.uint64, None)
     if (keys == 0).any() or (keys[1:] <= keys[:-1]).any():

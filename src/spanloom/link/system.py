@@ -56,7 +56,7 @@ class System:
 
     def columns(self, documents: Sequence[Document], n_jobs: int = 1) -> list[Document]:
         """Prepared documents with the columns that the features need."""
-        common = self.concepts.common_words if COMMON in self.reader.tagger.features.needs else None
+        common = self.concepts.common_words if COMMON in self.reader.tagger.scorer.needs else None
         return with_columns(fill(documents, self.pos, n_jobs), self.names, self.language, common)
 
     def link(self, documents: Sequence[Document], given: bool, n_jobs: int) -> Iterator[Document]:
@@ -82,10 +82,9 @@ class System:
     ) -> tuple[Instance, Sparse]:
         """The instance of prepared documents with columns, and the features of their tokens."""
         tagger = self.reader.tagger
-        keys = tagger.features.keys(Batch.of(documents), n_jobs=n_jobs)
-        matrix = tagger.index.lookup(keys, n_jobs=n_jobs)
+        matrix = tagger.scorer.matrix(Batch.of(documents), n_jobs)
         with threads(n_jobs) as run:
-            potentials = role_scores(matrix, tagger.weights, run=run)
+            potentials = role_scores(matrix, tagger.scorer.weights, run=run)
         spans = None if prescribed is None else prescribed.spans
         return self.reader.read(documents, potentials, spans, n_jobs=n_jobs), matrix
 

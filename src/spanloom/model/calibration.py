@@ -20,7 +20,7 @@ from spanloom.evaluate.units import units
 from spanloom.hypergraph import Floats, Potentials
 from spanloom.learn.platt import FEWEST, IDENTITY, Platt, Scalings, fit_platt
 from spanloom.model.corpus import Gold, place
-from spanloom.model.structured import Tagger
+from spanloom.model.structured import LinearModel
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,8 @@ class CalibrationReport:
 
 
 def calibrate(
-    tagger: Tagger, batch: Batch, potentials: Potentials, reading: str, n_jobs: int = 1
-) -> tuple[Tagger, CalibrationReport]:
+    tagger: LinearModel, batch: Batch, potentials: Potentials, reading: str, n_jobs: int = 1
+) -> tuple[LinearModel, CalibrationReport]:
     """A tagger with maps fitted to what it predicts in development data.
 
     Args:
@@ -146,7 +146,7 @@ def _headed(document: Document) -> Iterator[Item]:
 
 
 def probabilities_of(
-    tagger: Tagger, batch: Batch, potentials: Potentials, headless: str | None, calibrated: bool
+    tagger: LinearModel, batch: Batch, potentials: Potentials, headless: str | None, calibrated: bool
 ) -> list[list[float]]:
     """The probability of each of the documents' own mentions; 0 for one that the structure cannot hold.
 

@@ -11,26 +11,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document, Mention, Span
 from spanloom.errors import UsageError
-from spanloom.features import FeatureIndex, FeatureSet
-from spanloom.hypergraph import Edges, Engine, Floats, Ints, Potentials
+from spanloom.hypergraph import Edges, Engine, Floats, Potentials
 from spanloom.hypergraph.constrain import rivals
 from spanloom.model.corpus import Gold, place
-from spanloom.model.explanation import Contribution, Explanation, Part
-from spanloom.model.structured import Tagger
+from spanloom.model.explanation import Contribution, Explanation
+from spanloom.model.structured import StructuredModel
+from spanloom.scoring import Named, Part, Scorer
 from spanloom.structures import MentionTable
 
 PENALTY = "mention penalty"
 
 
 def explain(
-    tagger: Tagger, document: Document, mentions: Sequence[Mention] | None = None, reading: str = "enough"
+    tagger: StructuredModel[Scorer],
+    document: Document,
+    mentions: Sequence[Mention] | None = None,
+    reading: str = "enough",
 ) -> list[Explanation]:
     """Why a tagger finds mentions, or does not.
 
@@ -44,7 +45,7 @@ def explain(
     Raises:
         UsageError: a mention that the structure cannot hold, or of a type that the tagger does not know.
     """
-    scored = _Scored.build(tagger, tagger.features.enrich(Batch.of([document])), reading)
+    scored = _Scored.build(tagger, tagger.scorer.prepare(Batch.of([document])), reading)
     if mentions is None:
         tables = [scored.found.take(np.arange(len(scored.found)) == row) for row in range(len(scored.found))]
     else:
@@ -65,7 +66,7 @@ class _Scored:
         reading: of its predictions.
     """
 
-    tagger: Tagger
+    tagger: StructuredModel[Scorer]
     batch: Batch
     scored: Potentials
     potentials: Potentials
@@ -73,7 +74,7 @@ class _Scored:
     reading: str
 
     @classmethod
-    def build(cls, tagger: Tagger, batch: Batch, reading: str) -> _Scored:
+    def build(cls, tagger: StructuredModel[Scorer], batch: Batch, reading: str) -> _Scored:
         scored = tagger.score(batch)
         found = tagger.decode(scored, batch.sentences, reading)
         return cls(tagger, batch, scored, tagger.penalized(scored), found, reading)
@@ -144,7 +145,7 @@ class _Scored:
         """What differs between the structure with the mention and the one without it."""
         by_token, found = differences(self.tagger.engine, potentials, edges)
         for token, roles in by_token.items():
-            named = named_features(self.tagger.features, self.tagger.index, self.document, first + token)
+            named = self.tagger.scorer.named(self.document, first + token)
             found += [
                 self._contribution(first + token, role, lane, times, score, named) for role, times, score in roles
             ]
@@ -152,41 +153,11 @@ class _Scored:
 
     def _contribution(self, token: int, role: int, lane: int, times: int, score: float, named: Named) -> Contribution:
         tagger = self.tagger
-        parts = named.weighed(tagger.weights.features[:, role, lane])
+        parts = named.parts(role, lane)
         name = tagger.engine.template.roles[role]
         if tagger.penalty and name in tagger.structure.start_roles(tagger.types):
             parts.append(Part(PENALTY, tagger.penalty))
         return at_token(self.document, token, name, times, score, parts)
-
-
-class Named(NamedTuple):
-    """The features of a token that a model knows.
-
-    Args:
-        names: readable.
-        rows: of the index.
-    """
-
-    names: list[str]
-    rows: Ints
-
-    def weighed(self, weights: NDArray[np.float32], factor: float = 1.0) -> list[Part]:
-        """Those that have a weight, times a factor.
-
-        Args:
-            weights: (F,) of one role.
-            factor: of all weights.
-        """
-        values = weights[self.rows].tolist()
-        return [Part(name, factor * value) for name, value in zip(self.names, values, strict=True) if value]
-
-
-def named_features(features: FeatureSet, index: FeatureIndex, document: Document, token: int) -> Named:
-    """The names of the features of a token, and their rows; those that the index does not know are left out."""
-    pairs = features.named_keys(document, token)
-    rows = index.rows(np.array([key for _, key in pairs], np.uint64))
-    known = rows >= 0
-    return Named([name for (name, _), keep in zip(pairs, known.tolist(), strict=True) if keep], rows[known].astype(int))
 
 
 def differences(

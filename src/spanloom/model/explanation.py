@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from spanloom.document import Mention, Span
 from spanloom.document.markup import table
 from spanloom.formats.record import mention_record
+from spanloom.scoring import Part
 
 _SHOWN = 3  # features of a contribution, in a notebook
-
-
-class Part(NamedTuple):
-    """A feature and what it adds to the score.
-
-    Args:
-        name: readable, such as ``low[0]=pain``.
-        score: what it adds; below 0 it speaks against.
-    """
-
-    name: str
-    score: float
 
 
 @dataclass(frozen=True, slots=True)

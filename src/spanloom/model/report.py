@@ -10,7 +10,7 @@ from spanloom.features import FeatureSet
 from spanloom.learn import TrainingSet
 from spanloom.model.calibration import CalibrationReport
 from spanloom.model.corpus import Gold
-from spanloom.model.structured import Tagger
+from spanloom.model.structured import LinearModel
 from spanloom.model.training import Fit
 
 
@@ -52,7 +52,7 @@ class Report:
 
 def make_report(
     train: Batch, dev: Batch, gold: Gold, data: TrainingSet, fit: Fit, features: FeatureSet,
-    tagger: Tagger, checked: CalibrationReport,
+    tagger: LinearModel, checked: CalibrationReport,
 ) -> Report:  # fmt: skip
     """The report of one training."""
     again = tagger.structure.decode(data.edges, data.offsets, tagger.types)

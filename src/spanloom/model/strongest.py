@@ -16,7 +16,7 @@ from spanloom.document import Batch
 from spanloom.errors import UsageError
 from spanloom.features import Built, FeatureSet, name_rows
 from spanloom.hypergraph import Ints, Singles
-from spanloom.model.structured import Tagger
+from spanloom.model.structured import LinearModel
 
 KEPT = 50
 """How many features are kept for each role and type, half of them for it and half against it."""
@@ -48,7 +48,7 @@ def names_from(names: Any) -> int:
 
 
 def strongest_features(
-    tagger: Tagger, features: FeatureSet, batch: Batch, built: Built, names: bool | int
+    tagger: LinearModel, features: FeatureSet, batch: Batch, built: Built, names: bool | int
 ) -> Strongest:
     """The strongest features of each role.
 
@@ -61,7 +61,7 @@ def strongest_features(
         built: the index of their keys.
         names: which features have their names, as of `names_from`; of the others only the templates are told.
     """
-    weights = tagger.weights.features
+    weights = tagger.scorer.weights.features
     columns = [
         (f"{role} {tagger.types[k]}" if weights.shape[2] > 1 else role, weights[:, r, k])
         for r, role in enumerate(tagger.engine.template.roles)

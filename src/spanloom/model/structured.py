@@ -1,32 +1,32 @@
-"""The immutable part of a recognizer: features, weights and a structure, applied to prepared documents."""
+"""The structured model: a structure, an engine and a scorer, applied to batches of documents."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Generic, TypeAlias, TypeVar
 
 import numpy as np
 
 from spanloom.document import Batch
-from spanloom.features import FeatureIndex, FeatureSet
 from spanloom.hypergraph import ENGINES, Edges, Engine, Floats, Ints, Potentials
 from spanloom.learn.platt import UNSCALED, Scalings
-from spanloom.parallel import threads
-from spanloom.scoring import Weights, role_scores
+from spanloom.scoring import LinearScorer, Scorer
 from spanloom.structures import MentionTable, Structure
+
+S = TypeVar("S", bound=Scorer, covariant=True)
+B = TypeVar("B", bound=Scorer)
 
 
 @dataclass(frozen=True)
-class Tagger:
-    """A trained model. Using it changes nothing, so threads may share it.
+class StructuredModel(Generic[S]):
+    """A trained model of mentions. Using it changes nothing, so threads may share it.
 
     Args:
         structure: how mentions are written as hyperedges.
         types: K names.
         engine: the structure's template with a way of counting.
-        features: templates.
-        index: which feature has which weights.
-        weights: of each single feature: those of a row that g features share are divided by g.
+        scorer: gives tokens the scores of the structure's roles.
         penalty: added to the score of roles that say that a mention starts (Lu and Roth 2015, section 3.7). It decides
             what is predicted; no probability depends on it.
         scalings: from the model's probabilities to how often such predictions are right.
@@ -35,30 +35,26 @@ class Tagger:
     structure: Structure
     types: tuple[str, ...]
     engine: Engine
-    features: FeatureSet
-    index: FeatureIndex
-    weights: Weights
+    scorer: S
     penalty: float = 0.0
     scalings: Scalings = UNSCALED
 
-    @classmethod
+    @staticmethod
     def build(
-        cls, structure: Structure, counting: str, types: Sequence[str], features: FeatureSet, index: FeatureIndex,
-        weights: Weights, penalty: float = 0.0, scalings: Scalings = UNSCALED,
-    ) -> Tagger:  # fmt: skip
+        structure: Structure, counting: str, types: Sequence[str], scorer: B, penalty: float = 0.0,
+        scalings: Scalings = UNSCALED,
+    ) -> StructuredModel[B]:  # fmt: skip
         """From a structure and the name of a way of counting."""
         engine = ENGINES[counting](structure.template(types))
-        return cls(structure, tuple(types), engine, features, index, weights, penalty, scalings)
+        return StructuredModel(structure, tuple(types), engine, scorer, penalty, scalings)
 
-    def with_penalty(self, penalty: float) -> Tagger:
+    def with_penalty(self, penalty: float) -> StructuredModel[S]:
         """The same with another mention penalty."""
         return replace(self, penalty=penalty)
 
     def score(self, batch: Batch, n_jobs: int = 1) -> Potentials:
         """Return the potentials of a batch, without the penalty."""
-        matrix = self.index.lookup(self.features.keys(batch, n_jobs=n_jobs), n_jobs=n_jobs)
-        with threads(n_jobs) as run:
-            return role_scores(matrix, self.weights, run=run)
+        return self.scorer.score(batch, n_jobs)
 
     def penalized(self, potentials: Potentials) -> Potentials:
         """Potentials with the penalty added."""
@@ -105,3 +101,7 @@ class Tagger:
         """
         total: Floats = self.engine.log_probability(potentials, offsets, edges).sum(1)
         return total
+
+
+LinearModel: TypeAlias = StructuredModel[LinearScorer]
+"""A structured model whose scores are sums of weights of features."""

@@ -22,7 +22,7 @@ from spanloom.learn import (
     search_step,
 )
 from spanloom.model.corpus import Gold
-from spanloom.model.structured import Tagger
+from spanloom.model.structured import LinearModel
 from spanloom.parallel import Map, parallel_map, serial, threads
 from spanloom.scoring import Weights, role_scores
 
@@ -88,20 +88,20 @@ class Development:
     """Development data whose features are looked up once."""
 
     def __init__(
-        self, batch: Batch, tagger: Tagger, reading: str, n_jobs: int = 1, headless: str | None = None
+        self, batch: Batch, tagger: LinearModel, reading: str, n_jobs: int = 1, headless: str | None = None
     ) -> None:
         gold = Gold(batch, tagger.types, headless)
         self._reading = reading
         self._gold = frozenset(gold.table.headed())
         self._total = gold.total
-        self._matrix = tagger.index.lookup(tagger.features.keys(batch, n_jobs=n_jobs))
+        self._matrix = tagger.scorer.matrix(batch, n_jobs)
         self._offsets: Ints = batch.sentences
 
     def score(self, weights: Weights, run: Map = serial) -> Potentials:
         """Potentials under weights of single features."""
         return role_scores(self._matrix, weights, run=run)
 
-    def f1(self, tagger: Tagger, potentials: Potentials, n_jobs: int = 1) -> float:
+    def f1(self, tagger: LinearModel, potentials: Potentials, n_jobs: int = 1) -> float:
         """F1 of exact boundaries, types and heads, if there are; mentions that no model can hold count as missed."""
         edges = tagger.best(potentials, self._offsets, n_jobs)
         if tagger.starting(edges) > _ASTRAY * max(1, self._total):
@@ -131,7 +131,7 @@ class Trainer:
     """
 
     data: TrainingSet
-    tagger: Tagger
+    tagger: LinearModel
     development: Development
     optimizer: str
     epochs: int
@@ -203,9 +203,10 @@ class Trainer:
         check_weights(weights, f"iteration {len(history)}", l2=l2)
         return self._tuned(weights, l2, len(history), history, run)
 
-    def finished(self, fit: Fit) -> Tagger:
+    def finished(self, fit: Fit) -> LinearModel:
         """The tagger of a fit."""
-        return replace(self.tagger, weights=single(fit.weights, self.data), penalty=fit.penalty)
+        scorer = self.tagger.scorer.with_weights(single(fit.weights, self.data))
+        return replace(self.tagger, scorer=scorer, penalty=fit.penalty)
 
     def f1(self, weights: Weights, run: Map) -> float:
         """Development F1 at the best of a few penalties."""

@@ -200,7 +200,7 @@ class Cascade(MentionEstimator):
     ) -> Iterator[Document]:  # fmt: skip
         names = column_names(self.types_)
         for batch in batches(documents, BATCH_TOKENS, prepare):
-            seen = chains[0].fitted.features.enrich(Batch.of(fill(batch, self.pos_, self.n_jobs))).views()
+            seen = chains[0].fitted.scorer.prepare(Batch.of(fill(batch, self.pos_, self.n_jobs))).views()
             found: list[list[Mention]] = [[] for _ in batch]
             chances: list[list[float]] = []
             for chain in chains:
@@ -229,7 +229,7 @@ class Cascade(MentionEstimator):
         if unknown is not None:
             raise UsageError(f"no type {unknown!r}; the model knows {', '.join(self.types_)}")
         names = column_names(self.types_)
-        [seen] = chains[0].fitted.features.enrich(Batch.of(fill([prepare(one_of(X))], self.pos_, self.n_jobs))).views()
+        [seen] = chains[0].fitted.scorer.prepare(Batch.of(fill([prepare(one_of(X))], self.pos_, self.n_jobs))).views()
         found: list[Explanation] = []
         for chain in chains:
             own = None if mentions is None else [mention for mention in mentions if mention.type in chain.types_]

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from spanloom.errors import ModelError
 from spanloom.model.report import Report
-from spanloom.model.structured import Tagger
+from spanloom.model.structured import LinearModel
 from spanloom.modelfile import damaged, read_kind, save_model
 from spanloom.recognize.links import PREFIX, STRUCTURE, column_names
 from spanloom.recognize.recognizer import Recognizer
@@ -25,7 +25,6 @@ from spanloom.recognize.store import (
     read_tagger,
     rule_texts,
     shared_arrays,
-    tagger_arrays,
 )
 from spanloom.structures import STRUCTURES
 from spanloom.tag.filling import Filler
@@ -96,14 +95,14 @@ def write_cascade(stored: StoredCascade, path: str | Path, *, force: bool) -> No
     taggers = [chain.fitted for chain in stored.chains]
     description = _Description(
         params=stored.params,
-        rules=rule_texts(taggers[0].features),
+        rules=rule_texts(taggers[0].scorer.features),
         pos=None if stored.pos is None else stored.pos.description(),
         report=stored.report,
         chains=[describe(chain.fitted, chain.strongest_) for chain in stored.chains],
     )
-    arrays = shared_arrays(taggers[0].features) | pos_arrays(stored.pos)
+    arrays = shared_arrays(taggers[0].scorer.features) | pos_arrays(stored.pos)
     for number, tagger in enumerate(taggers):
-        arrays |= tagger_arrays(tagger, _prefix(number))
+        arrays |= tagger.scorer.arrays(_prefix(number))
     save_model(path, KIND, description.model_dump(mode="json"), arrays, force=force)
 
 
@@ -139,9 +138,9 @@ def _types(description: _Description) -> list[str]:
     return types
 
 
-def _check_columns(tagger: Tagger, earlier: Sequence[str]) -> None:
+def _check_columns(tagger: LinearModel, earlier: Sequence[str]) -> None:
     """A chain may see the outputs of earlier ones only."""
-    unknown = {name for name in tagger.features.needs if name.startswith(PREFIX)}.difference(earlier)
+    unknown = {name for name in tagger.scorer.needs if name.startswith(PREFIX)}.difference(earlier)
     if unknown:
         raise ModelError(f"the chain of {tagger.types[0]!r} sees {min(unknown)!r}, which no earlier chain gives")
 

@@ -34,11 +34,11 @@ from spanloom.model.parameters import MentionEstimator, lambdas
 from spanloom.model.report import Report, make_report
 from spanloom.model.resources import Sources
 from spanloom.model.strongest import Strongest, names_from, strongest_features
-from spanloom.model.structured import Tagger
+from spanloom.model.structured import LinearModel, StructuredModel
 from spanloom.model.training import Development, Listener, Notice, Progress, Trainer
 from spanloom.parallel import worker_count
 from spanloom.recognize.store import Stored, read_recognizer, write_recognizer
-from spanloom.scoring import Weights
+from spanloom.scoring import LinearScorer, Weights
 from spanloom.structures import READINGS, Structure, structure_of
 from spanloom.tag.filling import (
     AUTO,
@@ -203,7 +203,7 @@ class Recognizer(MentionEstimator):
 
         self.types_ = types
         tagger = trainer.finished(fit)
-        self.tagger_, checked = calibrate(tagger, unseen, development.score(tagger.weights), self.reading, jobs)
+        self.tagger_, checked = calibrate(tagger, unseen, development.score(tagger.scorer.weights), self.reading, jobs)
         self.strongest_ = strongest_features(self.tagger_, features, known, built, self.names)
         self.report_ = make_report(known, unseen, gold, data, fit, features, self.tagger_, checked)
         self.lost_ = tuple(gold.lost)
@@ -224,14 +224,15 @@ class Recognizer(MentionEstimator):
 
     def _prepare(
         self, train: Batch, types: tuple[str, ...], features: FeatureSet
-    ) -> tuple[Tagger, Built, TrainingSet, Gold]:
+    ) -> tuple[LinearModel, Built, TrainingSet, Gold]:
         if not len(train.tokens):
             raise DataError("the training data hold no tokens; give annotated text")
         built = build_index(features.keys(train, n_jobs=worker_count(self.n_jobs)), min_count=self.min_count)
         offsets = train.sentences
         structure = self._structure
         empty = Weights.zeros(0, 0, 0, structure.lanes(types))
-        tagger = Tagger.build(structure, self.counting, types, features, built.index, empty)
+        scorer = LinearScorer(features, built.index, empty)
+        tagger = StructuredModel.build(structure, self.counting, types, scorer)
         gold = Gold(train, types, self._headless)
         encoded = structure.encode(gold.table, offsets, types)
         gold.lose(encoded.lost)
@@ -276,7 +277,7 @@ class Recognizer(MentionEstimator):
         return self._stream(self.fitted, documents_of(X), threshold, answers, notice)
 
     def _stream(
-        self, tagger: Tagger, documents: Iterable[Document], threshold: float, answers: bool, notice: Notice
+        self, tagger: LinearModel, documents: Iterable[Document], threshold: float, answers: bool, notice: Notice
     ) -> Iterator[Document]:
         jobs = worker_count(self.n_jobs)
         for ready in batches(documents, BATCH_TOKENS, prepare):
@@ -392,7 +393,7 @@ class Recognizer(MentionEstimator):
         return self.headless if self._structure.heads else None
 
     @property
-    def fitted(self) -> Tagger:
+    def fitted(self) -> LinearModel:
         """The trained model.
 
         Raises:
@@ -400,11 +401,11 @@ class Recognizer(MentionEstimator):
         """
         if not hasattr(self, "tagger_"):
             raise not_fitted("recognizer")
-        tagger: Tagger = self.tagger_
+        tagger: LinearModel = self.tagger_
         return tagger
 
     types_: tuple[str, ...]
-    tagger_: Tagger
+    tagger_: LinearModel
     report_: Report
     lost_: tuple[Lost, ...]
     strongest_: Strongest

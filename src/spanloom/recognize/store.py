@@ -11,14 +11,14 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from spanloom.errors import ModelError
-from spanloom.features import FeatureIndex, FeatureSet, Resources
+from spanloom.features import FeatureSet, Resources
 from spanloom.hypergraph import ENGINES
 from spanloom.learn.platt import UNSCALED, Scalings
 from spanloom.model.report import Report
 from spanloom.model.strongest import Strongest
-from spanloom.model.structured import Tagger
+from spanloom.model.structured import LinearModel, StructuredModel
 from spanloom.modelfile import Array, Bounded, damaged, read_kind, save_model
-from spanloom.scoring import Weights
+from spanloom.scoring import LinearScorer
 from spanloom.structures import STRUCTURES, Structure, structure_of
 from spanloom.tag.filling import Filler
 from spanloom.tag.pos_tagger import PosTagger
@@ -26,7 +26,7 @@ from spanloom.tag.spacy_tagger import SpacyTagger
 from spanloom.text import Phrases, Rules, read_rules
 
 KIND = "recognizer"
-_INDEX, _CLUSTERS_ARRAY, _CATEGORIES_ARRAY, _POS = "index.", "clusters", "categories", "pos."
+_CLUSTERS_ARRAY, _CATEGORIES_ARRAY, _POS = "clusters", "categories", "pos."
 _CLUSTERS = TypeAdapter(dict[str, str])
 _CATEGORIES = TypeAdapter(dict[str, list[str]])
 _SPACY = TypeAdapter(dict[Literal["spacy"], str])
@@ -44,7 +44,7 @@ class Stored(NamedTuple):
     """
 
     params: dict[str, Any]
-    tagger: Tagger
+    tagger: LinearModel
     report: Report
     strongest: Strongest
     pos: Filler | None
@@ -102,12 +102,12 @@ def write_recognizer(stored: Stored, path: str | Path, *, force: bool) -> None:
     tagger = stored.tagger
     description = _Description(
         params=Params(**stored.params),
-        rules=rule_texts(tagger.features),
+        rules=rule_texts(tagger.scorer.features),
         pos=None if stored.pos is None else stored.pos.description(),
         report=stored.report,
         **dict(describe(tagger, stored.strongest)),
     )
-    arrays = {**tagger_arrays(tagger), **shared_arrays(tagger.features), **pos_arrays(stored.pos)}
+    arrays = {**tagger.scorer.arrays(), **shared_arrays(tagger.scorer.features), **pos_arrays(stored.pos)}
     save_model(path, KIND, description.model_dump(mode="json"), arrays, force=force)
 
 
@@ -145,45 +145,29 @@ def _own_structure(params: Params) -> Structure | None:
     return structure_of(params.structure, components=params.components, longest=params.longest)
 
 
-def describe(tagger: Tagger, strongest: Strongest) -> TaggerDescription:
+def describe(tagger: LinearModel, strongest: Strongest) -> TaggerDescription:
     """A tagger without its arrays."""
-    templates = [str(template) for template in tagger.features.templates]
+    templates = [str(template) for template in tagger.scorer.features.templates]
     return TaggerDescription(
         types=list(tagger.types), templates=templates, penalty=tagger.penalty, scalings=tagger.scalings,
         strongest=strongest,
     )  # fmt: skip
 
 
-def tagger_arrays(tagger: Tagger, prefix: str = "") -> dict[str, Array]:
-    """The arrays of a tagger, each under its name after a prefix; without those of `shared_arrays`."""
-    arrays: dict[str, Array] = {prefix + _INDEX + name: array for name, array in tagger.index.state().items()}
-    arrays[prefix + "weights"], arrays[prefix + "constants"] = tagger.weights
-    return arrays
-
-
 def read_tagger(
     description: TaggerDescription, structure: Structure, shared: Shared, arrays: Mapping[str, Array],
     prefix: str = "", counting: str = "subgraphs",
-) -> Tagger:  # fmt: skip
+) -> LinearModel:  # fmt: skip
     """A tagger from its description and its arrays; raises what `damaged` turns into a `ModelError`."""
     if counting not in ENGINES or not description.types:
         raise ModelError(f"counting {counting!r}, types {description.types}")
-    start = prefix + _INDEX
-    state = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
-    index = FeatureIndex.from_state(state)
     features = FeatureSet(description.templates, clusters=shared.clusters, resources=shared.resources)
-    weights, constants = arrays[prefix + "weights"], arrays[prefix + "constants"]
-    tagger = Tagger.build(
-        structure, counting, description.types, features, index, Weights(weights, constants), description.penalty,
-        description.scalings,
-    )  # fmt: skip
-    template, kinds = tagger.engine.template, tagger.structure.lanes(description.types)
-    for name, array, shape in (
-        ("weights", weights, (len(index), len(template.roles), kinds)),
-        ("constants", constants, (len(template.constants), kinds)),
-    ):
-        if array.shape != shape or array.dtype != np.float32:
-            raise ModelError(f"{prefix + name!r} is {array.dtype} of shape {array.shape}, expected float32 {shape}")
+    scorer = LinearScorer.from_arrays(features, arrays, prefix)
+    tagger = StructuredModel.build(
+        structure, counting, description.types, scorer, description.penalty, description.scalings
+    )
+    template, kinds = tagger.engine.template, structure.lanes(description.types)
+    scorer.check(len(template.roles), len(template.constants), kinds, prefix)
     return tagger
 
 

@@ -1,5 +1,17 @@
-"""Role scores: the product of features and weights, and its transpose."""
+"""Scorers, which give the roles of tokens their scores."""
 
-from spanloom.scoring.linear import Transposed, Weights, role_gradient, role_scores, transpose
+from spanloom.scoring.base import Named, Part, Scorer
+from spanloom.scoring.linear import LinearScorer
+from spanloom.scoring.product import Transposed, Weights, role_gradient, role_scores, transpose
 
-__all__ = ["Transposed", "Weights", "role_gradient", "role_scores", "transpose"]
+__all__ = [
+    "LinearScorer",
+    "Named",
+    "Part",
+    "Scorer",
+    "Transposed",
+    "Weights",
+    "role_gradient",
+    "role_scores",
+    "transpose",
+]

@@ -1,89 +1,123 @@
-"""The linear scorer: tokens x features by features x roles."""
+"""The linear scorer: sums of weights of sparse features."""
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from spanloom.features import Sparse
-from spanloom.hypergraph import Ints, Potentials, Singles
-from spanloom.parallel import Map, even_ranges, serial
-from spanloom.scoring import kernels_scoring as kernels
+from spanloom.document import Batch, Document
+from spanloom.errors import ModelError
+from spanloom.features import FeatureIndex, FeatureSet, Sparse
+from spanloom.hypergraph import Ints, Potentials
+from spanloom.modelfile import Array
+from spanloom.parallel import threads
+from spanloom.scoring.base import Part
+from spanloom.scoring.product import Weights, role_scores
 
-_PIECES = 16
+__all__ = ["LinearScorer", "NamedFeatures"]
+
+_INDEX = "index."
 
 
-class Weights(NamedTuple):
-    """What is learned.
+class NamedFeatures(NamedTuple):
+    """The features of a token that a model knows.
 
     Args:
-        features: (F, R, K) float32.
-        constants: (C, K) float32.
+        names: readable.
+        rows: of the index.
+        weights: of single features.
     """
 
-    features: Singles
-    constants: Singles
+    names: list[str]
+    rows: Ints
+    weights: Weights
+
+    def parts(self, role: int, kind: int, factor: float = 1.0) -> list[Part]:
+        """See `spanloom.scoring.base.Named`."""
+        values = self.weights.features[self.rows, role, kind].tolist()
+        return [Part(name, factor * value) for name, value in zip(self.names, values, strict=True) if value]
+
+
+@dataclass(frozen=True)
+class LinearScorer:
+    """A feature set with weights.
+
+    Args:
+        features: templates.
+        index: which feature has which weights.
+        weights: of each single feature: those of a row that g features share are divided by g.
+    """
+
+    features: FeatureSet
+    index: FeatureIndex
+    weights: Weights
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The columns that documents must bring."""
+        return self.features.needs
+
+    def prepare(self, batch: Batch) -> Batch:
+        """Return the batch with the computed columns that templates name."""
+        return self.features.enrich(batch)
+
+    def matrix(self, batch: Batch, n_jobs: int = 1) -> Sparse:
+        """Return which weights each token has, (T, F)."""
+        return self.index.lookup(self.features.keys(batch, n_jobs=n_jobs), n_jobs=n_jobs)
+
+    def score(self, batch: Batch, n_jobs: int = 1) -> Potentials:
+        """Return the potentials of a batch."""
+        matrix = self.matrix(batch, n_jobs)
+        with threads(n_jobs) as run:
+            return role_scores(matrix, self.weights, run=run)
+
+    def named(self, document: Document, token: int) -> NamedFeatures:
+        """Return the features of a token; those that the index does not know are left out."""
+        pairs = self.features.named_keys(document, token)
+        rows = self.index.rows(np.array([key for _, key in pairs], np.uint64))
+        known = rows >= 0
+        names = [name for (name, _), keep in zip(pairs, known.tolist(), strict=True) if keep]
+        return NamedFeatures(names, rows[known].astype(int), self.weights)
+
+    def with_weights(self, weights: Weights) -> LinearScorer:
+        """Return the same with other weights."""
+        return replace(self, weights=weights)
+
+    def arrays(self, prefix: str = "") -> dict[str, Array]:
+        """Return the arrays of a model file, under names that begin with a prefix."""
+        arrays: dict[str, Array] = {f"{prefix}{_INDEX}{name}": array for name, array in self.index.state().items()}
+        arrays[prefix + "weights"], arrays[prefix + "constants"] = self.weights
+        return arrays
 
     @classmethod
-    def zeros(cls, features: int, roles: int, constants: int, types: int) -> Weights:
-        """Weights that are all zero."""
-        return cls(np.zeros((features, roles, types), np.float32), np.zeros((constants, types), np.float32))
+    def from_arrays(cls, features: FeatureSet, arrays: Mapping[str, Array], prefix: str = "") -> LinearScorer:
+        """Return the scorer that `arrays` was taken from.
+
+        Raises:
+            ModelError: an index that no training makes.
+            KeyError: an array is missing.
+        """
+        weights = Weights(arrays[prefix + "weights"], arrays[prefix + "constants"])
+        return cls(features, read_index(arrays, prefix), weights)
+
+    def check(self, roles: int, constants: int, types: int, prefix: str = "") -> None:
+        """Refuse weights that are not those of so many roles, constants and types.
+
+        Raises:
+            ModelError: they are not; names the array after the prefix.
+        """
+        shapes = ((len(self.index), roles, types), (constants, types))
+        for name, array, shape in zip(("weights", "constants"), self.weights, shapes, strict=True):
+            if array.shape != shape or array.dtype != np.float32:
+                raise ModelError(f"{prefix + name!r} is {array.dtype} of shape {array.shape}, expected float32 {shape}")
 
 
-class Transposed(NamedTuple):
-    """The tokens of each feature: ``tokens[ptr[f]:ptr[f + 1]]``, ascending."""
-
-    tokens: NDArray[np.int32]
-    ptr: Ints
-
-
-def role_scores(matrix: Sparse, weights: Weights, rows: Ints | None = None, run: Map = serial) -> Potentials:
-    """The potentials of tokens: (T, R, K) role scores, and the constants.
-
-    Args:
-        matrix: binary; its values are not looked at.
-        weights: of each feature's every occurrence.
-        rows: (T,) the tokens that are wanted, as rows of the matrix; all when ``None``.
-        run: how pieces of the work are run.
-    """
-    rows = np.arange(len(matrix.offsets) - 1) if rows is None else rows
-    _, roles, types = weights.features.shape
-    scores = np.empty((len(rows), roles * types), np.float32)
-    flat = weights.features.reshape(-1, roles * types)
-    run(
-        lambda piece: kernels.multiply(matrix.indices, matrix.offsets, rows, flat, *piece, scores),
-        even_ranges(len(rows), _PIECES),
+def read_index(arrays: Mapping[str, Array], prefix: str = "") -> FeatureIndex:
+    """Return the index that a model file holds under names that begin with a prefix."""
+    start = prefix + _INDEX
+    return FeatureIndex.from_state(
+        {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
     )
-    return Potentials(scores.reshape(len(rows), roles, types), weights.constants)
-
-
-def transpose(matrix: Sparse, features: int) -> Transposed:
-    """The transpose of a binary matrix with this many features."""
-    ptr = np.zeros(features + 1, np.int64)
-    np.cumsum(np.bincount(matrix.indices, minlength=features), out=ptr[1:])
-    tokens = np.empty(len(matrix.indices), np.int32)
-    kernels.transpose(matrix.indices, matrix.offsets, ptr[:-1].copy(), tokens)
-    return Transposed(tokens, ptr)
-
-
-def role_gradient(transposed: Transposed, residual: Singles, out: Singles, run: Map = serial) -> None:
-    """The transposed product: (T, R, K) residuals of roles to the (F, R, K) gradient ``out``.
-
-    Each feature's sum runs over its tokens in order, so the result does not depend on the number of threads.
-    """
-    width = residual.shape[1] * residual.shape[2]
-    flat, rows = out.reshape(-1, width), residual.reshape(-1, width)
-    run(
-        lambda piece: kernels.gather(transposed.tokens, transposed.ptr, rows, *piece, flat),
-        _even_work(transposed.ptr),
-    )
-
-
-def _even_work(ptr: Ints) -> list[tuple[int, int]]:
-    """Ranges of features with about equally many tokens."""
-    shares = np.linspace(0, ptr[-1], _PIECES + 1)[1:-1]
-    cuts = np.unique([0, *np.searchsorted(ptr, shares), len(ptr) - 1]).tolist()
-    return list(pairwise(cuts))

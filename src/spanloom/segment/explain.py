@@ -16,9 +16,10 @@ from spanloom.document import Batch, Mention, Span
 from spanloom.errors import UsageError
 from spanloom.hypergraph import Edges, Potentials
 from spanloom.hypergraph.constrain import rivals
-from spanloom.model.explain import PENALTY, at_token, differences, named_features
-from spanloom.model.explanation import Contribution, Explanation, Part
-from spanloom.model.structured import Tagger
+from spanloom.model.explain import PENALTY, at_token, differences
+from spanloom.model.explanation import Contribution, Explanation
+from spanloom.model.structured import LinearModel
+from spanloom.scoring import Part
 from spanloom.segment.characters import Characters
 from spanloom.segment.lattice import Product, Segments, segments
 from spanloom.segment.model import MENTIONS, PAIRS, SHARING, WORDS, Decoded, Model
@@ -36,7 +37,7 @@ class _Voice(NamedTuple):
         penalty: added to them, the factor in it.
     """
 
-    tagger: Tagger
+    tagger: LinearModel
     role: int
     factor: float
     penalty: float
@@ -58,7 +59,7 @@ class Explainer:
         self._side = decoded.side(words=False)
         self._part = model.parts[2] if method == "incremental" else model.parts[0]
         self._voices = self._all_voices(method, weight)
-        self._document = self._part.features.enrich(decoded.text.batch).view(0)
+        self._document = self._part.scorer.prepare(decoded.text.batch).view(0)
         self._found = segments(decoded.labels.mentions, characters.offsets, outside=True)
 
     def _all_voices(self, method: str, weight: float) -> list[_Voice]:
@@ -122,10 +123,11 @@ class Explainer:
         engine = self._side.lattice.engine
         by_token, found = differences(engine, potentials, edges)
         for token, roles in by_token.items():
-            named = named_features(self._part.features, self._part.index, self._document, begin + token)
+            named = self._part.scorer.named(self._document, begin + token)
             for role, times, score in roles:
                 voice = self._voices[role]
-                parts = named.weighed(voice.tagger.weights.features[:, voice.role, 0], voice.factor)
+                own = named._replace(weights=voice.tagger.scorer.weights)  # chains of a part share rows
+                parts = own.parts(voice.role, 0, voice.factor)
                 parts += [Part(PENALTY, voice.penalty)] if voice.penalty else []
                 name = engine.template.roles[role]
                 found.append(at_token(self._document, begin + token, name, times, score, parts))
@@ -144,7 +146,7 @@ class Explainer:
         )
 
 
-def _voice(tagger: Tagger, role: int, factor: float, more: float = 0.0) -> _Voice:
+def _voice(tagger: LinearModel, role: int, factor: float, more: float = 0.0) -> _Voice:
     begins = tagger.engine.template.roles[role] in tagger.structure.start_roles(tagger.types)
     return _Voice(tagger, role, factor, factor * (tagger.penalty + more) if begins else 0.0)
 

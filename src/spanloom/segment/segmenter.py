@@ -263,7 +263,7 @@ class Segmenter(MentionEstimator):
             yield from answered(marked, decoded.answers()) if answers else marked
 
     def _decode(self, model: Model, characters: Characters, n_jobs: int) -> Decoded:
-        text = characters.with_own_columns(own_columns(model.parts[0].features), model.phrases)
+        text = characters.with_own_columns(own_columns(model.parts[0].scorer.features), model.phrases)
         return self._solve(model, text, n_jobs)
 
     def _solve(self, model: Model, text: Characters, n_jobs: int) -> Decoded:

@@ -75,7 +75,7 @@ def held_out_outputs(
             l2_of={name: fit.l2 for name, fit in alone.fits.items()},
             epochs=max(fit.steps for fit in alone.fits.values()),
         )
-        trained = train_part(lattices, alone.part.features, rest, dev, chosen, lambda _: None, began)
+        trained = train_part(lattices, alone.part.scorer.features, rest, dev, chosen, lambda _: None, began)
         part = Model(model.types, model.constraints, (trained.part,), model.phrases)
         for name, values in _outputs(part, held, worker_count(settings.n_jobs)).items():
             columns[name][where == number] = values

@@ -11,12 +11,13 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from spanloom.errors import ModelError
-from spanloom.features import FeatureIndex, FeatureSet
+from spanloom.features import FeatureSet
 from spanloom.learn.platt import UNSCALED, Scalings
 from spanloom.model.strongest import Strongest
-from spanloom.model.structured import Tagger
+from spanloom.model.structured import StructuredModel
 from spanloom.modelfile import Array, Bounded, damaged, read_kind, save_model
-from spanloom.scoring import Weights
+from spanloom.scoring import LinearScorer, Weights
+from spanloom.scoring.linear import read_index
 from spanloom.segment.characters import COLUMNS
 from spanloom.segment.constraints import allowed_pairs, constraints_of
 from spanloom.segment.feature_sets import phrases_of
@@ -90,12 +91,12 @@ def write_segmenter(stored: StoredSegmenter, path: str | Path, *, force: bool) -
     arrays: dict[str, Array] = {}
     parts = []
     for number, part in enumerate(model.parts):
-        arrays |= {f"part{number}.index.{name}": array for name, array in part.index.state().items()}
+        arrays |= {f"part{number}.index.{name}": array for name, array in part.scorer.index.state().items()}
         for name, chain in part.chains.items():
-            weights, constants = chain.tagger.weights
+            weights, constants = chain.tagger.scorer.weights
             arrays |= {f"part{number}.{name}.weights": weights, f"part{number}.{name}.constants": constants}
         chains = [_Chain(name=name, penalty=chain.tagger.penalty) for name, chain in part.chains.items()]
-        parts.append(_Part(templates=[str(template) for template in part.features.templates], chains=chains))
+        parts.append(_Part(templates=[str(template) for template in part.scorer.features.templates], chains=chains))
     if model.phrases is not None:
         arrays[_DICTIONARIES] = _packed(model.phrases)
     description = _Description(
@@ -136,30 +137,22 @@ def _lattices(description: _Description, types: tuple[str, ...], model: Model) -
 
 
 def _part(part: _Part, prefix: str, lattices: Mapping[str, Lattice], arrays: Mapping[str, Array]) -> Part:
-    start = f"{prefix}index."
-    state = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
-    index = FeatureIndex.from_state(state)
-    features = FeatureSet(part.templates)
+    index, features = read_index(arrays, prefix), FeatureSet(part.templates)
     chains = {}
     for chain in part.chains:
-        lattice = lattices[chain.name]
+        lattice, own = lattices[chain.name], f"{prefix}{chain.name}."
+        scorer = LinearScorer(features, index, Weights(arrays[own + "weights"], arrays[own + "constants"]))
         template = lattice.engine.template
-        weights = Weights(arrays[f"{prefix}{chain.name}.weights"], arrays[f"{prefix}{chain.name}.constants"])
-        shapes = ((len(index), len(template.roles), 1), (len(template.constants), 1))
-        for array, shape in zip(weights, shapes, strict=True):
-            if array.shape != shape or array.dtype != np.float32:
-                raise ModelError(
-                    f"{chain.name!r} has {array.dtype} of shape {array.shape}, expected float32 of shape {shape}"
-                )
-        tagger = Tagger(lattice.structure, lattice.types, lattice.engine, features, index, weights, chain.penalty)
+        scorer.check(len(template.roles), len(template.constants), 1, own)
+        tagger = StructuredModel(lattice.structure, lattice.types, lattice.engine, scorer, chain.penalty)
         chains[chain.name] = Chain(lattice, tagger)
-    return Part.of(features, index, chains)
+    return Part.of(chains)
 
 
 def _check_columns(part: Part, number: int, phrases: Phrases | None) -> None:
     """A part may read the columns of characters, and a later one the output of the other chain of the first."""
     known = {*COLUMNS, *_SEEN[number]} - ({"dictionary"} if phrases is None else set())
-    unknown = set(part.features.needs) - known
+    unknown = set(part.scorer.needs) - known
     if unknown:
         raise ModelError(f"its templates name the column {min(unknown)!r}, expected {', '.join(sorted(known))}")
 

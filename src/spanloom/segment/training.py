@@ -12,14 +12,14 @@ import numpy as np
 
 from spanloom.document import Batch
 from spanloom.errors import DataError
-from spanloom.features import FeatureIndex, FeatureSet, Sparse, build_index
+from spanloom.features import FeatureSet, Sparse, build_index
 from spanloom.hypergraph import Ints, Potentials
 from spanloom.learn import TrainingSet
 from spanloom.model.strongest import Strongest, strongest_features
-from spanloom.model.structured import Tagger
+from spanloom.model.structured import LinearModel, StructuredModel
 from spanloom.model.training import Development, Fit, Listener, Progress, Trainer, fit_together
-from spanloom.parallel import parallel_map, threads
-from spanloom.scoring import Weights, role_scores
+from spanloom.parallel import parallel_map
+from spanloom.scoring import LinearScorer, Weights
 from spanloom.segment.corpus import Corpus
 from spanloom.segment.lattice import Lattice
 
@@ -50,7 +50,7 @@ class Chain:
     """
 
     lattice: Lattice
-    tagger: Tagger
+    tagger: LinearModel
 
 
 @dataclass(frozen=True)
@@ -58,22 +58,19 @@ class Part:
     """Chains that read the same features, which are computed once for all of them.
 
     Args:
-        features: templates over characters.
-        index: which feature has which weights.
-        chains: what was trained on them, by name: ``words``, ``mentions`` or ``pairs``.
-        weights: of all chains side by side.
+        scorer: of the roles of all chains, side by side.
+        chains: what was trained on the features, by name: ``words``, ``mentions`` or ``pairs``.
     """
 
-    features: FeatureSet
-    index: FeatureIndex
+    scorer: LinearScorer
     chains: dict[str, Chain]
-    weights: Weights
 
     @classmethod
-    def of(cls, features: FeatureSet, index: FeatureIndex, chains: dict[str, Chain]) -> Part:
+    def of(cls, chains: dict[str, Chain]) -> Part:
         """From its chains."""
-        rows = [chain.tagger.weights.features for chain in chains.values()]
-        return cls(features, index, chains, Weights(np.concatenate(rows, axis=1), np.zeros((0, 1), np.float32)))
+        scorers = [chain.tagger.scorer for chain in chains.values()]
+        rows = np.concatenate([scorer.weights.features for scorer in scorers], axis=1)
+        return cls(scorers[0].with_weights(Weights(rows, np.zeros((0, 1), np.float32))), chains)
 
     def score(self, batch: Batch, n_jobs: int = 1) -> dict[str, Potentials]:
         """The potentials of each chain, without its penalty.
@@ -82,14 +79,13 @@ class Part:
             batch: of characters, with the columns that the features read.
             n_jobs: threads.
         """
-        matrix = self.index.lookup(self.features.keys(batch, n_jobs=n_jobs), n_jobs=n_jobs)
-        with threads(n_jobs) as run:
-            roles = role_scores(matrix, self.weights, run=run).roles
+        roles = self.scorer.score(batch, n_jobs).roles
         at = 0
         scores = {}
         for name, chain in self.chains.items():
             width = len(chain.lattice.engine.template.roles)
-            scores[name] = Potentials(np.ascontiguousarray(roles[:, at : at + width]), chain.tagger.weights.constants)
+            constants = chain.tagger.scorer.weights.constants
+            scores[name] = Potentials(np.ascontiguousarray(roles[:, at : at + width]), constants)
             at += width
         return scores
 
@@ -120,7 +116,7 @@ class _Development(Development):
         self._lattice = lattice
         self._corpus = corpus
 
-    def f1(self, tagger: Tagger, potentials: Potentials, n_jobs: int = 1) -> float:
+    def f1(self, tagger: LinearModel, potentials: Potentials, n_jobs: int = 1) -> float:
         """F1 of words, of mentions, or the mean of both, as the chain has tags of them."""
         return self._corpus.f1(self._lattice.best(tagger.penalized(potentials), self._offsets, n_jobs))
 
@@ -155,9 +151,8 @@ def train_part(
     dev_matrix = built.index.lookup(features.keys(dev.text.batch, n_jobs=settings.n_jobs), n_jobs=settings.n_jobs)
     trainers: dict[str, Trainer] = {}
     for name, lattice in lattices.items():
-        tagger = Tagger(
-            lattice.structure, lattice.types, lattice.engine, features, built.index, Weights.zeros(0, 0, 0, 1)
-        )
+        scorer = LinearScorer(features, built.index, Weights.zeros(0, 0, 0, 1))
+        tagger = StructuredModel(lattice.structure, lattice.types, lattice.engine, scorer)
         edges = lattice.write(train.labels, offsets)
         data = TrainingSet(lattice.engine, built.matrix, offsets, edges, built.index.group_sizes, built.counts)
         # All weights whose sum a tag scores take a step at once; together they are to take one.
@@ -177,7 +172,7 @@ def train_part(
         tagger = trainer.finished(fit)
         chains[name] = Chain(lattice, tagger)
         strongest |= strongest_features(tagger, features, batch, built, settings.names)
-    return Trained(Part.of(features, built.index, chains), fits, strongest, seconds, len(built.counts))
+    return Trained(Part.of(chains), fits, strongest, seconds, len(built.counts))
 
 
 def _fits(trainers: Mapping[str, Trainer], settings: Settings) -> dict[str, Fit]:
