@@ -173,8 +173,8 @@ def test_same_seed_same_bytes_for_any_number_of_threads(chinese, tmp_path):
 
 def test_incremental_sees_what_others_say_of_held_out_text(stacked):
     _, words, mentions = stacked.model_.parts
-    assert "mention_tag[0]|w[0]" in [str(template) for template in words.features.templates]
-    assert "word_tag[0]|w[0]" in [str(template) for template in mentions.features.templates]
+    assert "mention_tag[0]|w[0]" in [str(template) for template in words.scorer.features.templates]
+    assert "word_tag[0]|w[0]" in [str(template) for template in mentions.scorer.features.templates]
     assert not stacked.model_.serves("joint_labels")
     with pytest.raises(UsageError, match="not trained for the method 'joint_labels'"):
         list(of(stacked, "joint_labels").predict([Document("痛")]))

@@ -46,7 +46,7 @@ def test_chains_trained_together_are_those_trained_apart(settings, chinese):
     for name, lattice in lattices.items():
         alone = train_part({name: lattice}, features, train, dev, settings, told.append, monotonic())
         one, other = both.part.chains[name].tagger, alone.part.chains[name].tagger
-        for left, right in zip(one.weights, other.weights, strict=True):
+        for left, right in zip(one.scorer.weights, other.scorer.weights, strict=True):
             np.testing.assert_array_equal(left, right)
         assert one.penalty == other.penalty
         mine, theirs = both.fits[name], alone.fits[name]
@@ -57,7 +57,7 @@ def test_chains_trained_together_are_those_trained_apart(settings, chinese):
 @pytest.mark.parametrize("weight", [0.3, 1.0, 3.0])
 def test_the_joint_penalty_is_that_of_decoding_at_each(weight, stacked, chinese):
     model = replace(stacked.model_, joint_penalty=0.0)
-    dev = corpus_of(chinese[1], model.parts[0].features, model.types, model.phrases)
+    dev = corpus_of(chinese[1], model.parts[0].scorer.features, model.types, model.phrases)
     values = [
         dev.f1(replace(model, joint_penalty=penalty).decode(dev.text, "exact", weight=weight).labels)
         for penalty in PENALTIES
