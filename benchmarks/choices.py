@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 from common import Result, corpus, options, save_clusters, say, timed
 from spanloom import read
 from spanloom.document import Document
+from spanloom.model.parameters import LAMBDAS as DEFAULTS
 from spanloom.recognize import Recognizer
 from spanloom.text import prepare
 
 LAMBDAS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
-DEFAULT = (0.1, 0.3, 1.0, 3.0)
 PRESETS = ("biomedical", "clinical", "genia", "ace", "conll", "small")
 CLUSTERS = 500
 CRAFT_ARTICLES = 20
@@ -104,7 +104,7 @@ def main() -> None:
     result = Result("What the defaults rest on", chosen.seed)
     table(
         result, "Lambda", [f"{l2:g}" for l2 in LAMBDAS], lambdas,
-        f"F1 on development data, preset `biomedical`. The default tries {', '.join(f'{l2:g}' for l2 in DEFAULT)}.",
+        f"F1 on development data, preset `biomedical`. The default tries {', '.join(f'{l2:g}' for l2 in DEFAULTS)}.",
     )  # fmt: skip
     table(result, "Presets", PRESETS, presets, "F1 on development data, with the lambda that is best for `biomedical`.")
     table(
