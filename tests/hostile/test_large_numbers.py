@@ -20,8 +20,9 @@ from spanloom.models import load
 from spanloom.recognize import Cascade, Recognizer
 from spanloom.segment import Segmenter
 from spanloom.structures import STRUCTURES
+from spanloom.structures.chain import read_tags
 from spanloom.tag.pos_tagger import PosTagger
-from spanloom.tag.tag_model import best_tags
+from spanloom.tag.tag_model import tag_engine
 
 NOTES = [
     Document(
@@ -98,7 +99,9 @@ def test_tags_are_tags_whatever_the_scores(value):
     size, tokens = 5, 40
     scores = np.full((tokens, size), value, np.float32)
     for transitions in (np.full((size * size, 1), value, np.float32), np.zeros((size * size, 1), np.float32)):
-        tags = best_tags(scores, transitions, np.array([0, tokens]))
+        engine = tag_engine(tuple(map(str, range(size))))
+        edges = engine.viterbi(Potentials(scores[:, :, None], transitions), np.array([0, tokens])).edges
+        tags = read_tags(engine.template, engine.template.roles, edges)
         assert ((tags >= 0) & (tags < size)).all()
 
 

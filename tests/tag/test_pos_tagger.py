@@ -13,7 +13,7 @@ from spanloom.errors import DataError, ModelError, UsageError
 from spanloom.hypergraph import ENGINES, Potentials
 from spanloom.structures.chain import read_tags, write_tags
 from spanloom.tag.pos_tagger import PosTagger, load_tagger
-from spanloom.tag.tag_model import best_tags, role_names, tag_template
+from spanloom.tag.tag_model import role_names, tag_engine
 
 LENGTHS = ([0], [1], [2, 0, 4], [3, 1, 5], [0, 6, 0])
 
@@ -22,6 +22,12 @@ def random_scores(lengths, tags, seed, spread=2.0):
     random = np.random.default_rng(seed)
     scores = random.normal(0, spread, (sum(lengths), tags)).astype(np.float32)
     return scores, random.normal(0, 1, (tags * tags, 1)).astype(np.float32), np.cumsum([0, *lengths])
+
+
+def best_tags(scores, transitions, offsets):
+    engine = tag_engine(tuple(f"T{i}" for i in range(scores.shape[1])))
+    edges = engine.viterbi(Potentials(scores[:, :, None], transitions), offsets).edges
+    return read_tags(engine.template, engine.template.roles, edges)
 
 
 def total(scores, transitions, row):
@@ -42,16 +48,21 @@ def test_best_tags_are_the_best_of_all_sequences(lengths, tags):
 
 @pytest.mark.parametrize("counting", ENGINES)
 @pytest.mark.parametrize("spread", [2.0, 0.0])
-def test_best_tags_are_those_of_the_engine(counting, spread):
-    names = ["START", "END", "O", "NN", "A", "B"]  # some that a chain has for itself
+def test_best_tags_with_names_that_a_chain_has_for_itself(counting, spread):
+    names = ["START", "END", "O", "NN", "A", "B"]
     lengths = [7, 0, 1, 30, 2]
     scores, transitions, offsets = random_scores(lengths, len(names), seed=3, spread=spread)
-    template = tag_template(names)
-    edges = ENGINES[counting](template).viterbi(Potentials(scores[:, :, None], transitions), offsets).edges
-    expected = read_tags(template, role_names(names), edges)
+    template = tag_engine(tuple(names)).template
     for jobs in (1, 3):
-        assert np.array_equal(best_tags(scores, transitions, offsets, jobs), expected)
-    assert np.array_equal(write_tags(template, role_names(names), expected, offsets), edges)
+        best = ENGINES[counting](template).viterbi(Potentials(scores[:, :, None], transitions), offsets, jobs)
+        found = read_tags(template, role_names(names), best.edges)
+        assert np.array_equal(found, best_tags(scores, transitions, offsets))
+        assert np.array_equal(write_tags(template, role_names(names), found, offsets), best.edges)
+
+
+def test_more_tags_than_a_template_holds_are_refused():
+    with pytest.raises(UsageError, match="has 40,600 hyperedges, expected 32,767 at most; take fewer types, tags"):
+        tag_engine(tuple(f"T{i}" for i in range(200)))
 
 
 def test_where_all_is_equal_the_first_tag_wins():

@@ -103,7 +103,8 @@ class _Part:
         self.program: Program = compile_program(part)
         nothing = Hyperedge("", part.root)  # what is picked where a structure has ended early
         hyperedges = hyperedges_of([*part.edges, nothing], whole)
-        number = np.array([*(whole.index(edge.label) for edge in part.edges), -1], np.int16)
+        of_label = {edge.label: i for i, edge in enumerate(whole.edges)}
+        number = np.array([*(of_label[edge.label] for edge in part.edges), -1], np.int16)
         self._single, self._bundled, self.runs = (
             _automaton(self.program, arcs, number, hyperedges)
             for arcs in (self.program.arcs, self.program.bundled, self.program.runs)

@@ -15,10 +15,10 @@ Ints = NDArray[np.int64]
 
 def hyperedges_of(edges: Sequence[Hyperedge], template: Template) -> Hyperedges:
     """The tables of some hyperedges, with the numbers that roles and constants have in a template."""
-    constants = template.constants
+    roles, constants = ({name: i for i, name in enumerate(names)} for names in (template.roles, template.constants))
     return Hyperedges(
-        np.array([-1 if edge.constant is None else constants.index(edge.constant) for edge in edges], np.int64),
-        *csr([[template.roles.index(role.name) for role in edge.roles] for edge in edges]),
+        np.array([-1 if edge.constant is None else constants[edge.constant] for edge in edges], np.int64),
+        *csr([[roles[role.name] for role in edge.roles] for edge in edges]),
         np.array([role.step for edge in edges for role in edge.roles], np.int64),
         np.array([e for e, edge in enumerate(edges) if edge.roles], np.int64),
     )

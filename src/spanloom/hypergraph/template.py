@@ -12,7 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from spanloom.errors import SpanloomError
+from spanloom.errors import SpanloomError, UsageError
+
+MOST_HYPEREDGES = 32_767  # what is picked is kept in 16 bits
 
 
 class Child(NamedTuple):
@@ -59,6 +61,7 @@ class Template:
         edges: in the order that breaks ties: of equal choices the first wins.
 
     Raises:
+        UsageError: more than `MOST_HYPEREDGES` hyperedges.
         SpanloomError: a kind that is not declared, a child at the same token that does not come later in ``kinds``, a
             step that is neither 0 nor 1, or two hyperedges of one label.
 
@@ -78,6 +81,11 @@ class Template:
         for kind in (self.root, *self.final):
             if kind not in order:
                 raise SpanloomError(f"template names kind {kind!r}; declared are {', '.join(self.kinds)}")
+        if len(self.edges) > MOST_HYPEREDGES:
+            raise UsageError(
+                f"a template has {len(self.edges):,} hyperedges, expected {MOST_HYPEREDGES:,} at most; take fewer "
+                "types, tags or components"
+            )
         if len({edge.label for edge in self.edges}) != len(self.edges):
             raise SpanloomError("two hyperedges of a template have one label; give each its own")
         for edge in self.edges:

@@ -76,14 +76,12 @@ def read_tags(template: Template, names: Sequence[str], edges: Edges) -> Ints:
     """(T,) numbers of tags, from (T, 1, D) hyperedges; 0 where there are none.
 
     Args:
-        template: of the names.
+        template: a `chain_template` of the names.
         names: L tags.
         edges: as `write_tags` gives them.
     """
-    number = {edge.label: i for i, edge in enumerate(template.edges)}
-    tag_of = np.zeros(len(number) + 1, np.int64)
-    tag_of[[number[tag] for tag in names]] = np.arange(len(names))
-    tags: Ints = tag_of[edges[:, 0]].max(1)
+    own = edges[:, 0].astype(np.int64) - template.index(names[0])  # those of tags stand side by side
+    tags: Ints = np.where((own >= 0) & (own < len(names)), own, 0).max(1)
     return tags
 
 

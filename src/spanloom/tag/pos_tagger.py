@@ -15,7 +15,7 @@ from spanloom.document import Batch, Document, batches
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, paired
 from spanloom.errors import DataError, UsageError, not_fitted
 from spanloom.features import FeatureSet, build_index
-from spanloom.hypergraph import Ints, SubgraphEngine
+from spanloom.hypergraph import Ints
 from spanloom.learn import Epoch, TrainingSet, adagrad
 from spanloom.learn.folds import hold_out
 from spanloom.model.corpus import by_sentence
@@ -25,7 +25,7 @@ from spanloom.modelfile import Array, damaged, read_kind, save_model
 from spanloom.parallel import threads, worker_count
 from spanloom.scoring import Weights
 from spanloom.structures.chain import write_tags
-from spanloom.tag.tag_model import TagModel, given_tags, role_names, tag_template
+from spanloom.tag.tag_model import TagModel, given_tags, role_names, tag_engine
 from spanloom.text import prepare
 
 KIND = "tagger"
@@ -167,11 +167,9 @@ class PosTagger(Parameters):
         features = FeatureSet(self.features)
         offsets = (known := Batch.of(train)).sentences
         built = build_index(features.keys(known, n_jobs=jobs), min_count=self.min_count)
-        template = tag_template(tags)
-        edges = write_tags(template, role_names(tags), numbers, offsets)
-        data = TrainingSet(
-            SubgraphEngine(template), built.matrix, offsets, edges, built.index.group_sizes, built.counts
-        )
+        engine = tag_engine(tags)
+        edges = write_tags(engine.template, role_names(tags), numbers, offsets)
+        data = TrainingSet(engine, built.matrix, offsets, edges, built.index.group_sizes, built.counts)
         sentences = len(offsets) - 1
         report = TaggerReport(len(train), sentences, len(given), len(wanted), len(built.index), 0, -1.0)
         model = TagModel(tags, features, built.index, data.zeros)

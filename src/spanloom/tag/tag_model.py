@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 
 import numpy as np
@@ -11,15 +12,14 @@ import numpy as np
 from spanloom.document import Batch, Document
 from spanloom.errors import DataError, ModelError
 from spanloom.features import FeatureIndex, FeatureSet
-from spanloom.hypergraph import Ints, Singles, Template
+from spanloom.hypergraph import Ints, SubgraphEngine
 from spanloom.modelfile import Array
-from spanloom.parallel import even_ranges, threads
+from spanloom.parallel import threads
 from spanloom.scoring import Weights, role_scores
 from spanloom.structures import chain_template
-from spanloom.tag import kernels_tags as kernels
+from spanloom.structures.chain import read_tags
 
 _INDEX, _WEIGHTS, _TRANSITIONS = "index.", "weights", "transitions"
-_PIECES = 16
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,10 @@ class TagModel:
         """Return the number of the best tag of each token, (T,)."""
         matrix = self.index.lookup(self.features.keys(batch, n_jobs=n_jobs), n_jobs=n_jobs)
         with threads(n_jobs) as run:
-            scores = role_scores(matrix, self.weights, run=run).roles[:, :, 0]
-            return best_tags(scores, self.weights.constants, batch.sentences, n_jobs)
+            potentials = role_scores(matrix, self.weights, run=run)
+        engine = tag_engine(self.tags)
+        edges = engine.viterbi(potentials, batch.sentences, n_jobs).edges
+        return read_tags(engine.template, role_names(self.tags), edges)
 
     def arrays(self, prefix: str = "") -> dict[str, Array]:
         """The arrays of a model file, under names that begin with ``prefix``."""
@@ -81,30 +83,10 @@ def role_names(tags: Sequence[str]) -> list[str]:
     return [f"tag={tag}" for tag in tags]
 
 
-def tag_template(tags: Sequence[str]) -> Template:
-    """A chain in which every tag may follow every other; its constants are the L * L transitions in order."""
-    return chain_template(role_names(tags), lambda tag, after: True)
-
-
-def best_tags(scores: Singles, transitions: Singles, offsets: Ints, n_jobs: int = 1) -> Ints:
-    """(T,) the best tags.
-
-    Args:
-        scores: (T, L) of each tag at each token.
-        transitions: (L * L, 1), of tag i before tag j at ``i * L + j``.
-        offsets: (N + 1,) first token of each sentence.
-        n_jobs: threads; the result does not depend on it.
-    """
-    size = scores.shape[1]
-    tags = np.empty(len(scores), np.int64)
-    following = np.ascontiguousarray(transitions.reshape(size, size).T)
-    scores = np.ascontiguousarray(scores)
-    with threads(n_jobs) as run:
-        run(
-            lambda piece: kernels.best_tags(scores, following, offsets, *piece, tags),
-            even_ranges(len(offsets) - 1, _PIECES),
-        )
-    return tags
+@lru_cache(maxsize=16)
+def tag_engine(tags: tuple[str, ...]) -> SubgraphEngine:
+    """The engine of a chain in which every tag may follow every other; its constants are the L * L transitions."""
+    return SubgraphEngine(chain_template(role_names(tags), lambda tag, after: True))
 
 
 def given_tags(documents: Sequence[Document], column: str) -> list[str]:
