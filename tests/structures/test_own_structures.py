@@ -238,17 +238,17 @@ def test_one_alphabet_is_as_good_as_another(train):
 @pytest.mark.filterwarnings("ignore::spanloom.errors.LostWarning")
 def test_a_model_file_names_the_structure_and_holds_no_code(train, tmp_path, command):
     train(TwoLayers(2)).save(tmp_path / "model")
-    with pytest.raises(ModelError, match=r"a model of structure two_layers\(short=2\), but none was given; use load"):
+    with pytest.raises(ModelError, match=r"a model of structure 'two_layers\(short=2\)', but none was given; use load"):
         load(tmp_path / "model")
     for other in (TwoLayers(), Bioes(), STRUCTURES["bio"]):
-        with pytest.raises(ModelError, match=rf"structure two_layers\(short=2\), but {other} was given"):
+        with pytest.raises(ModelError, match=rf"structure 'two_layers\(short=2\)', but {other} was given"):
             load(tmp_path / "model", structure=other)
     told = command("predict", tmp_path / "model", "-", input="no pain")
     assert (told.returncode, told.stdout) == (1, "")
-    assert "structure two_layers(short=2)" in told.stderr
+    assert "structure 'two_layers(short=2)'" in told.stderr
     train("bio").save(tmp_path / "bio")
     assert load(tmp_path / "bio", structure=STRUCTURES["bio"]).predict(TRAIN) == train("bio").predict(TRAIN)
-    with pytest.raises(ModelError, match="a model of structure bio, but my_bioes was given"):
+    with pytest.raises(ModelError, match="a model of structure 'bio', but my_bioes was given"):
         load(tmp_path / "bio", structure=Bioes())
 
 
