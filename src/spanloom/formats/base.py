@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from spanloom.document import Document, Mention
 from spanloom.document.validate import Problem
@@ -126,21 +126,20 @@ def count_unwritten(losses: Losses, document: Document, *kinds: str) -> None:
     Args:
         losses: to add to.
         document: as it was to be written.
-        kinds: of ``"ids"``, ``"tokens"``, ``"sentences"``, ``"columns"``, ``"mentions"`` and ``"meta"``.
+        kinds: of ``"document identifiers"``, ``"tokens"``, ``"sentences"``, ``"token columns"`` and ``"mentions"``.
     """
-    parts: dict[str, Any] = {
-        "ids": int(bool(document.id)),
+    parts = {
+        "document identifiers": int(bool(document.id)),
         "tokens": document.token_count,
         "sentences": document.sentence_count,
-        "columns": len(document.columns),
+        "token columns": len(document.columns),
         "mentions": len(document.mentions),
     }
-    names = {"ids": "document identifiers", "columns": "token columns"}
     for kind in kinds:
-        losses.add(names.get(kind, kind), parts[kind])
+        losses.add(kind, parts[kind])
 
 
-def count_meta(losses: Losses, document: Document, held: Iterable[str], inside: Iterable[str] = ()) -> None:
+def count_meta(losses: Losses, document: Document, *held: str, inside: Iterable[str] = ()) -> None:
     """Count the fields of ``meta`` that a format has no place for.
 
     Args:
@@ -149,12 +148,10 @@ def count_meta(losses: Losses, document: Document, held: Iterable[str], inside: 
         held: the fields that the format holds.
         inside: of the first of them, if it is an object, the fields that the format holds.
     """
-    names = list(held)
-    losses.add("meta fields", len(document.meta.keys() - set(names)))
-    own = document.meta.get(names[0]) if names else None
-    known = set(inside)
-    if known and isinstance(own, dict):
-        losses.add(f"fields of meta.{names[0]}", len(own.keys() - known))
+    losses.add("meta fields", len(document.meta.keys() - set(held)))
+    own = document.meta.get(held[0]) if inside else None
+    if isinstance(own, dict):
+        losses.add(f"fields of meta.{held[0]}", len(own.keys() - set(inside)))
 
 
 def count_mention(losses: Losses, mention: Mention, *kinds: str) -> None:
@@ -163,19 +160,18 @@ def count_mention(losses: Losses, mention: Mention, *kinds: str) -> None:
     Args:
         losses: to add to.
         mention: as it is written.
-        kinds: of ``"touching"`` (spans that are written as one), ``"heads"``, ``"concepts"``, ``"scores"`` and
-            ``"ids"``, in the order in which they are told.
+        kinds: of `TOUCHING`, ``"heads"``, ``"concepts"``, ``"scores"`` and ``"mention identifiers"``, in the order in
+            which they are told.
     """
-    parts: dict[str, Any] = {
-        "touching": int(len(mention.spans) > 1),
+    parts = {
+        TOUCHING: int(len(mention.spans) > 1),
         "heads": int(mention.head is not None),
         "concepts": len(mention.concepts),
         "scores": int(mention.score is not None),
-        "ids": int(mention.id is not None),
+        "mention identifiers": int(mention.id is not None),
     }
-    names = {"touching": TOUCHING, "ids": "mention identifiers"}
     for kind in kinds:
-        losses.add(names.get(kind, kind), parts[kind])
+        losses.add(kind, parts[kind])
 
 
 def count_concepts(losses: Losses, mention: Mention) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,14 +13,18 @@ import numpy as np
 
 from spanloom.document import Document, Mention, Span, align
 from spanloom.document.validate import Problem
-from spanloom.errors import DataError
-from spanloom.formats.base import DISCONTIGUOUS, Losses, Scanned, count_mention, no_document
+from spanloom.errors import DataError, clip
+from spanloom.formats.base import DISCONTIGUOUS, TOUCHING, Losses, Scanned, count_mention, no_document, unwritable
 from spanloom.formats.source import decode, raw_lines
 
 NEW_DOCUMENT = "# newdoc"
 TEXT = "# text = "
 GLOBAL_COLUMNS = "# global.columns = "
-NOT_TAGGED = ("touching", "heads", "concepts", "scores", "ids")  # what tags have no place for
+NOT_TAGGED = (TOUCHING, "heads", "concepts", "scores", "mention identifiers")  # what tags have no place for
+TAG = re.compile(r"O|[BIESLUM](?:-.+)?")
+NAMES = 120  # characters of the names of columns in a message
+
+_UNTYPED = "mention"  # the type of tags that are only a letter
 _LINE_ENDS = str.maketrans("\r\n", "  ")
 
 
@@ -178,6 +183,26 @@ def scan_blocks(
     yield finish() if count or problems else no_document(name, "one token a line")
 
 
+def typed(tag: str) -> str:
+    """A tag with a type, also where it is only a letter."""
+    return tag if "-" in tag or tag == "O" else f"{tag}-{_UNTYPED}"
+
+
+def bad_tag(tag: str) -> str:
+    """What is wrong with what is no `TAG`."""
+    return f"found the tag {clip(tag[:40])}, expected O or a letter of BIO, BILOU or BIOES, '-' and a type"
+
+
+def shown_names(names: Sequence[str]) -> str:
+    """The names of columns in a message: the first ones, if there are very many.
+
+    >>> shown_names(["ID", "FORM"]), shown_names(["word"] * 1000)[-11:]
+    ('ID FORM', 'word word …')
+    """
+    shown = " ".join(names[:NAMES])
+    return shown if len(shown) <= NAMES else shown[:NAMES].rpartition(" ")[0] + " …"
+
+
 def stand_in(words: Iterable[str], text: str) -> list[tuple[int, int]] | None:
     """Where words stand in a text that has nothing but white space between them; ``None`` if they do not.
 
@@ -243,9 +268,23 @@ def is_line(text: str) -> bool:
 def sentences_of(document: Document) -> list[list[int]]:
     """The first and the end token of each sentence; without sentences all tokens are one."""
     if document.sentences is None:
-        return [[0, 0 if document.tokens is None else len(document.tokens)]]
+        return [[0, document.token_count]]
     found: list[list[int]] = document.sentences.tolist()
     return found
+
+
+def plain_words(document: Document, path: str | Path) -> list[str]:
+    """The words of a tokenized document, none of which may hold white space.
+
+    Raises:
+        DataError: there are no tokens, or one holds white space.
+    """
+    if document.tokens is None:
+        raise unwritable(document, " has no tokens, which are the words of the file", path)
+    wrong = next((word for word in document.words if word.split() != [word]), None)
+    if wrong is not None:
+        raise unwritable(document, f": the word {wrong[:40]!r} holds white space; split it", path)
+    return document.words
 
 
 def tagged_mentions(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,8 @@ from spanloom.files import STDIO
 from spanloom.files.output import output_files, output_folder
 from spanloom.files.staging import is_part
 from spanloom.formats.base import Format, Losses, Scanned, count_meta, count_unwritten, single, unwritable
-from spanloom.formats.file_names import free_name, put, unescaped
-from spanloom.formats.record import other_errors, surface_problem
+from spanloom.formats.file_names import free_name, put, unescaped, visible
+from spanloom.formats.record import mention_problems, surface_problem
 from spanloom.formats.source import decode, read_bytes
 from spanloom.formats.standoff import Annotations, collect, parse, render, settled
 
@@ -49,8 +50,7 @@ def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
     if not root.is_dir():
         yield _scan_pair(root.with_suffix(".txt"), root.with_suffix(".ann"), root.stem, mentions)
         return
-    files = sorted(file for file in root.rglob("*") if file.suffix in (".txt", ".ann"))
-    files = [file for file in files if not any(part.startswith(".") for part in file.relative_to(root).parts)]
+    files = [file for file in visible(root) if file.suffix in (".txt", ".ann")]
     there = set(files)
     for file in files:
         if file.suffix == ".txt" or file.with_suffix(".txt") not in there:
@@ -65,7 +65,8 @@ def _scan_pair(txt: Path, ann: Path, name: str, mentions: bool) -> Scanned:
         return Scanned(None, [Problem("error", "no text", message, path=str(ann))], str(ann))
     try:
         text = decode(read_bytes(txt), txt)
-        raw = _annotations(ann, strict=mentions)
+        lines = read_bytes(ann) if ann.exists() else b""
+        raw = decode(lines, ann) if mentions else lines.decode("utf-8", "replace")
     except DataError as error:
         problem = Problem("error", "unreadable", error.message, path=error.path, line=error.line)
         return Scanned(None, [problem], str(txt))
@@ -79,16 +80,11 @@ def _scan_pair(txt: Path, ann: Path, name: str, mentions: bool) -> Scanned:
         found = Annotations()
     problems = found.problems + _settle(found, text, str(ann))
     document = Document(text, id=name, mentions=found.mentions, meta={"brat": kept} if kept else {})
-    for problem in _mention_problems(document, found):
+    surfaces, numbers = [line.surface for line in found.lines], [line.number for line in found.lines]
+    for problem in mention_problems(document, surfaces, numbers, partial(surface_problem, source="line")):
         problems.append(replace(problem, path=str(txt if problem.mention is None else ann)))
     problems.sort(key=lambda problem: problem.line or 0)
-    return Scanned(document, problems, str(txt), None, [(str(ann), line.number) for line in found.lines])
-
-
-def _annotations(ann: Path, *, strict: bool) -> str:
-    """The ``.ann`` file, empty if there is none; bytes that are not UTF-8 do not matter unless ``strict``."""
-    raw = read_bytes(ann) if ann.exists() else b""
-    return decode(raw, ann) if strict else raw.decode("utf-8", "replace")
+    return Scanned(document, problems, str(txt), None, [(str(ann), number) for number in numbers])
 
 
 def _settle(found: Annotations, text: str, path: str) -> list[Problem]:
@@ -111,16 +107,6 @@ def _counts_mark(text: str, found: Annotations) -> bool:
     if any(surface_problem(surface, m, with_mark, "") is not None for m, surface in pairs):
         return False
     return any(surface_problem(surface, m, without, "") is not None for m, surface in pairs)
-
-
-def _mention_problems(document: Document, found: Annotations) -> list[Problem]:
-    problems = []
-    units = Units(document.text)
-    for i, (mention, line) in enumerate(zip(document.mentions, found.lines, strict=True)):
-        problem = surface_problem(line.surface, mention, units, place_of(mention, i), source="line")
-        if problem is not None:
-            problems.append(replace(problem, mention=i, line=line.number))
-    return problems + other_errors(document, problems, [line.number for line in found.lines])
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
@@ -169,8 +155,8 @@ def _contents(document: Document, losses: Losses, path: Path) -> tuple[str, str]
     if not isinstance(kept, dict) or not isinstance(kept.get("ann", ""), str):
         raise unwritable(document, ": meta['brat'] should hold the .ann file under 'ann'; remove it", path)
     lines = render(document, kept.get("ann", ""), losses, path)
-    count_unwritten(losses, document, "tokens", "sentences", "columns")
-    count_meta(losses, document, held=("brat",), inside=("ann", "bom"))
+    count_unwritten(losses, document, "tokens", "sentences", "token columns")
+    count_meta(losses, document, "brat", inside=("ann", "bom"))
     removed = kept.get("bom") == "removed" or (document.text.startswith(_BOM) and kept.get("bom") != "counted")
     return (_BOM + document.text if removed else document.text), lines
 

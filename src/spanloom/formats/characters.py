@@ -21,8 +21,9 @@ from pathlib import Path
 from spanloom.document import Document, from_tags, to_bio
 from spanloom.errors import DataError
 from spanloom.files.output import output_file
-from spanloom.formats.base import OTHER_TEXT, Format, Losses, Scanned, count_meta, count_unwritten, unwritable
+from spanloom.formats.base import OTHER_TEXT, Format, Losses, Scanned, count_meta, count_unwritten
 from spanloom.formats.blocks import (
+    TAG,
     TEXT,
     Block,
     Sentence,
@@ -30,11 +31,12 @@ from spanloom.formats.blocks import (
     flat_mentions,
     new_document,
     one_line,
+    plain_words,
     scan_blocks,
     sentences_of,
     stand_in,
+    typed,
 )
-from spanloom.formats.layout import TAG, typed
 
 _BEFORE = {"B": "ES", "S": "ES", "I": "BI", "E": "BI"}  # what may stand before a place; ES also begins a sentence
 
@@ -84,19 +86,15 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     with output_file(path, force=force) as file:
         for document in documents:
             file.write("".join(f"{line}\n" for line in _lines(document, path, losses)))
-            count_unwritten(losses, document, "columns")
-            count_meta(losses, document, held=())
+            count_unwritten(losses, document, "token columns")
+            count_meta(losses, document)
     return losses
 
 
 def _lines(document: Document, path: str | Path, losses: Losses) -> Iterator[str]:
-    tokens = document.tokens
+    words, tokens = plain_words(document, path), document.tokens
     if tokens is None:
-        raise unwritable(document, " has no tokens, which are the words of the file", path)
-    words = document.words
-    wrong = next((word for word in words if not word or any(character.isspace() for character in word)), None)
-    if wrong is not None:
-        raise unwritable(document, f": the word {wrong[:40]!r} holds white space; split it", path)
+        raise AssertionError("checked before")
     yield new_document(document, losses)
     sentences = sentences_of(document)
     flat = flat_mentions(document, losses)

@@ -10,15 +10,17 @@ the fields of a token.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import BinaryIO
 
 from spanloom.document import Document, Offsets, from_tags, to_bilou, to_bio
 from spanloom.document.validate import Problem
-from spanloom.errors import DataError, UsageError
+from spanloom.errors import DataError, UsageError, clip
 from spanloom.files.output import output_file, scratch_file, writing
 from spanloom.formats.base import (
     BAD_TYPE,
@@ -33,29 +35,22 @@ from spanloom.formats.base import (
 )
 from spanloom.formats.blocks import (
     GLOBAL_COLUMNS,
+    NAMES,
     NEW_DOCUMENT,
     NOT_TAGGED,
+    TAG,
     TEXT,
     Block,
     Line,
     Sentence,
+    bad_tag,
     comments_above,
     new_document,
     scan_blocks,
     sentences_of,
+    shown_names,
     stand_in,
     tagged_mentions,
-)
-from spanloom.formats.layout import (
-    CHUNK,
-    TAG,
-    Layout,
-    bad_tag,
-    guessed_layout,
-    is_comment,
-    named_layout,
-    shown_names,
-    split,
     typed,
 )
 from spanloom.formats.source import decode, raw_lines
@@ -66,6 +61,15 @@ DOCSTART = "-DOCSTART-"
 _SCHEMES = {"bio": to_bio, "bilou": to_bilou}
 _UNWRITABLE = re.compile(r"[\t\n\r]")
 _Levels = list[list[tuple[int, int, str]]]
+CHUNK = "chunk"  # the column of phrases in the files of CoNLL-2003
+_BEFORE_CHUNKS = {1: ["pos"], 2: ["lemma", "pos"]}  # how many columns stand between words and chunks: their names
+_SPECIAL = ("word", "tag", "id", "_")
+_NUMBER = re.compile(r"[0-9]+")
+_FIELDS = re.compile(r"[ \t]+")
+_KEYED = re.compile(r"# (newdoc|newpar|\S+ =)")
+_MOST_FIELDS = 5  # of a token that looks like a comment
+# the types of CoNLL-2000 and of CoNLL-2003, English and German
+_CHUNKS = {"NP", "VP", "PP", "ADVP", "ADJP", "SBAR", "PRT", "CONJP", "INTJ", "LST", "UCP", "NC", "VC", "PC", "AC"}
 
 
 def scan(path: str | Path, columns: Sequence[str] | None = None, stem: str = "document") -> Iterator[Scanned]:
@@ -73,7 +77,7 @@ def scan(path: str | Path, columns: Sequence[str] | None = None, stem: str = "do
 
     Args:
         path: the file, or ``-``.
-        columns: the name of each column, such as ``["word", "pos", "tag"]`` (see `spanloom.formats.layout.Layout`);
+        columns: the name of each column, such as ``["word", "pos", "tag"]`` (see `Layout`);
             guessed from the first sentences if not given.
         stem: what documents are called that begin at ``-DOCSTART-`` without an identifier, before their number:
             "document" in a file of its own, so that gold and predictions are called alike, and the file's name in a
@@ -313,7 +317,7 @@ def _spool(document: Document, names: list[str], scheme: str, marked: bool, loss
         lines.append("")
     spool.write("".join(line + "\n" for line in lines).encode("utf-8"))
     losses.add(OTHER_TEXT, int("\n".join(texts) != document.text))
-    count_meta(losses, document, held=("comments",))
+    count_meta(losses, document, "comments")
     return max((len(sentence) for sentence in levels), default=1)
 
 
@@ -347,6 +351,146 @@ def _surface(text: str, tokens: Offsets, words: list[str], first: int, end: int)
     if _UNWRITABLE.search(surface) or stand_in(words[first:end], surface) is None:
         return " ".join(words[first:end])
     return surface
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The columns of a file.
+
+    Args:
+        names: one for each column: ``"word"``, ``"tag"`` (several are nested levels), ``"id"`` (numbers that are not
+            kept), ``"_"`` (skipped), or the name of a column of the document, such as ``"pos"``.
+        tabs: whether fields are separated by single tabs; otherwise by any blanks.
+    """
+
+    names: tuple[str, ...]
+    tabs: bool
+
+    def fields(self, line: str) -> list[str]:
+        """The fields of a line."""
+        return split(line, self.tabs)
+
+    @cached_property
+    def word(self) -> int:
+        """Where the word stands."""
+        return self.names.index("word")
+
+    @cached_property
+    def tags(self) -> list[int]:
+        """Where tags stand."""
+        return [i for i, name in enumerate(self.names) if name == "tag"]
+
+    @cached_property
+    def number(self) -> int | None:
+        """Where the number of the token stands, if anywhere."""
+        return self.names.index("id") if "id" in self.names else None
+
+    @cached_property
+    def others(self) -> dict[str, int]:
+        """The columns that go into the document under their names."""
+        return {name: i for i, name in enumerate(self.names) if name not in _SPECIAL}
+
+
+def split(line: str, tabs: bool) -> list[str]:
+    """The fields of a line, at tabs or at any blanks."""
+    return line.split("\t") if tabs else _FIELDS.split(line.strip(" \t"))
+
+
+def is_comment(line: str) -> bool:
+    """Whether a line before a sentence's first token is a comment, and not the token ``#``.
+
+    >>> is_comment("# seen today"), is_comment("# text = No pain"), is_comment("# NN O")
+    (True, True, False)
+    """
+    if not line.startswith("# "):
+        return False
+    if _KEYED.match(line):
+        return True
+    fields = split(line, tabs=False)
+    return "\t" not in line and not (len(fields) <= _MOST_FIELDS and TAG.fullmatch(fields[-1]))
+
+
+def named_layout(columns: Sequence[str], tabs: bool, width: int | None = None) -> Layout:
+    """The layout that the user, or the file's ``# global.columns`` line, names.
+
+    Args:
+        columns: one name each; ``tag*`` at the end stands for as many columns of tags as there are.
+        tabs: whether fields are separated by single tabs.
+        width: how many columns the file has, if that is known.
+
+    Raises:
+        UsageError: no word column, or two columns of one name.
+    """
+    names = tuple(columns)
+    if names[-1:] == ("tag*",):
+        names = (*names[:-1], *("tag",) * max(1, (width or 0) - len(names) + 1))
+    if names.count("word") != 1:
+        raise UsageError(
+            f"columns are {clip(' '.join(names), NAMES)}; expected one 'word' among them, such as 'word pos tag'"
+        )
+    counts = Counter(names)
+    twice = next((name for name in counts if name not in ("tag", "_") and counts[name] > 1), None)
+    if twice is not None:
+        raise UsageError(f"columns name {clip(twice)} twice; only 'tag' (nested levels) and '_' (skipped) may repeat")
+    return Layout(names, tabs)
+
+
+def guessed_layout(sentences: Sequence[Sequence[str]]) -> Layout | str:
+    """The layout that the first sentences show; a message if none fits.
+
+    The first column is the word, or the second if the first one counts the tokens from 1. The last column holds tags,
+    and so do the columns right before it, as long as they look like tags (nested levels). If the last column holds
+    something else, the last ones that look like tags count. The first of several columns of tags holds no mentions if
+    its types are those of phrases (NP, VP), as in the files of CoNLL-2003: it is called ``chunk``, and what stands
+    before it ``pos``, or ``lemma`` and ``pos``. Other columns are called ``column3`` and so on. Tags are
+    what more than half of a column is: one wrong tag must not hide a column, it is reported when its line is read.
+
+    Args:
+        sentences: their lines, as they stand.
+
+    >>> guessed_layout([["EU NNP B-ORG", "rejects VBZ O"]])
+    Layout(names=('word', 'column2', 'tag'), tabs=False)
+    >>> guessed_layout([["1\\tEU\\tB-ORG\\tO\\t-", "2\\trejects\\tO\\tO\\t-"]])
+    Layout(names=('id', 'word', 'tag', 'tag', 'column5'), tabs=True)
+    >>> guessed_layout([["EU NNP I-NP I-ORG", "rejects VBZ I-VP O"]])
+    Layout(names=('word', 'pos', 'chunk', 'tag'), tabs=False)
+    """
+    tabs = "\t" in sentences[0][0]
+    rows = [[split(line, tabs) for line in sentence] for sentence in sentences]
+    width = Counter(len(row) for sentence in rows for row in sentence).most_common(1)[0][0]
+    rows = [fit for sentence in rows if (fit := [row for row in sentence if len(row) == width])]
+    if width == 1:
+        return Layout(("word",), tabs)
+    first = [row[0] for sentence in rows for row in sentence]
+    numbered = width > 2 and all(sentence[0][0] == "1" for sentence in rows) and all(map(_NUMBER.fullmatch, first))
+    names = ["id", "word"] if numbered else ["word"]
+    names += [f"column{i}" for i in range(len(names) + 1, width + 1)]
+    is_tags = [i > numbered and _mostly_tags([row[i] for sentence in rows for row in sentence]) for i in range(width)]
+    if not any(is_tags):
+        wrong = next(row[-1] for sentence in rows for row in sentence if not TAG.fullmatch(row[-1]))
+        return (
+            f"no column holds tags (the last one has {wrong[:40]!r}); "
+            "expected O, B-type, I-type or other letters of BIOES and BILOU; name the columns with 'columns'"
+        )
+    last = max(i for i in range(width) if is_tags[i])
+    first_tag = last
+    while is_tags[first_tag - 1]:  # the word's column stops it
+        first_tag -= 1
+    names[first_tag : last + 1] = ["tag"] * (last + 1 - first_tag)
+    if first_tag < last and _are_chunks([row[first_tag] for sentence in rows for row in sentence]):
+        names[first_tag] = CHUNK
+        between = slice(names.index("word") + 1, first_tag)
+        names[between] = _BEFORE_CHUNKS.get(first_tag - between.start, names[between])
+    return Layout(tuple(names), tabs)
+
+
+def _are_chunks(tags: Sequence[str]) -> bool:
+    kinds = {tag.partition("-")[2] for tag in tags if tag != "O"}
+    return bool(kinds) and kinds <= _CHUNKS
+
+
+def _mostly_tags(values: Sequence[str]) -> bool:
+    return 2 * sum(TAG.fullmatch(value) is not None for value in values) > len(values)
 
 
 COLUMNS = Format(

@@ -23,9 +23,11 @@ from spanloom.formats.base import OTHER_TEXT, Format, Losses, Scanned, count_met
 from spanloom.formats.blocks import (
     GLOBAL_COLUMNS,
     NEW_DOCUMENT,
+    TAG,
     TEXT,
     Block,
     Sentence,
+    bad_tag,
     blocks,
     comments_above,
     flat_mentions,
@@ -33,9 +35,10 @@ from spanloom.formats.blocks import (
     one_line,
     scan_blocks,
     sentences_of,
+    shown_names,
     stand_in,
+    typed,
 )
-from spanloom.formats.layout import TAG, bad_tag, shown_names, typed
 
 _STANDARD = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 _OURS = {"UPOS": "pos"}  # else our name of a column is its own in lower case
@@ -263,7 +266,7 @@ def _lines(document: Document, path: str | Path, losses: Losses) -> Iterator[str
     losses.add("values of misc that say something else here", said)
     losses.add("token columns", len(document.columns.keys() - set(held)))
     losses.add(OTHER_TEXT, int("\n".join(texts) != document.text))
-    count_meta(losses, document, held=("comments",))
+    count_meta(losses, document, "comments")
 
 
 CONLLU = Format("conllu", (".conllu", ".conllup"), scan, write)

@@ -128,19 +128,19 @@ def text_of_passages(passages: object, problems: list[Problem]) -> str | None:
     """The passages at their offsets, with spaces between them."""
     pieces: list[tuple[int, int, str, str]] = []
     for i, passage in enumerate(passages if isinstance(passages, list) else [None]):
-        place = f"passages[{i}]"
-        if not isinstance(passage, dict):
-            problems.append(_bad_passage(place, "it", "an object with text and offsets"))
-            return None
-        texts, offsets = passage.get("text"), passage.get("offsets")
+        place, wrong = f"passages[{i}]", ""
+        texts, offsets = (passage.get("text"), passage.get("offsets")) if isinstance(passage, dict) else (None, None)
         texts = [texts] if isinstance(texts, str) else texts
-        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            problems.append(_bad_passage(place, "text", "a list of strings"))
+        if not isinstance(passage, dict):
+            wrong = "it is missing or of another type, expected an object with text and offsets"
+        elif not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            wrong = "text is missing or of another type, expected a list of strings"
+        elif not isinstance(offsets, list) or len(offsets) != len(texts) or not all(map(_is_span, offsets)):
+            wrong = "offsets is missing or of another type, expected one [start, end] pair of integers for each text"
+        if wrong:
+            problems.append(Problem("error", "wrong field", wrong, place))
             return None
-        if not isinstance(offsets, list) or len(offsets) != len(texts) or not all(map(_is_span, offsets)):
-            problems.append(_bad_passage(place, "offsets", "one [start, end] pair of integers for each text"))
-            return None
-        pieces += [(start, end, text, place) for (start, end), text in zip(offsets, texts, strict=True)]
+        pieces += [(start, end, text, place) for (start, end), text in zip(offsets, texts, strict=True)]  # type: ignore[arg-type]
     return _joined(sorted(pieces, key=lambda piece: piece[0]), problems)
 
 
@@ -183,7 +183,3 @@ def _without_texts(passages: object) -> object:
 
 def _is_span(value: object) -> bool:
     return isinstance(value, list) and len(value) == 2 and all(type(part) is int and part >= 0 for part in value)
-
-
-def _bad_passage(place: str, name: str, expected: str) -> Problem:
-    return Problem("error", "wrong field", f"{name} is missing or of another type, expected {expected}", place)

@@ -15,6 +15,11 @@ _LONGEST = 255  # bytes of a name, on nearly all file systems
 _ESCAPE = re.compile(r"%([01][0-9A-F]|2[2AEF5]|3[ACEF]|5C|7C)")
 
 
+def visible(root: Path) -> list[Path]:
+    """What a folder and its subfolders hold, by name, but for what is hidden."""
+    return [file for file in sorted(root.rglob("*")) if not re.search(r"(?:^|/)\.", file.relative_to(root).as_posix())]
+
+
 def escaped(name: str) -> str:
     """A name whose characters all file systems hold; ``/`` makes folders.
 

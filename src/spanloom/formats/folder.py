@@ -11,6 +11,7 @@ from typing import Final
 from spanloom.document.validate import Problem
 from spanloom.errors import UsageError
 from spanloom.formats.base import Format, Scanned
+from spanloom.formats.file_names import visible
 from spanloom.formats.source import BOM, HEAD, opened
 
 # what stands beside data and is none
@@ -69,7 +70,7 @@ def files_of(root: Path, kind: Format | None, kinds: Iterable[Format]) -> tuple[
     Raises:
         UsageError: there is nothing to read.
     """
-    files = [file for file in sorted(root.rglob("*")) if file.is_file() and not _is_hidden(file.relative_to(root))]
+    files = [file for file in visible(root) if file.is_file()]
     data = [file for file in files if not _BESIDE.match(file.name)]
     choices = list(kinds) if kind is None else [kind]
     whole = next((other for other in choices if other.folders and (other is kind or other.knows(root))), None)
@@ -83,10 +84,6 @@ def files_of(root: Path, kind: Format | None, kinds: Iterable[Format]) -> tuple[
         raise UsageError(f"the folder {root} holds no file that ends in one of: {_endings(choices)}")
     taken = {file for _, file in inputs}
     return inputs, [file for file in data if file not in taken]
-
-
-def _is_hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)
 
 
 def _of_one_ending(root: Path, files: Sequence[Path], kind: Format) -> Sequence[Path]:
@@ -113,9 +110,8 @@ def stem_in(root: Path, file: Path) -> str:
 def not_read(files: Iterable[Path]) -> Iterator[Scanned]:
     """Files that are no input."""
     for file in files:
-        told = advice(file)
-        unknown = "the name tells no format that is known; name the file alone, with its format"
-        message = f"not read: {told or unknown}"
+        told = advice(file) or "the name tells no format that is known; name the file alone, with its format"
+        message = f"not read: {told}"
         yield Scanned(None, [Problem("warning", "files not read", message, path=str(file), altered=True)], str(file))
 
 

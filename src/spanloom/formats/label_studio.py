@@ -330,8 +330,8 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
             losses.add("mention identifiers", sum(mention.id == "" for mention in document.mentions))
             losses.add(TWICE, sum(len(mention.concepts) - len(set(mention.concepts)) for mention in document.mentions))
             losses.add("heads", sum(mention.head is not None for mention in document.mentions))
-            count_unwritten(losses, document, "tokens", "sentences", "columns")
-            count_meta(losses, document, held=("label_studio",))
+            count_unwritten(losses, document, "tokens", "sentences", "token columns")
+            count_meta(losses, document, "label_studio")
         file.write("[]\n" if before == "[\n" else "\n]\n")
     return losses
 
@@ -371,10 +371,12 @@ def _prediction(document: Document) -> dict[str, Any]:
 
 def _results(document: Document, old: dict[str, dict[str, Any]], taken: set[str]) -> Iterator[dict[str, Any]]:
     """The regions of each mention, with what else the old region of the same id says, and what joins them."""
-    names = _Names(document.mentions, taken)
+    taken = taken | {mention.id for mention in document.mentions if mention.id}
+    count = 0
     for mention in document.mentions:
-        first = names.first(mention)
-        parts = [first, *(names.new(f"{first}.{number}") for number in range(2, len(mention.spans) + 1))]
+        count += not mention.id
+        first = mention.id or _new_name(f"m{count}", taken)
+        parts = [first, *(_new_name(f"{first}.{number}", taken) for number in range(2, len(mention.spans) + 1))]
         for name, (start, end) in zip(parts, mention.spans, strict=True):
             region = old.get(name, {"from_name": "label", "to_name": "text", "type": "labels"})
             value = {"start": int(start), "end": int(end), "text": document.text[start:end], "labels": [mention.type]}
@@ -389,24 +391,12 @@ def _results(document: Document, old: dict[str, dict[str, Any]], taken: set[str]
             yield {"id": first, **concepts, "value": place | {"text": list(mention.concepts)}}
 
 
-class _Names:
-    """Names of regions, each once: those of the mentions, and new ones."""
-
-    def __init__(self, mentions: Iterable[Mention], taken: set[str]) -> None:
-        self._taken = taken | {mention.id for mention in mentions if mention.id}
-        self._count = 0
-
-    def first(self, mention: Mention) -> str:
-        if mention.id:
-            return mention.id
-        self._count += 1
-        return self.new(f"m{self._count}")
-
-    def new(self, name: str) -> str:
-        while name in self._taken:
-            name += "x"
-        self._taken.add(name)
-        return name
+def _new_name(name: str, taken: set[str]) -> str:
+    """A name of a region that is not taken, and is then."""
+    while name in taken:
+        name += "x"
+    taken.add(name)
+    return name
 
 
 LABEL_STUDIO = Format(

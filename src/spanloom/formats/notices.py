@@ -44,13 +44,14 @@ class Notices:
         """Count what was read other than it stands."""
         for problem in problems:
             if problem.altered:
-                kind = self.kinds.setdefault(problem.kind, _Kind(problem))
-                kind.count += 1
-                kind.files.add(problem.path)
+                self._count(problem.kind, problem)
 
     def leave_out(self, problem: Problem) -> None:
         """Count a record that was left out because of an error."""
-        kind = self.kinds.setdefault("", _Kind(problem))
+        self._count("", problem)
+
+    def _count(self, name: str, problem: Problem) -> None:
+        kind = self.kinds.setdefault(name, _Kind(problem))
         kind.count += 1
         kind.files.add(problem.path)
 

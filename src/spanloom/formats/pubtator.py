@@ -23,18 +23,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from spanloom.document import Document, Mention, Span
 from spanloom.document.span import join_spans
-from spanloom.document.validate import Problem, Units, beginning, flat, place_of
+from spanloom.document.validate import Problem, Units, beginning, flat
 from spanloom.errors import DataError
 from spanloom.files.output import output_file
 from spanloom.formats.base import (
     BAD_TYPE,
     DISCONTIGUOUS,
+    TOUCHING,
     UNSTRIPPED,
     Format,
     Losses,
@@ -45,7 +46,8 @@ from spanloom.formats.base import (
     no_document,
     unwritable,
 )
-from spanloom.formats.record import other_errors, surface_problem
+from spanloom.formats.blocks import Block, Line
+from spanloom.formats.record import mention_problems, surface_problem
 from spanloom.formats.source import decode, raw_lines
 
 NO_CONCEPT = "-"
@@ -157,25 +159,6 @@ def render(mention: Mention, text: str) -> str | None:
     return f"{start}\t{end}\t{flat(text[start:end])}\t{mention.type}\t{identifier}"
 
 
-@dataclass(slots=True)
-class _Block:
-    """The lines of one document: up to a blank line, or to the next title."""
-
-    lines: list[tuple[int, str]] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class _Rows:
-    """What the lines below the abstract say; one line number and one surface for each mention."""
-
-    mentions: list[Mention] = field(default_factory=list)
-    numbers: list[int] = field(default_factory=list)
-    surfaces: list[str] = field(default_factory=list)
-    rows: list[str] = field(default_factory=list)
-    relations: list[str] = field(default_factory=list)
-
-
 def scan(path: str | Path) -> Iterator[Scanned]:
     """The documents of a PubTator file, one at a time; several may have one identifier."""
     name, found = str(path), False
@@ -186,8 +169,8 @@ def scan(path: str | Path) -> Iterator[Scanned]:
         yield no_document(name, "'1|t|title', '1|a|abstract' and the mentions below")
 
 
-def _blocks(path: str | Path) -> Iterator[_Block]:
-    block = _Block()
+def _blocks(path: str | Path) -> Iterator[Block]:
+    block = Block()
     for number, raw in raw_lines(path):
         try:
             line = decode(raw, path, number).removesuffix("\n").removesuffix("\r")
@@ -198,37 +181,39 @@ def _blocks(path: str | Path) -> Iterator[_Block]:
         ends = not line.strip() or (passage is not None and passage.kind == "t")
         if ends and (block.lines or block.problems):
             yield block
-            block = _Block()
+            block = Block()
         if line.strip():
-            block.lines.append((number, line))
+            block.lines.append(Line(number, line))
     if block.lines or block.problems:
         yield block
 
 
-def _document(block: _Block, path: str) -> Scanned:
+def _document(block: Block, path: str) -> Scanned:
     if block.problems:  # a line that is missing would only make others look wrong
         return Scanned(None, block.problems, path, block.problems[0].line)
-    first = block.lines[0][0]
+    first = block.lines[0].number
     passages = _passages(block.lines)
     if isinstance(passages, Problem):
         return Scanned(None, [replace(passages, path=path)], path, first)
     title, abstract = passages
     text = f"{title.text}\n{abstract.text}" if abstract.text else title.text
     problems: list[Problem] = []
-    found = _rows(block.lines[2:], title.id, problems)
-    document = Document(text, id=title.id, mentions=found.mentions)
-    problems += _mention_problems(document, found)
+    found, relations = _rows(block.lines[2:], title.id, problems)
+    lines = [line.number for line, _ in found]
+    document = Document(text, id=title.id, mentions=[annotation.mention for _, annotation in found])
+    surfaces = [annotation.surface for _, annotation in found]
+    problems += mention_problems(document, surfaces, lines, _surface_problem)
     if not any(problem.severity == "error" for problem in problems):
-        rows = [row for row, mention in zip(found.rows, found.mentions, strict=True) if row != render(mention, text)]
-        kept = {"rows": rows, "relations": found.relations}
+        rows = [line.text for line, annotation in found if line.text != render(annotation.mention, text)]
+        kept = {"rows": rows, "relations": relations}
         if any(kept.values()):
-            document.meta["pubtator"] = {kind: lines for kind, lines in kept.items() if lines}
+            document.meta["pubtator"] = {kind: rows for kind, rows in kept.items() if rows}
     problems = [replace(problem, path=path, line=problem.line or first) for problem in problems]
     problems.sort(key=lambda problem: problem.line or 0)
-    return Scanned(document, problems, path, first, [(path, number) for number in found.numbers])
+    return Scanned(document, problems, path, first, [(path, line) for line in lines])
 
 
-def _passages(lines: list[tuple[int, str]]) -> tuple[Passage, Passage] | Problem:
+def _passages(lines: list[Line]) -> tuple[Passage, Passage] | Problem:
     """The title and the abstract, or what keeps the document from being read."""
     number, line = lines[0]
     title = parse_passage(line)
@@ -248,8 +233,10 @@ def _passages(lines: list[tuple[int, str]]) -> tuple[Passage, Passage] | Problem
     return title, abstract
 
 
-def _rows(lines: list[tuple[int, str]], name: str, problems: list[Problem]) -> _Rows:
-    found = _Rows()
+def _rows(lines: list[Line], name: str, problems: list[Problem]) -> tuple[list[tuple[Line, Annotation]], list[str]]:
+    """The rows of mentions with their numbers, and the relations."""
+    found: list[tuple[Line, Annotation]] = []
+    relations: list[str] = []
     for number, line in lines:
         start, tab, row = line.partition("\t")
         annotation = parse_annotation(row)
@@ -259,28 +246,17 @@ def _rows(lines: list[tuple[int, str]], name: str, problems: list[Problem]) -> _
         elif start != name:
             message = f"the line is of document {start[:_SHOWN]!r}, but stands below {name[:_SHOWN]!r}; move it"
         elif annotation is None:
-            found.relations.append(row)
+            relations.append(row)
         else:
-            found.mentions.append(annotation.mention)
-            found.numbers.append(number)
-            found.surfaces.append(annotation.surface)
-            found.rows.append(row)
+            found.append((Line(number, row), annotation))
         if message:
             problems.append(Problem("error", "PubTator line", message, line=number))
-    return found
+    return found, relations
 
 
-def _mention_problems(document: Document, found: _Rows) -> list[Problem]:
-    problems = []
-    units = Units(document.text)
-    for i, (mention, surface) in enumerate(zip(document.mentions, found.surfaces, strict=True)):
-        problem = _surface_problem(surface, mention, units, place_of(mention, i))
-        if problem is not None and mention.start < mention.end:
-            problems.append(replace(problem, mention=i, line=found.numbers[i]))
-    return problems + other_errors(document, problems, found.numbers)
-
-
-def _surface_problem(surface: str, mention: Mention, units: Units, place: str) -> Problem | None:
+def _surface_problem(surface: str | None, mention: Mention, units: Units, place: str) -> Problem | None:
+    if surface is None or mention.start >= mention.end:  # the check of offsets says more
+        return None
     problem = surface_problem(surface, mention, units, place)
     found = beginning(mention.spans, units.text, 2 * len(surface) + _SHOWN)  # more is no white space at its ends
     if problem is not None and surface.strip() == found.strip() != "":
@@ -313,8 +289,8 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
             rows = list(_rows_of(name, document, losses, path))
             passages = _text_lines(name, document.text, losses)
             file.write("".join(line + "\n" for line in (*passages, *rows)) + "\n")
-            count_unwritten(losses, document, "tokens", "sentences", "columns")
-            count_meta(losses, document, held=("pubtator",), inside=_KEPT)
+            count_unwritten(losses, document, "tokens", "sentences", "token columns")
+            count_meta(losses, document, "pubtator", inside=_KEPT)
     return losses
 
 
@@ -352,14 +328,14 @@ def _row(mention: Mention, text: str, losses: Losses) -> str | None:
     if row is None:
         losses.add(DISCONTIGUOUS)
         return None
-    count_mention(losses, mention, "touching")
+    count_mention(losses, mention, TOUCHING)
     losses.add(UNSTRIPPED, sum(concept != concept.strip() for concept in held))
     again = parse_annotation(row)
     stripped = tuple(concept.strip() for concept in held)
     losses.add("concepts that read back in another way", int(again is None or again.mention.concepts != stripped))
     count_mention(losses, mention, "heads")
     losses.add("concepts", len(mention.concepts) - len(held))
-    count_mention(losses, mention, "scores", "ids")
+    count_mention(losses, mention, "scores", "mention identifiers")
     return row
 
 

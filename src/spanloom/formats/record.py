@@ -15,7 +15,8 @@ its place, such as ``"mentions[0].certainty"``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spanloom.document import Document, Mention, Offsets, Span
-from spanloom.document.validate import Problem, Units, beginning, find_errors, flat
+from spanloom.document.validate import Problem, Units, beginning, find_errors, flat, place_of
 from spanloom.errors import clip
 from spanloom.formats.dialects import Names, rejected, to_native
 from spanloom.formats.json_text import not_as_expected
@@ -159,12 +160,7 @@ def _renamed(problems: list[Problem], names: Names) -> list[Problem]:
     """Problems that name the field as the record has it (``spans[2]``, not ``mentions[2]``)."""
     if names.field == "mentions":
         return problems
-    return [
-        Problem(p.severity, p.kind, p.message, f"{names.field}{p.place.removeprefix('mentions')}", p.mention)
-        if p.place.startswith("mentions[")
-        else p
-        for p in problems
-    ]
+    return [replace(one, place=re.sub(r"^mentions(?=\[)", names.field, one.place)) for one in problems]
 
 
 def _wrong(problems: list[Problem], place: str, name: str, value: object, expected: str) -> None:
@@ -293,19 +289,12 @@ def _mention(item: object, units: Units, place: str, names: Names, problems: lis
         tuple(concepts),
         None if score is None else float(score),
     )
-    if "text" in item:
-        _check_surface(item["text"], mention, units, place, problems)
-    return mention if len(problems) == before else None
-
-
-def _check_surface(surface: object, mention: Mention, units: Units, place: str, problems: list[Problem]) -> None:
-    """Compare the text that a record gives for a mention with the text at its offsets."""
+    surface = item.get("text", "")  # what stands there, as the record has it
     if not isinstance(surface, str):
         _wrong(problems, place, "text", surface, EXPECTED["text"])
-        return
-    problem = surface_problem(surface, mention, units, place)
-    if problem is not None:
+    elif "text" in item and (problem := surface_problem(surface, mention, units, place)) is not None:
         problems.append(problem)
+    return mention if len(problems) == before else None
 
 
 def surface_problem(
@@ -340,6 +329,21 @@ def surface_problem(
         return None  # said better by the check of offsets
     message = f"the text is {clip(surface)}, but {clip(found)} stands at {spans}; correct one of them"
     return Problem("error", "other text", message, place)
+
+
+def mention_problems(
+    document: Document,
+    surfaces: Sequence[str | None],
+    lines: Sequence[int],
+    check: Callable[[str | None, Mention, Units, str], Problem | None] = surface_problem,
+) -> list[Problem]:
+    """What is wrong with a document whose mentions have texts and lines of their own in the file, as `check` says."""
+    problems, units = [], Units(document.text)
+    for i, (mention, surface, line) in enumerate(zip(document.mentions, surfaces, lines, strict=True)):
+        problem = check(surface, mention, units, place_of(mention, i))
+        if problem is not None:
+            problems.append(replace(problem, mention=i, line=line))
+    return problems + other_errors(document, problems, lines)
 
 
 def other_errors(document: Document, known: Sequence[Problem], lines: Sequence[int | None]) -> list[Problem]:

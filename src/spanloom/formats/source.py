@@ -111,9 +111,8 @@ def decode(raw: bytes, path: str | Path, line: int | None = None) -> str:
         found += _utf16(raw)
     start = raw.rfind(b"\n", 0, position) + 1
     line = raw.count(b"\n", 0, position) + 1 if line is None else line
-    message = f"byte {position - start + 1} of the line is {found}; convert the file to UTF-8"
-    if found == "NUL":
-        message = f"byte {position - start + 1} of the line is NUL; remove it, or convert the file to UTF-8"
+    remedy = "remove it, or convert" if found == "NUL" else "convert"
+    message = f"byte {position - start + 1} of the line is {found}; {remedy} the file to UTF-8"
     raise DataError(message, path=path, line=line)
 
 

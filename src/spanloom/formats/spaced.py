@@ -21,7 +21,7 @@ from spanloom.formats.base import (
     no_document,
     unwritable,
 )
-from spanloom.formats.blocks import Sentence, assemble, sentences_of
+from spanloom.formats.blocks import Sentence, assemble, plain_words, sentences_of
 from spanloom.formats.source import decode, raw_lines
 
 
@@ -67,21 +67,16 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     losses = Losses()
     with output_file(path, force=force) as file:
         for number, document in enumerate(documents):
-            if document.tokens is None:
-                raise unwritable(document, " has no tokens, which are the words of the file", path)
-            words = document.words
+            words = plain_words(document, path)
             if not words:
                 raise unwritable(document, " has no words, and would be no document of the file; leave it out", path)
-            wrong = next((word for word in words if word.split() != [word]), None)
-            if wrong is not None:
-                raise unwritable(document, f": the word {wrong[:40]!r} holds white space; split it", path)
             sentences = sentences_of(document)
             lines = [" ".join(words[first:end]) + "\n" for first, end in sentences if first < end]
             file.write("\n" * (number > 0) + "".join(lines))
             again = "\n".join(_sentence(words[first:end]).text for first, end in sentences if first < end)
             losses.add(OTHER_TEXT, int(again != document.text))
-            count_unwritten(losses, document, "ids", "columns", "mentions")
-            count_meta(losses, document, held=())
+            count_unwritten(losses, document, "document identifiers", "token columns", "mentions")
+            count_meta(losses, document)
     return losses
 
 

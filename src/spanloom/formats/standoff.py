@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from spanloom.document import Document, Mention, Span
 from spanloom.document.validate import Problem, flat
@@ -88,62 +88,47 @@ def _line(raw: str, number: int) -> Line:
     content = raw.rstrip("\r\n")
     if number == 1:
         content = content.removeprefix("\ufeff")
-    if not content.strip():
-        return Line(raw, number)
-    match content[0]:
-        case "T":
-            return _mention(raw, number, content)
-        case "N":
-            return _reference(raw, number, content)
-        case "#":
-            return _note(raw, number, content)
-        case "A" | "M":
-            if found := _ATTRIBUTE.fullmatch(content):
-                return Line(raw, number, found[1], (found[3],))
-        case "R" | "E":
-            if found := (_RELATION if content[0] == "R" else _EVENT).fullmatch(content):
-                arguments = found[3].split() + ([found[2]] if content[0] == "E" else [])
-                return Line(raw, number, found[1], tuple(argument.partition(":")[2] for argument in arguments))
-        case "*":
-            if found := _EQUIVALENCE.fullmatch(content):
-                return Line(raw, number, "", tuple(found[3].split()))
-    return Line(raw, number, kind="unknown")
+    found = _fields(content) if content.strip() else ()
+    return Line(raw, number, kind="unknown", expected=found) if isinstance(found, str) else Line(raw, number, *found)
 
 
-def _mention(raw: str, number: int, content: str) -> Line:
-    found = _MENTION.fullmatch(content)
-    if found is None:
-        return Line(raw, number, kind="unknown", expected=EXPECTED["T"])
-    offsets = [[int(offset) for offset in span.split()] for span in found[3].split(";")]
-    mention = Mention(found[2], tuple(Span(start, end) for start, end in offsets), found[1])
-    return Line(raw, number, found[1], (), "mention", mention, found[4])
+def _fields(content: str) -> tuple[Any, ...] | str:
+    """What a line says, as the fields of a `Line`; if it cannot be read, what was expected, where that is known."""
+    letter = content[0]
+    if letter == "T":
+        if (found := _MENTION.fullmatch(content)) is None:
+            return EXPECTED["T"]
+        offsets = [[int(offset) for offset in span.split()] for span in found[3].split(";")]
+        mention = Mention(found[2], tuple(Span(start, end) for start, end in offsets), found[1])
+        return found[1], (), "mention", mention, found[4]
+    if letter == "N":
+        if (found := _REFERENCE.fullmatch(content)) is None:
+            return EXPECTED["N"]
+        return found[1], (found[3],), *(("concept", found[4]) if found[2] == "Reference" else ())
+    if letter == "#" and (found := _NOTE.fullmatch(content)):
+        value = _noted(found[2], found[4] or "")
+        return EXPECTED[found[2]] if value is None else (found[1], (found[3],), *value)
+    if letter in "AM" and (found := _ATTRIBUTE.fullmatch(content)):
+        return found[1], (found[3],)
+    if letter in "RE" and (found := (_RELATION if letter == "R" else _EVENT).fullmatch(content)):
+        arguments = found[3].split() + ([found[2]] if letter == "E" else [])
+        return found[1], tuple(argument.partition(":")[2] for argument in arguments)
+    if letter == "*" and (found := _EQUIVALENCE.fullmatch(content)):
+        return "", tuple(found[3].split())
+    return ""
 
 
-def _reference(raw: str, number: int, content: str) -> Line:
-    found = _REFERENCE.fullmatch(content)
-    if found is None:
-        return Line(raw, number, kind="unknown", expected=EXPECTED["N"])
-    if found[2] != "Reference":
-        return Line(raw, number, found[1], (found[3],))
-    return Line(raw, number, found[1], (found[3],), "concept", found[4])
-
-
-def _note(raw: str, number: int, content: str) -> Line:
-    found = _NOTE.fullmatch(content)
-    if found is None:
-        return Line(raw, number, kind="unknown")
-    text = found[4] or ""
-    if found[2] == "Head":
-        offsets = _HEAD.fullmatch(text)
-        if offsets is None:
-            return Line(raw, number, kind="unknown", expected=EXPECTED["Head"])
-        return Line(raw, number, found[1], (found[3],), "head", Span(int(offsets[1]), int(offsets[2])))
-    if found[2] == "Score":
+def _noted(kind: str, text: str) -> tuple[Any, ...] | None:
+    """The head or the score that a note gives; ``None`` if it should and does not."""
+    if kind == "Head":
+        found = _HEAD.fullmatch(text)
+        return None if found is None else ("head", Span(int(found[1]), int(found[2])))
+    if kind == "Score":
         try:
-            return Line(raw, number, found[1], (found[3],), "score", float(text))
+            return "score", float(text)
         except ValueError:
-            return Line(raw, number, kind="unknown", expected=EXPECTED["Score"])
-    return Line(raw, number, found[1], (found[3],))
+            return None
+    return ()
 
 
 @dataclass(slots=True)

@@ -32,8 +32,8 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     with output_file(path, force=force) as file:
         document = single(documents, path, "plain text holds one document, but there are several; write JSONL")
         file.write(_BOM + document.text if document.text.startswith(_BOM) else document.text)
-        count_unwritten(losses, document, "tokens", "sentences", "columns", "mentions")
-        count_meta(losses, document, held=())
+        count_unwritten(losses, document, "tokens", "sentences", "token columns", "mentions")
+        count_meta(losses, document)
     return losses
 
 

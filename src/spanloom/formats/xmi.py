@@ -74,15 +74,7 @@ _WRITTEN: dict[str, tuple[str, dict[str, str]]] = {
 _CUSTOM = ("custom.", "webanno.custom.")
 _INITIAL = "_InitialView"
 _LINKS = {"Governor", "Dependent", "first", "next"}  # features of layers that are no spans
-_READ = {
-    TOKEN,
-    SENTENCE,
-    MENTION,
-    HEAD,
-    METADATA,
-    "uima.tcas.DocumentAnnotation",
-    *(kind for kind, *_ in COLUMNS.values()),
-}
+_READ = {TOKEN, SENTENCE, MENTION, HEAD, METADATA, _DOCUMENT, *(kind for kind, *_ in COLUMNS.values())}
 
 
 def written_types() -> Any:
@@ -387,7 +379,7 @@ def _spelled(document: Document, types: Any, path: Path, losses: Losses) -> str:
         cas.add_all(_annotations(document, types))
         spelled: str = cas.to_xmi()
     losses.add("token columns", len(document.columns.keys() - COLUMNS.keys()))
-    count_meta(losses, document, held=())
+    count_meta(losses, document)
     return spelled
 
 

@@ -196,8 +196,10 @@ def _find(placed: list[_Placed], layout: Layout) -> _Found:
         if one.node.locations and not one.is_part:
             _add_mention(found, one, names)
     mentions = list(found.mentions)
-    parts = [_extent(one, layout) for one in placed if one.node.locations and one.is_part]
-    covers = iter(covering(parts, [Extent(mention.type, mention.start, mention.end) for mention in mentions]))
+    parts = [one for one in placed if one.node.locations and one.is_part]
+    places = zip(parts, (layout.place(one.node.locations, one.piece) for one in parts), strict=True)
+    inner = [Extent(type_of(one.node.infons), spans[0].start, spans[-1].end) for one, spans in places]
+    covers = iter(covering(inner, [Extent(mention.type, mention.start, mention.end) for mention in mentions]))
     for one in placed:
         if not one.node.locations:
             found.others.append({"passage": one.passage, **to_value("annotation", one.node)})
@@ -246,11 +248,6 @@ def _surface_problem(mention: Mention, surface: str | None, found: _Found, place
     return surface_problem(surface, mention, found.units, place, source="annotation")
 
 
-def _extent(part: _Placed, layout: Layout) -> Extent:
-    spans = layout.place(part.node.locations, part.piece)
-    return Extent(type_of(part.node.infons), spans[0].start, spans[-1].end)
-
-
 def _keep_part(found: _Found, one: _Placed, whole: Mention) -> None:
     """A part of a composite mention, with its locations counted in the document's text."""
     spans = found.layout.place(one.node.locations, one.piece)
@@ -271,7 +268,8 @@ def _passages(tree: Node, layout: Layout, problems: list[Problem]) -> list[dict[
         value = _range(passage, pieces[0][1], behind + len(last.text or ""), layout)
         if passage.sentences:
             if passage.text is not None:
-                pieces = [(sentence, _start_of(sentence, layout)) for sentence in passage.sentences]
+                places = (layout.place([(sentence.offset, 0)], None) for sentence in passage.sentences)
+                pieces = [(s, max(span.start, 0)) for s, (span,) in zip(passage.sentences, places, strict=True)]
             for sentence, start in pieces:
                 if not layout.text.startswith(sentence.text or "", start):
                     message = f"the sentence at offset {sentence.offset} is not what stands there; correct one of them"
@@ -279,11 +277,6 @@ def _passages(tree: Node, layout: Layout, problems: list[Problem]) -> list[dict[
             value["sentences"] = [_range(s, start, start + len(s.text or ""), layout) for s, start in pieces]
         values.append(value)
     return values
-
-
-def _start_of(sentence: Node, layout: Layout) -> int:
-    ((start, _),) = layout.place([(sentence.offset, 0)], None)
-    return max(start, 0)
 
 
 def _range(section: Node, start: int, end: int, layout: Layout) -> dict[str, Any]:

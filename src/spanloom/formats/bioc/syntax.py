@@ -198,12 +198,7 @@ def _integer(value: object, place: str) -> int:
     raise wrong(place, value, "an integer")
 
 
-_VALUES: dict[str, Callable[[object, str], Any]] = {
-    "id": _name,
-    "offset": _integer,
-    "infons": object_at,
-    "text": _text,
-}
+_VALUES: dict[str, Callable[[object, str], Any]] = {"id": _name, "offset": _integer, "infons": object_at, "text": _text}
 
 
 def parse_json(path: str | Path) -> Parsed:

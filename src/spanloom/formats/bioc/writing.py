@@ -129,8 +129,8 @@ def build(document: Document, losses: Losses, path: str | Path | None = None) ->
         place.annotations.append(replace(node, locations=moved))
     for passage, relation in kept.relations:
         (tree if passage is None else passages[passage]).relations.append(relation)
-    count_unwritten(losses, document, "tokens", "sentences", "columns")
-    count_meta(losses, document, held=("bioc",), inside=_HELD)
+    count_unwritten(losses, document, "tokens", "sentences", "token columns")
+    count_meta(losses, document, "bioc", inside=_HELD)
     return tree, kept.collection
 
 
