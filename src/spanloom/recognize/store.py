@@ -129,7 +129,8 @@ def read_recognizer(path: str | Path, structure: Structure | None = None) -> Sto
     known, chosen = params.structure if own is None else str(own), structure or own
     if chosen is None or str(chosen) != known:
         found = "none was given" if structure is None else f"{structure} was given"
-        raise ModelError(f"{path}: a model of structure {known!r}, but {found}; use load(path, structure=...) in Python")
+        expected = "use load(path, structure=...) in Python"
+        raise ModelError(f"{path}: a model of structure {known!r}, but {found}; {expected}")
     with damaged(path):
         shared = read_shared(description.rules, arrays)
         tagger = read_tagger(description, chosen, shared, arrays, counting=params.counting)
