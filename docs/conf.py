@@ -71,6 +71,7 @@ CONTENTS = {
         "docs/glossary",
     ],
     "Background": [
+        "docs/architecture",
         "docs/papers",
         "benchmarks/README",
         "docs/chinese_corpus",

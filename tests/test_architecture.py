@@ -9,6 +9,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
@@ -202,3 +203,13 @@ def test_a_recognizer_loads_what_it_needs(tmp_path: Path) -> None:
 def loaded(code: str) -> str:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
     return done.stdout.strip()
+
+
+def test_the_page_on_architecture_names_places_that_are_there() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    places = re.findall(r"`(spanloom\.[\w.]+:[\w.]+)`", page)
+    assert len(places) > 25
+    for place in places:
+        assert callable(resolve_name(place)), place
+    folders = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", page, re.M))))
+    assert folders == {*ORDER, "files"} - {"models"}
