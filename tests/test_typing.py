@@ -12,10 +12,8 @@ import pytest
 
 from spanloom.features import PRESETS
 from spanloom.hypergraph import ENGINES
-from spanloom.link import linker
 from spanloom.model import choices
 from spanloom.model.corpus import HEADLESS
-from spanloom.recognize import cascade, recognizer
 from spanloom.segment import METHODS, SETS
 from spanloom.structures import READINGS, STRUCTURES
 from spanloom.vocabulary.candidates import METHODS as SEARCHES
@@ -101,12 +99,8 @@ def test_mistakes_are_found(tmp_path: Path) -> None:
         (choices.StructureName, STRUCTURES),
         (choices.Preset, PRESETS),
         (choices.Counting, ENGINES),
-        (choices.Optimizer, recognizer.OPTIMIZERS),
         (choices.Reading, READINGS),
         (choices.Headless, HEADLESS),
-        (choices.Order, cascade.ORDERS),
-        (choices.Task, linker.TASKS),
-        (choices.WhichMentions, linker.MENTIONS),
         (choices.SearchMethod, SEARCHES),
         (choices.SegmentMethod, METHODS),
         (choices.CharacterSet, SETS),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from spanloom.lazy import lazily
 
 if TYPE_CHECKING:  # what editors and type checkers see; nothing of it is loaded before it is used
     from spanloom.document import Document as Document
@@ -41,11 +42,7 @@ __all__ = ["__version__", *_EXPORTS]
 
 
 if not TYPE_CHECKING:  # which would take any name for one of ours
-
-    def __getattr__(name: str) -> Any:
-        if name not in _EXPORTS:
-            raise AttributeError(f"module 'spanloom' has no attribute {name!r}")
-        return getattr(import_module(_EXPORTS[name]), name)
+    __getattr__ = lazily(__name__, _EXPORTS)
 
 
 def __dir__() -> list[str]:

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from spanloom.cli.compare_records import kept
-from spanloom.cli.config import CompareOptions
+from spanloom.cli.config import CompareOptions, options_of
 from spanloom.data import clinical
 from spanloom.evaluate import evaluate
 from spanloom.formats import read
-from spanloom.recognize import load
+from spanloom.recognize import Recognizer, load
 
 MODELS = ["bio", "mention_hypergraph-derivations"]
 FILES = {"model.json", "weights.safetensors", "predictions.jsonl", "record.json"}
@@ -298,4 +298,8 @@ def test_one_structure_with_two_settings(command, tmp_path):
 
 def test_every_option_of_training_is_there(command):
     shown = command("compare", "--help").stdout
-    assert [name for name in CompareOptions.model_fields if f"--{name.replace('_', '-')}" not in shown] == []
+    assert [
+        name
+        for name in options_of(Recognizer, CompareOptions).model_fields
+        if f"--{name.replace('_', '-')}" not in shown
+    ] == []

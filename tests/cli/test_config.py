@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
+from functools import partial
+from typing import get_args
 
 import pytest
 
-from spanloom.cli.config import TrainOptions, effective
+from spanloom.cli.config import CommonOptions, checked, options_of
 from spanloom.errors import UsageError
 from spanloom.features import PRESETS
 from spanloom.formats import FORMATS
 from spanloom.hypergraph import ENGINES
+from spanloom.model.choices import Optimizer
 from spanloom.recognize import Recognizer
-from spanloom.recognize.recognizer import OPTIMIZERS
 from spanloom.structures import READINGS, STRUCTURES
+
+TrainOptions = options_of(Recognizer, CommonOptions)
+effective = partial(checked, TrainOptions)
 
 
 @pytest.fixture
@@ -48,7 +53,7 @@ def test_every_parameter_of_the_recognizer_has_a_key_and_an_option(command):
 
 def test_help_names_every_choice(command):
     shown = re.sub(r"-\s+", "-", command("train", "recognizer", "--help").stdout)  # names are broken after hyphens
-    for choices in (STRUCTURES, PRESETS, ENGINES, OPTIMIZERS, READINGS, FORMATS):
+    for choices in (STRUCTURES, PRESETS, ENGINES, get_args(Optimizer), READINGS, FORMATS):
         assert [choice for choice in choices if choice not in shown] == []
 
 

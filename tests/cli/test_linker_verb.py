@@ -9,6 +9,7 @@ from typer.main import get_command
 
 import spanloom
 from spanloom.cli.app import app
+from spanloom.cli.config import options_of
 from spanloom.cli.linker import LinkerOptions
 from spanloom.document import Document, Mention
 from spanloom.link import Linker
@@ -190,9 +191,11 @@ def test_every_parameter_has_a_key_and_an_option(command):
     keys = {"n_jobs": "jobs", "random_state": "seed"}
     parameters = {keys.get(name, name) for name in Linker().get_params()}
     others = {"vocabulary", "train", "output", "dev", "input_format", "columns", "on_error", "force", "quiet"}
-    assert set(LinkerOptions.model_fields) == parameters | others
+    assert set(options_of(Linker, LinkerOptions).model_fields) == parameters | others
     shown = command("train", "linker", "--help").stdout
-    assert [name for name in LinkerOptions.model_fields if f"--{name.replace('_', '-')}" not in shown] == []
+    assert [
+        name for name in options_of(Linker, LinkerOptions).model_fields if f"--{name.replace('_', '-')}" not in shown
+    ] == []
 
 
 def test_the_help_tells_the_defaults():

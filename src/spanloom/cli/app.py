@@ -23,6 +23,7 @@ from spanloom.cli import options
 from spanloom.cli.execute import INTERRUPTED, execute, open_streams, refused
 from spanloom.cli.log import LOG
 from spanloom.cli.options import Columns, Data, Force, Format, Input, InputFormat, Jobs, Json, Model, Quiet, Seed
+from spanloom.recognize.parameters import RecognizerParameters
 
 
 class Once(TyperCommand):
@@ -65,13 +66,18 @@ lab_app = typer.Typer(
 app.add_typer(lab_app, name="lab")
 
 
-def verb(name: str, group: typer.Typer = app, *, was: str = "") -> Callable[[Callable[..., None]], Callable[..., None]]:
+def verb(
+    name: str, group: typer.Typer = app, *, was: str = "", parameters: type | None = None,
+    around: Sequence[Callable[..., None]] = (),
+) -> Callable[[Callable[..., None]], Callable[..., None]]:  # fmt: skip
     """Register a verb: what it decorates is its command line.
 
     Args:
         name: as the user writes it.
         group: the words before the last.
         was: its name in version 0.1, which is understood until version 0.3.
+        parameters: the dataclass of a model's parameters, which are options, too: see `options.with_parameters`.
+        around: declarations of more options.
     """
 
     def register(declaration: Callable[..., None]) -> Callable[..., None]:
@@ -79,6 +85,8 @@ def verb(name: str, group: typer.Typer = app, *, was: str = "") -> Callable[[Cal
         def call(**given: Any) -> None:
             raise typer.Exit(execute(name, given))
 
+        if parameters is not None:
+            call.__signature__ = options.with_parameters(parameters, declaration, *around)  # type: ignore[attr-defined]
         # without a short help of its own, the list of verbs would cut the sentence
         group.command(name.split()[-1], cls=Once, short_help=declaration.__doc__)(call)
         if was:
@@ -129,7 +137,7 @@ def _demo(
     """Train on the bundled clinical notes, mark up a sample note, show it; under a minute."""
 
 
-@verb("lab compare", lab_app, was="compare")
+@verb("lab compare", lab_app, was="compare", parameters=RecognizerParameters)
 def _compare(
     train: options.Train = None,
     dev: options.Dev = None,
@@ -159,28 +167,11 @@ def _compare(
         str | None,
         typer.Option("--counting", metavar="NAME", help="both, subgraphs or derivations, where they differ. [both]"),
     ] = None,
-    components: options.Components = None,
-    longest: options.Longest = None,
-    features: options.Features = None,
-    optimizer: options.Optimizer = None,
     l2: Annotated[
         list[float] | None,
         typer.Option("--l2", metavar="NUMBER", help="Weights of the L2 penalty to choose from. [0.1, 1 and 5]"),
     ] = None,
-    epochs: options.Epochs = None,
-    iterations: options.Iterations = None,
-    rate: options.Rate = None,
-    clusters: options.Clusters = None,
-    runs: options.Runs = None,
-    ignore: options.Ignore = None,
-    sections: options.Sections = None,
-    vocabulary: options.Vocabulary = None,
-    pos: options.Pos = None,
-    min_count: options.MinCount = None,
-    names: options.Names = None,
-    reading: options.Reading = None,
-    headless: options.Headless = None,
-    tune_penalty: options.TunePenalty = None,
+    *,
     heads: Annotated[
         bool | None,
         typer.Option("--heads", help="Heads must match, too; where a model finds none, rules do.", show_default=False),

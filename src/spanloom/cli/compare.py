@@ -26,7 +26,7 @@ from spanloom.cli.compare_records import (
     kept,
 )
 from spanloom.cli.compare_table import Failure, Outcome, Tested, label, markdown, text, values
-from spanloom.cli.config import CompareOptions, checked
+from spanloom.cli.config import CompareOptions, checked, options_of
 from spanloom.cli.execute import FAILED, INTERRUPTED
 from spanloom.cli.messages import Messages, plural
 from spanloom.errors import SpanloomError, UsageError
@@ -34,13 +34,12 @@ from spanloom.evaluate import KEYS, paired_test
 from spanloom.files.output import output_files, output_folder, writing
 from spanloom.formats import read
 from spanloom.lab.comparison import BOTH, Variant, build, variants
-
-_COMPONENTS = 3  # as the recognizer's
+from spanloom.recognize.parameters import RecognizerParameters
 
 
 def run(config: str | None, as_json: bool, as_markdown: bool, **flags: Any) -> int | None:
     """Train what is missing, measure, write the tables and print one."""
-    options = checked(CompareOptions, flags, config)
+    options = checked(options_of(RecognizerParameters, CompareOptions), flags, config)
     if as_json and as_markdown:
         raise UsageError("--json and --markdown are two forms of one table; give one of them")
     if options.on_error not in (None, "stop"):
@@ -71,7 +70,9 @@ class _Comparison:
     def plan(cls, options: CompareOptions) -> _Comparison:
         """Check everything that can be checked before the first training."""
         say = Messages(options.quiet)
-        chosen = variants(options.structure, options.counting or BOTH, options.components or _COMPONENTS)
+        chosen = variants(
+            options.structure, options.counting or BOTH, options.components or RecognizerParameters.components
+        )
         given = options.parameters()
         params = {name: value for name, value in given.items() if name not in ("structure", "counting")}
         models = [build(variant, params) for variant in chosen]

@@ -10,8 +10,8 @@ from spanloom.cli.compare_records import Row
 from spanloom.cli.config import CompareOptions
 from spanloom.evaluate import PairedTest
 from spanloom.lab.comparison import OWN_HEADS
+from spanloom.recognize.parameters import RecognizerParameters
 
-_PRESET = "biomedical"  # the recognizer's own choice
 _ACCURACY = ("model", "penalty", "P", "R", "F1", "95 % interval", "dev F1", "lambda", "steps")
 _COST = ("train s", "tokens/s", "peak GB", "features", "rows", "weights", "lost")
 _TESTS = ("best", "other", "difference of F1", "95 % interval", "p")
@@ -60,7 +60,7 @@ def values(outcome: Outcome) -> dict[str, Any]:
     options = outcome.options
     return {
         "version": __version__,
-        "features": options.features or _PRESET,
+        "features": options.features or RecognizerParameters.features,
         "seed": options.seed or 0,
         "train": _named(options.train),
         "dev": _named(options.dev),
@@ -104,7 +104,7 @@ def _named(paths: Sequence[str] | None) -> str | None:
 
 
 def _data(options: CompareOptions) -> str:
-    preset = options.features or _PRESET
+    preset = options.features or RecognizerParameters.features
     named = preset if isinstance(preset, str) else "templates of a configuration file"
     tuned = _named(options.dev) or "a tenth of the training data"
     tested = _named(options.test) or "what it was tuned on"

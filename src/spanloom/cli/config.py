@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 
 from spanloom.cli.options import ALL_CORES
 from spanloom.errors import UsageError
+from spanloom.model.choices import Order
+from spanloom.model.fields import Parameter, Whole, declared
 
-ORDERS = ("frequency", "search")  # of a cascade, where it is not given as names
+ORDERS = get_args(Order)  # of a cascade, where it is not given as names
 GRID = (0.1, 1.0, 5.0)  # lambdas that a comparison chooses from, unless told otherwise
 # our name -> the estimator's, where they differ: a command line has jobs and a seed, scikit-learn has these
 _PARAMETERS = {"jobs": "n_jobs", "seed": "random_state"}
@@ -48,85 +50,42 @@ class CommonOptions(BaseModel):
         return {_PARAMETERS.get(name, name): value for name, value in given.items()}
 
 
-class ChainOptions(CommonOptions):
-    """What training models of the engine was asked for, whatever they find."""
-
-    features: str | list[str] | None = None
-    optimizer: str | None = None
-    l2: float | list[float] | None = None
-    epochs: int | None = Field(default=None, ge=1)
-    iterations: int | None = Field(default=None, ge=1)
-    rate: float | None = None
-    vocabulary: str | None = None
-    min_count: int | None = Field(default=None, ge=1)
-    names: bool | int | None = Field(default=None, ge=0)
-    tune_penalty: bool | None = None
-
-
-class BaseOptions(ChainOptions):
-    """What training was asked for, where mentions are found in words."""
-
-    clusters: str | int | None = None
-    runs: int | None = Field(default=None, ge=1)
-    ignore: list[str] | None = None
-    sections: str | dict[str, dict[str, str]] | None = None
-    pos: str | None = None
-
-
-class Options(BaseOptions):
-    """What training recognizers was asked for, whatever the structure."""
-
-    components: int | None = Field(default=None, ge=1)
-    longest: int | None = Field(default=None, ge=1)
-    counting: str | None = None
-    reading: str | None = None
-    headless: str | None = None
-
-
-class TrainOptions(Options):
-    """What `train recognizer` was asked for."""
-
-    structure: str | None = None
-
-
-class CascadeOptions(BaseOptions):
-    """What `train cascade` was asked for."""
-
-    order: str | list[str] | None = None
-
-
-class SegmenterOptions(ChainOptions):
-    """What `train segmenter` was asked for."""
-
-    method: str | None = None
-    single_word: list[str] | None = None
-    constraints: list[str] | None = None
-    weight: float | None = None
-    dual_iterations: int | None = Field(default=None, ge=1)
-    dictionaries: dict[str, str | list[str]] | None = None
-
-
-class CompareOptions(Options):
-    """What `compare` was asked for; without ``l2`` the grid is `GRID`."""
+class CompareOptions(CommonOptions):
+    """What `compare` was asked for, beside parameters of recognizers; without ``l2`` the grid is `GRID`."""
 
     beside: ClassVar[frozenset[str]] = CommonOptions.beside | {"test", "heads"}
 
     structure: list[str] = Field(min_length=1)
     test: Paths | None = None
     heads: bool = False
+    features: str | list[str] | None = None
+    components: int | None = Field(default=None, ge=1)
+    counting: str | None = None
     l2: float | list[float] = list(GRID)
 
 
 Kind = TypeVar("Kind", bound=CommonOptions)
 
 
-def effective(flags: dict[str, Any], config: str | None) -> TrainOptions:
-    """What `train recognizer` was asked for: the flags over the file, as `checked`.
+def options_of(parameters: type, base: type[Kind]) -> type[Kind]:
+    """What training was asked for: the options of ``base``, and the parameters of a model.
 
-    >>> effective({"train": "t.jsonl", "output": "m", "l2": [0.1], "seed": 3, "dev": None}, None).parameters()
-    {'random_state': 3, 'l2': 0.1, 'n_jobs': -1}
+    Args:
+        parameters: the dataclass that declares them; ``None`` leaves the choice to the model.
+        base: what else was asked for.
     """
-    return checked(TrainOptions, flags, config)
+    known: dict[str, Any] = {
+        name: (_type(parameter) | None, None)
+        for name, parameter, _ in declared(parameters)
+        if name not in base.model_fields and name not in _PARAMETERS.values()
+    }
+    return create_model(parameters.__name__, __base__=base, **known)
+
+
+def _type(parameter: Parameter) -> Any:
+    """What a parameter may be in a configuration file."""
+    kind = parameter.toml or parameter.type
+    return Annotated[kind, Field(ge=parameter.least)] if isinstance(parameter, Whole) else kind
 
 
 def checked(kind: type[Kind], flags: dict[str, Any], config: str | None) -> Kind:

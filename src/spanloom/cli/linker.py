@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from pydantic import Field
-
-from spanloom.cli.config import CommonOptions, checked
+from spanloom.cli.config import CommonOptions, checked, options_of
 from spanloom.cli.messages import plural
 from spanloom.cli.summary import lost_lines
 from spanloom.cli.train import train_model
@@ -15,45 +13,16 @@ from spanloom.link.linker import Linker
 
 
 class LinkerOptions(CommonOptions):
-    """What `train linker` was asked for; ``None`` leaves the choice to the linker."""
+    """What `train linker` was asked for, beside parameters."""
 
     beside: ClassVar[frozenset[str]] = CommonOptions.beside | {"vocabulary"}
 
     vocabulary: str
-    features: str | list[str] | None = None
-    task: str | None = None
-    types: list[str] | None = None
-    candidates: int | None = Field(default=None, ge=1)
-    method: str | None = None
-    beam: int | None = Field(default=None, ge=1)
-    iterations: int | None = Field(default=None, ge=1)
-    patience: int | None = Field(default=None, ge=1)
-    runs: int | None = Field(default=None, ge=1)
-    margin: float | None = None
-    word_rate: float | None = None
-    state_features: bool | None = None
-    nonlocal_features: bool | None = None
-    segments: bool | None = None
-    history: bool | None = None
-    nil: bool | None = None
-    composites: bool | None = None
-    evidence: bool | None = None
-    dictionary: bool | None = None
-    language_words: bool | None = None
-    gold_candidates: bool | None = None
-    own_memory: bool | None = None
-    tune_bias: bool | None = None
-    folds: int | None = Field(default=None, ge=2)
-    least: float | None = None
-    clusters: str | int | None = None
-    ignore: list[str] | None = None
-    language_model: str | None = None
-    pos: str | None = None
 
 
 def run(config: str | None, **flags: Any) -> int | None:
     """Train and save a linker."""
-    options = checked(LinkerOptions, flags, config)
+    options = checked(options_of(Linker, LinkerOptions), flags, config)
     linker = Linker(**options.parameters())
     return train_model(linker, options, lambda seconds: summary(linker, seconds), vocabulary=options.vocabulary)
 

@@ -5,11 +5,14 @@ Of training, `None` stands for what was not given, so that a configuration file 
 
 from __future__ import annotations
 
-from typing import Annotated, get_args
+from collections.abc import Callable, Iterator
+from inspect import Parameter, Signature, signature
+from typing import Annotated, Any
 
 import typer
 
-from spanloom.model.choices import StructureName
+from spanloom.model.fields import Parameter as Field
+from spanloom.model.fields import Switch, Whole, declared
 
 ALL_CORES = -1  # results do not depend on the number of threads
 
@@ -117,121 +120,6 @@ Config = Annotated[
     str | None,
     typer.Option("--config", "-c", metavar="TOML", help="A file of these options (l2 = 0.1); the command line wins."),
 ]
-Structure = Annotated[
-    str | None,
-    typer.Option(
-        "--structure",
-        metavar="NAME",
-        help=f"{', '.join(get_args(StructureName))}; perhaps with parameters, as in semi_markov(longest=6). "
-        "[separators]",
-    ),
-]
-Components = Annotated[
-    int | None,
-    typer.Option("--components", min=1, metavar="N", help="Parts of a mention with gaps, at most. [3]"),
-]
-Longest = Annotated[
-    int | None,
-    typer.Option("--longest", min=1, metavar="N", help="Tokens of a semi_markov mention, at most. [any number]"),
-]
-Features = Annotated[
-    str | None,
-    typer.Option(
-        "--features", metavar="NAME", help="Preset: biomedical, clinical, genia, ace, conll, small. [biomedical]"
-    ),
-]
-Optimizer = Annotated[str | None, typer.Option("--optimizer", metavar="NAME", help="adagrad or lbfgs. [adagrad]")]
-L2 = Annotated[
-    list[float] | None,
-    typer.Option(
-        "--l2",
-        metavar="NUMBER",
-        help="Weight of the L2 penalty; given several times, the best on --dev is taken. [0.1, 1 and 3]",
-    ),
-]
-Epochs = Annotated[int | None, typer.Option("--epochs", min=1, metavar="N", help="Passes of adagrad, at most. [30]")]
-Iterations = Annotated[
-    int | None, typer.Option("--iterations", min=1, metavar="N", help="Iterations of lbfgs, at most. [200]")
-]
-Rate = Annotated[float | None, typer.Option("--rate", metavar="NUMBER", help="First step of adagrad. [0.1]")]
-Clusters = Annotated[
-    str | None,
-    typer.Option("--clusters", metavar="PATHS", help="Word clusters: a Brown paths file, or how many to induce."),
-]
-Runs = Annotated[
-    int | None, typer.Option("--runs", min=1, metavar="N", help="Runs of adagrad whose weights are averaged. [1]")
-]
-Ignore = Annotated[
-    list[str] | None,
-    typer.Option("--ignore", metavar="COLUMN", help="A column, such as pos, to do without; several times for more."),
-]
-Sections = Annotated[
-    str | None,
-    typer.Option("--sections", metavar="TOML", help="Your own rules that name sections and note types."),
-]
-Vocabulary = Annotated[
-    str | None,
-    typer.Option("--vocabulary", metavar="V", help="A vocabulary whose names and categories become features."),
-]
-Pos = Annotated[
-    str | None,
-    typer.Option(
-        "--pos",
-        metavar="MODEL",
-        help="For text without the column pos: a tagger, kept in the model, or spacy:NAME; auto learns one from the "
-        "training data, none has none. [auto]",
-    ),
-]
-MinCount = Annotated[
-    int | None, typer.Option("--min-count", min=1, metavar="N", help="Leave out features of fewer tokens. [1]")
-]
-Names = Annotated[
-    bool | None,
-    typer.Option(
-        "--names/--no-names",
-        help="Keep readable names of strong features, which are words of the training text. [without]",
-        show_default=False,
-    ),
-]
-Reading = Annotated[
-    str | None, typer.Option("--reading", metavar="NAME", help="How overlaps are read: enough or all. [enough]")
-]
-Headless = Annotated[
-    str | None,
-    typer.Option(
-        "--headless", metavar="NAME", help="A mention without a head is an error, or its own head: whole. [error]"
-    ),
-]
-TunePenalty = Annotated[
-    bool | None,
-    typer.Option(
-        "--tune-penalty/--no-tune-penalty", help="Tune the mention penalty on --dev. [tune]", show_default=False
-    ),
-]
-# of segmenters
-Method = Annotated[
-    str | None,
-    typer.Option("--method", metavar="NAME", help="exact, dual, independent, incremental, joint_labels. [exact]"),
-]
-SingleWord = Annotated[
-    list[str] | None,
-    typer.Option("--single-word", metavar="TYPE", help="A type whose mentions are one word; several times for more."),
-]
-Constraint = Annotated[
-    list[str] | None,
-    typer.Option("--constraint", metavar="TEXT", help="Such as 'TYPE begins -> not word ends'; several for more."),
-]
-Weight = Annotated[float | None, typer.Option("--weight", metavar="NUMBER", help="Of mentions beside words. [1]")]
-DualIterations = Annotated[
-    int | None, typer.Option("--dual-iterations", min=1, metavar="N", help="Of dual decomposition, at most. [50]")
-]
-CharacterFeatures = Annotated[
-    str | None, typer.Option("--features", metavar="NAME", help="Set of features: set1, set2, set3. [set2]")
-]
-Dictionary = Annotated[
-    list[str] | None,
-    typer.Option("--dictionary", metavar="LABEL=FILE", help="Phrases, one a line, for set3; several times for more."),
-]
 Words = Annotated[bool, typer.Option("--words", help="Compare the tokens, too: a segmentation into words.")]
 Known = Annotated[
     str | None,
@@ -315,9 +203,6 @@ NameSource = Annotated[
 ]
 
 # of `train tagger` and `train language-model`
-Tagged = Annotated[
-    str | None, typer.Option("--column", metavar="NAME", help="The column of the data that is learned. [pos]")
-]
 Texts = Annotated[
     list[str] | None,
     typer.Option(
@@ -327,3 +212,38 @@ Texts = Annotated[
 Order = Annotated[
     int | None, typer.Option("--order", min=1, max=3, metavar="N", help="Words of the longest n-grams. [3]")
 ]
+
+
+def with_parameters(parameters: type, *declarations: Callable[..., None]) -> Signature:
+    """The command line of a verb that trains.
+
+    Args:
+        parameters: the dataclass of a model's parameters, each of which is an option, unless a declaration has one of
+            its name.
+        declarations: their arguments stand before the parameters, those by keyword only behind them.
+    """
+    own = [one for each in declarations for one in signature(each, eval_str=True).parameters.values()]
+    behind = [one for one in own if one.kind is one.KEYWORD_ONLY]
+    given = list(_options(parameters, {one.name for one in own}))
+    ordered = [*(one for one in own if one not in behind), *given, *behind]
+    return Signature([one.replace(kind=one.KEYWORD_ONLY) for one in ordered])
+
+
+def _options(parameters: type, without: set[str]) -> Iterator[Parameter]:
+    for one in declared(parameters):
+        if one.parameter.option is not None and one.name not in without:
+            yield Parameter(one.name, Parameter.KEYWORD_ONLY, default=None, annotation=_option(*one))
+
+
+def _option(name: str, parameter: Field, default: Any) -> Any:
+    """What typer makes an option of."""
+    shown = parameter.default(default)
+    said = f"{parameter.help} [{shown}]" if shown else parameter.help
+    flag = parameter.option or f"--{name.replace('_', '-')}"
+    if isinstance(parameter, Switch):
+        option = typer.Option(f"{flag}/--no-{flag[2:]}", help=said, show_default=False)
+    else:
+        least = parameter.least if isinstance(parameter, Whole) else None
+        option = typer.Option(flag, metavar=parameter.metavar, min=least, help=said)
+    kind = list[parameter.type] if parameter.several else parameter.type  # type: ignore[name-defined]
+    return Annotated[kind | None, option]

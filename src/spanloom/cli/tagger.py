@@ -5,28 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pydantic import Field
-
-from spanloom.cli.config import CommonOptions, checked
+from spanloom.cli.config import CommonOptions, checked, options_of
 from spanloom.cli.messages import plural
 from spanloom.cli.train import train_model
 from spanloom.tag.pos_tagger import PosTagger
 
 
-class TaggerOptions(CommonOptions):
-    """What `train tagger` was asked for; ``None`` leaves the choice to the tagger."""
-
-    column: str | None = None
-    features: list[str] | None = None
-    l2: float | None = None
-    epochs: int | None = Field(default=None, ge=1)
-    rate: float | None = None
-    min_count: int | None = Field(default=None, ge=1)
-
-
 def run(config: str | None, **flags: Any) -> int | None:
     """Train and save a tagger."""
-    options = checked(TaggerOptions, flags, config)
+    options = checked(options_of(PosTagger, CommonOptions), flags, config)
     tagger = PosTagger(**options.parameters())
     return train_model(tagger, options, lambda seconds: _summary(tagger, seconds))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Protocol
 
-from spanloom.cli.config import CommonOptions, effective
+from spanloom.cli.config import CommonOptions, checked, options_of
 from spanloom.cli.messages import Messages
 from spanloom.cli.progress import Reporter
 from spanloom.cli.reading import Reading
@@ -34,7 +34,7 @@ class Trainable(Protocol):
 
 def run(config: str | None, **flags: Any) -> int | None:
     """Train and save a recognizer."""
-    options = effective(flags, config)
+    options = checked(options_of(Recognizer, CommonOptions), flags, config)
     recognizer = Recognizer(**options.parameters())
     return train_model(recognizer, options, lambda seconds: summary(recognizer, seconds))
 

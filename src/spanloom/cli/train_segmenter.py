@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from spanloom.cli.config import SegmenterOptions, checked
+from spanloom.cli.config import CommonOptions, checked, options_of
 from spanloom.cli.messages import plural
 from spanloom.cli.summary import calibration_lines, lost_lines
 from spanloom.cli.train import train_model
@@ -13,12 +13,10 @@ from spanloom.errors import UsageError
 from spanloom.segment import Segmenter
 
 
-def run(
-    config: str | None, dictionary: Sequence[str] | None, constraint: Sequence[str] | None, **flags: Any
-) -> int | None:
+def run(config: str | None, dictionaries: Sequence[str] | None, **flags: Any) -> int | None:
     """Train and save a segmenter."""
-    flags |= {"dictionaries": dict(map(_labelled, dictionary or ())) or None, "constraints": constraint}
-    options = checked(SegmenterOptions, flags, config)
+    flags["dictionaries"] = dict(map(_labelled, dictionaries or ())) or None
+    options = checked(options_of(Segmenter, CommonOptions), flags, config)
     segmenter = Segmenter(**options.parameters())
     return train_model(segmenter, options, lambda seconds: _summary(segmenter, seconds))
 

@@ -5,8 +5,9 @@ Every measure is a comparison of predicted documents with gold ones, on characte
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from spanloom.lazy import lazily
 
 if TYPE_CHECKING:
     from spanloom.document.span import join_spans as join_spans
@@ -82,11 +83,7 @@ __all__ = [*_EXPORTS]
 
 
 if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> Any:
-        if name not in _EXPORTS:
-            raise AttributeError(f"module 'spanloom.evaluate' has no attribute {name!r}")
-        return getattr(import_module(_EXPORTS[name]), name)
+    __getattr__ = lazily(__name__, _EXPORTS)
 
 
 def __dir__() -> list[str]:

@@ -2,41 +2,37 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
-from numbers import Real
 from pathlib import Path
 from time import monotonic
-from typing import Any, ClassVar, Literal, Self, overload
+from typing import Any, ClassVar, Literal, Self, get_args, overload
 
 from spanloom.document import Document, Mention, batches
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
 from spanloom.errors import ModelError, UsageError, not_fitted
 from spanloom.evaluate.compare import Item, exact
 from spanloom.evaluate.compare import score as compare_mentions
-from spanloom.features import PRESETS
 from spanloom.learn.folds import hold_out
 from spanloom.link import kernels_features as groups
 from spanloom.link.explain import explain
 from spanloom.link.fitting import Fitter, Plan
+from spanloom.link.parameters import LinkerParameters
 from spanloom.link.report import LinkReport, make_report
 from spanloom.link.scores import known
 from spanloom.link.store import StoredLinker, read_linker, write_linker
 from spanloom.link.system import System
 from spanloom.lm.language_model import LanguageModel
-from spanloom.model.choices import Preset, SearchMethod, Task, WhichMentions
+from spanloom.model.choices import WhichMentions
 from spanloom.model.corpus import Lost, by_sentence, training_types
 from spanloom.model.explanation import Explanation
-from spanloom.model.parameters import MentionEstimator, check_size
+from spanloom.model.parameters import MentionEstimator
 from spanloom.model.resources import Sources
 from spanloom.model.training import Listener, Progress
-from spanloom.modelfile import LARGEST
 from spanloom.parallel import worker_count
 from spanloom.tag.filling import (
     AUTO,
     COLUMN,
     Filler,
-    Source,
     check_source,
     check_use,
     fill,
@@ -44,12 +40,10 @@ from spanloom.tag.filling import (
     open_tagger,
 )
 from spanloom.text import prepare
-from spanloom.vocabulary.candidates import METHODS
 from spanloom.vocabulary.read import read_vocabulary
 from spanloom.vocabulary.store import Vocabulary
 
-TASKS = ("joint", "recognize", "normalize")
-MENTIONS = ("find", "given")
+MENTIONS = get_args(WhichMentions)
 BATCH_TOKENS = 20_000  # predicted at once
 PAPER_FEATURES = (
     "bias", "w[0]", "w[-1]|w[0]", "w[-1]|w[0]|pos[0]", "w[0]|pos[0]", "w[-2]|w[-1]|pos[-2]|pos[-1]", "w:4[-1]",
@@ -61,115 +55,16 @@ PAPER_FEATURES = (
 """
 
 
-class Linker(MentionEstimator):
+class Linker(LinkerParameters, MentionEstimator):
     """Recognizes mentions and links them to a vocabulary together: the transition system of Lou et al. (2017).
 
-    Args:
-        features: of the words around a token: a key of `PRESETS`, or templates.
-        task: ``joint``; ``recognize`` for mentions alone; ``normalize`` to link mentions that are given.
-        types: of mentions; all of the training data when ``None``.
-        candidates: concepts that a mention is compared with, at most; K of the paper, section 3.3.1.
-        method: how they are searched, see `spanloom.vocabulary.candidates`.
-        beam: derivations that are kept; B of the paper.
-        iterations: passes over the training data, at most; the best on development data is kept.
-        patience: passes without a better one before training stops.
-        runs: trainings in different orders, whose weights are averaged.
-        margin: by how much the gold derivation must win; 0 is the perceptron of the paper.
-        word_rate: how far an update moves the weights of the words around a token, where it moves all others by 1.
-        state_features: templates 2, 4b and 6 to 10 of the paper's Table 2.
-        nonlocal_features: templates 11 to 14.
-        segments: features of whole spans and of candidates, beyond the paper.
-        history: features of concepts that the document was linked to before.
-        nil: whether a mention that has candidates may be linked to none of them; learning is the same.
-        composites: whether combinations of concepts that training mentions have are candidates.
-        evidence: features of the probabilities that a tagging chain, trained first, gives to spans.
-        dictionary: whether templates of the column ``dictionary`` are added.
-        language_words: whether templates of the columns ``bigram`` and ``trigram`` are added; they are not the paper's.
-        gold_candidates: whether training adds a mention's concept to candidates that lack it.
-        own_memory: whether the memory of training mentions is of all parts, the one that is seen among them, as in
-            section 2.3 of the paper.
-        tune_bias: whether development data choose a bias of beginning an entity.
-        folds: parts of the training data; each is seen as by a chain and a memory of the others.
-        least: probability from which on the chain proposes a span.
-        clusters: as of `Recognizer`.
-        ignore: as of `Recognizer`.
-        pos: as of `Recognizer`.
-        language_model: a `LanguageModel`, or the path of one: template 15, and columns ``bigram`` and ``trigram``.
-        n_jobs: threads; -1 for all cores. The result does not depend on it.
-        random_state: the seed.
+    {parameters}
 
     Attributes after fitting: ``types_``, ``system_``, ``report_``, and ``lost_``, the mentions that no derivation
     holds; the last is not saved.
     """
 
     kind: ClassVar[Literal["linker"]] = "linker"
-
-    def __init__(
-        self,
-        features: Preset | Sequence[str] = "biomedical",
-        *,
-        task: Task = "joint",
-        types: Sequence[str] | None = None,
-        candidates: int = 10,
-        method: SearchMethod = "best",
-        beam: int = 16,
-        iterations: int = 36,
-        patience: int = 5,
-        runs: int = 1,
-        margin: float = 50.0,
-        word_rate: float = 0.1,
-        state_features: bool = False,
-        nonlocal_features: bool = False,
-        segments: bool = True,
-        history: bool = True,
-        nil: bool = True,
-        composites: bool = True,
-        evidence: bool = True,
-        dictionary: bool = True,
-        language_words: bool = True,
-        gold_candidates: bool = False,
-        own_memory: bool = False,
-        tune_bias: bool = True,
-        folds: int = 5,
-        least: float = 0.01,
-        clusters: str | int | None = None,
-        ignore: Sequence[str] | None = None,
-        pos: Source = AUTO,
-        language_model: str | Path | LanguageModel | None = None,
-        n_jobs: int | None = 1,
-        random_state: int = 0,
-    ) -> None:
-        self.features = features
-        self.task = task
-        self.types = types
-        self.candidates = candidates
-        self.method = method
-        self.beam = beam
-        self.iterations = iterations
-        self.patience = patience
-        self.runs = runs
-        self.margin = margin
-        self.word_rate = word_rate
-        self.state_features = state_features
-        self.nonlocal_features = nonlocal_features
-        self.segments = segments
-        self.history = history
-        self.nil = nil
-        self.composites = composites
-        self.evidence = evidence
-        self.dictionary = dictionary
-        self.language_words = language_words
-        self.gold_candidates = gold_candidates
-        self.own_memory = own_memory
-        self.tune_bias = tune_bias
-        self.folds = folds
-        self.least = least
-        self.clusters = clusters
-        self.ignore = ignore
-        self.pos = pos
-        self.language_model = language_model
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def fit(
         self,
@@ -345,30 +240,10 @@ class Linker(MentionEstimator):
         Raises:
             UsageError: one cannot.
         """
-        choices: dict[str, Iterable[str]] = {"task": TASKS, "method": METHODS}
-        if isinstance(self.features, str):
-            choices["features"] = PRESETS
-        self._check_choices(choices)
-        if not isinstance(self.features, str) and not len(self.features):
-            raise UsageError("features is empty, expected a preset's name or at least one template")
-        self._check_whole_numbers(
-            {"candidates": 1, "beam": 1, "iterations": 1, "patience": 1, "runs": 1, "folds": 2, "random_state": 0}
-        )
+        super().check()
         check_source(self.pos)
-        margin: Any = self.margin
-        if not isinstance(margin, Real) or not 0 <= float(margin) < math.inf:
-            raise UsageError(f"margin is {margin!r}, expected a number from 0")
-        check_size("margin", margin, LARGEST / 10)  # the bias is up to twice as large
-        rate: Any = self.word_rate
-        if not isinstance(rate, Real) or not 0 < float(rate) < math.inf:
-            raise UsageError(f"word_rate is {rate!r}, expected a number above 0")
-        check_size("word_rate", rate)
         if self.task != "recognize" and not self.segments and not self.state_features:
             raise UsageError("without segments and state_features nothing tells candidates apart; give one of them")
-        share: Any = self.least
-        if not isinstance(share, Real) or not 0 < float(share) < 1:
-            raise UsageError(f"least is {share!r}, expected a probability between 0 and 1")
-        self._check_jobs()
 
     @property
     def fitted(self) -> System:

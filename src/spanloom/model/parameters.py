@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any, Self
@@ -17,24 +16,35 @@ from spanloom.document.inputs import Given, training_of
 from spanloom.document.markup import shorten, table
 from spanloom.errors import LostWarning, UsageError
 from spanloom.evaluate.compare import score as compare_mentions
+from spanloom.model.fields import (
+    LAMBDAS,
+    Choice,
+    Lambdas,
+    Number,
+    Parameter,
+    Probability,
+    Texts,
+    Whole,
+    declared,
+    documented,
+)
 from spanloom.modelfile import LARGEST
-
-LAMBDAS = (0.1, 1.0, 3.0)
-"""The weights of the L2 penalty that are tried by default; which one is best differs from corpus to corpus."""
 
 
 class Parameters:
-    """A class whose constructor keeps each argument under its own name.
+    """What an estimator is, beside the dataclass of its parameters.
 
     `sklearn.base.clone`, and with it searches and cross-validation, make an untrained copy with the same parameters.
     They need nothing of scikit-learn to be imported here, but for the tags, for which only scikit-learn asks.
     """
 
+    def __init_subclass__(cls) -> None:
+        if hasattr(cls, "__dataclass_fields__") and cls.__doc__:  # there is none where docstrings are stripped
+            cls.__doc__ = documented(cls.__doc__, cls)
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters of the constructor."""
-        return {
-            name: getattr(self, name) for name in inspect.signature(type(self).__init__).parameters if name != "self"
-        }
+        return {name: getattr(self, name) for name, _, _ in declared(self)}
 
     def set_params(self, **params: Any) -> Self:
         """Change parameters.
@@ -67,8 +77,7 @@ class Parameters:
 
     def _chosen(self) -> list[tuple[str, str]]:
         """Parameters that are not those of the default, as text."""
-        known = inspect.signature(type(self).__init__).parameters
-        values = ((name, repr(value), repr(known[name].default)) for name, value in self.get_params().items())
+        values = ((name, repr(getattr(self, name)), repr(default)) for name, _, default in declared(self))
         return [(name, shorten(value)) for name, value, default in values if value != default]
 
     def _state(self) -> str:
@@ -98,39 +107,6 @@ class Parameters:
         """
         return {name: np.asarray(value).tolist() for name, value in {**self.get_params(), "n_jobs": 1}.items()}
 
-    def _check_choices(self, choices: Mapping[str, Iterable[str]]) -> None:
-        """Whether parameters have one of the values that they may have.
-
-        Raises:
-            UsageError: one has not.
-        """
-        for name, known in choices.items():
-            if getattr(self, name) not in known:
-                raise UsageError(f"{name} is {getattr(self, name)!r}, expected one of {', '.join(known)}")
-
-    def _check_whole_numbers(self, least: Mapping[str, int]) -> None:
-        """Whether parameters are whole numbers, each from its least one.
-
-        Raises:
-            UsageError: one is not.
-        """
-        for name, start in least.items():
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or value < start:
-                raise UsageError(f"{name} is {value!r}, expected a whole number from {start}")
-
-    def _check_positive(self, *names: str) -> None:
-        """Whether parameters are numbers above 0.
-
-        Raises:
-            UsageError: one is not.
-        """
-        for name in names:
-            value = getattr(self, name)
-            if not isinstance(value, Real) or not 0 < float(value) < math.inf:
-                raise UsageError(f"{name} is {value!r}, expected a number above 0")
-            check_size(name, value)
-
     def check_stored(self) -> Self:
         """Parameters from a model file, if they can be meant; how many threads there are is no matter of the file.
 
@@ -141,18 +117,13 @@ class Parameters:
         return self.set_params(n_jobs=1)
 
     def check(self) -> None:
-        """Whether the parameters can be meant."""
-        raise NotImplementedError
-
-    def _check_jobs(self) -> None:
-        """Whether ``n_jobs`` can be meant.
+        """Whether the parameters can be meant.
 
         Raises:
-            UsageError: it cannot.
+            UsageError: one cannot.
         """
-        jobs = self.get_params()["n_jobs"]
-        if jobs is not None and not isinstance(jobs, Integral):
-            raise UsageError(f"n_jobs is {jobs!r}, expected a whole number, or None")
+        for name, parameter, _ in declared(self):
+            check_value(name, getattr(self, name), parameter)
 
 
 class MentionEstimator(Parameters):
@@ -182,6 +153,44 @@ class MentionEstimator(Parameters):
         """
         gold = list(training_of(X, y))
         return compare_mentions(gold, list(self.stream(gold))).f1
+
+
+def check_value(name: str, value: Any, parameter: Parameter) -> None:
+    """Whether a parameter has a value that it may have.
+
+    Raises:
+        UsageError: it has not.
+
+    >>> check_value("epochs", 0, Whole("Passes over the data."))
+    Traceback (most recent call last):
+        ...
+    spanloom.errors.UsageError: epochs is 0, expected a whole number from 1
+    """
+    match parameter:
+        case Whole(none=True):
+            if value is not None and not isinstance(value, Integral):
+                raise UsageError(f"{name} is {value!r}, expected a whole number, or None")
+        case Whole(least=least):
+            if not isinstance(value, Integral) or value < least:
+                raise UsageError(f"{name} is {value!r}, expected a whole number from {least}")
+        case Number(zero=zero, share=share):
+            if not isinstance(value, Real) or not 0 <= float(value) < math.inf or not (zero or value):
+                raise UsageError(f"{name} is {value!r}, expected a number {'from' if zero else 'above'} 0")
+            check_size(name, value, LARGEST * share)
+        case Probability():
+            if not isinstance(value, Real) or not 0 < float(value) < 1:
+                raise UsageError(f"{name} is {value!r}, expected a probability between 0 and 1")
+        case Lambdas():
+            lambdas(value)
+        case Choice(templates=templates) if not isinstance(value, str) and templates:
+            if not len(value):
+                raise UsageError(f"{name} is empty, expected {templates} or at least one template")
+        case Choice(known=known):
+            if value not in known:
+                raise UsageError(f"{name} is {value!r}, expected one of {', '.join(known)}")
+        case Texts(none=none) if value is not None or not none:
+            if isinstance(value, str) or not all(isinstance(item, str) for item in value):
+                raise UsageError(f"{name} is {value!r}, expected a list of texts")
 
 
 def lambdas(l2: float | Sequence[float] | None, default: tuple[float, ...] = LAMBDAS) -> tuple[float, ...]:

@@ -2,43 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from spanloom.errors import ModelError
-from spanloom.model.corpus import Lost
-from spanloom.model.report import Report
-from spanloom.model.training import Progress
-from spanloom.modelfile import read_description
-from spanloom.recognize.cascade import Cascade, load_cascade
-from spanloom.recognize.cascade_store import CascadeReport
-from spanloom.recognize.recognizer import Recognizer
-from spanloom.recognize.recognizer import load as load_recognizer
+from spanloom.lazy import lazily
 
-__all__ = [
-    "KINDS",
-    "Cascade",
-    "CascadeReport",
-    "Lost",
-    "Progress",
-    "Recognizer",
-    "Report",
-    "load",
-]
+if TYPE_CHECKING:
+    from spanloom.model.corpus import Lost as Lost
+    from spanloom.model.report import Report as Report
+    from spanloom.model.training import Progress as Progress
+    from spanloom.recognize.cascade import Cascade as Cascade
+    from spanloom.recognize.cascade_store import CascadeReport as CascadeReport
+    from spanloom.recognize.loading import KINDS as KINDS
+    from spanloom.recognize.loading import load as load
+    from spanloom.recognize.recognizer import Recognizer as Recognizer
 
-KINDS: dict[str, Callable[[str | Path], Recognizer | Cascade]] = {
-    "recognizer": load_recognizer,
-    "cascade": load_cascade,
+# name -> module; imported when first used, so that the command line reads `parameters` without NumPy
+_EXPORTS = {
+    "KINDS": "spanloom.recognize.loading",
+    "Cascade": "spanloom.recognize.cascade",
+    "CascadeReport": "spanloom.recognize.cascade_store",
+    "Lost": "spanloom.model.corpus",
+    "Progress": "spanloom.model.training",
+    "Recognizer": "spanloom.recognize.recognizer",
+    "Report": "spanloom.model.report",
+    "load": "spanloom.recognize.loading",
 }
 
+__all__ = [*_EXPORTS]
 
-def load(path: str | Path) -> Recognizer | Cascade:
-    """A model that was saved, of whatever kind.
 
-    Raises:
-        ModelError: the folder holds no model, or a damaged one, or one of another format or kind.
-    """
-    kind = read_description(path)["kind"]
-    if kind not in KINDS:
-        raise ModelError(f"{path}: a model of kind {kind!r}, expected a {' or a '.join(KINDS)}")
-    return KINDS[kind](path)
+if not TYPE_CHECKING:
+    __getattr__ = lazily(__name__, _EXPORTS)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self, overload
+from typing import Any, ClassVar, Literal, Self, get_args, overload
 
 import numpy as np
 
@@ -17,16 +17,15 @@ from spanloom.errors import ModelError, UsageError, not_fitted
 from spanloom.features import FeatureSet
 from spanloom.learn.folds import hold_out
 from spanloom.model.calibration import answered
-from spanloom.model.choices import Optimizer, Order, Preset
+from spanloom.model.choices import Order
 from spanloom.model.corpus import Lost, by_sentence, known_types, training_types
 from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator
 from spanloom.model.resources import Sources
-from spanloom.model.strongest import Strongest
+from spanloom.model.strongest import Strongest, names_from
 from spanloom.model.training import Listener, Notice, Progress
 from spanloom.recognize.cascade_store import CascadeReport, StoredCascade, read_cascade, write_cascade
 from spanloom.recognize.links import (
-    STRUCTURE,
     Link,
     Links,
     column_names,
@@ -35,26 +34,22 @@ from spanloom.recognize.links import (
     search_order,
     tag_column,
 )
+from spanloom.recognize.parameters import CascadeParameters
 from spanloom.recognize.recognizer import BATCH_TOKENS, Recognizer
-from spanloom.tag.filling import AUTO, COLUMN, Filler, Source, check_use, fill, learn_tagger, open_tagger
+from spanloom.tag.filling import AUTO, COLUMN, Filler, check_source, check_use, fill, learn_tagger, open_tagger
 from spanloom.text import prepare
 
-ORDERS = ("frequency", "search")
+ORDERS = get_args(Order)
 
 
-class Cascade(MentionEstimator):
+class Cascade(CascadeParameters, MentionEstimator):
     """A BILOU chain for each type, each of which sees the outputs of the earlier ones (Alex et al. 2007).
 
     A baseline of Lu and Roth (2015), section 4.1. Mentions of different types may overlap; of two mentions of one type
     that overlap, the shorter is left out of training, as there. A chain learns from what the earlier ones say of text
     that they were not trained on, and has a mention penalty of its own, tuned for the F1 of all chains together.
 
-    Args:
-        order: of the chains: ``frequency``, the most frequent type first; ``search``, chosen by development F1 (see
-            `search_order`), which takes about three times as long; or the names of all types.
-        features: a key of `PRESETS`, or templates; those over the outputs of the earlier chains are added.
-
-    The other parameters are those of `Recognizer`.
+    {parameters}
 
     Attributes after fitting: ``chains_``, a `Recognizer` for each type, in their order; ``types_``; ``report_``;
     ``pos_``; and ``lost_``, the mentions that the model cannot hold; the last is not saved.
@@ -69,47 +64,6 @@ class Cascade(MentionEstimator):
     """
 
     kind: ClassVar[Literal["cascade"]] = "cascade"
-
-    def __init__(
-        self,
-        order: Order | Sequence[str] = "frequency",
-        features: Preset | Sequence[str] = "biomedical",
-        *,
-        optimizer: Optimizer = "adagrad",
-        l2: float | Sequence[float] | None = None,
-        epochs: int = 30,
-        runs: int = 1,
-        iterations: int = 200,
-        rate: float = 0.1,
-        clusters: str | int | None = None,
-        ignore: Sequence[str] | None = None,
-        sections: str | Path | Mapping[str, Mapping[str, str]] | None = None,
-        vocabulary: str | Path | None = None,
-        pos: Source = AUTO,
-        min_count: int = 1,
-        names: bool | int = False,
-        tune_penalty: bool = True,
-        n_jobs: int | None = 1,
-        random_state: int = 0,
-    ) -> None:
-        self.order = order
-        self.features = features
-        self.optimizer = optimizer
-        self.l2 = l2
-        self.epochs = epochs
-        self.runs = runs
-        self.iterations = iterations
-        self.rate = rate
-        self.clusters = clusters
-        self.ignore = ignore
-        self.sections = sections
-        self.vocabulary = vocabulary
-        self.pos = pos
-        self.min_count = min_count
-        self.names = names
-        self.tune_penalty = tune_penalty
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def fit(
         self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None
@@ -262,7 +216,9 @@ class Cascade(MentionEstimator):
         Raises:
             UsageError: one cannot.
         """
-        Recognizer(STRUCTURE, self.features, **{**self._chain_params, "pos": self.pos}).check()
+        super().check()
+        check_source(self.pos)
+        names_from(self.names)
         order: Any = self.order
         names = [order] if isinstance(order, str) else list(order) if isinstance(order, Sequence) else []
         if isinstance(order, str) and order not in ORDERS:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from numbers import Integral
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from time import monotonic
 from typing import Any, ClassVar, Literal, Self, overload
@@ -12,14 +11,12 @@ from typing import Any, ClassVar, Literal, Self, overload
 from spanloom.document import Batch, Document, Mention, batches
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
 from spanloom.errors import DataError, ModelError, UsageError, not_fitted
-from spanloom.features import PRESETS, Built, FeatureSet, build_index
-from spanloom.hypergraph import ENGINES, Floats
+from spanloom.features import Built, FeatureSet, build_index
+from spanloom.hypergraph import Floats
 from spanloom.learn import TrainingSet
 from spanloom.learn.folds import hold_out
 from spanloom.model.calibration import answered, calibrate, probabilities_of
-from spanloom.model.choices import Counting, Headless, Optimizer, Preset, Reading, StructureName
 from spanloom.model.corpus import (
-    HEADLESS,
     Gold,
     Lost,
     by_sentence,
@@ -37,14 +34,14 @@ from spanloom.model.strongest import Strongest, names_from, strongest_features
 from spanloom.model.structured import LinearModel, StructuredModel
 from spanloom.model.training import Development, Listener, Notice, Progress, Trainer
 from spanloom.parallel import worker_count
+from spanloom.recognize.parameters import RecognizerParameters
 from spanloom.recognize.store import Stored, read_recognizer, write_recognizer
 from spanloom.scoring import LinearScorer, Weights
-from spanloom.structures import READINGS, Structure, structure_of
+from spanloom.structures import Structure, structure_of
 from spanloom.tag.filling import (
     AUTO,
     COLUMN,
     Filler,
-    Source,
     check_source,
     check_use,
     fill,
@@ -54,45 +51,13 @@ from spanloom.tag.filling import (
 )
 from spanloom.text import prepare
 
-OPTIMIZERS = ("adagrad", "lbfgs")
 BATCH_TOKENS = 20_000  # predicted at once
 
 
-class Recognizer(MentionEstimator):
+class Recognizer(RecognizerParameters, MentionEstimator):
     """A trainable recognizer of mentions.
 
-    Args:
-        structure: a key of `STRUCTURES`, perhaps with parameters, as in ``semi_markov(longest=6)``; or a `Structure`,
-            also of a class of your own, which `load` must then be given again.
-        features: a key of `PRESETS`, or templates.
-        components: short for the parameter of structures that hold gaps: how many parts a mention has at most.
-        longest: short for the parameter of ``semi_markov``: how many tokens a mention has at most.
-        counting: ``subgraphs`` or ``derivations`` (see `spanloom.hypergraph`).
-        optimizer: ``adagrad``, or ``lbfgs`` for the optimum itself.
-        l2: lambda; several are tried, and development F1 decides. ``None`` for `LAMBDAS`.
-        epochs: passes of AdaGrad at most; it stops when development F1 no longer rises, and the best is kept.
-        runs: of AdaGrad, each in an order of its own, whose weights are averaged: a little more accurate, and as fast
-            to use.
-        iterations: of L-BFGS, at most.
-        rate: AdaGrad's first step.
-        clusters: Brown clusters: a ``paths`` file, or how many to induce from the text at hand; ``None`` for none.
-        ignore: columns that a preset shall do without, such as ``pos`` where the texts to come have none.
-        sections: rules that name sections and note types, for the columns ``section`` and ``note``: a TOML file, or the
-            same as a mapping; ``None`` for those that come with Spanloom.
-        vocabulary: a vocabulary whose names give the column ``category``; any that `read_vocabulary` knows.
-        pos: what gives documents that lack the column ``pos`` the column; it is kept in the model. ``auto`` for a
-            tagger that is trained on the column of the training data, where they have it and a template names it;
-            development data are then looked at with its tags, as new text will be. A trained `PosTagger`, or the folder
-            of one; ``spacy:NAME`` for a pipeline of spaCy, of which the model keeps the name; ``None`` for nothing.
-        min_count: features of fewer training tokens are left out.
-        names: whether the model keeps readable names of its strongest features, which are words of the training text:
-            of those that 5 documents have, or as many as the number says. Without them it tells what they look at.
-        tune_penalty: whether to tune the mention penalty for development F1.
-        reading: how ambiguous structures are read, ``enough`` or ``all``.
-        headless: what becomes of a mention without a head, where the structure has heads: an ``error``, or its head is
-            the ``whole`` mention.
-        n_jobs: threads; -1 for all cores. The result does not depend on it.
-        random_state: the seed.
+    {parameters}
 
     Attributes after fitting: ``types_``, ``tagger_``, ``report_``, ``strongest_``, ``pos_``, and ``lost_``, the
     mentions that the model cannot hold; the last is not saved.
@@ -106,57 +71,6 @@ class Recognizer(MentionEstimator):
     """
 
     kind: ClassVar[Literal["recognizer"]] = "recognizer"
-
-    def __init__(
-        self,
-        structure: StructureName | Structure = "separators",
-        features: Preset | Sequence[str] = "biomedical",
-        *,
-        components: int = 3,
-        longest: int | None = None,
-        counting: Counting = "subgraphs",
-        optimizer: Optimizer = "adagrad",
-        l2: float | Sequence[float] | None = None,
-        epochs: int = 30,
-        runs: int = 1,
-        iterations: int = 200,
-        rate: float = 0.1,
-        clusters: str | int | None = None,
-        ignore: Sequence[str] | None = None,
-        sections: str | Path | Mapping[str, Mapping[str, str]] | None = None,
-        vocabulary: str | Path | None = None,
-        pos: Source = AUTO,
-        min_count: int = 1,
-        names: bool | int = False,
-        tune_penalty: bool = True,
-        reading: Reading = "enough",
-        headless: Headless = "error",
-        n_jobs: int | None = 1,
-        random_state: int = 0,
-    ) -> None:
-        self.structure = structure
-        self.features = features
-        self.components = components
-        self.longest = longest
-        self.counting = counting
-        self.optimizer = optimizer
-        self.l2 = l2
-        self.epochs = epochs
-        self.runs = runs
-        self.iterations = iterations
-        self.rate = rate
-        self.clusters = clusters
-        self.ignore = ignore
-        self.sections = sections
-        self.vocabulary = vocabulary
-        self.pos = pos
-        self.min_count = min_count
-        self.names = names
-        self.tune_penalty = tune_penalty
-        self.reading = reading
-        self.headless = headless
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def fit(
         self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None
@@ -363,26 +277,10 @@ class Recognizer(MentionEstimator):
             UsageError: one cannot.
         """
         structure_of(self.structure)
-        choices: dict[str, Iterable[str]] = {
-            "counting": ENGINES, "optimizer": OPTIMIZERS, "reading": READINGS, "headless": HEADLESS,
-        }  # fmt: skip
-        if isinstance(self.features, str):
-            choices["features"] = PRESETS
-        self._check_choices(choices)
+        super().check()
         check_source(self.pos)
-        if not isinstance(self.features, str) and not len(self.features):
-            raise UsageError("features is empty, expected a preset's name or at least one template")
-        lambdas(self.l2)
         names_from(self.names)
-        self._check_whole_numbers(
-            {"components": 1, "epochs": 1, "runs": 1, "iterations": 1, "min_count": 1, "random_state": 0}
-        )
-        longest: Any = self.longest
-        if longest is not None and not isinstance(longest, Integral):
-            raise UsageError(f"longest is {longest!r}, expected a whole number, or None")
         _ = self._structure
-        self._check_jobs()
-        self._check_positive("rate")
 
     @property
     def _structure(self) -> Structure:

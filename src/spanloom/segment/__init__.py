@@ -1,24 +1,45 @@
 """Words and mentions of text without spaces: two chains over characters that come together."""
 
-from spanloom.segment.constraints import WHOLE_WORDS, Constraint
-from spanloom.segment.dual import Answer, Oracle, Solution, solve
-from spanloom.segment.feature_sets import SETS
-from spanloom.segment.model import METHODS
-from spanloom.segment.report import ChainReport, SegmenterReport
-from spanloom.segment.segmenter import Probabilities, Segmenter, load_segmenter
+from __future__ import annotations
 
-__all__ = [
-    "METHODS",
-    "SETS",
-    "WHOLE_WORDS",
-    "Answer",
-    "ChainReport",
-    "Constraint",
-    "Oracle",
-    "Probabilities",
-    "Segmenter",
-    "SegmenterReport",
-    "Solution",
-    "load_segmenter",
-    "solve",
-]
+from typing import TYPE_CHECKING
+
+from spanloom.lazy import lazily
+
+if TYPE_CHECKING:
+    from spanloom.segment.constraints import WHOLE_WORDS as WHOLE_WORDS
+    from spanloom.segment.constraints import Constraint as Constraint
+    from spanloom.segment.dual import Answer as Answer
+    from spanloom.segment.dual import Oracle as Oracle
+    from spanloom.segment.dual import Solution as Solution
+    from spanloom.segment.dual import solve as solve
+    from spanloom.segment.feature_sets import SETS as SETS
+    from spanloom.segment.model import METHODS as METHODS
+    from spanloom.segment.report import ChainReport as ChainReport
+    from spanloom.segment.report import SegmenterReport as SegmenterReport
+    from spanloom.segment.segmenter import Probabilities as Probabilities
+    from spanloom.segment.segmenter import Segmenter as Segmenter
+    from spanloom.segment.segmenter import load_segmenter as load_segmenter
+
+# name -> module; imported when first used, so that the command line reads `parameters` without NumPy
+_EXPORTS = {
+    "METHODS": "spanloom.segment.model",
+    "SETS": "spanloom.segment.feature_sets",
+    "WHOLE_WORDS": "spanloom.segment.constraints",
+    "Answer": "spanloom.segment.dual",
+    "ChainReport": "spanloom.segment.report",
+    "Constraint": "spanloom.segment.constraints",
+    "Oracle": "spanloom.segment.dual",
+    "Probabilities": "spanloom.segment.segmenter",
+    "Segmenter": "spanloom.segment.segmenter",
+    "SegmenterReport": "spanloom.segment.report",
+    "Solution": "spanloom.segment.dual",
+    "load_segmenter": "spanloom.segment.segmenter",
+    "solve": "spanloom.segment.dual",
+}
+
+__all__ = [*_EXPORTS]
+
+
+if not TYPE_CHECKING:
+    __getattr__ = lazily(__name__, _EXPORTS)

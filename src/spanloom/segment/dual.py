@@ -26,9 +26,9 @@ from typing import Final, NamedTuple, Protocol
 import numpy as np
 
 from spanloom.hypergraph import Floats, Ints
+from spanloom.segment.parameters import DUAL_ITERATIONS
 from spanloom.segment.tags import Bools
 
-ITERATIONS: Final = 50
 TOLERANCE: Final = 1e-4
 """How far below the bound an answer may score, and be called optimal: what rounding to single precision can do."""
 
@@ -85,7 +85,7 @@ class Solution(NamedTuple):
         return np.where(self.optimal, 0.0, self.bound - self.score)
 
 
-def solve(first: Oracle, second: Oracle, offsets: Ints, iterations: int = ITERATIONS) -> Solution:
+def solve(first: Oracle, second: Oracle, offsets: Ints, iterations: int = DUAL_ITERATIONS) -> Solution:
     """The best agreeing structures of all sentences.
 
     Only sentences whose two structures clash are looked at again, all of them together in each iteration.

@@ -8,8 +8,9 @@ import numpy as np
 
 from spanloom.hypergraph import Floats, Ints, Potentials
 from spanloom.segment.constraints import Constraint
-from spanloom.segment.dual import ITERATIONS, Answer, Solution, gather, solve
+from spanloom.segment.dual import Answer, Solution, gather, solve
 from spanloom.segment.lattice import Lattice
+from spanloom.segment.parameters import DUAL_ITERATIONS
 from spanloom.segment.tags import Bools
 
 
@@ -51,7 +52,7 @@ class ChainOracle:
 
 def solve_chains(
     words: tuple[Lattice, Potentials], mentions: tuple[Lattice, Potentials], offsets: Ints,
-    constraints: Sequence[Constraint], weight: float = 1.0, iterations: int = ITERATIONS, n_jobs: int = 1,
+    constraints: Sequence[Constraint], weight: float = 1.0, iterations: int = DUAL_ITERATIONS, n_jobs: int = 1,
 ) -> Solution:  # fmt: skip
     """The best words and mentions that keep to constraints, by dual decomposition.
 

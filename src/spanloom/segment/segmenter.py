@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from time import monotonic, process_time
 from typing import Any, ClassVar, Literal, NamedTuple, Self, overload
@@ -15,24 +15,23 @@ from spanloom.document.inputs import Dev, Given, One, Several, answer, developme
 from spanloom.errors import ModelError, UsageError, not_fitted
 from spanloom.learn.folds import hold_out, units
 from spanloom.model.calibration import answered
-from spanloom.model.choices import CharacterSet, Optimizer, SegmentMethod
 from spanloom.model.corpus import Lost, known_types, training_types
 from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator, lambdas
 from spanloom.model.strongest import Strongest, names_from
 from spanloom.model.training import Listener, Notice, Progress
 from spanloom.parallel import worker_count
-from spanloom.recognize.recognizer import BATCH_TOKENS, OPTIMIZERS
+from spanloom.recognize.recognizer import BATCH_TOKENS
 from spanloom.segment.calibration import calibrate
 from spanloom.segment.characters import Characters, split, word_starts
 from spanloom.segment.constraints import allowed_pairs, constraints_of, parse
 from spanloom.segment.corpus import Corpus, sentences_of, with_words
-from spanloom.segment.dual import ITERATIONS
 from spanloom.segment.explain import Explainer
-from spanloom.segment.feature_sets import SETS, make_features, own_columns, read_dictionaries
+from spanloom.segment.feature_sets import make_features, own_columns, read_dictionaries
 from spanloom.segment.gold import gold_labels
 from spanloom.segment.lattice import mention_lattice, pair_lattice, segments, word_lattice
-from spanloom.segment.model import MENTIONS, METHODS, PAIRS, WORDS, Decoded, Model
+from spanloom.segment.model import MENTIONS, PAIRS, WORDS, Decoded, Model
+from spanloom.segment.parameters import LAMBDAS, SegmenterParameters
 from spanloom.segment.placing import asked_mentions, asked_words, placed
 from spanloom.segment.report import SegmenterReport, chain_names, make_report
 from spanloom.segment.stacking import train_stack
@@ -53,37 +52,12 @@ class Probabilities(NamedTuple):
     mentions: list[float]
 
 
-LAMBDAS = (0.02, 0.1, 0.5)  # characters say less than words, and their weights must be larger
-
-
-class Segmenter(MentionEstimator):
+class Segmenter(SegmenterParameters, MentionEstimator):
     """A trainable segmenter and recognizer for text without spaces (Xu et al. 2014).
 
     One chain tags characters with words, another with mentions; the methods differ in how the two come together.
 
-    Args:
-        method: ``exact``, the best words and mentions that keep to the constraints, by the product of the two chains;
-            ``dual``, the same by dual decomposition; ``independent``, each chain alone; ``incremental``, each chain
-            sees what the other one says alone; ``joint_labels``, one chain over pairs of tags. After training,
-            ``independent``, ``dual`` and ``exact`` can be exchanged.
-        features: a key of `SETS`, or templates over characters.
-        single_word: types whose mentions are one word each.
-        constraints: further ones, as text (see `spanloom.segment.constraints`); that mentions are made of whole words
-            always holds, but for ``independent`` and ``incremental``, which no constraint binds.
-        weight: of the mentions' scores beside those of words, for ``exact`` and ``dual``.
-        dual_iterations: K, for ``dual``.
-        dictionaries: label -> a file with one phrase a line, or the phrases, for the column ``dictionary``.
-        vocabulary: a table of concepts whose names and categories are one more dictionary.
-        optimizer: ``adagrad``, or ``lbfgs`` for the optimum itself.
-        l2: lambda; of several, development F1 decides, for each chain by itself. ``None`` for `LAMBDAS`.
-        epochs: passes of AdaGrad at most.
-        iterations: of L-BFGS, at most.
-        rate: AdaGrad's first step; a third of it for ``joint_labels``, where a score is the sum of three weights.
-        min_count: features of fewer characters are left out.
-        names: as of `Recognizer`.
-        tune_penalty: whether to tune the mention penalty for development F1.
-        n_jobs: threads; -1 for all cores. The result does not depend on it.
-        random_state: the seed.
+    {parameters}
 
     Attributes after fitting: ``types_``, ``model_``, ``report_``, ``strongest_``; and, not saved, ``lost_``, the
     mentions that the model cannot hold, and ``seconds_``, how long the processor worked on what.
@@ -98,47 +72,6 @@ class Segmenter(MentionEstimator):
     """
 
     kind: ClassVar[Literal["segmenter"]] = "segmenter"
-
-    def __init__(
-        self,
-        method: SegmentMethod = "exact",
-        features: CharacterSet | Sequence[str] = "set2",
-        *,
-        single_word: Sequence[str] = (),
-        constraints: Sequence[str] = (),
-        weight: float = 1.0,
-        dual_iterations: int = ITERATIONS,
-        dictionaries: Mapping[str, str | Path | Sequence[str]] | None = None,
-        vocabulary: str | Path | None = None,
-        optimizer: Optimizer = "adagrad",
-        l2: float | Sequence[float] | None = None,
-        epochs: int = 30,
-        iterations: int = 200,
-        rate: float = 0.1,
-        min_count: int = 1,
-        names: bool | int = False,
-        tune_penalty: bool = True,
-        n_jobs: int | None = 1,
-        random_state: int = 0,
-    ) -> None:
-        self.method = method
-        self.features = features
-        self.single_word = single_word
-        self.constraints = constraints
-        self.weight = weight
-        self.dual_iterations = dual_iterations
-        self.dictionaries = dictionaries
-        self.vocabulary = vocabulary
-        self.optimizer = optimizer
-        self.l2 = l2
-        self.epochs = epochs
-        self.iterations = iterations
-        self.rate = rate
-        self.min_count = min_count
-        self.names = names
-        self.tune_penalty = tune_penalty
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def fit(
         self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None
@@ -341,24 +274,10 @@ class Segmenter(MentionEstimator):
         Raises:
             UsageError: one cannot.
         """
-        choices: dict[str, Iterable[str]] = {"method": METHODS, "optimizer": OPTIMIZERS}
-        if isinstance(self.features, str):
-            choices["features"] = SETS
-        self._check_choices(choices)
-        if not isinstance(self.features, str) and not len(self.features):
-            raise UsageError("features is empty, expected the name of a set or at least one template")
-        for name in ("single_word", "constraints"):
-            if isinstance(getattr(self, name), str) or not all(isinstance(item, str) for item in getattr(self, name)):
-                raise UsageError(f"{name} is {getattr(self, name)!r}, expected a list of texts")
+        super().check()
         for text in self.constraints:
             parse(text)
-        lambdas(self.l2)
         names_from(self.names)
-        self._check_whole_numbers(
-            {"dual_iterations": 1, "epochs": 1, "iterations": 1, "min_count": 1, "random_state": 0}
-        )
-        self._check_positive("rate", "weight")
-        self._check_jobs()
 
     @property
     def _settings(self) -> Settings:

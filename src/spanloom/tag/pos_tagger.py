@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
@@ -19,36 +19,17 @@ from spanloom.hypergraph import Ints
 from spanloom.learn import Epoch, TrainingSet, adagrad
 from spanloom.learn.folds import hold_out
 from spanloom.model.corpus import by_sentence
-from spanloom.model.parameters import Parameters, check_size
+from spanloom.model.parameters import Parameters
 from spanloom.model.training import Listener, Progress, single
 from spanloom.modelfile import Array, damaged, read_kind, save_model
 from spanloom.parallel import threads, worker_count
 from spanloom.scoring import Weights
 from spanloom.structures.chain import write_tags
+from spanloom.tag.parameters import TaggerParameters
 from spanloom.tag.tag_model import TagModel, given_tags, role_names, tag_engine
 from spanloom.text import prepare
 
 KIND = "tagger"
-# words, beginnings, endings and shapes of a token and its neighbours; transitions have one weight each
-FEATURES = (
-    "bias",
-    "w[0]",
-    "low[-2..2]",
-    "low[-2]|low[-1]",
-    "low[-1]|low[0]",
-    "low[0]|low[1]",
-    "low[1]|low[2]",
-    "low[-1]|low[1]",
-    "low[-1]|low[0]|low[1]",
-    "norm[0]",
-    "prefix(1..5)",
-    "suffix(1..6)",
-    "w:-3[-1]",
-    "w:-3[1]",
-    "shape[-1..1]",
-    "short_shape[0]",
-    "orth[0]",
-)
 _BATCH_TOKENS = 20_000  # tagged at once
 _BATCH, _STEPS = 32, 100  # sentences a step of AdaGrad at most; steps a pass at least
 _PATIENCE = 3  # passes without a better accuracy before training stops
@@ -85,21 +66,13 @@ class _Description(BaseModel):
     report: TaggerReport
 
 
-class PosTagger(Parameters):
+class PosTagger(TaggerParameters, Parameters):
     """A trainable tagger that fills a column, such as parts of speech.
 
     A first-order conditional random field (Lafferty et al. 2001): each tag has weights for the features of its token,
     each pair of neighbouring tags has one weight.
 
-    Args:
-        features: templates; columns of the data that they name must be there when tagging, too.
-        column: the column that is learned and filled.
-        l2: lambda.
-        epochs: passes of AdaGrad at most; it stops when development accuracy no longer rises, and the best is kept.
-        rate: AdaGrad's first step.
-        min_count: features of fewer training tokens are left out.
-        n_jobs: threads; -1 for all cores. The result does not depend on it.
-        random_state: the seed.
+    {parameters}
 
     Attributes after fitting: ``model_``, ``tags_`` and ``report_``.
 
@@ -110,27 +83,6 @@ class PosTagger(Parameters):
     """
 
     kind: ClassVar[Literal["tagger"]] = "tagger"
-
-    def __init__(
-        self,
-        features: Sequence[str] = FEATURES,
-        *,
-        column: str = "pos",
-        l2: float = 0.1,
-        epochs: int = 15,
-        rate: float = 0.1,
-        min_count: int = 2,
-        n_jobs: int | None = 1,
-        random_state: int = 0,
-    ) -> None:
-        self.features = features
-        self.column = column
-        self.l2 = l2
-        self.epochs = epochs
-        self.rate = rate
-        self.min_count = min_count
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def fit(
         self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None
@@ -286,12 +238,7 @@ class PosTagger(Parameters):
         Raises:
             UsageError: one cannot.
         """
-        self._check_whole_numbers({"epochs": 1, "min_count": 1, "random_state": 0})
-        for name, above in (("l2", False), ("rate", True)):
-            number = getattr(self, name)
-            if not isinstance(number, int | float) or not 0 <= number < np.inf or (above and not number):
-                raise UsageError(f"{name} is {number!r}, expected a number {'above' if above else 'from'} 0")
-            check_size(name, number)
+        super().check()
         if isinstance(self.features, str) or not len(self.features):
             raise UsageError(f"features is {self.features!r}, expected at least one template")
         column: Any = self.column

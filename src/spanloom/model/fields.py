@@ -1,0 +1,208 @@
+"""Parameters of estimators, declared once: constructor, checks, command line, TOML and documentation come from here.
+
+A parameter is a field of a dataclass, which says what it may be: ``epochs: int = EPOCHS(30)``. Nothing here loads
+NumPy, so that `--help` need not wait for it.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass, field, fields
+from typing import Any, ClassVar, NamedTuple, get_args
+
+from spanloom.model.choices import Optimizer
+
+LAMBDAS = (0.1, 1.0, 3.0)
+"""The weights of the L2 penalty that are tried by default; which one is best differs from corpus to corpus."""
+
+_PARAMETER = "parameter"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What a parameter may be, and what people are told of it: any text, unless a subclass says more.
+
+    Args:
+        help: on the command line.
+        doc: in Python, where it differs.
+        metavar: what stands for the value on the command line; of a switch, what on and off are called.
+        shown: the default as people are told it, where it is not the value itself.
+        option: the name of the option, where it is not the parameter's; ``None`` where there is none.
+        several: whether the option may stand several times.
+        toml: the type in a configuration file, where it is not that of the option.
+    """
+
+    help: str
+    doc: str = ""
+    _: KW_ONLY
+    metavar: str = "NAME"
+    shown: str = ""
+    option: str | None = ""
+    several: bool = False
+    toml: Any = None
+    type: ClassVar[Any] = str  # on the command line
+
+    def __call__(self, default: Any) -> Any:
+        """A field of a dataclass."""
+        return field(default=default, metadata={_PARAMETER: self})
+
+    def default(self, value: Any) -> str:
+        """A default as people are told it."""
+        if self.shown or value is None or value == ():
+            return self.shown
+        return value if isinstance(value, str) else f"{value:g}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Whole(Parameter):
+    """A whole number.
+
+    Args:
+        least: that it may be.
+        none: whether it may be ``None`` instead; then ``least`` is for the command line.
+    """
+
+    metavar: str = "N"
+    least: int = 1
+    none: bool = False
+    type: ClassVar[Any] = int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Number(Parameter):
+    """A number above 0.
+
+    Args:
+        zero: whether it may be 0.
+        share: of how much of the largest number that models may hold it is at most.
+    """
+
+    metavar: str = "NUMBER"
+    zero: bool = False
+    share: float = 1.0
+    type: ClassVar[Any] = float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Probability(Parameter):
+    """A number between 0 and 1."""
+
+    metavar: str = "P"
+    type: ClassVar[Any] = float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lambdas(Parameter):
+    """Weights of the L2 penalty: a number from 0, or several to choose from, or ``None`` for `tried`."""
+
+    metavar: str = "NUMBER"
+    several: bool = True
+    toml: Any = float | list[float]
+    tried: tuple[float, ...] = LAMBDAS
+    type: ClassVar[Any] = float
+
+    def default(self, value: Any) -> str:
+        """What is tried."""
+        *first, last = (f"{number:g}" for number in self.tried)
+        return f"{', '.join(first)} and {last}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Switch(Parameter):
+    """True or false."""
+
+    metavar: str = "with/without"
+    type: ClassVar[Any] = bool
+
+    def default(self, value: Any) -> str:
+        """What it is by default."""
+        return self.metavar.split("/")[not value]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice(Parameter):
+    """One of some names.
+
+    Args:
+        names: a ``Literal``.
+        templates: what the names are of, where it may also be a list of templates.
+    """
+
+    names: Any = None
+    templates: str = ""
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The names."""
+        return get_args(self.names)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Texts(Parameter):
+    """A list of texts.
+
+    Args:
+        none: whether it may be ``None`` instead.
+    """
+
+    several: bool = True
+    toml: Any = list[str]
+    none: bool = False
+
+
+class Declared(NamedTuple):
+    """A parameter of an estimator: its name, what it may be, and its default."""
+
+    name: str
+    parameter: Parameter
+    default: Any
+
+
+def declared(parameters: Any) -> Iterator[Declared]:
+    """The parameters of an estimator, or of the dataclass that declares them, in their order."""
+    for one in fields(parameters):
+        yield Declared(one.name, one.metadata[_PARAMETER], one.default)
+
+
+def documented(text: str, parameters: Any) -> str:
+    """A docstring in which the line ``{parameters}`` stands for the arguments of the constructor."""
+    lines = (
+        "Args:",
+        *(f"    {name}: {parameter.doc or parameter.help}" for name, parameter, _ in declared(parameters)),
+    )
+    wrapped = (textwrap.fill(line, 116, subsequent_indent=" " * 8, break_on_hyphens=False) for line in lines)
+    return text.replace("    {parameters}\n", textwrap.indent("\n".join(wrapped), "    ") + "\n")
+
+
+# of several estimators
+JOBS = Whole("", "threads; -1 for all cores. The result does not depend on it.", none=True, option=None)
+SEED = Whole("", "the seed.", least=0, option=None)
+OPTIMIZER = Choice("adagrad or lbfgs.", "``adagrad``, or ``lbfgs`` for the optimum itself.", names=Optimizer)
+L2 = Lambdas(
+    "Weight of the L2 penalty; given several times, the best on --dev is taken.",
+    "lambda; several are tried, and development F1 decides. ``None`` for 0.1, 1 and 3.",
+)
+EPOCHS = Whole(
+    "Passes of adagrad, at most.",
+    "passes of AdaGrad at most; it stops when development F1 no longer rises, and the best is kept.",
+)
+ITERATIONS = Whole("Iterations of lbfgs, at most.", "of L-BFGS, at most.")
+RATE = Number("First step of adagrad.", "AdaGrad's first step.")
+VOCABULARY = Parameter(
+    "A vocabulary whose names and categories become features.",
+    "a vocabulary whose names give the column ``category``; any that `read_vocabulary` knows.",
+    metavar="V",
+)
+MIN_COUNT = Whole("Leave out features of fewer tokens.", "features of fewer training tokens are left out.")
+NAMES = Switch(
+    "Keep readable names of strong features, which are words of the training text.",
+    "whether the model keeps readable names of its strongest features, which are words of the training text: of those "
+    "that 5 documents have, or as many as the number says. Without them it tells what they look at.",
+    toml=bool | int,
+)
+TUNE_PENALTY = Switch(
+    "Tune the mention penalty on --dev.",
+    "whether to tune the mention penalty for development F1.",
+    metavar="tune/leave",
+)

@@ -1,0 +1,155 @@
+"""The parameters of recognizers and cascades; see `spanloom.model.fields`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+from spanloom.model.choices import Counting, Headless, Optimizer, Order, Preset, Reading, StructureName
+from spanloom.model.fields import (
+    EPOCHS,
+    ITERATIONS,
+    JOBS,
+    L2,
+    MIN_COUNT,
+    NAMES,
+    OPTIMIZER,
+    RATE,
+    SEED,
+    TUNE_PENALTY,
+    VOCABULARY,
+    Choice,
+    Parameter,
+    Texts,
+    Whole,
+)
+
+if TYPE_CHECKING:
+    from spanloom.structures import Structure
+    from spanloom.tag.filling import Source
+
+FEATURES = Choice(
+    f"Preset: {', '.join(get_args(Preset))}.", "a key of `PRESETS`, or templates.",
+    names=Preset, templates="a preset's name", toml=str | list[str],
+)  # fmt: skip
+RUNS = Whole(
+    "Runs of adagrad whose weights are averaged.",
+    "of AdaGrad, each in an order of its own, whose weights are averaged: a little more accurate, and as fast to use.",
+)
+CLUSTERS = Parameter(
+    "Word clusters: a Brown paths file, or how many to induce.",
+    "Brown clusters: a ``paths`` file, or how many to induce from the text at hand; ``None`` for none.",
+    metavar="PATHS",
+    toml=str | int,
+)
+IGNORE = Texts(
+    "A column, such as pos, to do without; several times for more.",
+    "columns that a preset shall do without, such as ``pos`` where the texts to come have none.",
+    metavar="COLUMN",
+    none=True,
+)
+SECTIONS = Parameter(
+    "Your own rules that name sections and note types.",
+    "rules that name sections and note types, for the columns ``section`` and ``note``: a TOML file, or the same as a "
+    "mapping; ``None`` for those that come with Spanloom.",
+    metavar="TOML",
+    toml=str | dict[str, dict[str, str]],
+)
+POS = Parameter(
+    "For text without the column pos: a tagger, kept in the model, or spacy:NAME; auto learns one from the training "
+    "data, none has none.",
+    "what gives documents that lack the column ``pos`` the column; it is kept in the model. ``auto`` for a tagger that "
+    "is trained on the column of the training data, where they have it and a template names it; development data are "
+    "then looked at with its tags, as new text will be. A trained `PosTagger`, or the folder of one; ``spacy:NAME`` "
+    "for a pipeline of spaCy, of which the model keeps the name; ``None`` for nothing.",
+    metavar="MODEL",
+)
+STRUCTURE = Parameter(
+    f"{', '.join(get_args(StructureName))}; perhaps with parameters, as in semi_markov(longest=6).",
+    "a key of `STRUCTURES`, perhaps with parameters, as in ``semi_markov(longest=6)``; or a `Structure`, also of a "
+    "class of your own, which `load` must then be given again.",
+)
+
+
+@dataclass(eq=False, repr=False)
+class RecognizerParameters:
+    """What can be chosen of a `Recognizer`."""
+
+    structure: StructureName | Structure = STRUCTURE("separators")
+    features: Preset | Sequence[str] = FEATURES("biomedical")
+    _: KW_ONLY
+    components: int = Whole(
+        "Parts of a mention with gaps, at most.",
+        "short for the parameter of structures that hold gaps: how many parts a mention has at most.",
+    )(3)
+    longest: int | None = Whole(
+        "Tokens of a semi_markov mention, at most.",
+        "short for the parameter of ``semi_markov``: how many tokens a mention has at most.",
+        none=True,
+        shown="any number",
+    )(None)
+    counting: Counting = Choice(
+        "subgraphs or derivations.",
+        "``subgraphs`` or ``derivations`` (see `spanloom.hypergraph`).",
+        names=Counting,
+    )("subgraphs")
+    optimizer: Optimizer = OPTIMIZER("adagrad")
+    l2: float | Sequence[float] | None = L2(None)
+    epochs: int = EPOCHS(30)
+    runs: int = RUNS(1)
+    iterations: int = ITERATIONS(200)
+    rate: float = RATE(0.1)
+    clusters: str | int | None = CLUSTERS(None)
+    ignore: Sequence[str] | None = IGNORE(None)
+    sections: str | Path | Mapping[str, Mapping[str, str]] | None = SECTIONS(None)
+    vocabulary: str | Path | None = VOCABULARY(None)
+    pos: Source = POS("auto")
+    min_count: int = MIN_COUNT(1)
+    names: bool | int = NAMES(False)
+    tune_penalty: bool = TUNE_PENALTY(True)
+    reading: Reading = Choice(
+        "How overlaps are read: enough or all.",
+        "how ambiguous structures are read, ``enough`` or ``all``.",
+        names=Reading,
+    )("enough")
+    headless: Headless = Choice(
+        "A mention without a head is an error, or its own head: whole.",
+        "what becomes of a mention without a head, where the structure has heads: an ``error``, or its head is "
+        "the ``whole`` mention.",
+        names=Headless,
+    )("error")
+    n_jobs: int | None = JOBS(1)
+    random_state: int = SEED(0)
+
+
+@dataclass(eq=False, repr=False)
+class CascadeParameters:
+    """What can be chosen of a `Cascade`; the parameters of its chains are those of a `Recognizer`."""
+
+    order: Order | Sequence[str] = Parameter(
+        "frequency, search, or a type; several times for all types.",
+        "of the chains: ``frequency``, the most frequent type first; ``search``, chosen by development F1 (see "
+        "`search_order`), which takes about three times as long; or the names of all types.",
+        several=True,
+        toml=str | list[str],
+    )("frequency")
+    features: Preset | Sequence[str] = FEATURES("biomedical")
+    _: KW_ONLY
+    optimizer: Optimizer = OPTIMIZER("adagrad")
+    l2: float | Sequence[float] | None = L2(None)
+    epochs: int = EPOCHS(30)
+    runs: int = RUNS(1)
+    iterations: int = ITERATIONS(200)
+    rate: float = RATE(0.1)
+    clusters: str | int | None = CLUSTERS(None)
+    ignore: Sequence[str] | None = IGNORE(None)
+    sections: str | Path | Mapping[str, Mapping[str, str]] | None = SECTIONS(None)
+    vocabulary: str | Path | None = VOCABULARY(None)
+    pos: Source = POS("auto")
+    min_count: int = MIN_COUNT(1)
+    names: bool | int = NAMES(False)
+    tune_penalty: bool = TUNE_PENALTY(True)
+    n_jobs: int | None = JOBS(1)
+    random_state: int = SEED(0)

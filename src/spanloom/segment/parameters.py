@@ -1,0 +1,96 @@
+"""The parameters of segmenters; see `spanloom.model.fields`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from pathlib import Path
+from typing import get_args
+
+from spanloom.model.choices import CharacterSet, Optimizer, SegmentMethod
+from spanloom.model.fields import (
+    EPOCHS,
+    ITERATIONS,
+    JOBS,
+    L2,
+    MIN_COUNT,
+    NAMES,
+    OPTIMIZER,
+    RATE,
+    SEED,
+    TUNE_PENALTY,
+    VOCABULARY,
+    Choice,
+    Number,
+    Parameter,
+    Texts,
+    Whole,
+)
+
+DUAL_ITERATIONS = 50
+LAMBDAS = (0.02, 0.1, 0.5)  # characters say less than words, and their weights must be larger
+
+
+@dataclass(eq=False, repr=False)
+class SegmenterParameters:
+    """What can be chosen of a `Segmenter`."""
+
+    method: SegmentMethod = Choice(
+        f"{', '.join(reversed(get_args(SegmentMethod)))}.",
+        "``exact``, the best words and mentions that keep to the constraints, by the product of the two chains; "
+        "``dual``, the same by dual decomposition; ``independent``, each chain alone; ``incremental``, each chain sees "
+        "what the other one says alone; ``joint_labels``, one chain over pairs of tags. After training, "
+        "``independent``, ``dual`` and ``exact`` can be exchanged.",
+        names=SegmentMethod,
+    )("exact")
+    features: CharacterSet | Sequence[str] = Choice(
+        f"Set of features: {', '.join(get_args(CharacterSet))}.",
+        "a key of `SETS`, or templates over characters.",
+        names=CharacterSet,
+        templates="the name of a set",
+        toml=str | list[str],
+    )("set2")
+    _: KW_ONLY
+    single_word: Sequence[str] = Texts(
+        "A type whose mentions are one word; several times for more.",
+        "types whose mentions are one word each.",
+        metavar="TYPE",
+    )(())
+    constraints: Sequence[str] = Texts(
+        "Such as 'TYPE begins -> not word ends'; several for more.",
+        "further ones, as text (see `spanloom.segment.constraints`); that mentions are made of whole words always "
+        "holds, but for ``independent`` and ``incremental``, which no constraint binds.",
+        metavar="TEXT",
+        option="--constraint",
+    )(())
+    weight: float = Number(
+        "Of mentions beside words.", "of the mentions' scores beside those of words, for ``exact`` and ``dual``."
+    )(1.0)
+    dual_iterations: int = Whole("Of dual decomposition, at most.", "K, for ``dual``.")(DUAL_ITERATIONS)
+    dictionaries: Mapping[str, str | Path | Sequence[str]] | None = Parameter(
+        "Phrases, one a line, for set3; several times for more.",
+        "label -> a file with one phrase a line, or the phrases, for the column ``dictionary``.",
+        metavar="LABEL=FILE",
+        option="--dictionary",
+        several=True,
+        toml=dict[str, str | list[str]],
+    )(None)
+    vocabulary: str | Path | None = replace(
+        VOCABULARY, doc="a table of concepts whose names and categories are one more dictionary."
+    )(None)
+    optimizer: Optimizer = OPTIMIZER("adagrad")
+    l2: float | Sequence[float] | None = replace(
+        L2,
+        doc="lambda; of several, development F1 decides, for each chain by itself. ``None`` for 0.02, 0.1 and 0.5.",
+        tried=LAMBDAS,
+    )(None)
+    epochs: int = replace(EPOCHS, doc="passes of AdaGrad at most.")(30)
+    iterations: int = ITERATIONS(200)
+    rate: float = replace(
+        RATE, doc="AdaGrad's first step; a third of it for ``joint_labels``, where a score is the sum of three weights."
+    )(0.1)
+    min_count: int = replace(MIN_COUNT, doc="features of fewer characters are left out.")(1)
+    names: bool | int = NAMES(False)
+    tune_penalty: bool = TUNE_PENALTY(True)
+    n_jobs: int | None = JOBS(1)
+    random_state: int = SEED(0)
