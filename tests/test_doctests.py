@@ -101,8 +101,9 @@ def check(command: str, expected: str) -> None:
 
 def test_every_verb_and_option_is_documented() -> None:
     page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
-    verbs = dict(get_command(app).commands)  # type: ignore[attr-defined]
-    verbs |= {f"train {name}": verb for name, verb in verbs.pop("train").commands.items()}
+    verbs = {name: verb for name, verb in get_command(app).commands.items() if not verb.hidden}  # type: ignore[attr-defined]
+    for group in ("train", "lab"):
+        verbs |= {f"{group} {name}": verb for name, verb in verbs.pop(group).commands.items()}
     for name, verb in verbs.items():
         assert f"## `spanloom {name}" in page
         options = [option for parameter in verb.params for option in parameter.opts if option.startswith("--")]

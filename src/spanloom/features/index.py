@@ -74,7 +74,7 @@ class FeatureIndex:
     Raises:
         ModelError: a table that cannot have been built here.
 
-    >>> keys = Keys(np.array([7, 8, 7], np.uint64) << np.uint64(60), np.array([0, 2, 3]), np.array([0, 2]))
+    >>> keys = Keys(np.array([7, 8, 7], np.uint64) << np.uint64(60), np.array([0, 2, 3]))
     >>> built = build_index(keys)
     >>> built.matrix.indices.tolist(), built.counts.tolist()
     ([0, 1, 0], [2, 1])
