@@ -163,15 +163,17 @@ def count_mention(losses: Losses, mention: Mention, *kinds: str) -> None:
         kinds: of `TOUCHING`, ``"heads"``, ``"concepts"``, ``"scores"`` and ``"mention identifiers"``, in the order in
             which they are told.
     """
-    parts = {
-        TOUCHING: int(len(mention.spans) > 1),
-        "heads": int(mention.head is not None),
-        "concepts": len(mention.concepts),
-        "scores": int(mention.score is not None),
-        "mention identifiers": int(mention.id is not None),
-    }
     for kind in kinds:
-        losses.add(kind, parts[kind])
+        losses.add(kind, int(_OF_MENTION[kind](mention)))
+
+
+_OF_MENTION: dict[str, Callable[[Mention], int]] = {
+    TOUCHING: lambda mention: len(mention.spans) > 1,
+    "heads": lambda mention: mention.head is not None,
+    "concepts": lambda mention: len(mention.concepts),
+    "scores": lambda mention: mention.score is not None,
+    "mention identifiers": lambda mention: mention.id is not None,
+}
 
 
 def count_concepts(losses: Losses, mention: Mention) -> None:

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -117,7 +118,8 @@ def assemble(sentences: Sequence[Sentence], name: str, comments: Sequence[Sequen
         at += len(sentence.text) + 1
     names = dict.fromkeys(name for sentence in sentences for name in sentence.columns)
     columns = {
-        column: [value for s in sentences for value in s.columns.get(column, ["_"] * len(s.tokens))] for column in names
+        column: list(chain.from_iterable(s.columns.get(column) or ["_"] * len(s.tokens) for s in sentences))
+        for column in names
     }
     meta: dict[str, Any] = {"comments": [list(lines) for lines in comments]} if any(comments) else {}
     return Document(

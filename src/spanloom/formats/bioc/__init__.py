@@ -4,14 +4,13 @@ import re
 from functools import partial
 
 from spanloom.formats.base import Format
-from spanloom.formats.bioc.reading import scan_json, scan_xml
-from spanloom.formats.bioc.writing import write_json, write_xml
+from spanloom.formats.bioc.reading import scan
+from spanloom.formats.bioc.syntax import parse_json, parse_xml
+from spanloom.formats.bioc.writing import JSON, XML, write
 from spanloom.formats.source import begins_with
 
-_JSON = re.compile(rb'"(?:documents|passages|PubTator3)"\s*:\s*\[')
-_XML = re.compile(rb"<collection")
+_is_xml = partial(begins_with, re.compile(rb"<collection"), ".xml")
+_is_json = partial(begins_with, re.compile(rb'"(?:documents|passages|PubTator3)"\s*:\s*\['), ".json")
 
-BIOC = Format("bioc", (".xml",), scan_xml, write_xml, claims=partial(begins_with, _XML, ".xml"), gaps=True)
-BIOC_JSON = Format(
-    "bioc-json", (".json",), scan_json, write_json, claims=partial(begins_with, _JSON, ".json"), gaps=True
-)
+BIOC = Format("bioc", (".xml",), partial(scan, parse_xml), partial(write, XML), _is_xml, gaps=True)
+BIOC_JSON = Format("bioc-json", (".json",), partial(scan, parse_json), partial(write, JSON), _is_json, gaps=True)

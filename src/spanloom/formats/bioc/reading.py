@@ -58,7 +58,7 @@ from spanloom.document import Document, Mention, Span
 from spanloom.document.identifiers import normalize_identifier
 from spanloom.document.validate import Problem, Units, beginning, place_of
 from spanloom.formats.base import Scanned
-from spanloom.formats.bioc.syntax import Infons, Node, Parsed, parse_json, parse_xml, to_value
+from spanloom.formats.bioc.syntax import Infons, Node, Parsed, to_value
 from spanloom.formats.pubtator import split_identifier
 from spanloom.formats.record import other_errors, surface_problem
 
@@ -104,19 +104,11 @@ class _Found:
     problems: list[Problem] = field(default_factory=list)
 
 
-def scan_xml(path: str | Path) -> Iterator[Scanned]:
-    """The documents of a BioC XML file."""
-    return _scan(parse_xml(path), str(path))
-
-
-def scan_json(path: str | Path) -> Iterator[Scanned]:
-    """The documents of a BioC JSON file."""
-    return _scan(parse_json(path), str(path))
-
-
-def _scan(parsed: Parsed, path: str) -> Iterator[Scanned]:
-    for tree, collection in parsed:
-        yield Scanned(None, [tree], path) if isinstance(tree, Problem) else _understood(tree, collection, path)
+def scan(parse: Callable[[str | Path], Parsed], path: str | Path) -> Iterator[Scanned]:
+    """The documents of a BioC file, as one of the parsers of `spanloom.formats.bioc.syntax` finds them."""
+    name = str(path)
+    for tree, collection in parse(path):
+        yield Scanned(None, [tree], name) if isinstance(tree, Problem) else _understood(tree, collection, name)
 
 
 def _understood(tree: Node, collection: dict[str, Any], path: str) -> Scanned:

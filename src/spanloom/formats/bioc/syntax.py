@@ -41,9 +41,12 @@ FIELDS = {
 COLLECTION = ("source", "date", "key", "infons")  # what a collection says beside its documents
 
 _PAIRS = {"locations": ("offset", "length"), "nodes": ("refid", "role")}
+_KIND = {f"{kind}s": kind for kind in FIELDS}  # of the nodes in a list
 # the order of fields in a file
-_IN_XML = ("id", "infons", "offset", "locations", "nodes", "text", "passages", "sentences", "annotations", "relations")
-_IN_JSON = ("id", "offset", "infons", "text", "locations", "nodes", "passages", "sentences", "annotations", "relations")
+_XML = ("id", "infons", "offset", "locations", "nodes", "text", "passages", "sentences", "annotations", "relations")
+_JSON = ("id", "offset", "infons", "text", "locations", "nodes", "passages", "sentences", "annotations", "relations")
+_IN_XML = {kind: sorted(fields, key=_XML.index) for kind, fields in FIELDS.items()}
+_IN_JSON = {kind: sorted(fields, key=_JSON.index) for kind, fields in FIELDS.items()}
 
 _SHOWN = 60  # characters of an identifier in a message
 _LARGEST = 2**62
@@ -100,12 +103,12 @@ def to_value(kind: str, node: Node) -> dict[str, Any]:
     [{'offset': 5, 'length': 4}]
     """
     value: dict[str, Any] = {}
-    for name in (name for name in _IN_JSON if name in FIELDS[kind]):
+    for name in _IN_JSON[kind]:
         part = getattr(node, name)
         if name in _PAIRS:
             value[name] = [dict(zip(_PAIRS[name], pair, strict=True)) for pair in part]
-        elif name[:-1] in FIELDS:
-            value[name] = [to_value(name[:-1], child) for child in part]
+        elif name in _KIND:
+            value[name] = [to_value(_KIND[name], child) for child in part]
         elif part is not None or kind == "annotation":
             value[name] = part
     return value
@@ -133,7 +136,8 @@ def from_value(kind: str, value: object, place: str = "", unread: dict[str, Any]
     given = _object(value, place, FIELDS[kind], unread)
     if kind == "document" and not isinstance(given.get("passages"), list):
         raise wrong("passages", given.get("passages"), "a list of passages")
-    found = {name: _part(name, given.get(name), f"{place}.{name}".lstrip("."), unread) for name in FIELDS[kind]}
+    within = f"{place}." if place else ""
+    found = {name: _part(name, given.get(name), within + name, unread) for name in FIELDS[kind]}
     return Node(**found, unread=unread)
 
 
@@ -141,8 +145,8 @@ def _part(name: str, value: object, place: str, unread: dict[str, Any]) -> Any:
     """One field of a node."""
     if name in _PAIRS:
         return [_pair(name, item, where, unread) for item, where in items(value, place)]
-    if name[:-1] in FIELDS:
-        return [from_value(name[:-1], item, where, unread) for item, where in items(value, place)]
+    if name in _KIND:
+        return [from_value(_KIND[name], item, where, unread) for item, where in items(value, place)]
     return _VALUES[name](value, place)
 
 
@@ -425,17 +429,19 @@ def _spelled(element: Any) -> str:
     return str(etree.tostring(element, encoding="unicode", with_tail=False)) + "\n"
 
 
-def _element(kind: str, node: Node, losses: Losses) -> Any:
-    element = etree.Element(kind, **({"id": node.id} if node.id and kind != "document" else {}))
-    for name in (name for name in _IN_XML if name in FIELDS[kind]):
+def _element(kind: str, node: Node, losses: Losses, parent: Any = None) -> Any:
+    attributes = {"id": node.id} if node.id and kind != "document" else {}
+    element = etree.Element(kind) if parent is None else etree.SubElement(parent, kind, **attributes)
+    for name in _IN_XML[kind]:
         value: Any = getattr(node, name)
         if name == "infons":
             _add_infons(element, value, losses)
         elif name in _PAIRS:
             for pair in value:
                 etree.SubElement(element, name[:-1], **dict(zip(_PAIRS[name], map(str, pair), strict=True)))
-        elif name[:-1] in FIELDS:
-            element.extend(_element(name[:-1], child, losses) for child in value)
+        elif name in _KIND:
+            for child in value:
+                _element(_KIND[name], child, losses, element)
         elif value is not None and (name != "id" or kind == "document"):
             _add(element, name, str(value))
     return element

@@ -27,7 +27,7 @@ _HELD = ("collection", "infons", "offset", "passages", "mentions", "annotations"
 GONE = "parts of composite mentions that are gone"
 
 
-class _Spelling(NamedTuple):
+class Spelling(NamedTuple):
     """What stands before the documents, each of them, what stands between and behind."""
 
     name: str
@@ -37,8 +37,8 @@ class _Spelling(NamedTuple):
     end: str
 
 
-_XML = _Spelling("XML", syntax.xml_head, syntax.xml_document, "", "</collection>\n")
-_JSON = _Spelling("JSON", syntax.json_head, syntax.json_document, ",\n", "\n]}\n")
+XML = Spelling("XML", syntax.xml_head, syntax.xml_document, "", "</collection>\n")
+JSON = Spelling("JSON", syntax.json_head, syntax.json_document, ",\n", "\n]}\n")
 
 
 @dataclass(slots=True)
@@ -54,10 +54,11 @@ class _Kept:
     relations: list[tuple[int | None, Node]]
 
 
-def write_xml(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
-    """Write BioC XML; what the collection says of itself is taken from the first document.
+def write(spelling: Spelling, documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
+    """Write BioC; what the collection says of itself is taken from the first document.
 
     Args:
+        spelling: `XML` or `JSON`.
         documents: tokens are not needed.
         path: the file, or ``-``.
         force: replace a file that is there.
@@ -65,15 +66,6 @@ def write_xml(documents: Iterable[Document], path: str | Path, force: bool = Fal
     Raises:
         DataError: ``meta["bioc"]`` is not what reading makes, or a document holds a character that XML cannot hold.
     """
-    return _write(documents, path, force, _XML)
-
-
-def write_json(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
-    """Write BioC JSON; arguments and errors as for `write_xml`."""
-    return _write(documents, path, force, _JSON)
-
-
-def _write(documents: Iterable[Document], path: str | Path, force: bool, spelling: _Spelling) -> Losses:
     losses = Losses()
     with output_file(path, force=force) as file:
         collection: dict[str, Any] | None = None
