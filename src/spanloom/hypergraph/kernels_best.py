@@ -199,7 +199,7 @@ def _unfold(choices, lane, start, end, k, automaton, reached, picked):
 
 
 @kernel_only
-def _choose(scores, constants, starts, ends, kinds, automaton, choices, members, total):
+def _choose(scores, constants, starts, ends, kinds, single, automaton, choices, members, total):
     """Fill in the choices of all states, the members of all bundles and the best scores, of some lanes."""
     hyperedges, accept, inside = automaton.hyperedges, automaton.accept, len(automaton.order)
     entries, edges, bundles = len(accept), len(automaton.number), len(automaton.bundle_ptr) - 1
@@ -214,11 +214,11 @@ def _choose(scores, constants, starts, ends, kinds, automaton, choices, members,
     for v in range(len(constant)):
         for lane in range(lanes_all):
             constant[v, lane] = w[hyperedges.varying[v], lane]
-    single = np.all(np.diff(automaton.target_ptr) == 1)  # each choice leads to one state
-    lanes = lanes_next = 0
+    lanes = np.int64(0)  # a literal would be another type, for which kernels are compiled, too
     for token in range(ends[0] - starts[0] - 1, -1, -1):
+        lanes_next = lanes
         for x in range(entries):
-            for lane in range(lanes):
+            for lane in range(lanes_next):
                 b[inside + x, lane] = b[x, lane]
         while lanes < lanes_all and starts[lanes] + token < ends[lanes]:
             for x in range(entries):
@@ -232,7 +232,6 @@ def _choose(scores, constants, starts, ends, kinds, automaton, choices, members,
             _pull(room, choices[token * inside :], lanes, automaton)
         else:
             _gather(room, choices[token * inside :], lanes, automaton)
-        lanes_next = lanes
     for lane in range(lanes_all):
         total[lane] = b[automaton.root, lane]
 
@@ -253,18 +252,22 @@ def best(scores, constants, group_ptr, sentence, kind, offsets, automaton, score
     """
     states, bundles = len(automaton.order), len(automaton.bundle_ptr) - 1
     reached = np.empty((2, len(automaton.first)), np.int64)
-    single = np.all(np.diff(automaton.target_ptr) == 1)
+    other = 0  # choices that do not lead to one state
+    for c in range(len(automaton.edge)):
+        other += automaton.target_ptr[c + 1] - automaton.target_ptr[c] != 1
     for g in range(len(group_ptr) - 1):
-        group = slice(group_ptr[g], group_ptr[g + 1])
-        sentences, kinds = sentence[group], kind[group]
-        starts, ends = offsets[sentences], offsets[sentences + 1]
-        longest, lanes = ends[0] - starts[0], len(kinds)
+        sentences, kinds = sentence[group_ptr[g] : group_ptr[g + 1]], kind[group_ptr[g] : group_ptr[g + 1]]
+        lanes = len(kinds)
+        starts, ends = np.empty(lanes, np.int64), np.empty(lanes, np.int64)
+        for lane in range(lanes):
+            starts[lane], ends[lane] = offsets[sentences[lane]], offsets[sentences[lane] + 1]
+        longest = ends[0] - starts[0]
         choices, members = np.empty((longest * states, lanes), np.int32), np.empty((longest * bundles, lanes), np.int32)
         total = np.empty(lanes)
-        _choose(scores, constants, starts, ends, kinds, automaton, choices, members, total)
+        _choose(scores, constants, starts, ends, kinds, other == 0, automaton, choices, members, total)
         for lane in range(lanes):
             score[sentences[lane], kinds[lane]] = total[lane]
-        if single:
+        if other == 0:
             _follow(choices, members, total, starts, ends, kinds, np.empty(lanes, np.int64), automaton, edges)
             continue
         for lane in range(lanes):
