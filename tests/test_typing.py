@@ -13,7 +13,6 @@ import pytest
 from spanloom.features import PRESETS
 from spanloom.hypergraph import ENGINES
 from spanloom.model import choices
-from spanloom.model.corpus import HEADLESS
 from spanloom.segment import METHODS, SETS
 from spanloom.structures import READINGS, STRUCTURES
 from spanloom.vocabulary.candidates import METHODS as SEARCHES
@@ -100,7 +99,6 @@ def test_mistakes_are_found(tmp_path: Path) -> None:
         (choices.Preset, PRESETS),
         (choices.Counting, ENGINES),
         (choices.Reading, READINGS),
-        (choices.Headless, HEADLESS),
         (choices.SearchMethod, SEARCHES),
         (choices.SegmentMethod, METHODS),
         (choices.CharacterSet, SETS),

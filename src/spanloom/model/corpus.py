@@ -38,7 +38,6 @@ class Lost:
 CUTS_TOKEN = "it begins or ends inside a token"
 CROSSES_SENTENCES = "it is not within one sentence"
 HEAD_CUTS_TOKEN = "its head begins or ends inside a token"
-HEADLESS = ("error", "whole")  # what becomes of a mention without a head, where the structure has heads
 
 
 class Gold:
@@ -47,7 +46,7 @@ class Gold:
     Args:
         batch: whose documents' mentions they are; its tokens are theirs.
         types: K names; mentions of other types are left out.
-        headless: for a structure with heads, one of `HEADLESS`: ``whole`` takes the whole mention as the head that it
+        headless: for a structure with heads, ``error`` or ``whole``: ``whole`` takes the whole mention as the head that it
             lacks. Without it heads are not looked at.
 
     Raises:
@@ -99,7 +98,7 @@ def head_tokens(document: Document, mentions: Sequence[Mention], headless: str) 
     Args:
         document: with tokens.
         mentions: some of the document's.
-        headless: one of `HEADLESS`.
+        headless: ``error`` or ``whole``.
 
     Raises:
         DataError: a mention lacks a head, and that is an ``error``.

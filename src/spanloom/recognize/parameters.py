@@ -91,9 +91,7 @@ class RecognizerParameters:
         shown="any number",
     )(None)
     counting: Counting = Choice(
-        "subgraphs or derivations.",
-        "``subgraphs`` or ``derivations`` (see `spanloom.hypergraph`).",
-        names=Counting,
+        "subgraphs or derivations.", "``subgraphs`` or ``derivations`` (see `spanloom.hypergraph`).", names=Counting
     )("subgraphs")
     optimizer: Optimizer = OPTIMIZER("adagrad")
     l2: float | Sequence[float] | None = L2(None)

@@ -1,0 +1,59 @@
+"""A parameter is declared once, and is then everywhere: constructor, checks, documentation, command line, TOML."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from spanloom import Cascade, Linker, Recognizer, Segmenter
+from spanloom.cli.config import CommonOptions, checked, options_of
+from spanloom.cli.options import with_parameters
+from spanloom.errors import UsageError
+from spanloom.model.fields import Number, declared
+from spanloom.model.parameters import Parameters
+from spanloom.recognize.parameters import RecognizerParameters
+from spanloom.tag.pos_tagger import PosTagger
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class OwnParameters(RecognizerParameters):
+    """One more than a recognizer has."""
+
+    momentum: float = Number("Share of the last step.", "of the last step, which is added to the next.")(0.5)
+
+
+class Own(OwnParameters, Recognizer):
+    """Has a parameter of its own.
+
+    {parameters}
+    """
+
+
+@pytest.mark.parametrize("estimator", [Recognizer, Cascade, Linker, Segmenter, PosTagger, Own])
+def test_every_parameter_is_documented_and_its_default_is_allowed(estimator: type[Parameters]) -> None:
+    estimator().check()
+    assert estimator.__doc__
+    for name, parameter, _ in declared(estimator):
+        assert f"\n        {name}: " in estimator.__doc__
+        assert parameter.help.endswith(".") == (parameter.option is not None)
+    assert "{parameters}" not in estimator.__doc__
+
+
+@pytest.mark.parametrize("value", [-1.0, 0.0, float("nan"), float("inf"), "much", None])
+def test_one_more_parameter_is_one_line(value: Any, tmp_path: Any) -> None:
+    assert repr(Own(momentum=0.25)) == "Own(momentum=0.25)"
+    assert "\n        momentum: of the last step, which is added to the next." in (Own.__doc__ or "")
+    with pytest.raises(UsageError, match=r"momentum is .*, expected a number above 0"):
+        Own(momentum=value).check()
+    option = with_parameters(OwnParameters).parameters["momentum"].annotation.__metadata__[0]
+    assert (option.default, option.metavar, option.help) == ("--momentum", "NUMBER", "Share of the last step. [0.5]")
+    (tmp_path / "own.toml").write_text('train = "t"\noutput = "m"\nmomentum = 0.75\n')
+    options = checked(options_of(Own, CommonOptions), {}, str(tmp_path / "own.toml"))
+    assert Own(**options.parameters()).momentum == 0.75
+
+
+def test_the_help_of_segmenters_tells_their_own_lambdas() -> None:
+    shown = {name: parameter.default(default) for name, parameter, default in declared(Segmenter)}
+    assert shown["l2"] == "0.02, 0.1 and 0.5"
