@@ -20,6 +20,7 @@ from spanloom.link.instances import Derivations, Instance, Reader, derive, join
 from spanloom.link.kernels_features import Forms
 from spanloom.link.learning import Pass, Search, Singles, Weights, filled_table, new_table, perceptron
 from spanloom.link.names import Concepts, Memory, Names, find_combinations
+from spanloom.link.parameters import LinkerParameters
 from spanloom.link.proposals import Proposer
 from spanloom.link.runs import text_runs
 from spanloom.link.scores import Scores, measure
@@ -39,29 +40,22 @@ _BIASES = (-0.4, -0.2, 0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.3, 1.6, 2.0)  # tried, in
 
 @dataclass(frozen=True)
 class Plan:
-    """How a linker is trained; the fields are parameters of `Linker`."""
+    """How a linker is trained.
 
+    Args:
+        chosen: its parameters.
+        sources: of features.
+        groups: of features of segments and concepts.
+        given: whether mentions are, and only linked.
+        evidence: whether a tagging chain's probabilities are features.
+        n_jobs: threads.
+    """
+
+    chosen: LinkerParameters
     sources: Sources
-    candidates: int
-    method: str
-    beam: int
-    iterations: int
-    patience: int
-    runs: int
-    margin: float
-    word_rate: float
     groups: int
-    folds: int
-    least: float
-    composites: bool
-    evidence: bool
     given: bool
-    dictionary: bool
-    language_words: bool
-    gold_candidates: bool
-    own_memory: bool
-    tune_bias: bool
-    seed: int
+    evidence: bool
     n_jobs: int
 
 
@@ -110,7 +104,7 @@ class Fitter:
         """Train on prepared documents; others choose the pass of each run, and the bias."""
         ground = self._ground(train)
         development = Development(ground.system, dev, self.plan.given, self.plan.n_jobs)
-        fits = [self._run(number, ground, development) for number in range(self.plan.runs)]
+        fits = [self._run(number, ground, development) for number in range(self.plan.chosen.runs)]
         system = replace(ground.system, weights=merge([fit.weights for fit in fits]))
         system, scores = self._biased(system, development)
         history = tuple(step for fit in fits for step in fit.history)
@@ -132,14 +126,14 @@ class Fitter:
         plan = self.plan
         self._step("vocabulary")
         self.names = Names.build(self.vocabulary)
-        combinations = find_combinations(train, self.types, self.vocabulary) if plan.composites else ()
+        combinations = find_combinations(train, self.types, self.vocabulary) if plan.chosen.composites else ()
         self.concepts = Concepts(self.vocabulary, combinations)
         self.forms = concept_forms(self.concepts)
-        self.finder = CandidateFinder(self.vocabulary, None, k=plan.candidates, method=plan.method)
+        self.finder = CandidateFinder(self.vocabulary, None, k=plan.chosen.candidates, method=plan.chosen.method)
         self.longest = _longest(train, self.types)
-        folds = _folds(train, plan.folds, plan.seed)
+        folds = _folds(train, plan.chosen.folds, plan.chosen.random_state)
         ordered = [document for fold in folds for document in fold]
-        search = Search(self.forms, plan.groups, len(self.types), self.longest, plan.beam)
+        search = Search(self.forms, plan.groups, len(self.types), self.longest, plan.chosen.beam)
         named = self.plan.sources.features
         wanted = not isinstance(named, str) and any(f"{COMMON}[" in template for template in named)
         common = self.concepts.common_words if wanted else None
@@ -147,7 +141,7 @@ class Fitter:
         features = self._features(ordered)
         instance = self._jackknife(_split(ordered, [len(fold) for fold in folds]), features)
         self._step("tagging chain")
-        chain = fit_chain(Batch.of(ordered), self.types, features, plan.seed, plan.n_jobs)
+        chain = fit_chain(Batch.of(ordered), self.types, features, plan.chosen.random_state, plan.n_jobs)
         empty = Weights(np.zeros((0, search.roles), np.float32), new_table(256, learning=False))
         system = System(
             self.types, self._reader(chain, ordered), self.names, self.concepts, self.language, search, empty,
@@ -157,8 +151,8 @@ class Fitter:
         return _Ground(system, instance, chain.built, derivations)
 
     def _features(self, documents: Sequence[Document]) -> FeatureSet:
-        more = [*DICTIONARY_TEMPLATES] if self.plan.dictionary else []
-        if self.language is not None and self.plan.language_words:
+        more = [*DICTIONARY_TEMPLATES] if self.plan.chosen.dictionary else []
+        if self.language is not None and self.plan.chosen.language_words:
             more += LANGUAGE_TEMPLATES
         return self.plan.sources.feature_set(documents, more=more)
 
@@ -167,8 +161,8 @@ class Fitter:
         plan = self.plan
         memory = Memory.build(documents, self.types, self.concepts)
         finder = self.finder.with_memory(remembered.Memory.build(documents, self.vocabulary, self.types))
-        proposer = Proposer(self.names, memory, finder, plan.candidates, self.longest, len(self.types))
-        return Reader(chain.tagger, proposer, self.forms, plan.least, plan.evidence)
+        proposer = Proposer(self.names, memory, finder, plan.chosen.candidates, self.longest, len(self.types))
+        return Reader(chain.tagger, proposer, self.forms, float(plan.chosen.least), plan.evidence)
 
     def _jackknife(self, folds: list[list[Document]], features: FeatureSet) -> Instance:
         """The training data as they look to a linker that was trained on the other folds."""
@@ -176,12 +170,12 @@ class Fitter:
 
         def one(number: int) -> Instance:
             others = [document for k, fold in enumerate(folds) if k != number for document in fold]
-            chain = fit_chain(Batch.of(others), self.types, features, plan.seed, 1)
-            reader = self._reader(chain, everything if plan.own_memory else others)
-            if not plan.given and not plan.gold_candidates:
+            chain = fit_chain(Batch.of(others), self.types, features, plan.chosen.random_state, 1)
+            reader = self._reader(chain, everything if plan.chosen.own_memory else others)
+            if not plan.given and not plan.chosen.gold_candidates:
                 return reader.read(folds[number])
             prescribed = Prescribed(folds[number], self.types)
-            gold = prescribed.numbers(self.concepts) if plan.gold_candidates else None
+            gold = prescribed.numbers(self.concepts) if plan.chosen.gold_candidates else None
             return reader.read(folds[number], None, prescribed.spans, gold)
 
         self._step("tagging chains of the folds")
@@ -191,17 +185,17 @@ class Fitter:
         plan = self.plan
         history: list[tuple[int, float, float]] = []
         best: list[tuple[float, int, Weights]] = []
-        stage = "training" + (f", run {number + 1} of {plan.runs}" if plan.runs > 1 else "")
+        stage = "training" + (f", run {number + 1} of {plan.chosen.runs}" if plan.chosen.runs > 1 else "")
 
         def after(done: Pass) -> bool:
             scores = development.scores(replace(development.system, weights=done.weights))
             history.append((done.updates, scores.recognition, scores.concepts))
             if not best or scores.mean > best[0][0]:
                 best[:] = [(scores.mean, done.number, done.weights)]
-            self._step(stage, done.number, plan.iterations, scores)
-            return done.number - best[0][1] >= plan.patience
+            self._step(stage, done.number, plan.chosen.iterations, scores)
+            return done.number - best[0][1] >= plan.chosen.patience
 
-        self._learn(number, ground, plan.iterations, after)
+        self._learn(number, ground, plan.chosen.iterations, after)
         return _Fit(best[0][2], tuple(history))
 
     def _rerun(self, number: int, ground: _Ground, passes: int) -> Weights:
@@ -217,20 +211,22 @@ class Fitter:
 
     def _learn(self, number: int, ground: _Ground, passes: int, after: Callable[[Pass], bool]) -> None:
         """One run of the perceptron."""
-        plan, gold = self.plan, ground.derivations.gold
+        chosen, gold = self.plan.chosen, ground.derivations.gold
         perceptron(
             ground.system.search, ground.instance.data, ground.built.matrix, ground.built.index.group_sizes, gold,
-            ground.derivations.history, passes=passes, seed=(plan.seed, number), margin=plan.margin,
-            word_rate=plan.word_rate, forced=gold.labels if plan.given else None, callback=after,
+            ground.derivations.history, passes=passes, seed=(chosen.random_state, number),
+            margin=float(chosen.margin), word_rate=float(chosen.word_rate),
+            forced=gold.labels if self.plan.given else None, callback=after,
         )  # fmt: skip
 
     def _biased(self, system: System, development: Development) -> tuple[System, Scores]:
         """The system with the bias that development data prefer, the smallest of equal ones; and its scores."""
-        if self.plan.given or not self.plan.tune_bias:
+        if self.plan.given or not self.plan.chosen.tune_bias:
             return system, development.scores(system)
         self._step("tuning the bias", 0, len(_BIASES))
         tried: dict[float, Scores] = {}
-        for bias, scores in development.compared(system, [factor * (self.plan.margin or 10.0) for factor in _BIASES]):
+        unit = float(self.plan.chosen.margin) or 10.0
+        for bias, scores in development.compared(system, [factor * unit for factor in _BIASES]):
             tried[bias] = scores
             self._step("tuning the bias", len(tried), len(_BIASES), max(tried.values(), key=lambda one: one.mean))
         best = max(sorted(tried, key=lambda bias: (abs(bias), bias)), key=lambda bias: tried[bias].mean)

@@ -129,16 +129,9 @@ class Linker(LinkerParameters, MentionEstimator):
         return document.copy(mentions=[mention for mention in document.mentions if mention.type in self.types])
 
     def _plan(self) -> Plan:
-        return Plan(
-            sources=Sources(self.features, self.clusters, self.ignore, None, None),
-            candidates=self.candidates, method=self.method, beam=self.beam, iterations=self.iterations,
-            patience=self.patience, runs=self.runs, margin=float(self.margin), word_rate=float(self.word_rate),
-            groups=self._groups(), folds=self.folds, least=float(self.least),
-            evidence=self.evidence and self.task != "normalize", composites=self.composites,
-            given=self.task == "normalize", dictionary=self.dictionary, language_words=self.language_words,
-            gold_candidates=self.gold_candidates, own_memory=self.own_memory, tune_bias=self.tune_bias,
-            seed=self.random_state, n_jobs=worker_count(self.n_jobs),
-        )  # fmt: skip
+        sources = Sources(self.features, self.clusters, self.ignore, None, None)
+        given = self.task == "normalize"
+        return Plan(self, sources, self._groups(), given, self.evidence and not given, worker_count(self.n_jobs))
 
     def _groups(self) -> int:
         recognizes, normalizes = self.task != "normalize", self.task != "recognize"

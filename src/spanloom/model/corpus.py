@@ -46,8 +46,8 @@ class Gold:
     Args:
         batch: whose documents' mentions they are; its tokens are theirs.
         types: K names; mentions of other types are left out.
-        headless: for a structure with heads, ``error`` or ``whole``: ``whole`` takes the whole mention as the head that it
-            lacks. Without it heads are not looked at.
+        headless: for a structure with heads, ``error``, or ``whole``, which takes the whole mention as the head
+            that it lacks. Without it heads are not looked at.
 
     Raises:
         DataError: a mention lacks a head, and that is an ``error``.
