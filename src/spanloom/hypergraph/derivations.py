@@ -58,7 +58,7 @@ class DerivationEngine(Engine):
         return SubgraphEngine(self.template)
 
     def viterbi(self, potentials: Potentials, offsets: Ints, n_jobs: int | None = 1) -> Best:  # noqa: D102
-        return self._best(potentials, offsets, self._automaton, self.depth, n_jobs)
+        return self._best(potentials, offsets, [self._automaton], n_jobs)
 
     def kbest(  # noqa: D102
         self, potentials: Potentials, offsets: Ints, sentence: int, kind: int, count: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -119,23 +120,24 @@ class Engine(ABC):
     def viterbi(self, potentials: Potentials, offsets: Ints, n_jobs: int | None = 1) -> Best:
         """The best structure of each sentence and type."""
 
-    def _best(
-        self, potentials: Potentials, offsets: Ints, automaton: Automaton, depth: int, n_jobs: int | None
-    ) -> Best:
-        """The best structures, ``depth`` hyperedges a token at most."""
+    def _best(self, potentials: Potentials, offsets: Ints, automata: Sequence[Automaton], n_jobs: int | None) -> Best:
+        """The best structures of one automaton, or of several that are independent."""
         tokens, _, types = potentials.roles.shape
         lengths = np.repeat(np.diff(offsets), types)
         order = np.argsort(-lengths, kind="stable")
         order = order[: np.count_nonzero(lengths)]
         sentence, kind = np.divmod(order, types)
-        bounds = _groups(lengths[order], len(automaton.order))
-        best = Best(np.zeros((len(offsets) - 1, types)), np.full((tokens, types, depth), -1, np.int16))
+        best = Best(np.zeros((len(offsets) - 1, types)), np.full((tokens, types, self.depth), -1, np.int16))
+        for automaton in automata:
+            bounds = _groups(lengths[order], len(automaton.order))
 
-        def run(piece: Ints) -> None:
-            groups = bounds[piece[0] : piece[-1] + 2]
-            kernels_best.best(*potentials, groups, sentence, kind, offsets, automaton, best.score, best.edges)
+            def run(piece: Ints, bounds: Ints = bounds, automaton: Automaton = automaton) -> None:
+                groups = bounds[piece[0] : piece[-1] + 2]
+                kernels_best.best(*potentials, groups, sentence, kind, offsets, automaton, best.score, best.edges)
 
-        parallel_map(run, pieces(len(bounds) - 1), n_jobs)
+            parallel_map(run, pieces(len(bounds) - 1), n_jobs)
+        if len(automata) > 1:
+            best.edges[np.repeat(np.isneginf(best.score), np.diff(offsets), axis=0)] = -1
         return best
 
     @abstractmethod

@@ -150,13 +150,16 @@ def _follow(choices, members, total, starts, ends, kinds, states, automaton, pic
             if total[lane] == -np.inf:
                 continue
             s, row, k, depth = states[lane], starts[lane] + token, kinds[lane], 0
+            while depth < picked.shape[2] and picked[row, k, depth] >= 0:  # by another part of the template
+                depth += 1
             while s < inside:
                 choice = choices[token * inside + s, lane]
                 e = edge[choice]
                 if e >= edges:
                     e = members[token * bundles + e - edges, lane]
-                picked[row, k, depth] = number[e]
-                depth += number[e] >= 0
+                if number[e] >= 0:
+                    picked[row, k, depth] = number[e]
+                    depth += 1
                 s = target[choice]
             states[lane] = s - inside
 
@@ -247,8 +250,8 @@ def best(scores, constants, group_ptr, sentence, kind, offsets, automaton, score
         sentence, kind: (lanes,) of each; in a group, longest sentences first.
         offsets: (N + 1,) first token of each sentence.
         automaton: the tables, where choices of a state stand in the order of their hyperedges.
-        score: (N, K), filled in; -inf where every structure is forbidden.
-        edges: (T, K, D) the hyperedges picked at each token, parents first; filled in where there are some.
+        score: (N, K), added to; -inf where every structure is forbidden.
+        edges: (T, K, D) the hyperedges picked at each token, parents first; filled in after those that are there.
     """
     states, bundles = len(automaton.order), len(automaton.bundle_ptr) - 1
     reached = np.empty((2, len(automaton.first)), np.int64)
@@ -266,7 +269,7 @@ def best(scores, constants, group_ptr, sentence, kind, offsets, automaton, score
         total = np.empty(lanes)
         _choose(scores, constants, starts, ends, kinds, other == 0, automaton, choices, members, total)
         for lane in range(lanes):
-            score[sentences[lane], kinds[lane]] = total[lane]
+            score[sentences[lane], kinds[lane]] += total[lane]
         if other == 0:
             _follow(choices, members, total, starts, ends, kinds, np.empty(lanes, np.int64), automaton, edges)
             continue

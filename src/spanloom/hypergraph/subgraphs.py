@@ -41,7 +41,7 @@ class SubgraphEngine(Engine):
 
     def __init__(self, template: Template) -> None:
         super().__init__(template)
-        self._parts = [_Part(part, template) for part in parts(template)]
+        self._parts = [_Part(part, template, i == 0) for i, part in enumerate(parts(template))]
         self.depth = sum(part.program.depth for part in self._parts) - len(self._parts) + 1
 
     def _sums(self, potentials: Potentials, offsets: Ints, n_jobs: int | None, wanted: bool) -> Expectations:
@@ -54,15 +54,7 @@ class SubgraphEngine(Engine):
         return Expectations(log_partition, roles, constants)
 
     def viterbi(self, potentials: Potentials, offsets: Ints, n_jobs: int | None = 1) -> Best:  # noqa: D102
-        found = [self._best(potentials, offsets, part.runs, part.program.depth, n_jobs) for part in self._parts]
-        if len(found) == 1:
-            return found[0]
-        # every part picks the root's hyperedge: it stays with the first; then what is picked moves to the front
-        edges = np.concatenate([found[0].edges, *(best.edges[..., 1:] for best in found[1:])], axis=2)
-        order = np.argsort(edges < 0, axis=2, kind="stable")
-        score = np.sum([best.score for best in found], axis=0)
-        edges[np.isneginf(np.repeat(score, np.diff(offsets), axis=0))] = -1
-        return Best(score, np.take_along_axis(edges, order, axis=2))
+        return self._best(potentials, offsets, [part.runs for part in self._parts], n_jobs)
 
     def kbest(  # noqa: D102
         self, potentials: Potentials, offsets: Ints, sentence: int, kind: int, count: int
@@ -97,14 +89,17 @@ class _Part:
     Args:
         part: its template.
         whole: the template that it is a part of.
+        first: whether what it picks at the root is told; it is the same in all parts.
     """
 
-    def __init__(self, part: Template, whole: Template) -> None:
+    def __init__(self, part: Template, whole: Template, first: bool) -> None:
         self.program: Program = compile_program(part)
         nothing = Hyperedge("", part.root)  # what is picked where a structure has ended early
         hyperedges = hyperedges_of([*part.edges, nothing], whole)
         of_label = {edge.label: i for i, edge in enumerate(whole.edges)}
-        number = np.array([*(of_label[edge.label] for edge in part.edges), -1], np.int16)
+        told = [first or edge.head != whole.root for edge in part.edges]
+        labels = [of_label[edge.label] if tell else -1 for edge, tell in zip(part.edges, told, strict=True)]
+        number = np.array([*labels, -1], np.int16)
         self._single, self._bundled, self.runs = (
             _automaton(self.program, arcs, number, hyperedges)
             for arcs in (self.program.arcs, self.program.bundled, self.program.runs)
