@@ -11,6 +11,8 @@ from spanloom.model.structured import LinearModel
 from spanloom.structures import MentionTable
 from spanloom.structures.base import no_heads
 
+_TOGETHER = 1 << 17  # spans whose probabilities are found at once
+
 
 class Evidence(NamedTuple):
     """S spans that a recognizer holds possible, ordered by sentence, first token, end and type.
@@ -43,11 +45,19 @@ def find_evidence(
         n_jobs: threads; the result does not depend on it.
     """
     spans = _possible(tagger, potentials, offsets, least, longest, n_jobs)
-    count = len(spans.sentence)
-    table = MentionTable(spans.sentence, spans.kind, np.arange(count + 1), spans.first, spans.end, no_heads(count))
-    probability = tagger.probabilities(potentials, offsets, table, n_jobs, calibrated=False)
-    keep = probability >= least
-    return Evidence(spans.sentence[keep], spans.first[keep], spans.end[keep], spans.kind[keep], probability[keep])
+    # Where the chain says nothing, as of 50,000 brackets, there are a million spans, whose paths would take much memory.
+    for start in range(0, len(spans.sentence), _TOGETHER):
+        rows = slice(start, start + _TOGETHER)
+        table = _table(spans.sentence[rows], spans.kind[rows], spans.first[rows], spans.end[rows])
+        spans.probability[rows] = tagger.probabilities(potentials, offsets, table, n_jobs, calibrated=False)
+    keep = spans.probability >= least
+    probability = spans.probability[keep]
+    return Evidence(spans.sentence[keep], spans.first[keep], spans.end[keep], spans.kind[keep], probability)
+
+
+def _table(sentence: Ints, kind: Ints, first: Ints, end: Ints) -> MentionTable:
+    count = len(sentence)
+    return MentionTable(sentence, kind, np.arange(count + 1), first, end, no_heads(count))
 
 
 def _possible(

@@ -5,6 +5,8 @@ Everything here is known before the search, so it is summed once a sentence.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,6 +21,7 @@ _LOGITS = tuple(np.arange(-4.4, 7.0, 0.7).tolist())
 _COARSE = (0.001, 0.05, 0.2, 0.5, 0.8, 0.95)
 _COUNTS = (1, 2, 3, 5, 10, 30)
 _SHARES = (1e-6, 0.1, 0.3, 0.5, 0.7, 0.9, 0.999)
+_OF_SPANS, _OF_EVIDENCE = 6, 15  # columns of `_span_keys`
 _SIMILAR = (1e-6, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.999)
 
 
@@ -38,23 +41,27 @@ def span_keys(proposals: Proposals, document: Int64, evidence: bool) -> UInt64:
     spans, types = proposals.probability.shape
     if not types or not spans:
         return np.zeros((spans, types, 1), np.uint64)
-    return np.ascontiguousarray(np.stack([_span_keys(proposals, document, k, evidence) for k in range(types)], 1))
+    keys = np.empty((spans, types, _OF_SPANS + _OF_EVIDENCE * evidence), np.uint64)
+    for kind in range(types):
+        # one column after the other: a long text has so many spans that all of them twice would be much
+        for i, column in enumerate(_span_keys(proposals, document, kind, evidence)):
+            keys[:, kind, i] = column
+    return keys
 
 
-def _span_keys(p: Proposals, document: Int64, kind: int, evidence: bool) -> UInt64:
+def _span_keys(p: Proposals, document: Int64, kind: int, evidence: bool) -> Iterator[UInt64]:
+    """The (S,) columns of one type."""
     probability = p.probability[:, kind]
     size = np.minimum(p.end - p.first, 6)
     way, share, count = _best(p)
     exact, close = _ratio(p, 0), _ratio(p, 1)
     exact_count, close_count = buckets(p.occurrences[0], _COUNTS), buckets(p.occurrences[1], _COUNTS)
-    columns = [
-        mixed(1, exact, exact_count),
-        mixed(2, close, close_count),
-        mixed(3, way, size),
-        mixed(4, way, count, share),
-        mixed(5, way, close),
-        mixed(6, p.expanded, way),
-    ]
+    yield mixed(1, exact, exact_count)
+    yield mixed(2, close, close_count)
+    yield mixed(3, way, size)
+    yield mixed(4, way, count, share)
+    yield mixed(5, way, close)
+    yield mixed(6, p.expanded, way)
     if evidence:
         fine, coarse = levels(probability), buckets(probability, _COARSE)
         long = np.where(p.long[:, kind] < 0, 0, 1 + levels(p.long[:, kind]))
@@ -62,24 +69,21 @@ def _span_keys(p: Proposals, document: Int64, kind: int, evidence: bool) -> UInt
         again = buckets(elsewhere(document, p.exact, p.first, probability), _COARSE)
         folded = buckets(elsewhere(document, p.close, p.first, probability), _COARSE)
         linked = buckets(elsewhere(document, _top(p), p.first, probability), _COARSE)
-        columns += [
-            mixed(11, fine),
-            mixed(12, fine, way),
-            mixed(13, coarse, exact),
-            mixed(14, coarse, close, way),
-            mixed(15, again, coarse),
-            mixed(16, folded, coarse),
-            mixed(17, linked, coarse),
-            mixed(18, p.expanded, coarse),
-            mixed(19, levels(rival), coarse),
-            mixed(20, levels(rival), fine),
-            mixed(21, coarse, size),
-            mixed(22, linked, folded, coarse, way),
-            mixed(23, long),
-            mixed(24, long, coarse),
-            mixed(25, long, exact, way),
-        ]
-    return rows(*columns)
+        yield mixed(11, fine)
+        yield mixed(12, fine, way)
+        yield mixed(13, coarse, exact)
+        yield mixed(14, coarse, close, way)
+        yield mixed(15, again, coarse)
+        yield mixed(16, folded, coarse)
+        yield mixed(17, linked, coarse)
+        yield mixed(18, p.expanded, coarse)
+        yield mixed(19, levels(rival), coarse)
+        yield mixed(20, levels(rival), fine)
+        yield mixed(21, coarse, size)
+        yield mixed(22, linked, folded, coarse, way)
+        yield mixed(23, long)
+        yield mixed(24, long, coarse)
+        yield mixed(25, long, exact, way)
 
 
 def candidate_keys(
