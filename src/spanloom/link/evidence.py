@@ -45,7 +45,7 @@ def find_evidence(
         n_jobs: threads; the result does not depend on it.
     """
     spans = _possible(tagger, potentials, offsets, least, longest, n_jobs)
-    # Where the chain says nothing, as of 50,000 brackets, there are a million spans, whose paths would take much memory.
+    # Where the chain says nothing, as of 50,000 brackets, there are a million spans: their paths would take much memory
     for start in range(0, len(spans.sentence), _TOGETHER):
         rows = slice(start, start + _TOGETHER)
         table = _table(spans.sentence[rows], spans.kind[rows], spans.first[rows], spans.end[rows])
