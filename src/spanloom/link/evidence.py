@@ -11,7 +11,7 @@ from spanloom.model.structured import LinearModel
 from spanloom.structures import MentionTable
 from spanloom.structures.base import no_heads
 
-_TOGETHER = 1 << 17  # spans whose probabilities are found at once
+_TOGETHER = 1 << 19  # spans whose probabilities are found at once; each time the sentence is summed anew
 
 
 class Evidence(NamedTuple):
