@@ -18,7 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.lm.ngrams import END, START, Ints, Level, pointers
+from spanloom.lm.kernels_language import END, START, Ints, Level
+from spanloom.lm.ngrams import pointers
 
 Floats = NDArray[np.float64]
 FALLBACK = (0.5, 1.0, 1.5)  # D(1), D(2), D(3) where a small text gives none that can be meant

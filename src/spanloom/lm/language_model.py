@@ -14,8 +14,9 @@ from spanloom.errors import DataError, ModelError, UsageError
 from spanloom.features.tokens import flatten, hash_values, intern
 from spanloom.lm import arpa
 from spanloom.lm import kernels_language as kernels
+from spanloom.lm.kernels_language import END, START, UNKNOWN, Ints, Level, Singles
 from spanloom.lm.kneser_ney import estimate
-from spanloom.lm.ngrams import END, HIGHEST, MARKERS, START, UNKNOWN, Ints, Level, Singles, childless
+from spanloom.lm.ngrams import HIGHEST, MARKERS, childless
 from spanloom.modelfile import Array, load_arrays, read_description, save_model
 from spanloom.text import prepare
 
