@@ -14,15 +14,13 @@ from safetensors.numpy import load_file, save
 
 from spanloom.document import Document, Mention
 from spanloom.errors import DataWarning, ModelError, UsageError
-from spanloom.hypergraph import ENGINES, Potentials
+from spanloom.hypergraph import ENGINES, Potentials, SubgraphEngine
 from spanloom.link import Linker
 from spanloom.models import load
 from spanloom.recognize import Cascade, Recognizer
 from spanloom.segment import Segmenter
-from spanloom.structures import STRUCTURES
-from spanloom.structures.chain import read_tags
+from spanloom.structures import STRUCTURES, Tags
 from spanloom.tag.pos_tagger import PosTagger
-from spanloom.tag.tag_model import tag_engine
 
 NOTES = [
     Document(
@@ -99,9 +97,10 @@ def test_tags_are_tags_whatever_the_scores(value):
     size, tokens = 5, 40
     scores = np.full((tokens, size), value, np.float32)
     for transitions in (np.full((size * size, 1), value, np.float32), np.zeros((size * size, 1), np.float32)):
-        engine = tag_engine(tuple(map(str, range(size))))
+        names = [*map(str, range(size))]
+        engine = SubgraphEngine(Tags().template(names))
         edges = engine.viterbi(Potentials(scores[:, :, None], transitions), np.array([0, tokens])).edges
-        tags = read_tags(engine.template, engine.template.roles, edges)
+        tags = Tags().read_tags(edges, names)
         assert ((tags >= 0) & (tags < size)).all()
 
 

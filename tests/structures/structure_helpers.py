@@ -8,12 +8,15 @@ from itertools import combinations, product
 import numpy as np
 
 from spanloom.hypergraph import Potentials, SubgraphEngine, reference
-from spanloom.structures import STRUCTURES, MentionTable
+from spanloom.structures import STRUCTURES, MentionTable, Tags
 from spanloom.structures.chain import FlatChain
 from spanloom.structures.flagged import Flagged, boundaries
 from spanloom.structures.semi_markov import SemiMarkov
 
 TYPES = ("x", "y")
+COVERING = {structure.name: structure for structure in (Tags(),)}
+"""Structures whose mentions hold every token; no recognizer has one."""
+EVERY = STRUCTURES | COVERING
 A_GAP = MentionTable.build([(0, 0, ((0, 1), (2, 3)))])
 
 
@@ -24,6 +27,7 @@ def such(holds):
 
 FLAGGED, CHAINS = such(lambda structure: isinstance(structure, Flagged)), such(lambda s: isinstance(s, FlatChain))
 WITHOUT_GAPS = such(lambda structure: not structure.heads and not structure.holds(A_GAP).any())
+LISTED = (*WITHOUT_GAPS, *COVERING)
 
 
 def every_range(length):
@@ -97,7 +101,7 @@ def lane_scores(template, given, offsets, n, lane):
 @cache
 def sub_hypergraphs(name, length):
     """Every sub-hypergraph with the mentions that have a path in it, as (type, first, end)."""
-    structure = STRUCTURES[name]
+    structure = EVERY[name]
     template = structure.template(TYPES)
     reader = next((reader for kind, reader in _READERS.items() if isinstance(structure, kind)), mentions_with_path)
     return [
@@ -119,10 +123,12 @@ def mentions_with_path(structure, picked, length):
 @cache
 def _paths(structure, length):
     kinds = range(len(TYPES) if structure.joint else 1)
-    every = [(kind, *mention) for kind in kinds for mention in every_range(length)]
-    paths = structure.paths(table((0, *mention) for mention in every), TYPES)
+    every = table((0, kind, *mention) for kind in kinds for mention in every_range(length))
+    every = every.take(structure.holds(every))
+    paths = structure.paths(every, TYPES)
     number = {edge.label: i for i, edge in enumerate(structure.template(TYPES).edges)}
-    return every, [(first, paths.spread(i)) for i, first in enumerate(paths.first.tolist())], number
+    spread = [(first, paths.spread(i)) for i, first in enumerate(paths.first.tolist())]
+    return [row[1:] for row in quads(every)], spread, number
 
 
 def _flagged_mentions(structure, picked, length):

@@ -11,7 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from structure_helpers import (
     CHAINS,
+    COVERING,
+    EVERY,
     FLAGGED,
+    LISTED,
     TYPES,
     WITHOUT_GAPS,
     every_set,
@@ -25,8 +28,9 @@ from structure_helpers import (
     table,
 )
 
+from spanloom.errors import DataError, UsageError
 from spanloom.hypergraph import ENGINES, SubgraphEngine
-from spanloom.structures import READINGS, STRUCTURES, MentionTable
+from spanloom.structures import READINGS, STRUCTURES, MentionTable, structure_of
 from spanloom.structures.flagged import Boundaries, boundaries
 
 LONGEST = 4
@@ -119,11 +123,11 @@ def test_readings_are_the_sets_with_one_encoding(length):
         assert sorted(listed) == sorted(group)
 
 
-@pytest.mark.parametrize("name", WITHOUT_GAPS)
+@pytest.mark.parametrize("name", LISTED)
 @pytest.mark.parametrize("length", range(1, LONGEST + 1))
 def test_every_sub_hypergraph_is_read_and_written_again(name, length):
     """No sub-hypergraph is without meaning, none means two things, and the path of a mention is what is read."""
-    structure = STRUCTURES[name]
+    structure = EVERY[name]
     every = sub_hypergraphs(name, length)
     edges = laid(structure.template(TYPES), [choices for choices, _ in every], length)
     offsets, types = offsets_of([length] * len(every)), TYPES if structure.joint else TYPES[:1]
@@ -263,3 +267,24 @@ def test_encoding_of_the_empty_set_is_a_sub_hypergraph(name):
     structure = STRUCTURES[name]
     edges = structure.encode(MentionTable.build([]), offsets_of([3]), TYPES).edges
     assert picks(edges[:, 0]) in [choices for choices, with_path in sub_hypergraphs(name, 3) if not with_path]
+
+
+@pytest.mark.parametrize("structure", COVERING.values(), ids=str)
+def test_mentions_that_leave_a_token_out_are_refused_where_every_token_is_held(structure):
+    some = table([(0, 0, 0, 1), (0, 0, 1, 2), (1, 0, 0, 1)])
+    with pytest.raises(DataError, match=f"token 1 of sentence 1 is in no mention; the structure {structure} holds"):
+        structure.encode(some, offsets_of([2, 2]), TYPES)
+    with pytest.raises(UsageError, match=f"structure is {structure}, which holds every token"):
+        structure_of(structure)
+
+
+def test_a_token_has_one_tag():
+    rows = [(0, 1, ((0, 1),)), (0, 0, ((0, 1),)), (0, 0, ((1, 3),)), (0, 0, ((1, 2),)), (0, 1, ((0, 1), (2, 3)))]
+    rows.append((0, 1, ((2, 3),)))
+    encoded = COVERING["tags"].encode(MentionTable.build(rows), offsets_of([3]), TYPES)
+    assert encoded.lost == {
+        1: "its token has a tag already",
+        2: "it holds several tokens, and a tag is of one",
+        4: "it holds several tokens, and a tag is of one",
+    }
+    assert COVERING["tags"].read_tags(encoded.edges, TYPES).tolist() == [1, 0, 1]

@@ -10,10 +10,9 @@ import pytest
 
 from spanloom.document import Document
 from spanloom.errors import DataError, ModelError, UsageError
-from spanloom.hypergraph import ENGINES, Potentials
-from spanloom.structures.chain import read_tags, write_tags
+from spanloom.hypergraph import ENGINES, Potentials, SubgraphEngine
 from spanloom.tag.pos_tagger import PosTagger, load_tagger
-from spanloom.tag.tag_model import role_names, tag_engine
+from spanloom.tag.tag_model import TAGS
 
 LENGTHS = ([0], [1], [2, 0, 4], [3, 1, 5], [0, 6, 0])
 
@@ -24,10 +23,14 @@ def random_scores(lengths, tags, seed, spread=2.0):
     return scores, random.normal(0, 1, (tags * tags, 1)).astype(np.float32), np.cumsum([0, *lengths])
 
 
+def names_of(size):
+    return tuple(f"T{i}" for i in range(size))
+
+
 def best_tags(scores, transitions, offsets):
-    engine = tag_engine(tuple(f"T{i}" for i in range(scores.shape[1])))
-    edges = engine.viterbi(Potentials(scores[:, :, None], transitions), offsets).edges
-    return read_tags(engine.template, engine.template.roles, edges)
+    names = names_of(scores.shape[1])
+    edges = SubgraphEngine(TAGS.template(names)).viterbi(Potentials(scores[:, :, None], transitions), offsets).edges
+    return TAGS.read_tags(edges, names)
 
 
 def total(scores, transitions, row):
@@ -52,17 +55,17 @@ def test_best_tags_with_names_that_a_chain_has_for_itself(counting, spread):
     names = ["START", "END", "O", "NN", "A", "B"]
     lengths = [7, 0, 1, 30, 2]
     scores, transitions, offsets = random_scores(lengths, len(names), seed=3, spread=spread)
-    template = tag_engine(tuple(names)).template
+    engine = ENGINES[counting](TAGS.template(names))
     for jobs in (1, 3):
-        best = ENGINES[counting](template).viterbi(Potentials(scores[:, :, None], transitions), offsets, jobs)
-        found = read_tags(template, role_names(names), best.edges)
+        best = engine.viterbi(Potentials(scores[:, :, None], transitions), offsets, jobs)
+        found = TAGS.read_tags(best.edges, names)
         assert np.array_equal(found, best_tags(scores, transitions, offsets))
-        assert np.array_equal(write_tags(template, role_names(names), found, offsets), best.edges)
+        assert np.array_equal(TAGS.write_tags(found, offsets, names), best.edges)
 
 
 def test_more_tags_than_a_template_holds_are_refused():
     with pytest.raises(UsageError, match="has 40,600 hyperedges, expected 32,767 at most; take fewer types, tags"):
-        tag_engine(tuple(f"T{i}" for i in range(200)))
+        TAGS.template(names_of(200))
 
 
 def test_where_all_is_equal_the_first_tag_wins():
@@ -154,7 +157,7 @@ def test_saved_and_loaded(tagger, documents, tmp_path):
 
 
 def test_inside_another_model(tagger, documents):
-    arrays = {"weights": np.zeros(1), **tagger.fitted.arrays("pos.")}
+    arrays = {"weights": np.zeros(1), **tagger.arrays("pos.")}
     description = json.loads(json.dumps(tagger.description()))
     inner = PosTagger.from_parts(description, arrays, "pos.")
     assert inner.accuracy(documents) == 1

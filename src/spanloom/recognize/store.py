@@ -204,7 +204,7 @@ def read_shared(rules: RuleTexts | None, arrays: Mapping[str, Array]) -> Shared:
 
 def pos_arrays(pos: Filler | None) -> dict[str, Array]:
     """The arrays of a tagger that fills a column; a pipeline of spaCy has none, as only its name is kept."""
-    return pos.fitted.arrays(_POS) if isinstance(pos, PosTagger) else {}
+    return pos.arrays(_POS) if isinstance(pos, PosTagger) else {}
 
 
 def read_pos(description: Mapping[str, Any] | None, arrays: Mapping[str, Array]) -> Filler | None:

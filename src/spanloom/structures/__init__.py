@@ -16,6 +16,7 @@ from spanloom.structures.semi_markov import SemiMarkov
 from spanloom.structures.separator_states import SeparatorStates
 from spanloom.structures.separators import Separators
 from spanloom.structures.seven_tag import SevenTag
+from spanloom.structures.tags import Tags
 
 STRUCTURES: dict[str, Structure] = {
     structure.name: structure
@@ -68,6 +69,8 @@ def _checked(given: Structure) -> tuple[Structure, dict[str, Any]]:
         raise UsageError(
             f"structure is a {type(given).__name__}, no dataclass; decorate it with @dataclass(frozen=True)"
         )
+    if given.covers:
+        raise UsageError(f"structure is {given}, which holds every token; take one that leaves tokens out")
     if type(STRUCTURES.get(given.name, given)) is not type(given):
         raise UsageError(f"structure is a {type(given).__name__} named {given.name}, as one of Spanloom's; rename it")
     return given, {field.name: getattr(given, field.name) for field in fields(given)}
@@ -108,6 +111,7 @@ __all__ = [
     "Shared",
     "Split",
     "Structure",
+    "Tags",
     "TokenMention",
     "chain_template",
     "structure_of",

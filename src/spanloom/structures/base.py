@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.errors import UsageError
+from spanloom.errors import DataError, UsageError
 from spanloom.hypergraph import Edges, Ints, Paths, Template
 
 TokenMention = tuple[int, int, tuple[tuple[int, int], ...]]  # sentence, type, ranges of tokens in the sentence
@@ -98,6 +98,11 @@ def no_heads(mentions: int) -> Ints:
     return np.full((mentions, 2), NO_HEAD, np.int64)
 
 
+def contiguous_table(sentence: Ints, kind: Ints, first: Ints, end: Ints) -> MentionTable:
+    """Mentions of one range each, without heads; the arguments are those of `MentionTable`."""
+    return MentionTable(sentence, kind, np.arange(len(sentence) + 1), first, end, no_heads(len(sentence)))
+
+
 class Encoded(NamedTuple):
     """Gold hyperedges, and which mentions they do not hold.
 
@@ -139,6 +144,8 @@ class Structure(ABC):
     """Whether its mentions have heads."""
     only_canonical: ClassVar[bool] = True
     """Whether every sub-hypergraph is the encoding of some mentions."""
+    covers: ClassVar[bool] = False
+    """Whether its mentions hold every token, as words do, and tags; `encode` then wants such mentions."""
 
     def __str__(self) -> str:
         """The name, and those parameters that are not the default's, as in ``semi_markov(longest=6)``."""
@@ -233,6 +240,26 @@ def drop_gaps(mentions: MentionTable) -> tuple[MentionTable, dict[int, str]]:
     if whole.all():
         return mentions, {}
     return mentions.take(whole), dict.fromkeys(np.flatnonzero(~whole).tolist(), GAP)
+
+
+def check_covered(held: NDArray[np.bool_], offsets: Ints, name: str) -> None:
+    """Refuse mentions that leave tokens out, for a structure that `covers` them.
+
+    Args:
+        held: (T,) whether a token is in a mention.
+        offsets: (N + 1,) first token of each sentence.
+        name: of the structure.
+
+    Raises:
+        DataError: a token is in none.
+    """
+    if not held.all():
+        token = int(np.argmin(held))
+        sentence = int(np.searchsorted(offsets, token, side="right")) - 1
+        raise DataError(
+            f"token {token - offsets[sentence]} of sentence {sentence} is in no mention; the structure {name} holds "
+            "every token, give a mention for each"
+        )
 
 
 def check_number(name: str, value: Any, most: int) -> None:

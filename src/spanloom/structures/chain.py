@@ -47,56 +47,30 @@ def chain_template(tags: Sequence[str], follows: Callable[[str, str], bool]) -> 
     )
 
 
-def write_tags(template: Template, names: Sequence[str], tags: Ints, offsets: Ints) -> Edges:
-    """(T, 1, 3) hyperedges of tags in a `chain_template`.
+def picking(template: Template, wanted: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    """(Q, E) hyperedges that steps of a path may pick in a `chain_template`: those of some tags, and all transitions.
 
     Args:
-        template: of the names.
-        names: L tags.
-        tags: (T,) numbers of names.
-        offsets: (N + 1,) first token of each sentence.
+        template: of L tags.
+        wanted: (Q, L) which tags.
     """
-    number = {edge.label: i for i, edge in enumerate(template.edges)}
-    start, score, end = (
-        np.array([number.get(pattern.format(tag), -1) for tag in names], np.int16)
-        for pattern in ("START {}", "{}", "{} END")
-    )
-    pair = np.array([[number.get(f"{tag} {after}", -1) for after in names] for tag in names], np.int16)
-    first, last = borders(offsets)
-    edges = np.full((len(tags), 1, 3), -1, np.int16)
-    own, onward = score[tags], np.empty(len(tags), np.int16)
-    onward[:-1] = pair[tags[:-1], tags[1:]]
-    onward[last] = end[tags[last]]
-    edges[:, 0, 0], edges[:, 0, 1] = own, onward
-    edges[first, 0, 0], edges[first, 0, 1], edges[first, 0, 2] = start[tags[first]], own[first], onward[first]
-    return edges
-
-
-def read_tags(template: Template, names: Sequence[str], edges: Edges) -> Ints:
-    """(T,) numbers of tags, from (T, 1, D) hyperedges; 0 where there are none.
-
-    Args:
-        template: a `chain_template` of the names.
-        names: L tags.
-        edges: as `write_tags` gives them.
-    """
-    own = edges[:, 0].astype(np.int64) - template.index(names[0])  # those of tags stand side by side
-    tags: Ints = np.where((own >= 0) & (own < len(names)), own, 0).max(1)
-    return tags
+    allowed = np.ones((len(wanted), len(template.edges)), np.uint8)
+    allowed[:, [i for i, edge in enumerate(template.edges) if edge.roles]] = wanted
+    return allowed
 
 
 class Chain(Structure):
-    """A chain whose tags are letters with types."""
+    """A chain of tags: its structures are sequences of tags, which `write_tags` and `read_tags` turn to hyperedges."""
 
     joint = True
-    letters: ClassVar[Sequence[str]]
+    letters: ClassVar[Sequence[str]] = ()
 
     @abstractmethod
     def follows(self, tag: str, after: str) -> bool:
         """Whether ``after`` may follow ``tag``."""
 
     def tags(self, types: Sequence[str]) -> list[str]:
-        """``O``, then the letters of each type."""
+        """The names of L tags: ``O``, then the letters of each type."""
         return ["O", *(f"{letter}-{name}" for name in types for letter in self.letters)]
 
     def template(self, types: Sequence[str]) -> Template:
@@ -111,11 +85,28 @@ class Chain(Structure):
             offsets: (N + 1,) first token of each sentence.
             types: K names.
         """
-        return write_tags(self.template(types), self.tags(types), tags, offsets)
+        names = self.tags(types)
+        number = {edge.label: i for i, edge in enumerate(self.template(types).edges)}
+        start, score, end = (
+            np.array([number.get(pattern.format(tag), -1) for tag in names], np.int16)
+            for pattern in ("START {}", "{}", "{} END")
+        )
+        pair = np.array([[number.get(f"{tag} {after}", -1) for after in names] for tag in names], np.int16)
+        first, last = borders(offsets)
+        edges = np.full((len(tags), 1, 3), -1, np.int16)
+        own, onward = score[tags], np.empty(len(tags), np.int16)
+        onward[:-1] = pair[tags[:-1], tags[1:]]
+        onward[last] = end[tags[last]]
+        edges[:, 0, 0], edges[:, 0, 1] = own, onward
+        edges[first, 0, 0], edges[first, 0, 1], edges[first, 0, 2] = start[tags[first]], own[first], onward[first]
+        return edges
 
     def read_tags(self, edges: Edges, types: Sequence[str]) -> Ints:
-        """(T,) numbers of tags, from (T, 1, D) hyperedges; ``O`` where there are none."""
-        return read_tags(self.template(types), self.tags(types), edges)
+        """(T,) numbers of tags, from (T, 1, D) hyperedges; 0 where there are none."""
+        names = self.tags(types)
+        own = edges[:, 0].astype(np.int64) - self.template(types).index(names[0])  # those of tags stand side by side
+        tags: Ints = np.where((own >= 0) & (own < len(names)), own, 0).max(1)
+        return tags
 
 
 class FlatChain(Chain):

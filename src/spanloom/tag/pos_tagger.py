@@ -20,13 +20,13 @@ from spanloom.learn import Epoch, TrainingSet, adagrad
 from spanloom.learn.folds import hold_out
 from spanloom.model.corpus import by_sentence
 from spanloom.model.parameters import Parameters
+from spanloom.model.structured import LinearModel
 from spanloom.model.training import Listener, Progress, single
 from spanloom.modelfile import Array, damaged, read_kind, save_model
 from spanloom.parallel import threads, worker_count
-from spanloom.scoring import Weights
-from spanloom.structures.chain import write_tags
+from spanloom.scoring import LinearScorer, Weights
 from spanloom.tag.parameters import TaggerParameters
-from spanloom.tag.tag_model import TagModel, given_tags, role_names, tag_engine
+from spanloom.tag.tag_model import TAGS, best_tags, given_tags, read_tag_model, tag_arrays, tag_model
 from spanloom.text import prepare
 
 KIND = "tagger"
@@ -119,12 +119,11 @@ class PosTagger(TaggerParameters, Parameters):
         features = FeatureSet(self.features)
         offsets = (known := Batch.of(train)).sentences
         built = build_index(features.keys(known, n_jobs=jobs), min_count=self.min_count)
-        engine = tag_engine(tags)
-        edges = write_tags(engine.template, role_names(tags), numbers, offsets)
-        data = TrainingSet(engine, built.matrix, offsets, edges, built.index.group_sizes, built.counts)
+        model = tag_model(tags, LinearScorer(features, built.index, Weights.zeros(0, 0, 0, 1)))
+        edges = TAGS.write_tags(numbers, offsets, tags)
+        data = TrainingSet(model.engine, built.matrix, offsets, edges, built.index.group_sizes, built.counts)
         sentences = len(offsets) - 1
         report = TaggerReport(len(train), sentences, len(given), len(wanted), len(built.index), 0, -1.0)
-        model = TagModel(tags, features, built.index, data.zeros)
         best = _BestPass(data, Batch.of(held), wanted, model, report, self.epochs, jobs, tell, began)
         batch = min(_BATCH, max(1, sentences // _STEPS))
         with threads(jobs) as run:
@@ -168,11 +167,11 @@ class PosTagger(TaggerParameters, Parameters):
         """
         return self._stream(self.fitted, documents_of(X), keep)
 
-    def _stream(self, model: TagModel, documents: Iterable[Document], keep: bool) -> Iterator[Document]:
+    def _stream(self, model: LinearModel, documents: Iterable[Document], keep: bool) -> Iterator[Document]:
         jobs = worker_count(self.n_jobs)
         for ready in batches(documents, _BATCH_TOKENS, prepare):
             wanting = Batch.of([document for document in ready if not (keep and self.column in document.columns)])
-            found = wanting.split([model.tags[tag] for tag in model.best(wanting, jobs).tolist()])
+            found = wanting.split([model.types[tag] for tag in best_tags(model, wanting, jobs).tolist()])
             for document in ready:
                 if keep and self.column in document.columns:
                     yield document
@@ -209,17 +208,21 @@ class PosTagger(TaggerParameters, Parameters):
             UsageError: the folder is there, or the tagger is not trained.
             DataError: the system refused to write.
         """
-        save_model(path, KIND, self.description(), self.fitted.arrays(), force=force)
+        save_model(path, KIND, self.description(), self.arrays(), force=force)
+
+    def arrays(self, prefix: str = "") -> dict[str, Array]:
+        """The arrays of a model file, under names that begin with ``prefix``."""
+        return tag_arrays(self.fitted, prefix)
 
     def description(self) -> dict[str, Any]:
-        """What a model file says of the tagger, as JSON values; with `TagModel.arrays` it is all of it."""
+        """What a model file says of the tagger, as JSON values; with `arrays` it is all of it."""
         model = self.fitted
-        description = _Description(params=self._plain_params(), tags=list(model.tags), report=self.report_)
+        description = _Description(params=self._plain_params(), tags=list(model.types), report=self.report_)
         return description.model_dump(mode="json")
 
     @classmethod
     def from_parts(cls, description: Mapping[str, Any], arrays: Mapping[str, Array], prefix: str = "") -> Self:
-        """The tagger of `description` and `TagModel.arrays`, such as they stand in another model's file.
+        """The tagger of `description` and `arrays`, such as they stand in another model's file.
 
         Raises:
             ModelError, UsageError, ValueError, KeyError, TypeError: they do not belong together; see
@@ -228,7 +231,7 @@ class PosTagger(TaggerParameters, Parameters):
         known = _Description.model_validate(description)
         tagger = cls(**known.params)
         tagger.check_stored()
-        tagger.model_ = TagModel.from_arrays(known.tags, tagger.features, arrays, prefix)
+        tagger.model_ = read_tag_model(known.tags, tagger.features, arrays, prefix)
         tagger.report_ = known.report
         return tagger
 
@@ -248,7 +251,7 @@ class PosTagger(TaggerParameters, Parameters):
             raise UsageError(f"a template names the column {self.column!r}, which is to be learned; take it out")
 
     @property
-    def fitted(self) -> TagModel:
+    def fitted(self) -> LinearModel:
         """The trained model.
 
         Raises:
@@ -256,15 +259,15 @@ class PosTagger(TaggerParameters, Parameters):
         """
         if not hasattr(self, "model_"):
             raise not_fitted("tagger")
-        model: TagModel = self.model_
+        model: LinearModel = self.model_
         return model
 
     @property
     def tags_(self) -> tuple[str, ...]:
         """The tags."""
-        return self.fitted.tags
+        return self.fitted.types
 
-    model_: TagModel
+    model_: LinearModel
     report_: TaggerReport
 
 
@@ -275,7 +278,7 @@ class _BestPass:
     data: TrainingSet
     held: Batch
     wanted: Ints
-    model: TagModel
+    model: LinearModel
     report: TaggerReport
     epochs: int
     jobs: int
@@ -283,16 +286,21 @@ class _BestPass:
     began: float
 
     def __call__(self, epoch: Epoch) -> bool:
-        trial = replace(self.model, weights=single(epoch.weights, self.data))
-        accuracy = float((trial.best(self.held, self.jobs) == self.wanted).mean()) if len(self.wanted) else 0.0
+        trial = _with_weights(self.model, single(epoch.weights, self.data))
+        accuracy = float((best_tags(trial, self.held, self.jobs) == self.wanted).mean()) if len(self.wanted) else 0.0
         if accuracy > self.report.accuracy or not len(self.wanted):
-            self.model = replace(trial, weights=Weights(*(array.copy() for array in trial.weights)))
+            kept = Weights(*(array.copy() for array in trial.scorer.weights))
+            self.model = _with_weights(trial, kept)
             self.report = replace(self.report, steps=epoch.number, accuracy=accuracy)
         more = min(self.report.steps + _PATIENCE, self.epochs) - epoch.number
         seconds = monotonic() - self.began
         left = seconds / epoch.number * more
         self.tell(Progress("training", epoch.number, self.epochs, epoch.objective, accuracy, seconds, left))
         return more == 0
+
+
+def _with_weights(model: LinearModel, weights: Weights) -> LinearModel:
+    return replace(model, scorer=model.scorer.with_weights(weights))
 
 
 def load_tagger(path: str | Path) -> PosTagger:

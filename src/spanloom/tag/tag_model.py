@@ -1,92 +1,57 @@
-"""What a tagger has learned: a chain with one weight a transition, applied to prepared documents."""
+"""What a tagger has learned: a structured model over tags, applied to prepared documents."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
 from itertools import chain
-
-import numpy as np
+from typing import Final
 
 from spanloom.document import Batch, Document
 from spanloom.errors import DataError, ModelError
-from spanloom.features import FeatureIndex, FeatureSet
-from spanloom.hypergraph import Ints, SubgraphEngine
+from spanloom.features import FeatureSet
+from spanloom.hypergraph import Ints
+from spanloom.model.structured import LinearModel, StructuredModel
 from spanloom.modelfile import Array
-from spanloom.parallel import threads
-from spanloom.scoring import Weights, role_scores
-from spanloom.structures import chain_template
-from spanloom.structures.chain import read_tags
+from spanloom.scoring import LinearScorer
+from spanloom.structures import Tags
 
-_INDEX, _WEIGHTS, _TRANSITIONS = "index.", "weights", "transitions"
+TAGS: Final = Tags()
+_CONSTANTS, _TRANSITIONS = "constants", "transitions"  # as the scorer and as model files call them
 
 
-@dataclass(frozen=True)
-class TagModel:
-    """What a tagger has learned. Using it changes nothing, so threads may share it.
+def tag_model(tags: Sequence[str], scorer: LinearScorer) -> LinearModel:
+    """The model of L tags, whose constants are the L * L transitions, of tag i before tag j at ``i * L + j``."""
+    return StructuredModel.build(TAGS, "subgraphs", tags, scorer)
 
-    Args:
-        tags: L names.
-        features: templates.
-        index: which feature has which weights.
-        weights: features (F, L, 1) and transitions (L * L, 1), of tag i before tag j at ``i * L + j``.
+
+def best_tags(model: LinearModel, batch: Batch, n_jobs: int = 1) -> Ints:
+    """Return the number of the best tag of each token, (T,)."""
+    return TAGS.read_tags(model.best(model.score(batch, n_jobs), batch.sentences, n_jobs), model.types)
+
+
+def tag_arrays(model: LinearModel, prefix: str = "") -> dict[str, Array]:
+    """The arrays of a model file, under names that begin with ``prefix``."""
+    arrays = model.scorer.arrays(prefix)
+    arrays[prefix + _TRANSITIONS] = arrays.pop(prefix + _CONSTANTS)
+    return arrays
+
+
+def read_tag_model(
+    tags: Sequence[str], templates: Sequence[str], arrays: Mapping[str, Array], prefix: str = ""
+) -> LinearModel:
+    """The model that `tag_arrays` was taken from.
+
+    Raises:
+        ModelError: tags or arrays that do not belong together.
+        UsageError: more tags than a template holds.
+        KeyError: an array is missing.
     """
-
-    tags: tuple[str, ...]
-    features: FeatureSet
-    index: FeatureIndex
-    weights: Weights
-
-    def best(self, batch: Batch, n_jobs: int = 1) -> Ints:
-        """Return the number of the best tag of each token, (T,)."""
-        matrix = self.index.lookup(self.features.keys(batch, n_jobs=n_jobs), n_jobs=n_jobs)
-        with threads(n_jobs) as run:
-            potentials = role_scores(matrix, self.weights, run=run)
-        engine = tag_engine(self.tags)
-        edges = engine.viterbi(potentials, batch.sentences, n_jobs).edges
-        return read_tags(engine.template, role_names(self.tags), edges)
-
-    def arrays(self, prefix: str = "") -> dict[str, Array]:
-        """The arrays of a model file, under names that begin with ``prefix``."""
-        arrays: dict[str, Array] = {_INDEX + name: array for name, array in self.index.state().items()}
-        arrays[_WEIGHTS], arrays[_TRANSITIONS] = self.weights
-        return {prefix + name: array for name, array in arrays.items()}
-
-    @classmethod
-    def from_arrays(
-        cls, tags: Sequence[str], templates: Sequence[str], arrays: Mapping[str, Array], prefix: str = ""
-    ) -> TagModel:
-        """The model that `arrays` was taken from.
-
-        Raises:
-            ModelError: arrays that do not belong together.
-            KeyError: one is missing.
-        """
-        start = prefix + _INDEX
-        state = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
-        index = FeatureIndex.from_state(state)
-        weights = Weights(arrays[prefix + _WEIGHTS], arrays[prefix + _TRANSITIONS])
-        size = len(tags)
-        if not size or len(set(tags)) < size:
-            raise ModelError(f"the tags are {', '.join(tags) or 'none'}, expected several, each once")
-        for array, shape in zip(weights, ((len(index), size, 1), (size * size, 1)), strict=True):
-            if array.shape != shape or array.dtype != np.float32:
-                raise ModelError(
-                    f"weights of a tagger are {array.dtype} of shape {array.shape}, expected float32 {shape}"
-                )
-        return cls(tuple(tags), FeatureSet(templates), index, weights)
-
-
-def role_names(tags: Sequence[str]) -> list[str]:
-    """The roles of tags; marked, so that none is taken for one of the chain's own nodes, such as ``END``."""
-    return [f"tag={tag}" for tag in tags]
-
-
-@lru_cache(maxsize=16)
-def tag_engine(tags: tuple[str, ...]) -> SubgraphEngine:
-    """The engine of a chain in which every tag may follow every other; its constants are the L * L transitions."""
-    return SubgraphEngine(chain_template(role_names(tags), lambda tag, after: True))
+    if not tags or len(set(tags)) < len(tags):
+        raise ModelError(f"the tags are {', '.join(tags) or 'none'}, expected several, each once")
+    renamed = {**arrays, prefix + _CONSTANTS: arrays[prefix + _TRANSITIONS]}
+    scorer = LinearScorer.from_arrays(FeatureSet(templates), renamed, prefix)
+    scorer.check(len(tags), len(tags) ** 2, 1, prefix)
+    return tag_model(tags, scorer)
 
 
 def given_tags(documents: Sequence[Document], column: str) -> list[str]:
