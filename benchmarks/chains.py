@@ -14,7 +14,7 @@ import peer
 from common import Clock, Seconds, median, say, timed
 from spanloom.document import Batch, Document
 from spanloom.features import FeatureIndex, FeatureSet, available_columns, build_index
-from spanloom.features.columns import hash_text, mix
+from spanloom.hashing import hash_text, mix
 from spanloom.hypergraph import ENGINES
 from spanloom.learn import Objective, TrainingSet, adagrad, minimize
 from spanloom.model.corpus import Gold

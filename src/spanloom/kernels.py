@@ -8,7 +8,7 @@ Numba counts references to each array of each tuple that a function takes or han
 functions that get large tuples do little else; those that make no arrays can do without.
 
 A cached kernel holds the kernels that it calls, but Numba takes it for fresh until its own file changes. So the names
-of our cache files hold a hash of all kernels of the folder.
+of our cache files hold a hash of all kernels of the folder, and of those beside this file, which all may call.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _WITHOUT_COUNTS = {"_nrt": False} if hasattr(CPUTargetOptions, "_nrt") else {}  
 def _sources(folder: Path) -> str:
     """The hash of what the kernels of a folder are compiled from."""
     digest = sha256()
-    for path in (Path(__file__), *sorted(folder.glob("kernels*.py"))):
+    for path in sorted({*Path(__file__).parent.glob("kernels*.py"), *folder.glob("kernels*.py")}):
         digest.update(sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:16]
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from spanloom.document import Batch, Document
 from spanloom.errors import DataError, UsageError
 from spanloom.features import PRESETS, FeatureSet, available_columns
-from spanloom.features.columns import ORTHOGRAPHY, hash_text, orthography, short_shape, word_column
+from spanloom.features.columns import ORTHOGRAPHY, orthography, short_shape, word_column
 from spanloom.features.tables import tabulate
 from spanloom.features.template import Column
-from spanloom.features.tokens import hash_values
+from spanloom.hashing import hash_text, hash_values
 
 COLUMNS = [
     *(Column(name) for name in ("w", "low", "norm", "shape", "short_shape", "upper", "title", "digit", "orth")),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from spanloom.document import Batch, Document
 from spanloom.errors import ModelError, UsageError
 from spanloom.features import Built, FeatureIndex, FeatureSet, Keys, Sparse, build_index, name_rows
-from spanloom.features.columns import hash_text
+from spanloom.hashing import hash_text
 
 rows_of_keys = st.lists(st.sets(st.integers(0, 30), max_size=12), max_size=25)
 

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from spanloom.hashing import mixed
 from spanloom.link import kernels_beam as beam
 from spanloom.link import kernels_features as features
 from spanloom.link import kernels_shared, kernels_table, kernels_walk
-from spanloom.link.hashing import mixed
 from spanloom.link.kernels_features import Data, Forms
 from spanloom.link.learning import Search, filled_table, new_table
 
@@ -42,8 +42,8 @@ def change(table, key, delta, step):
 
 
 @njit
-def find(keys, key):
-    return kernels_table.find(keys, key)
+def weight(table, key):
+    return kernels_table.weight(table, key)
 
 
 class Case(NamedTuple):
@@ -143,7 +143,7 @@ def listed(case: Case, table: object, labels: list[int], choices: list[int], beg
 def weigh(case: Case, seed: int) -> object:
     """A table that gives every feature of every derivation a random weight."""
     length = len(case.local)
-    empty = new_table(256, learning=False)
+    empty = new_table(0)
     seen: dict[int, None] = {}
     for labels, choices in derivations(length, case.search.types, case.search.longest, case.data):
         seen.update(dict.fromkeys(listed(case, empty, labels, choices)[0]))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from link_cases import find, listed, make_data
+from link_cases import grow, listed, make_data, weight
 from link_cases import search as search_once
 
 from spanloom.features import Sparse
+from spanloom.hashing import mixed
 from spanloom.link import kernels_beam as beam
 from spanloom.link import kernels_perceptron as kernels
-from spanloom.link.hashing import mixed
 from spanloom.link.kernels_features import Forms
 from spanloom.link.learning import Gold, History, Pass, Search, Weights, averaged, grown, new_table, perceptron
 
@@ -96,12 +96,12 @@ def test_averages_are_those_of_the_plain_definition(margin: float, rate: float) 
             kernels.train(
                 search.model(table), data, (matrix.indices, matrix.offsets, values), gold, NO_HISTORY, np.array([n]), 0,
                 steps, weights, sums, work, np.zeros((len(work.parent), search.roles), np.float32), search.width,
-                np.full(sum(lengths), beam.FREE, np.int32), 1 << 13, margin,
+                np.full(sum(lengths), beam.FREE, np.int32), margin,
             )  # fmt: skip
             steps += 1
             total += weights
-            for key, weight in zip(table.keys.tolist(), table.weights.tolist(), strict=True):
-                keyed[key] = keyed.get(key, 0.0) + weight
+            for key, value in zip(table.keys.tolist(), table.weights.tolist(), strict=True):
+                keyed[key] = keyed.get(key, 0.0) + value
     means = Weights(total / steps * np.sqrt(rate / sizes)[:, None], table)
     np.testing.assert_allclose(last[-1].weights.roles, means.roles, atol=1e-4)
     learned = last[-1].weights.table
@@ -137,17 +137,40 @@ def test_it_learns_its_training_data() -> None:
 
 
 def test_a_table_keeps_everything_when_it_grows() -> None:
-    table = new_table(16)
-    for key in range(1, 8):
-        slot = find(table.keys, np.uint64(key))
-        table.keys[slot], table.weights[slot], table.sums[slot] = key, key, 2 * key
-        table.used[0] += 1
+    keys = [key << 59 | key for key in range(1, 8)]  # their slots are neighbours
+    table = grow(keys, [float(key) for key in range(1, 8)])
     larger = grown(table)
+    assert len(larger.keys) == 2 * len(table.keys)
     assert larger.used[0] == 7
-    for key in range(1, 8):
-        slot = find(larger.keys, np.uint64(key))
-        assert (larger.keys[slot], larger.weights[slot], larger.sums[slot]) == (key, key, 2 * key)
-    assert averaged(larger, 2).used[0] == 0  # w - u / 2 is 0 for all of them
+    for step, key in enumerate(keys, 1):
+        assert weight(larger, np.uint64(key)) == weight(table, np.uint64(key)) == step
+        assert larger.sums[list(larger.keys).index(key)] == step * step
+    assert weight(larger, np.uint64(9 << 59 | 9)) == weight(larger, np.uint64(0)) == 0
+    assert sorted(averaged(larger, 7).keys.tolist()) == sorted(keys[:-1])  # w - u / 7 is 0 for the last
+
+
+def test_a_table_with_too_little_room_stops_before_a_sentence() -> None:
+    """Nothing is written behind the end, and with more room it goes on as if there had been enough."""
+    lengths = [3, 4, 2, 5]
+    data, gold = make_data(lengths, 1, 6), make_gold(np.concatenate([[0], np.cumsum(lengths)]), 6)
+    search, free = make_search(), np.full(sum(lengths), beam.FREE, np.int32)
+    matrix, work = make_matrix(sum(lengths), 8, 6), search.workspace(data)
+    arrays = (matrix.indices, matrix.offsets, np.ones(len(matrix.indices), np.float32))
+    found = []
+    for room in (1 << 11, 1 << 16):
+        table, at, stops = new_table(room), 0, 0
+        weights, sums = np.zeros((8, search.roles), np.float32), np.zeros((8, search.roles))
+        while at < 4:
+            at, _ = kernels.train(
+                search.model(table), data, arrays, gold, NO_HISTORY, np.arange(4), at, at, weights, sums, work,
+                np.zeros((len(work.parent), search.roles), np.float32), search.width, free, 0.0,
+            )  # fmt: skip
+            if at < 4:
+                table, stops = grown(table), stops + 1
+        used = int(table.used[0])
+        found.append((table.keys[:used].tolist(), table.weights[:used].tolist()))
+    assert stops == 0
+    assert found[0] == found[1]
 
 
 def test_gold_and_own_features_differ_only_from_the_first_difference_on() -> None:

@@ -9,7 +9,7 @@ import pytest
 from numba import njit
 from test_linker import NAMES, make_documents
 
-from spanloom.document import Document, Mention
+from spanloom.document import Batch, Document, Mention
 from spanloom.errors import UsageError
 from spanloom.link import Linker
 from spanloom.link import kernels_beam as beam
@@ -70,7 +70,7 @@ def test_features_add_up_to_the_difference(linker, document):
 def test_scores_are_those_of_the_search(linker, document):
     """The walk that scores the chosen candidate finds the score that the search found."""
     system = linker.fitted
-    [ready] = system.columns([prepare(document)])
+    ready = system.columns(Batch.of([prepare(document)]))
     derived = _derive(system, ready, ())
     data, search = derived.instance.data, derived.search
     scores = np.zeros(len(data.offsets) - 1)
@@ -88,7 +88,7 @@ def test_scores_are_those_of_the_search(linker, document):
 
 def test_every_key_of_the_closing_action_has_a_name(linker, document):
     system = linker.fitted
-    [ready] = system.columns([prepare(document)])
+    ready = system.columns(Batch.of([prepare(document)]))
     derived = _derive(system, ready, ())
     data, model = derived.instance.data, derived.search.model(system.weights.table)
     keys = np.zeros(groups.MOST, np.uint64)

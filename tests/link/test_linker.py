@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save
 
-from spanloom.document import Document, Mention
+from spanloom.document import Batch, Document, Mention
 from spanloom.errors import DataError, ModelError, UsageError
 from spanloom.link import Linker, Pipeline, kernels_features, load
 from spanloom.link.biases import Decoded, decodings
@@ -128,7 +128,7 @@ def test_what_is_found_between_biases(train: list[Document], dev: list[Document]
         state_features=True, word_rate=1,
     )  # fmt: skip
     system = weak.fit(train, dev=dev, vocabulary=vocabulary).system_
-    instance, matrix = system.read(system.columns(dev := [prepare(document) for document in dev]), None, 1)
+    instance, matrix = system.read(system.columns(Batch.of([prepare(document) for document in dev])), None, 1)
     owner = np.repeat(instance.data.document, np.diff(instance.data.offsets))
     searched: list[int] = []
 
@@ -319,7 +319,7 @@ def test_common_words_of_the_vocabulary_come_with_the_model(
     linker = Linker(["low[0]", "common[-1]"], iterations=1, folds=2).fit(train, dev=dev, vocabulary=vocabulary)
     linker.save(tmp_path / "m")
     again = load(tmp_path / "m")
-    [own] = again.system_.columns([prepare(Document("Diseases of lithium"))])
+    own = again.system_.columns(Batch.of([prepare(Document("Diseases of lithium"))]))
     assert own.columns["common"] == ["yes", "no", "no"]
     assert found(list(again.predict(bare(dev)))) == found(list(linker.predict(bare(dev))))
 

@@ -68,7 +68,7 @@ def test_evidence_is_every_span_with_enough_probability(documents: list[Document
 
 
 def test_all_runs(documents: list[Document]) -> None:
-    first, end = all_runs(documents, 2)
+    first, end = all_runs(Batch.of(documents), 2)
     sizes = [[sentence[1] - sentence[0] for sentence in document.sentences.tolist()] for document in documents]
     assert len(first) == sum(2 * size - 1 for own in sizes for size in own)
     assert list(zip(first.tolist(), end.tolist(), strict=True))[:3] == [(0, 1), (0, 2), (1, 2)]
@@ -78,7 +78,7 @@ def test_memory_counts_mentions_and_occurrences(documents: list[Document], vocab
     concepts = Concepts(vocabulary, find_combinations(documents, ["D"], vocabulary))
     assert concepts.combinations == ((2, 0),) and concepts.identifiers(4) == ("C:3", "C:1")
     assert [concepts.number(ids) for ids in (["C:3", "C:1"], ["C:1", "C:2"], ["C:9"], [])] == [4, 0, NIL, NIL]
-    memory = Memory.build(documents, ["D"], concepts)
+    memory = Memory.build(Batch.of(documents), ["D"], concepts)
     runs, first, end = text_runs(["nausea", "Heart attacks", "nausea and nephropathy", "heart"])
     close, table = runs.keys(CLOSE, first, end), memory.concepts[CLOSE]
     place = table.find(close)
@@ -92,10 +92,10 @@ def test_memory_counts_mentions_and_occurrences(documents: list[Document], vocab
 
 def test_dictionary_column_takes_the_longest_name(vocabulary: Vocabulary) -> None:
     document = prepare(Document("Severe heart disease and a heart attack: nauseas."))
-    [own] = with_columns([document], Names.build(vocabulary), None)
+    own = with_columns(Batch.of([document]), Names.build(vocabulary), None)
     assert own.columns["dictionary"] == ["O", "B", "I", "O", "O", "B", "I", "O", "B", "O"]
     model = LanguageModel.train([document])
-    [own] = with_columns([document], Names.build(vocabulary), model)
+    own = with_columns(Batch.of([document]), Names.build(vocabulary), model)
     assert set(own.columns) == {"dictionary", "bigram", "trigram"} and len(own.columns["bigram"]) == 10
 
 
@@ -104,7 +104,7 @@ def test_common_words_end_many_names() -> None:
     concepts = Concepts(Vocabulary.build([Concept(f"C:{n}", name) for n, name in enumerate(names)]))
     assert concepts.common_words == {"diseases"}  # a letter is no word, and a single name makes nothing common
     document = prepare(Document("Rare diseases. Nausea"))
-    [own] = with_columns([document], Names.build(concepts.vocabulary), None, concepts.common_words)
+    own = with_columns(Batch.of([document]), Names.build(concepts.vocabulary), None, concepts.common_words)
     assert own.columns["common"] == ["no", "yes", "no", "no"]
 
 
@@ -114,15 +114,15 @@ def test_training_may_add_the_concept_of_a_mention(
 ) -> None:
     concepts = Concepts(vocabulary)
     finder = CandidateFinder(vocabulary, remembered.Memory.build([], vocabulary), k=1, method=method)
-    proposer = Proposer(Names.build(vocabulary), Memory.build([], ["D"], concepts), finder, 1, 5, 1)
+    proposer = Proposer(Names.build(vocabulary), Memory.build(Batch.of([]), ["D"], concepts), finder, 1, 5, 1)
     tagger = fit_chain(Batch.of(documents), ("D",), FeatureSet(["bias"]), 0, 1).tagger
     batch = Batch.of(documents)
     potentials, offsets = tagger.score(batch), batch.sentences
     nothing = find_evidence(tagger, potentials, offsets, 0.999, 3)
     # "Nausea", "nephropathy", "No": their own concept, one that is far from their words, none
     given = np.array([0, 2, 4]), np.array([1, 3, 5])
-    plain = proposer.propose(documents, offsets, nothing, given)
-    gold = proposer.propose(documents, offsets, nothing, given, np.array([2, 3, NIL]))
+    plain = proposer.propose(batch, nothing, given)
+    gold = proposer.propose(batch, nothing, given, np.array([2, 3, NIL]))
     spans = list(zip(plain.first.tolist(), plain.end.tolist(), strict=True))
     for n, span in enumerate(spans):
         before, after = (p.found.concept[p.cand_ptr[n] : p.cand_ptr[n + 1]].tolist() for p in (plain, gold))
@@ -139,19 +139,19 @@ def test_a_name_of_many_concepts_that_one_prefers(documents: list[Document]) -> 
     vocabulary = Vocabulary.build(named)
     concepts = Concepts(vocabulary)
     finder = CandidateFinder(vocabulary, remembered.Memory.build([], vocabulary), k=1, method="edit")
-    proposer = Proposer(Names.build(vocabulary), Memory.build([], ["D"], concepts), finder, 1, 5, 1)
+    proposer = Proposer(Names.build(vocabulary), Memory.build(Batch.of([]), ["D"], concepts), finder, 1, 5, 1)
     tagger = fit_chain(Batch.of(documents), ("D",), FeatureSet(["bias"]), 0, 1).tagger
     batch = Batch.of(documents)
     potentials, offsets = tagger.score(batch), batch.sentences
     nothing = find_evidence(tagger, potentials, offsets, 0.999, 3)
-    proposals = proposer.propose(documents, offsets, nothing, (np.array([0]), np.array([1])))
+    proposals = proposer.propose(batch, nothing, (np.array([0]), np.array([1])))
     assert len(proposals.cand_ptr) > 1
 
 
 def test_candidates_and_how_they_were_found(documents: list[Document], vocabulary: Vocabulary) -> None:
     concepts = Concepts(vocabulary, find_combinations(documents, ["D"], vocabulary))
     finder = CandidateFinder(vocabulary, remembered.Memory.build(documents, vocabulary, ["D"]), k=3)
-    proposer = Proposer(Names.build(vocabulary), Memory.build(documents, ["D"], concepts), finder, 3, 5, 1)
+    proposer = Proposer(Names.build(vocabulary), Memory.build(Batch.of(documents), ["D"], concepts), finder, 3, 5, 1)
     text = "Myocardial infarction (MI) is no nausea. MI and kidney diseasess."
     document = prepare(Document(text))
     tagger = fit_chain(Batch.of(documents), ("D",), FeatureSet(["bias"]), 0, 1).tagger
@@ -161,7 +161,7 @@ def test_candidates_and_how_they_were_found(documents: list[Document], vocabular
     words = document.words
     wanted = [words.index("MI"), words.index("kidney")]
     given = np.array(wanted), np.array([wanted[0] + 1, wanted[1] + 2])
-    found = proposer.propose([document], offsets, nothing, given)
+    found = proposer.propose(batch, nothing, given)
     spans = {" ".join(words[a:b]): n for n, (a, b) in enumerate(zip(found.first, found.end, strict=True))}
     assert {"Myocardial infarction", "nausea", "MI", "kidney diseasess"} <= set(spans)
 
@@ -179,10 +179,9 @@ def test_candidates_and_how_they_were_found(documents: list[Document], vocabular
 def test_short_forms_take_the_probability_of_their_long_form() -> None:
     document = prepare(Document("The overactive bladder (OAB) and a magnetic field (MF). OABs in MF, no oab."))
     words = document.words
-    offsets = np.cumsum([0, *(b - a for a, b in document.sentences.tolist())])
     end = words.index("bladder") + 1
     evidence = Evidence(*(np.array([value]) for value in (0, end - 2, end, 0, 0.75)))
-    found = find_short_forms([document], offsets, evidence, 1)
+    found = find_short_forms(Batch.of([document]), evidence, 1)
     rows = {(words[a], p) for a, p in zip(found.first.tolist(), found.probability[:, 0].tolist(), strict=True)}
     assert rows == {("OAB", 0.75), ("OABs", 0.75), ("MF", 0.0)} and len(found.first) == 4
 

@@ -14,12 +14,6 @@ from collections.abc import Callable
 
 from spanloom.features.template import Column
 
-# Odd constants with half their bits set; the second is splitmix64's (Steele, Lea & Flood 2014).
-MULTIPLIER = 0x9E3779B97F4A7C15
-FINISHER = 0xBF58476D1CE4E5B9
-START = 0x243F6A8885A308D3
-_MASK = (1 << 64) - 1
-
 ORTHOGRAPHY = (
     "all-caps",
     "all-digits",
@@ -35,26 +29,6 @@ ORTHOGRAPHY = (
     "URL",
 )
 _ROMAN = re.compile(r"(?=.)M*(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})", re.DOTALL)
-
-
-def mix(state: int, value: int) -> int:
-    """One step of the hash; for a fixed value a bijection of the state, and the other way round."""
-    state = ((state ^ value) * MULTIPLIER) & _MASK
-    return state ^ (state >> 32)
-
-
-def hash_text(text: str) -> int:
-    """The 64-bit hash of a string; never 0, which means that a value is absent.
-
-    64 bits are enough: among ten million distinct features, two collide with probability 3e-6.
-
-    >>> hex(hash_text("IL-2"))
-    '0xc2beadefcc662023'
-    """
-    state = START
-    for character in text:
-        state = mix(state, ord(character))
-    return mix(state, FINISHER) or 1
 
 
 def boundary(distance: int) -> str:

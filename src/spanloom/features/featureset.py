@@ -26,7 +26,7 @@ from spanloom.features.program import compile_features, most_keys
 from spanloom.features.reference import named_features
 from spanloom.features.tables import tabulate
 from spanloom.features.template import Bag, Column, Feature, Template, parse_all
-from spanloom.features.tokens import Int64, UInt64
+from spanloom.hashing import Int64, UInt64
 from spanloom.parallel import parallel_map, worker_count
 
 

@@ -10,15 +10,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spanloom import kernels_hashing
 from spanloom.document import Batch, Document
 from spanloom.errors import DataWarning, ModelError, UsageError
 from spanloom.features import kernels_index as kernels
 from spanloom.features.featureset import FeatureSet, Keys, split_rows
-from spanloom.features.tokens import Int32, Int64, UInt64
+from spanloom.hashing import FILLING, Int32, Int64, Slots, UInt64
 from spanloom.parallel import parallel_map, worker_count
 
 Float32 = NDArray[np.float32]
-_FILLING = 0.6  # of a hash table; above, linear probing takes long
 
 
 class Sparse(NamedTuple):
@@ -93,7 +93,7 @@ class FeatureIndex:
         self.table = table
         self.group_sizes = group_sizes
         self._shares = np.float32(1) / group_sizes
-        self._shift = np.uint64(65 - size.bit_length())
+        self._slots = Slots.of(table)
 
     def __len__(self) -> int:
         """The number of rows, F."""
@@ -137,7 +137,7 @@ class FeatureIndex:
         size = int(offsets[-1] - offsets[0])
         indices, values = np.empty(size, np.int32), np.empty(size, np.float32)
         out = np.empty(len(offsets), np.int64)
-        found = kernels.lookup(ids, offsets, self.table, self._shift, self._shares, indices, values, out)
+        found = kernels.lookup(ids, offsets, *self._slots, self._shares, indices, values, out)
         return indices[:found], out, values[:found]
 
     def state(self) -> dict[str, NDArray[np.generic]]:
@@ -187,32 +187,30 @@ def build_index(keys: Keys, *, min_count: int = 1) -> Built:
             f"no feature is left: none of {len(distinct):,} stands at min_count ({min_count:,}) training tokens; the "
             "model knows no word; take a smaller min_count", DataWarning, stacklevel=2,
         )  # fmt: skip
-    size = _capacity(int((rows >= 0).sum()))
-    table = np.zeros(size, np.uint64)
-    kernels.fill(distinct, rows, table, np.uint64(65 - size.bit_length()))
+    slots = Slots.empty(int((rows >= 0).sum()))
+    kernels_hashing.fill(distinct, rows, *slots)
     del distinct
     offsets, first = np.empty_like(keys.offsets), np.empty(len(order), np.int32)
     last = np.full(len(order), -1, np.int32)
     entries = kernels.rows_of_tokens(numbers, keys.offsets, rows, last, offsets, first)
-    index = FeatureIndex(table, sizes[order].astype(np.float32))
+    index = FeatureIndex(slots.table, sizes[order].astype(np.float32))
     return Built(index, Sparse(numbers[:entries].copy(), offsets), counts[order], first)
 
 
 def _number(ids: UInt64) -> tuple[Int32, UInt64]:
     """The number of each key in the order of first occurrence, and the distinct keys."""
-    size = _capacity(len(ids) // 16)
+    room = len(ids) // 16
     numbers, distinct = np.empty(len(ids), np.int32), np.empty(0, np.uint64)
     at = found = 0
     while True:
-        table, shift = np.zeros(size, np.uint64), np.uint64(65 - size.bit_length())
-        known, limit = distinct[:found], int(size * _FILLING)
-        distinct = np.empty(limit + kernels.BATCH + 1, np.uint64)
+        known, slots = distinct[:found], Slots.numbering(distinct[:found], room)
+        room = int(len(slots.table) * FILLING)
+        distinct = np.empty(room + kernels_hashing.BATCH + 1, np.uint64)
         distinct[:found] = known
-        kernels.fill(distinct[:found], np.arange(found, dtype=np.int32), table, shift)
-        at, found = kernels.number(ids, at, table, shift, distinct, found, limit, numbers)
+        at, found = kernels_hashing.number(ids, at, *slots, distinct, found, room, numbers)
         if at == len(ids):
             return numbers, distinct[:found]
-        size *= 2
+        room *= 2
 
 
 def _merge(numbers: Int32, offsets: Int64, distinct: int, min_count: int) -> tuple[Int32, Int32, Int32]:
@@ -220,14 +218,9 @@ def _merge(numbers: Int32, offsets: Int64, distinct: int, min_count: int) -> tup
     signature = np.zeros((distinct, 3), np.uint64)
     kernels.signatures(numbers, offsets, signature)
     groups, first, counts, sizes = (np.empty(distinct, np.int32) for _ in range(4))
-    table = np.zeros(_capacity(distinct), np.int32)
+    table = np.zeros(len(Slots.empty(distinct).table), np.int32)
     found = kernels.group(signature, min_count, table, groups, first, counts, sizes)
     return groups, counts[:found].copy(), sizes[:found].copy()
-
-
-def _capacity(entries: int) -> int:
-    """The size of a hash table: a power of two, at least 256, filled to `_FILLING` at most."""
-    return max(256, 1 << int(entries / _FILLING).bit_length())
 
 
 def name_rows(features: FeatureSet, batch: Batch, built: Built, rows: Sequence[int]) -> list[tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""Kernels over code points: distinct words, and the hashed values of their columns.
+"""Kernels over code points: the hashed values of the columns of distinct words.
 
 The definitions are the plain functions of `spanloom.features.columns`; names here follow them.
 """
@@ -9,17 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spanloom.features import columns
+from spanloom.hashing import hash_text
 from spanloom.kernels import kernel, kernel_only
+from spanloom.kernels_hashing import ONE, START, ZERO, finish, mix
 
-MULTIPLIER = np.uint64(columns.MULTIPLIER)
-FINISHER = np.uint64(columns.FINISHER)
-START = np.uint64(columns.START)
-TRUE = np.uint64(columns.hash_text("True"))
-FALSE = np.uint64(columns.hash_text("False"))
-HALF = np.uint64(32)
-ONE = np.uint64(1)
-ZERO = np.uint64(0)
+TRUE = np.uint64(hash_text("True"))
+FALSE = np.uint64(hash_text("False"))
 CHUNK = np.uint64(64)
 
 WORD, LOW, NORM, KIND = 0, 1, 2, 3  # rows of Characters.maps
@@ -41,56 +36,12 @@ class Characters(NamedTuple):
 
 
 @kernel_only
-def _mix(state, value):
-    state = (state ^ value) * MULTIPLIER
-    return state ^ (state >> HALF)
-
-
-@kernel_only
-def _finish(state):
-    state = _mix(state, FINISHER)
-    return state if state != ZERO else ONE
-
-
-@kernel
-def intern(codes, starts, ends, ids, slots, hashes, first):
-    """Number the distinct strings in the order of their first occurrence.
-
-    Args:
-        codes: code points (uint32); string i is ``codes[starts[i]:ends[i]]`` (int64).
-        ids: (T,) int32, output: the number of each string.
-        slots: int32, zeros, a power of two of them, more than the strings: the hash table.
-        hashes, first: (T,) uint64 and int64, output: of each distinct string its hash and its first occurrence.
-
-    Returns:
-        The number of distinct strings.
-    """
-    mask = np.uint64(len(slots) - 1)
-    n = 0
-    for i in range(len(starts)):
-        state = START
-        for k in range(starts[i], ends[i]):
-            state = _mix(state, np.uint64(codes[k]))
-        state = _finish(state)
-        slot = state & mask
-        while slots[slot] != 0 and hashes[slots[slot] - 1] != state:
-            slot = (slot + ONE) & mask
-        if slots[slot] == 0:
-            hashes[n] = state
-            first[n] = i
-            n += 1
-            slots[slot] = n
-        ids[i] = slots[slot] - 1
-    return n
-
-
-@kernel_only
 def _hash(codes, start, end, maps, row):
     """The hash of the string that row ``row`` of the maps makes of ``codes[start:end]``."""
     state = START
     for k in range(start, end):
-        state = _mix(state, np.uint64(maps[row, codes[k]]))
-    return _finish(state)
+        state = mix(state, np.uint64(maps[row, codes[k]]))
+    return finish(state)
 
 
 @kernel_only
@@ -106,14 +57,14 @@ def _shape(codes, start, end, maps):
             high |= ONE << (kind - CHUNK)
     state = START
     for k in range(start, start + 2):
-        state = _mix(state, np.uint64(maps[KIND, codes[k]]))
+        state = mix(state, np.uint64(maps[KIND, codes[k]]))
     for k in range(128):
         kind = np.uint64(k)
         if ((low >> kind) if kind < CHUNK else (high >> (kind - CHUNK))) & ONE:
-            state = _mix(state, kind)
+            state = mix(state, kind)
     for k in range(end - 2, end):
-        state = _mix(state, np.uint64(maps[KIND, codes[k]]))
-    return _finish(state)
+        state = mix(state, np.uint64(maps[KIND, codes[k]]))
+    return finish(state)
 
 
 @kernel_only
@@ -122,8 +73,8 @@ def _short_shape(codes, start, end, maps):
     for k in range(start, end):
         kind = maps[KIND, codes[k]]
         if k == start or kind != maps[KIND, codes[k - 1]]:
-            state = _mix(state, np.uint64(kind))
-    return _finish(state)
+            state = mix(state, np.uint64(kind))
+    return finish(state)
 
 
 @kernel_only
@@ -222,7 +173,7 @@ def word_columns(codes, starts, ends, specifications, characters, values):
     """The columns of each distinct word.
 
     Args:
-        codes, starts, ends: as in `intern`, one entry a distinct word.
+        codes, starts, ends: as in `spanloom.kernels_hashing.intern`, one entry a distinct word.
         specifications: (columns, 2) int64: code and parameter, as `columns.word_column` gives them.
         characters: `Characters` of all code points that occur.
         values: (words, columns) uint64, output: the hash of the value; 0 if absent; for ``orth`` bits.

@@ -1,92 +1,19 @@
-"""Kernels of the feature index: hash tables with open addressing, and the merging of identical columns.
-
-A table is an array of 64-bit words, 0 where empty: the key's lower half above, and a number counted from 1 below. The
-slot is the key's topmost bits, so 32 bits and the slot are compared, and a table of a hundred megabytes keeps only one
-word a key. Keys are looked up in batches: the first loop of a batch only touches the slots, independently of one
-another, so that the processor waits for many cache misses at a time instead of one after the other.
-"""
+"""Kernels of the feature index: the merging of identical columns, and rows of keys."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from spanloom.kernels import kernel, kernel_only
+from spanloom.kernels_hashing import BATCH, FINISHER, LOW, MULTIPLIER, ONE, ZERO, find
 
-BATCH = 32
-LOW = np.uint64(0xFFFFFFFF)
-HALF = np.uint64(32)
-ZERO = np.uint64(0)
-ONE = np.uint64(1)
-FIRST = np.uint64(0xBF58476D1CE4E5B9)
 SECOND = np.uint64(0x94D049BB133111EB)
-STEP = np.uint64(0x9E3779B97F4A7C15)
-
-
-@kernel_only
-def _find(table, shift, mask, key):
-    """The slot that holds the key, or the empty one where it belongs."""
-    slot = key >> shift
-    tag = key & LOW
-    word = table[slot]
-    while word != ZERO and word >> HALF != tag:
-        slot = (slot + ONE) & mask
-        word = table[slot]
-    return slot
-
-
-@kernel
-def number(keys, begin, table, shift, distinct, found, limit, numbers):
-    """Number distinct keys in the order of their first occurrence, until the table is full enough.
-
-    Args:
-        keys: uint64; read from ``begin``.
-        table: uint64, a power of two; ``shift`` is 64 minus its binary logarithm.
-        distinct: uint64, output: the key of each number; ``found`` of them are known.
-        limit: stop when there are more distinct keys than this; ``distinct`` has room for ``BATCH`` more.
-        numbers: int32, output: the number of each key.
-
-    Returns:
-        How far it came, and how many distinct keys are known.
-    """
-    mask = np.uint64(len(table) - 1)
-    touched = np.empty(BATCH, np.uint64)
-    while begin < len(keys) and found <= limit:
-        end = min(begin + BATCH, len(keys))
-        for i in range(begin, end):
-            touched[i - begin] = table[keys[i] >> shift]
-        for i in range(begin, end):
-            slot = _find(table, shift, mask, keys[i])
-            if table[slot] == ZERO:
-                distinct[found] = keys[i]
-                found += 1
-                table[slot] = (keys[i] << HALF) | np.uint64(found)
-            numbers[i] = np.int64(table[slot] & LOW) - 1
-        begin = end
-    return begin, found
-
-
-@kernel
-def fill(keys, rows, table, shift):
-    """Enter distinct keys into an empty table, each with its row; those with a negative row are left out."""
-    mask = np.uint64(len(table) - 1)
-    touched = np.empty(BATCH, np.uint64)
-    for begin in range(0, len(keys), BATCH):
-        end = min(begin + BATCH, len(keys))
-        for i in range(begin, end):
-            touched[i - begin] = table[keys[i] >> shift]
-        for i in range(begin, end):
-            if rows[i] < 0:
-                continue
-            slot = keys[i] >> shift
-            while table[slot] != ZERO:
-                slot = (slot + ONE) & mask
-            table[slot] = (keys[i] << HALF) | np.uint64(rows[i] + 1)
 
 
 @kernel_only
 def _random(state):
     """splitmix64 (Steele, Lea & Flood 2014)."""
-    state = (state ^ (state >> np.uint64(30))) * FIRST
+    state = (state ^ (state >> np.uint64(30))) * FINISHER
     state = (state ^ (state >> np.uint64(27))) * SECOND
     return state ^ (state >> np.uint64(31))
 
@@ -103,8 +30,8 @@ def signatures(numbers, offsets, signature):
         signature: (distinct, 3) uint64, zeros, output: count and sums.
     """
     for t in range(len(offsets) - 1):
-        one = _random(np.uint64(2 * t + 1) * STEP)
-        two = _random(np.uint64(2 * t + 2) * STEP)
+        one = _random(np.uint64(2 * t + 1) * MULTIPLIER)
+        two = _random(np.uint64(2 * t + 2) * MULTIPLIER)
         for i in range(offsets[t], offsets[t + 1]):
             row = numbers[i]
             signature[row, 0] += ONE
@@ -193,7 +120,7 @@ def lookup(keys, offsets, table, shift, shares, indices, values, out_offsets):
 
     Args:
         keys, offsets: of the tokens to look up; ``keys[offsets[t]:offsets[t + 1]]``.
-        table, shift: as `fill` left them.
+        table, shift: as `spanloom.kernels_hashing.fill` left them.
         shares: (F,) float32, the weight's share that one key of a row carries.
         indices, values: int32 and float32, output, as many as keys.
         out_offsets: (T + 1,) int64, output.
@@ -201,7 +128,6 @@ def lookup(keys, offsets, table, shift, shares, indices, values, out_offsets):
     Returns:
         The number of keys that are known.
     """
-    mask = np.uint64(len(table) - 1)
     touched = np.empty(BATCH, np.uint64)
     n = 0
     t = 0
@@ -213,7 +139,7 @@ def lookup(keys, offsets, table, shift, shares, indices, values, out_offsets):
             while offsets[t] <= i:
                 out_offsets[t] = n
                 t += 1
-            word = table[_find(table, shift, mask, keys[i])]
+            word = table[find(table, shift, keys[i])]
             if word != ZERO:
                 row = np.int64(word & LOW) - 1
                 indices[n] = row

@@ -7,13 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.features import columns
 from spanloom.kernels import kernel, kernel_only
+from spanloom.kernels_hashing import ONE, ZERO, mix
 
-MULTIPLIER = np.uint64(columns.MULTIPLIER)
-HALF = np.uint64(32)
-ZERO = np.uint64(0)
-ONE = np.uint64(1)
 CONJUNCTION, BAG, SET = 0, 1, 2
 
 
@@ -53,12 +49,6 @@ class Columns(NamedTuple):
     source: NDArray[np.int64]
     base: NDArray[np.int64]
     stride: NDArray[np.int64]
-
-
-@kernel_only
-def _mix(state, value):
-    state = (state ^ value) * MULTIPLIER
-    return state ^ (state >> HALF)
 
 
 @kernel
@@ -111,7 +101,7 @@ def evaluate(program, table, sentences, keys, offsets):
                     for k in range(begin, program.places[f + 1]):
                         value = buffer[row + program.distances[k]]
                         present &= value != ZERO
-                        state = _mix(state, value)
+                        state = mix(state, value)
                     keys[n] = state
                     n += present
                 elif program.kinds[f] == BAG:
@@ -132,10 +122,10 @@ def evaluate(program, table, sentences, keys, offsets):
                     value = buffer[row + program.distances[begin]]
                     if 0 <= t + program.distances[begin + 1] < length:
                         for bit in range(len(program.members)):
-                            keys[n] = _mix(state, program.members[bit])
+                            keys[n] = mix(state, program.members[bit])
                             n += np.int64((value >> np.uint64(bit)) & ONE)
                     else:
-                        keys[n] = _mix(state, value)
+                        keys[n] = mix(state, value)
                         n += 1
             offsets[first - base + t + 1] = n
     return n
@@ -152,6 +142,6 @@ def _bag(buffer, width, margin, length, t, column, first, last, state, keys, n):
         fresh = (p != here) & (value != ZERO)
         for q in range(low, p, width):
             fresh &= (buffer[q] != value) | (q == here)
-        keys[n] = _mix(state, value)
+        keys[n] = mix(state, value)
         n += fresh
     return n

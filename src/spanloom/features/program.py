@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from spanloom.features import kernels_keys as kernels
-from spanloom.features.columns import ORTHOGRAPHY, SET_COLUMN, boundary, hash_text
+from spanloom.features.columns import ORTHOGRAPHY, SET_COLUMN, boundary
 from spanloom.features.kernels_keys import Program
 from spanloom.features.template import Bag, Column, Feature
-from spanloom.features.tokens import UInt64
+from spanloom.hashing import UInt64, hash_text
 
 
 def compile_features(features: Sequence[Feature], columns: Sequence[Column]) -> Program:

@@ -13,13 +13,12 @@ from spanloom.features.columns import (
     boundary,
     cluster_value,
     cut,
-    hash_text,
     is_cluster_column,
-    mix,
     orthography,
     word_column,
 )
 from spanloom.features.template import Bag, Column, Feature
+from spanloom.hashing import hash_text, mix
 
 Values = Callable[[Column, int], tuple[str, ...]]  # the values of a column at a token: none, one, or a set
 

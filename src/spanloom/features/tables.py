@@ -11,7 +11,8 @@ from spanloom.features import kernels_columns as kernels
 from spanloom.features.columns import cluster_value, cut, is_cluster_column, word_column
 from spanloom.features.kernels_keys import Columns
 from spanloom.features.template import Column
-from spanloom.features.tokens import Int32, Tokens, UInt64, characters, flatten, hash_values, intern
+from spanloom.features.tokens import Tokens, characters, flatten
+from spanloom.hashing import Int32, UInt64, hash_values, intern
 
 
 class _Numbering(dict[str, int]):

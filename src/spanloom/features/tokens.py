@@ -1,8 +1,7 @@
-"""The tokens of a batch as code points, and their numbers and hashes."""
+"""The tokens of a batch as code points."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,10 +10,7 @@ from numpy.typing import NDArray
 from spanloom.document import Batch
 from spanloom.features import columns
 from spanloom.features import kernels_columns as kernels
-
-UInt64 = NDArray[np.uint64]
-Int32 = NDArray[np.int32]
-Int64 = NDArray[np.int64]
+from spanloom.hashing import Int64, code_points
 
 
 class Tokens(NamedTuple):
@@ -41,30 +37,10 @@ def flatten(batch: Batch) -> Tokens:
     ([0, 3, 7], [2, 7, 8])
     """
     text = "".join(document.text for document in batch.documents)
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.dtype("<u4")).astype(np.uint32)
+    codes = code_points(text)
     lengths = np.array([len(document.text) for document in batch.documents], np.int64)
     shift = np.repeat(lengths.cumsum() - lengths, np.diff(batch.starts))
     return Tokens(text, codes, batch.tokens[:, 0] + shift, batch.tokens[:, 1] + shift)
-
-
-def hash_values(values: Sequence[str]) -> UInt64:
-    """The hash of each of some *distinct* strings, as `columns.hash_text` gives it; 0, absent, for the empty string."""
-    text = "".join(values)
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.dtype("<u4")).astype(np.uint32)
-    lengths = np.array([len(value) for value in values], np.int64)
-    ends = lengths.cumsum()
-    _, hashes, _ = intern(codes, ends - lengths, ends)
-    hashes[lengths == 0] = 0
-    return hashes
-
-
-def intern(codes: NDArray[np.uint32], starts: Int64, ends: Int64) -> tuple[Int32, UInt64, Int64]:
-    """Number of each string, and the hash and the first occurrence of each distinct one."""
-    size = len(starts)
-    ids, slots = np.empty(size, np.int32), np.zeros(1 << (2 * size + 1).bit_length(), np.int32)
-    hashes, first = np.empty(size, np.uint64), np.empty(size, np.int64)
-    distinct = kernels.intern(codes, starts, ends, ids, slots, hashes, first)
-    return ids, hashes[:distinct].copy(), first[:distinct].copy()
 
 
 def characters(codes: NDArray[np.uint32]) -> kernels.Characters:

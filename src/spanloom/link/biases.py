@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.features.tokens import Int64
+from spanloom.hashing import Int64
 from spanloom.link.learning import Int32
 
 Wanted = NDArray[np.bool_]

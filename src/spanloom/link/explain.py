@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spanloom.document import Document, Mention, align, to_spans
+from spanloom.document import Batch, Document, Mention, align, to_spans
 from spanloom.errors import UsageError
 from spanloom.link import kernels_explain as kernels
 from spanloom.link import kernels_features as groups
@@ -72,20 +72,20 @@ def explain(system: System, document: Document, mentions: Sequence[Mention] | No
     Raises:
         UsageError: a mention of a type that is not known, with a gap, or whose ends are not those of tokens.
     """
-    [ready] = system.columns([document.copy(mentions=[])])
+    ready = system.columns(Batch.of([document.copy(mentions=[])]))
     free = _derive(system, ready, ())
     found = {segment[:3]: None for segment in system.segments(free.instance, free.labels, free.choices)}
     if mentions is None:
-        return [_explained(system, ready, free, place, True) for place in found]
+        return [_explained(system, document, free, place, True) for place in found]
     explanations = []
     for mention in mentions:
-        place = _placed(system, ready, mention)
+        place = _placed(system, document, mention)
         if place in found:
-            explanations.append(_explained(system, ready, free, place, True))
+            explanations.append(_explained(system, document, free, place, True))
             continue
         others = [other for other in found if other[1] <= place[0] or place[1] <= other[0]]
         forced = _derive(system, ready, [*others, place])
-        explanations.append(_explained(system, ready, forced, place, False))
+        explanations.append(_explained(system, document, forced, place, False))
     return explanations
 
 
@@ -110,11 +110,12 @@ class _Derived(NamedTuple):
     search: Search
 
 
-def _derive(system: System, document: Document, places: Sequence[Place]) -> _Derived:
+def _derive(system: System, batch: Batch, places: Sequence[Place]) -> _Derived:
     """The best derivations; those with entities at these places and nowhere else, if any are given."""
+    [document] = batch.documents
     given = [Mention(system.types[kind], to_spans(document, [(first, end)])) for first, end, kind in places]
-    prescribed = Prescribed([document.copy(mentions=given)], system.types) if places else None
-    instance, matrix = system.read([document], prescribed, 1)
+    prescribed = Prescribed(Batch.of([document.copy(mentions=given)]), system.types) if places else None
+    instance, matrix = system.read(batch, prescribed, 1)
     labels, choices = system.decode(instance, matrix, prescribed)
     longest = max(system.search.longest, prescribed.longest if prescribed else 0)
     return _Derived(instance, system.local_scores(matrix), labels, choices, replace(system.search, longest=longest))

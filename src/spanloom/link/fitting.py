@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from time import monotonic
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document
 from spanloom.errors import DataError
@@ -130,19 +130,19 @@ class Fitter:
         self.concepts = Concepts(self.vocabulary, combinations)
         self.forms = concept_forms(self.concepts)
         self.finder = CandidateFinder(self.vocabulary, None, k=plan.chosen.candidates, method=plan.chosen.method)
-        self.longest = _longest(train, self.types)
+        self.longest = min(MOST_TOKENS, Prescribed(Batch.of(train), self.types).longest)
         folds = _folds(train, plan.chosen.folds, plan.chosen.random_state)
-        ordered = [document for fold in folds for document in fold]
+        ordered = Batch.of([train[i] for fold in folds for i in fold])
         search = Search(self.forms, plan.groups, len(self.types), self.longest, plan.chosen.beam)
         named = self.plan.sources.features
         wanted = not isinstance(named, str) and any(f"{COMMON}[" in template for template in named)
         common = self.concepts.common_words if wanted else None
         ordered = with_columns(ordered, self.names, self.language, common)
-        features = self._features(ordered)
-        instance = self._jackknife(_split(ordered, [len(fold) for fold in folds]), features)
+        features = self._features(ordered.documents)
+        instance = self._jackknife(ordered, np.repeat(np.arange(len(folds)), list(map(len, folds))), features)
         self._step("tagging chain")
-        chain = fit_chain(Batch.of(ordered), self.types, features, plan.chosen.random_state, plan.n_jobs)
-        empty = Weights(np.zeros((0, search.roles), np.float32), new_table(256, learning=False))
+        chain = fit_chain(ordered, self.types, features, plan.chosen.random_state, plan.n_jobs)
+        empty = Weights(np.zeros((0, search.roles), np.float32), new_table(0))
         system = System(
             self.types, self._reader(chain, ordered), self.names, self.concepts, self.language, search, empty,
             pos=self.pos,
@@ -156,30 +156,30 @@ class Fitter:
             more += LANGUAGE_TEMPLATES
         return self.plan.sources.feature_set(documents, more=more)
 
-    def _reader(self, chain: Chain, documents: Sequence[Document]) -> Reader:
-        """The reader whose probabilities and memory come from some documents."""
+    def _reader(self, chain: Chain, batch: Batch) -> Reader:
+        """The reader whose probabilities and memory come from a batch."""
         plan = self.plan
-        memory = Memory.build(documents, self.types, self.concepts)
-        finder = self.finder.with_memory(remembered.Memory.build(documents, self.vocabulary, self.types))
+        memory = Memory.build(batch, self.types, self.concepts)
+        finder = self.finder.with_memory(remembered.Memory.build(batch.documents, self.vocabulary, self.types))
         proposer = Proposer(self.names, memory, finder, plan.chosen.candidates, self.longest, len(self.types))
         return Reader(chain.tagger, proposer, self.forms, float(plan.chosen.least), plan.evidence)
 
-    def _jackknife(self, folds: list[list[Document]], features: FeatureSet) -> Instance:
-        """The training data as they look to a linker that was trained on the other folds."""
-        plan, everything = self.plan, [document for fold in folds for document in fold]
+    def _jackknife(self, everything: Batch, fold: NDArray[np.int64], features: FeatureSet) -> Instance:
+        """The training data as they look to a linker that was trained on the other folds; (D,) the fold of each."""
+        plan = self.plan
 
         def one(number: int) -> Instance:
-            others = [document for k, fold in enumerate(folds) if k != number for document in fold]
-            chain = fit_chain(Batch.of(others), self.types, features, plan.chosen.random_state, 1)
+            own, others = (everything.take(np.flatnonzero(part).tolist()) for part in (fold == number, fold != number))
+            chain = fit_chain(others, self.types, features, plan.chosen.random_state, 1)
             reader = self._reader(chain, everything if plan.chosen.own_memory else others)
             if not plan.given and not plan.chosen.gold_candidates:
-                return reader.read(folds[number])
-            prescribed = Prescribed(folds[number], self.types)
+                return reader.read(own)
+            prescribed = Prescribed(own, self.types)
             gold = prescribed.numbers(self.concepts) if plan.chosen.gold_candidates else None
-            return reader.read(folds[number], None, prescribed.spans, gold)
+            return reader.read(own, None, prescribed.spans, gold)
 
         self._step("tagging chains of the folds")
-        return join(parallel_map(one, range(len(folds)), self.plan.n_jobs))
+        return join(parallel_map(one, range(int(fold.max()) + 1), self.plan.n_jobs))
 
     def _run(self, number: int, ground: _Ground, development: Development) -> _Fit:
         plan = self.plan
@@ -258,9 +258,9 @@ class Development:
         self.system = system
         self.documents = documents
         self.n_jobs = n_jobs
-        enriched = system.columns(documents)
-        self._prescribed = Prescribed(enriched, system.types) if given else None
-        self._instance, self._matrix = system.read(enriched, self._prescribed, n_jobs)
+        batch = system.columns(Batch.of(documents))
+        self._prescribed = Prescribed(batch, system.types) if given else None
+        self._instance, self._matrix = system.read(batch, self._prescribed, n_jobs)
 
     def scores(self, system: System) -> Scores:
         """What a system with other weights makes of them."""
@@ -305,20 +305,10 @@ def merge(weights: Sequence[Weights]) -> Weights:
     return Weights(roles, filled_table(distinct, sums.astype(np.float32)))
 
 
-def _longest(documents: Sequence[Document], types: Sequence[str]) -> int:
-    """The tokens of the longest training mention, at most `MOST_TOKENS`."""
-    prescribed = Prescribed(documents, types)
-    return min(MOST_TOKENS, prescribed.longest)
-
-
-def _folds(documents: Sequence[Document], count: int, seed: int) -> list[list[Document]]:
+def _folds(documents: Sequence[Document], count: int, seed: int) -> list[list[int]]:
+    """The numbers of the documents of each fold."""
     if len(documents) < 2:
         raise DataError(f"the training data hold {len(documents)} document, expected at least 2; give more")
     count = min(count, len(documents))
-    fold = deal(len(documents), count, seed).tolist()
-    return [[document for document, own in zip(documents, fold, strict=True) if own == k] for k in range(count)]
-
-
-def _split(documents: Sequence[Document], sizes: Sequence[int]) -> list[list[Document]]:
-    starts = np.cumsum([0, *sizes]).tolist()
-    return [list(documents[a:b]) for a, b in pairwise(starts)]
+    fold = deal(len(documents), count, seed)
+    return [np.flatnonzero(fold == k).tolist() for k in range(count)]

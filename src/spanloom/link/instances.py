@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spanloom.document import Batch, Document
-from spanloom.features.tokens import Int64
+from spanloom.document import Batch
+from spanloom.hashing import Int64
 from spanloom.hypergraph import Potentials
 from spanloom.link import span_features
 from spanloom.link.columns import language_ranges
@@ -48,7 +48,7 @@ class Instance(NamedTuple):
 
 @dataclass(frozen=True)
 class Reader:
-    """Turns prepared documents with their columns into instances.
+    """Turns batches with their columns into instances.
 
     Args:
         tagger: gives probabilities of spans.
@@ -65,23 +65,22 @@ class Reader:
     evidence: bool
 
     def read(
-        self, documents: Sequence[Document], potentials: Potentials | None = None,
-        given: tuple[Int64, Int64] | None = None, gold: Int64 | None = None, n_jobs: int = 1,
+        self, batch: Batch, potentials: Potentials | None = None, given: tuple[Int64, Int64] | None = None,
+        gold: Int64 | None = None, n_jobs: int = 1,
     ) -> Instance:  # fmt: skip
         """An instance.
 
         Args:
-            documents: prepared, with columns.
+            batch: with columns.
             potentials: the tagger's scores, if they are at hand.
             given: first tokens and ends of spans that must be among the proposals.
             gold: concepts that must be among their candidates.
             n_jobs: threads.
         """
-        batch = Batch.of(documents)
-        offsets, document = batch.sentences, np.repeat(np.arange(len(documents)), np.diff(batch.firsts))
+        offsets, document = batch.sentences, np.repeat(np.arange(len(batch.documents)), np.diff(batch.firsts))
         scores = self.tagger.score(batch, n_jobs) if potentials is None else potentials
         evidence = find_evidence(self.tagger, scores, offsets, self.least, self.proposer.longest, n_jobs)
-        found = self.proposer.propose(documents, offsets, evidence, given, gold)
+        found = self.proposer.propose(batch, evidence, given, gold)
         sentence = np.repeat(np.arange(len(offsets) - 1), np.diff(found.ptr))
         own = document[sentence]
         begin = offsets[sentence]
@@ -90,7 +89,7 @@ class Reader:
         known[owner[found.found.flags & (1 << NAME_CLOSE) != 0]] = 1
         candidates, nils = span_features.candidate_keys(found, own, self.proposer.memory, self.forms, self.evidence)
         data = Data(
-            offsets, document, found.runs.low, found.runs.endings, found.runs.shapes, language_ranges(documents),
+            offsets, document, found.runs.low, found.runs.endings, found.runs.shapes, language_ranges(batch),
             found.ptr, (found.first - begin).astype(np.int32), (found.end - begin).astype(np.int32), known,
             span_features.span_keys(found, own, self.evidence), nils, found.cand_ptr,
             found.found.concept, found.found.way.astype(np.uint8), candidates,
@@ -150,20 +149,18 @@ class Derivations(NamedTuple):
     counts: dict[str, int]
 
 
-def derive(
-    documents: Sequence[Document], instance: Instance, types: Sequence[str], concepts: Concepts, longest: int
-) -> Derivations:
-    """The gold derivations of prepared documents.
+def derive(batch: Batch, instance: Instance, types: Sequence[str], concepts: Concepts, longest: int) -> Derivations:
+    """The gold derivations of a batch.
 
     Of mentions that overlap the longest is kept. An entity whose concept is not among the candidates is linked to
     nothing.
     """
     data = instance.data
-    mentions = Mentions(Batch.of(documents), types)
+    mentions = Mentions(batch, types)
     labels = np.zeros(len(data.words), np.int32)
     choices = np.full(len(labels), -1, np.int32)
     number = instance.number()
-    found: list[dict[int, int]] = [{} for _ in documents]
+    found: list[dict[int, int]] = [{} for _ in batch.documents]
     counts = Counter[str](mentions=mentions.total)
     gone = list(mentions.lost)
     rows = sorted(enumerate(mentions.table.rows()), key=lambda row: row[1][2][0][0] - row[1][2][-1][1])

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.kernels import kernel, kernel_only_no_refcount
-from spanloom.link.kernels_table import ZERO, mix, weight
+from spanloom.kernels_hashing import ZERO, mix
+from spanloom.link.kernels_table import weight
 
 # groups of templates, as bits
 RECOGNITION, NORMALIZATION, JOINT, SEGMENTS, CANDIDATES, HISTORY, LANGUAGE = 1, 2, 4, 8, 16, 32, 64

@@ -7,7 +7,10 @@ import numpy as np
 from spanloom.kernels import kernel, kernel_only_no_refcount
 from spanloom.link import kernels_walk as derivation
 from spanloom.link.kernels_beam import search
+from spanloom.link.kernels_features import MOST
 from spanloom.link.kernels_table import change
+
+_KEYS = 3 * MOST  # that the steps of a derivation have each, at most
 
 
 @kernel_only_no_refcount
@@ -37,10 +40,8 @@ def _update(matrix, weights, sums, table, base, roles, keys, sign, step):
 
 
 @kernel
-def train(
-    model, data, matrix, gold, history, order, begin, step, weights, sums, work, local, width, forced, limit, margin
-):
-    """Sentences in an order, from ``begin``; stops where the table is full enough.
+def train(model, data, matrix, gold, history, order, begin, step, weights, sums, work, local, width, forced, margin):
+    """Sentences in an order, from ``begin``; stops where the table has no room for the next one.
 
     Args:
         matrix: indices, offsets and values of the features of tokens.
@@ -49,7 +50,6 @@ def train(
         step: how many sentences were seen before, in all passes.
         weights, sums: (F, R).
         forced: (T,) labels that are prescribed.
-        limit: of the table.
 
     Returns:
         How far it came in ``order``, and how many updates were made.
@@ -59,15 +59,15 @@ def train(
     labels, choices = np.empty(steps, np.int32), np.empty(steps, np.int32)
     right_labels, right_choices = np.empty(steps, np.int32), np.empty(steps, np.int32)
     roles = np.empty((2 * steps, 2), np.int64)
-    keys = np.empty(steps * 3 * 64, np.uint64)
+    keys = np.empty(steps * _KEYS, np.uint64)
     ptr, sentences, concepts = history
     updates = 0
     for place in range(begin, len(order)):
-        if model.table.used[0] > limit:
-            return place, updates
         n = order[place]
         base = data.offsets[n]
         length = data.offsets[n + 1] - base
+        if model.table.used[0] + 2 * _KEYS * (length + 1) > len(model.table.keys):
+            return place, updates
         step += 1
         document = data.document[n]
         for j in range(ptr[document], ptr[document + 1]):

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.kernels import kernel_only_no_refcount
+from spanloom.kernels_hashing import ZERO, mix
 from spanloom.link import kernels_features as features
 from spanloom.link.kernels_states import close, copy
-from spanloom.link.kernels_table import ZERO, Table, mix
+from spanloom.link.kernels_table import Table
 
 
 class Model(NamedTuple):

@@ -10,17 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.features import Sparse
+from spanloom.hashing import Slots
 from spanloom.learn import check_weights
 from spanloom.link import kernels_perceptron as kernels
 from spanloom.link import kernels_shared as shared
 from spanloom.link.kernels_beam import FREE
 from spanloom.link.kernels_features import MOST, WIDTH, Data, Forms
-from spanloom.link.kernels_table import Table, enter
+from spanloom.link.kernels_table import Table
 
 Singles = NDArray[np.float32]
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
-_FILLING = 0.5  # of the table
 
 
 class Gold(NamedTuple):
@@ -151,7 +151,7 @@ def perceptron(
     arrays = (matrix.indices, matrix.offsets, values)
     weights = np.zeros((len(group_sizes), search.roles), np.float32)
     sums = np.zeros(weights.shape)
-    table = new_table(1 << 16)
+    table = new_table(1 << 15)
     work = search.workspace(data)
     local = np.zeros((len(work.parent), search.roles), np.float32)
     prescribed = np.full(len(gold.labels), FREE, np.int32) if forced is None else forced
@@ -164,7 +164,7 @@ def perceptron(
         while True:
             reached, changed = kernels.train(
                 search.model(table), data, arrays, gold, history, order, at, steps, weights, sums, work, local,
-                search.width, prescribed, int(len(table.keys) * _FILLING) - 4096, margin,
+                search.width, prescribed, margin,
             )  # fmt: skip
             steps += reached - at
             at, updates = reached, updates + changed
@@ -178,28 +178,32 @@ def perceptron(
             break
 
 
-def new_table(size: int, learning: bool = True) -> Table:
-    """An empty table; the size is a power of two."""
-    sums = np.zeros(size if learning else 0)
-    return Table(np.zeros(size, np.uint64), np.zeros(size, np.float32), sums, np.zeros(1, np.int64))
+def new_table(room: int) -> Table:
+    """An empty table to learn in, with room for so many keys."""
+    return _table(np.zeros(0, np.uint64), np.zeros(0, np.float32), np.zeros(0), room)
 
 
 def grown(table: Table) -> Table:
-    """The same in twice the space."""
-    larger = new_table(2 * len(table.keys))
-    enter(larger, table.keys, table.weights, table.sums)
-    return larger
+    """The same with twice the room."""
+    used = int(table.used[0])
+    return _table(table.keys[:used], table.weights[:used], table.sums[:used], 2 * len(table.keys))
 
 
 def averaged(table: Table, steps: int) -> Table:
     """The mean of the weights over all steps, without those that are 0."""
     weights = (table.weights - table.sums / steps).astype(np.float32)
-    keep = (table.keys != 0) & (weights != 0)
+    keep = weights != 0
     return filled_table(table.keys[keep], weights[keep])
 
 
 def filled_table(keys: NDArray[np.uint64], weights: Singles) -> Table:
-    """A table to look up weights in."""
-    table = new_table(max(256, 1 << int(len(keys) / _FILLING).bit_length()), learning=False)
-    enter(table, keys, weights, np.zeros(0))
-    return table
+    """A table to look up the weights of distinct keys in."""
+    return Table(*Slots.numbering(keys), keys, weights, np.zeros(0), np.array([len(keys)]))
+
+
+def _table(keys: NDArray[np.uint64], weights: Singles, sums: NDArray[np.float64], room: int) -> Table:
+    more = room - len(keys)
+    return Table(
+        *Slots.numbering(keys, room), np.append(keys, np.zeros(more, np.uint64)),
+        np.append(weights, np.zeros(more, np.float32)), np.append(sums, np.zeros(more)), np.array([len(keys)]),
+    )  # fmt: skip

@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document, align
-from spanloom.link.runs import CLOSE, DEGREES, LOOSE, Int64, document_runs, text_runs
+from spanloom.hashing import Int64
+from spanloom.link.runs import CLOSE, DEGREES, LOOSE, text_runs
+from spanloom.link.runs import runs as token_runs
 from spanloom.vocabulary.key_table import KeyTable
 from spanloom.vocabulary.memory import known
 from spanloom.vocabulary.store import Vocabulary
@@ -128,10 +130,10 @@ class Memory:
     prior: NDArray[np.int32]
 
     @classmethod
-    def build(cls, documents: Sequence[Document], types: Sequence[str], concepts: Concepts) -> Memory:
-        """From the mentions of prepared documents; discontiguous ones, and those that cut a token, are left out."""
-        runs, (first, end, numbers) = document_runs(documents), _mentions(documents, types, concepts)
-        spans = all_runs(documents, LONGEST_NAME)
+    def build(cls, batch: Batch, types: Sequence[str], concepts: Concepts) -> Memory:
+        """From the mentions of a batch; discontiguous ones, and those that cut a token, are left out."""
+        runs, (first, end, numbers) = token_runs(batch.words), _mentions(batch, types, concepts)
+        spans = all_runs(batch, LONGEST_NAME)
         tables, occurrences = [], []
         for degree in range(DEGREES):
             table = KeyTable.build(runs.keys(degree, first, end), numbers)
@@ -149,9 +151,9 @@ class Memory:
         return sums
 
 
-def all_runs(documents: Sequence[Document], longest: int) -> tuple[Int64, Int64]:
-    """First token and end of all runs of up to so many tokens within sentences, counted over all documents."""
-    bounds = Batch.of(documents).sentences
+def all_runs(batch: Batch, longest: int) -> tuple[Int64, Int64]:
+    """First token and end of all runs of up to so many tokens within the sentences of a batch."""
+    bounds = batch.sentences
     limit = np.repeat(bounds[1:], np.diff(bounds))
     starts = np.arange(len(limit))
     found = [starts[starts + size <= limit] for size in range(1, longest + 1)]
@@ -161,15 +163,12 @@ def all_runs(documents: Sequence[Document], longest: int) -> tuple[Int64, Int64]
     return first[order], (first + sizes)[order]
 
 
-def _mentions(
-    documents: Sequence[Document], types: Sequence[str], concepts: Concepts
-) -> tuple[Int64, Int64, NDArray[np.int32]]:
-    rows, base = [], 0
-    for document in documents:
+def _mentions(batch: Batch, types: Sequence[str], concepts: Concepts) -> tuple[Int64, Int64, NDArray[np.int32]]:
+    rows = []
+    for base, document in zip(batch.starts.tolist(), batch.documents, strict=False):
         wanted = [mention for mention in document.mentions if mention.type in types]
         for mention, ranges, _ in align(document, wanted):
             if ranges is not None and len(ranges) == 1:
                 rows.append((base + ranges[0].first, base + ranges[0].end, concepts.number(mention.concepts)))
-        base += document.token_count
     table = np.array(rows, np.int64).reshape(-1, 3)
     return table[:, 0], table[:, 1], table[:, 2].astype(np.int32)

@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.document import Document
+from spanloom.document import Batch
+from spanloom.hashing import Int64, UInt64
 from spanloom.link.evidence import Evidence
 from spanloom.link.names import LONGEST_NAME, Memory, Names, all_runs
-from spanloom.link.runs import CLOSE, EXACT, LOOSE, Int64, Runs, UInt64, document_runs, text_runs
+from spanloom.link.runs import CLOSE, EXACT, LOOSE, Runs, text_runs
+from spanloom.link.runs import runs as token_runs
 from spanloom.link.short_forms import UNDEFINED, ShortForms, find_short_forms
 from spanloom.text.abbreviations import abbreviations, expand
 from spanloom.vocabulary.candidates import CandidateFinder
@@ -101,23 +103,21 @@ class Proposer:
     types: int
 
     def propose(
-        self, documents: Sequence[Document], offsets: Int64, evidence: Evidence,
-        given: tuple[Int64, Int64] | None = None, gold: Int64 | None = None,
-    ) -> Proposals:  # fmt: skip
-        """The spans of prepared documents.
+        self, batch: Batch, evidence: Evidence, given: tuple[Int64, Int64] | None = None, gold: Int64 | None = None
+    ) -> Proposals:
+        """The spans of a batch.
 
         Args:
-            documents: prepared.
-            offsets: (N + 1,) first token of each of their sentences.
-            evidence: of the same documents.
+            batch: N sentences.
+            evidence: of the same batch.
             given: first tokens and ends of further spans.
             gold: (S,) for each of them a concept that must be among its candidates, NIL for none.
         """
-        runs = document_runs(documents)
-        forms = find_short_forms(documents, offsets, evidence, self.types)
-        first, end, probability, long, likely = self._spans(documents, runs, offsets, evidence, forms, given)
+        runs, offsets = token_runs(batch.words), batch.sentences
+        forms = find_short_forms(batch, evidence, self.types)
+        first, end, probability, long, likely = self._spans(batch, runs, evidence, forms, given)
         exact, close, loose = (runs.keys(degree, first, end) for degree in (EXACT, CLOSE, LOOSE))
-        texts, longs = _texts(documents, first, end)
+        texts, longs = _texts(batch, first, end)
         if self.finder.method == "edit":  # equation 2 finds the candidates of all mentions, of known names too
             likely[:] = True
         found, which = self._found(texts, longs, (exact, close, loose), likely)
@@ -138,11 +138,10 @@ class Proposer:
         )  # fmt: skip
 
     def _spans(
-        self, documents: Sequence[Document], runs: Runs, offsets: Int64, evidence: Evidence, forms: ShortForms,
-        given: tuple[Int64, Int64] | None,
+        self, batch: Batch, runs: Runs, evidence: Evidence, forms: ShortForms, given: tuple[Int64, Int64] | None
     ) -> tuple[Int64, Int64, NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:  # fmt: skip
         """First tokens, ends, probabilities, those of long forms, and which of them similar names are searched for."""
-        first, end = all_runs(documents, min(self.longest, LONGEST_NAME))
+        first, end = all_runs(batch, min(self.longest, LONGEST_NAME))
         hit = np.zeros(len(first), bool)
         for degree, tables in (
             (EXACT, (self.memory.concepts[EXACT],)),
@@ -151,7 +150,7 @@ class Proposer:
             keys = runs.keys(degree, first, end)
             for table in tables:
                 hit |= table.find(keys) >= 0
-        begin = offsets[evidence.sentence]
+        begin = batch.sentences[evidence.sentence]
         more = (np.zeros(0, np.int64), np.zeros(0, np.int64)) if given is None else given
         width = max(self.longest, *(int((b - a).max(initial=0)) for a, b in (more, forms[:2]))) + 1
         own = (begin + evidence.first) * width + evidence.end - evidence.first
@@ -328,21 +327,17 @@ def _fields(found: Sequence[Found]) -> list[list[NDArray[Any]]]:
     return [[entry[i] for entry in found] for i in range(len(_NONE))]
 
 
-def _texts(documents: Sequence[Document], first: Int64, end: Int64) -> tuple[list[str], list[str | None]]:
+def _texts(batch: Batch, first: Int64, end: Int64) -> tuple[list[str], list[str | None]]:
     """The text of each span, and the same with its abbreviations written out, if it has any."""
     texts: list[str] = []
     longs: list[str | None] = []
-    base = at = 0
-    starts, ends = first.tolist(), end.tolist()
-    for document in documents:
-        if document.tokens is None:
-            continue
-        tokens = document.tokens.tolist()
-        defined = abbreviations(document)
-        while at < len(starts) and starts[at] < base + len(tokens):
-            text = document.text[tokens[starts[at] - base][0] : tokens[ends[at] - base - 1][1]]
-            texts.append(text)
-            longs.append(expand(text, defined))
-            at += 1
-        base += len(tokens)
+    owners = batch.owners[first]
+    starts, ends = batch.tokens[first, 0], batch.tokens[end - 1, 1]
+    for number, document in enumerate(batch.documents):
+        rows = slice(*np.searchsorted(owners, [number, number + 1]).tolist())
+        if rows.start < rows.stop:
+            defined = abbreviations(document)
+            own = [document.text[a:b] for a, b in zip(starts[rows].tolist(), ends[rows].tolist(), strict=True)]
+            texts += own
+            longs += [expand(text, defined) for text in own]
     return texts, longs

@@ -15,16 +15,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.document import Document
-from spanloom.features.tokens import hash_values
+from spanloom.hashing import Int64, UInt64, hash_values
+from spanloom.kernels_hashing import MULTIPLIER
 from spanloom.text import tokenize
 from spanloom.vocabulary.folding import fold_word, numbered, prefix_sums
 
-UInt64 = NDArray[np.uint64]
-Int64 = NDArray[np.int64]
 EXACT, CLOSE, LOOSE = range(3)
 DEGREES = 3
-_ODD = 0x9E3779B97F4A7C15
+_ODD = int(MULTIPLIER)
 _INVERSE = pow(_ODD, -1, 1 << 64)
 
 
@@ -82,11 +80,6 @@ def runs(words: Sequence[str]) -> Runs:
     sums = np.stack([prefix_sums(values) for values in (exact[ids] * powers[:-1], folded[0][ids], folded[1][ids])])
     solid = np.array([bool(text) for text in columns[1]], bool)
     return Runs(sums, _powers(_INVERSE, len(words)), solid[ids], low[ids], endings[ids], shapes[ids])
-
-
-def document_runs(documents: Sequence[Document]) -> Runs:
-    """The runs of the tokens of prepared documents, one after the other."""
-    return runs(list(chain.from_iterable(document.words for document in documents)))
 
 
 def text_runs(texts: Sequence[str]) -> tuple[Runs, Int64, Int64]:

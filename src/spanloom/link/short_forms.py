@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.document import Document
-from spanloom.features.tokens import Int64
+from spanloom.document import Batch, Document
+from spanloom.hashing import Int64
 from spanloom.link.evidence import Evidence
 from spanloom.text.abbreviations import find_abbreviations
 
@@ -30,24 +30,22 @@ class ShortForms(NamedTuple):
     probability: NDArray[np.float64]
 
 
-def find_short_forms(documents: Sequence[Document], offsets: Int64, evidence: Evidence, types: int) -> ShortForms:
-    """The short forms that prepared documents define, wherever they stand, each once.
+def find_short_forms(batch: Batch, evidence: Evidence, types: int) -> ShortForms:
+    """The short forms that documents define, wherever they stand, each once.
 
     Args:
-        documents: prepared.
-        offsets: (N + 1,) first token of each of their sentences.
-        evidence: of the same documents.
+        batch: of the documents.
+        evidence: of the same batch.
         types: K.
     """
-    begin = offsets[evidence.sentence]
+    begin = batch.sentences[evidence.sentence]
     by_end: dict[int, list[tuple[int, int, float]]] = {}
     columns = (begin + evidence.first, begin + evidence.end, evidence.kind, evidence.probability)
     for first, end, kind, probability in zip(*(column.tolist() for column in columns), strict=True):
         by_end.setdefault(end, []).append((first, kind, probability))
-    limits = set(offsets.tolist())
+    limits = set(batch.sentences.tolist())
     found: dict[tuple[int, int], NDArray[np.float64]] = {}
-    base = 0
-    for document in documents:
+    for base, document in zip(batch.starts.tolist(), batch.documents, strict=False):
         for (first, end), longs in _of_document(document):
             if any(base + at in limits for at in range(first + 1, end)):
                 continue  # it crosses a sentence
@@ -55,7 +53,6 @@ def find_short_forms(documents: Sequence[Document], offsets: Int64, evidence: Ev
             for _, stop in longs:
                 for _, kind, probability in by_end.get(base + stop, ()):
                     row[kind] = max(row[kind], probability)
-        base += document.token_count
     pairs = np.array(list(found), np.int64).reshape(-1, 2)
     return ShortForms(pairs[:, 0], pairs[:, 1], np.array(list(found.values())).reshape(-1, types))
 

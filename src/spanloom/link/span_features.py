@@ -10,12 +10,12 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.link.hashing import UInt64, buckets, mixed
+from spanloom.hashing import Int64, UInt64, mixed
 from spanloom.link.kernels_features import Forms
 from spanloom.link.kernels_spans import rivals
 from spanloom.link.names import Memory
 from spanloom.link.proposals import NAME_CLOSE, Proposals
-from spanloom.link.runs import CLOSE, Int64
+from spanloom.link.runs import CLOSE
 
 _LOGITS = tuple(np.arange(-4.4, 7.0, 0.7).tolist())
 _COARSE = (0.001, 0.05, 0.2, 0.5, 0.8, 0.95)
@@ -139,6 +139,15 @@ def candidate_keys(
         columns += [mixed(51, coarse[owner], way), mixed(52, coarse[owner], similar, np.minimum(rank, 3))]
         nils += [mixed(71, coarse, top), mixed(72, coarse, best)]
     return rows(*columns), rows(*nils)
+
+
+def buckets(values: NDArray[np.generic], edges: tuple[float, ...]) -> Int64:
+    """(N,) how many of the ascending edges each value reaches.
+
+    >>> buckets(np.array([0, 1, 5]), (1, 2)).tolist()
+    [0, 1, 2]
+    """
+    return np.searchsorted(np.array(edges), values, side="right").astype(np.int64)
 
 
 def levels(probability: NDArray[np.float64]) -> Int64:

@@ -1,4 +1,4 @@
-"""The immutable part of a linker: it reads prepared documents, searches, and writes what it finds."""
+"""The immutable part of a linker: it reads batches of prepared documents, searches, and writes what it finds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from spanloom.document import Batch, Document, Mention, align
 from spanloom.features import Sparse
-from spanloom.features.tokens import Int64
+from spanloom.hashing import Int64
 from spanloom.link import kernels_beam as beam
 from spanloom.link import kernels_perceptron as kernels
 from spanloom.link.biases import Decoded, Wanted
@@ -25,7 +25,7 @@ from spanloom.scoring import Weights as RoleWeights
 from spanloom.scoring import role_scores
 from spanloom.structures import MentionTable
 from spanloom.structures.base import no_heads
-from spanloom.tag.filling import Filler, fill
+from spanloom.tag.filling import Filler, fill_batch
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,10 @@ class System:
     bias: float = 0.0
     pos: Filler | None = None
 
-    def columns(self, documents: Sequence[Document], n_jobs: int = 1) -> list[Document]:
-        """Prepared documents with the columns that the features need."""
+    def columns(self, batch: Batch, n_jobs: int = 1) -> Batch:
+        """A batch with the columns that the features need."""
         common = self.concepts.common_words if COMMON in self.reader.tagger.scorer.needs else None
-        return with_columns(fill(documents, self.pos, n_jobs), self.names, self.language, common)
+        return with_columns(fill_batch(batch, self.pos, n_jobs), self.names, self.language, common)
 
     def link(self, documents: Sequence[Document], given: bool, n_jobs: int) -> Iterator[Document]:
         """Prepared documents with the mentions that are found, in place of their own.
@@ -67,26 +67,24 @@ class System:
             given: whether their own mentions are linked instead, and none is looked for.
             n_jobs: threads; the result does not depend on it.
         """
-        enriched = self.columns(documents, n_jobs)
-        prescribed = Prescribed(enriched, self.types) if given else None
-        instance, matrix = self.read(enriched, prescribed, n_jobs)
+        batch = Batch.of(documents)
+        prescribed = Prescribed(batch, self.types) if given else None
+        instance, matrix = self.read(self.columns(batch, n_jobs), prescribed, n_jobs)
         labels, choices = self.decode(instance, matrix, prescribed, n_jobs)
         found = self.segments(instance, labels, choices)
         if prescribed is None:
-            yield from self._placed(Batch.of(documents), found)
+            yield from self._placed(batch, found)
         else:
-            yield from prescribed.linked(documents, found, self.concepts)
+            yield from prescribed.linked(found, self.concepts)
 
-    def read(
-        self, documents: Sequence[Document], prescribed: Prescribed | None, n_jobs: int
-    ) -> tuple[Instance, Sparse]:
-        """The instance of prepared documents with columns, and the features of their tokens."""
+    def read(self, batch: Batch, prescribed: Prescribed | None, n_jobs: int) -> tuple[Instance, Sparse]:
+        """The instance of a batch with columns, and the features of its tokens."""
         tagger = self.reader.tagger
-        matrix = tagger.scorer.matrix(Batch.of(documents), n_jobs)
+        matrix = tagger.scorer.matrix(batch, n_jobs)
         with threads(n_jobs) as run:
             potentials = role_scores(matrix, tagger.scorer.weights, run=run)
         spans = None if prescribed is None else prescribed.spans
-        return self.reader.read(documents, potentials, spans, n_jobs=n_jobs), matrix
+        return self.reader.read(batch, potentials, spans, n_jobs=n_jobs), matrix
 
     def decode(
         self, instance: Instance, matrix: Sparse, prescribed: Prescribed | None = None, n_jobs: int = 1,
@@ -152,17 +150,17 @@ class Prescribed:
     overlap are none of it; they keep the concepts that they have.
     """
 
-    def __init__(self, documents: Sequence[Document], types: Sequence[str]) -> None:
+    def __init__(self, batch: Batch, types: Sequence[str]) -> None:
+        self._batch = batch
         number = {name: kind for kind, name in enumerate(types)}
         self._places: dict[tuple[int, int], tuple[int, Mention]] = {}
-        rows, base = [], 0
-        for at, document in enumerate(documents):
+        rows, starts = [], batch.starts.tolist()
+        for at, document in enumerate(batch.documents):
             known = [mention for mention in document.mentions if mention.type in number]
             for mention, ranges, sentence in align(document, known):
                 if ranges is not None and len(ranges) == 1 and sentence >= 0:
-                    rows.append((base + ranges[0].first, base + ranges[0].end, at, mention))
-            base += document.token_count
-        self.labels = np.zeros(base, np.int32)
+                    rows.append((starts[at] + ranges[0].first, starts[at] + ranges[0].end, at, mention))
+        self.labels = np.zeros(len(batch.tokens), np.int32)
         for first, end, at, mention in sorted(rows, key=lambda row: row[0] - row[1]):
             if not self.labels[first:end].any():
                 kind = number[mention.type]
@@ -177,14 +175,12 @@ class Prescribed:
         mentions = (self._places[place][1] for place in zip(*(part.tolist() for part in self.spans), strict=True))
         return np.array([concepts.number(mention.concepts) for mention in mentions], np.int64)
 
-    def linked(
-        self, documents: Sequence[Document], found: list[tuple[int, int, int, int]], concepts: Concepts
-    ) -> Iterator[Document]:
+    def linked(self, found: list[tuple[int, int, int, int]], concepts: Concepts) -> Iterator[Document]:
         """The documents with their own mentions, linked."""
         changed: dict[tuple[int, Mention], tuple[str, ...]] = {}
         for first, end, _, concept in found:
             changed[self._places[first, end]] = concepts.identifiers(concept)
-        for at, document in enumerate(documents):
+        for at, document in enumerate(self._batch.documents):
             mentions = [
                 mention.replace(concepts=changed[at, mention]) if (at, mention) in changed else mention
                 for mention in document.mentions

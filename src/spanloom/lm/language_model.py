@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document, batches
 from spanloom.errors import DataError, ModelError, UsageError
-from spanloom.features.tokens import flatten, hash_values, intern
+from spanloom.features.tokens import flatten
+from spanloom.hashing import hash_values, intern
 from spanloom.lm import arpa
 from spanloom.lm import kernels_language as kernels
 from spanloom.lm.kernels_language import END, START, UNKNOWN, Ints, Level, Singles
