@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from common import Result, Seconds, median, one_core, options, say, timed
-from spanloom.document import Document
+from spanloom.document import Batch, Document
 from spanloom.formats import read
 from spanloom.text import prepare
 from spanloom.text.abbreviations import abbreviations, expand
 from spanloom.vocabulary import Vocabulary, read_vocabulary
 from spanloom.vocabulary.candidates import CandidateFinder, Candidates
-from spanloom.vocabulary.folded_names import CLOSE, LOOSE, FoldedNames
+from spanloom.vocabulary.folding import CLOSE, LOOSE
 from spanloom.vocabulary.memory import Memory
+from spanloom.vocabulary.runs import runs
 
 AT = (1, 5, 10, 20)
 RECALL, MILLISECONDS, OPEN = 90.0, 1.0, 1.0  # targets
@@ -110,14 +111,15 @@ def costs(result: Result, vocabulary: Vocabulary, folder: Path, chosen: argparse
     arrays = finder.arrays()
     build = median(timed(lambda: CandidateFinder(vocabulary))[0] for _ in range(chosen.repeats))
     opened = median(timed(lambda: CandidateFinder.from_arrays(vocabulary, arrays))[0] for _ in range(chosen.repeats))
-    documents = [prepare(document) for document in read(folder / CORPORA["BC5CDR"][1], format="bioc")]
-    tokens = sum(0 if document.tokens is None else len(document.tokens) for document in documents)
-    names = FoldedNames(vocabulary.names)
+    batch = Batch.of([prepare(document) for document in read(folder / CORPORA["BC5CDR"][1], format="bioc")])
+    tokens = len(batch.tokens)
+    spans = finder.lexicon.spans
     rows = [["build the index", build.wall, ""], ["from saved arrays", opened.wall, ""]]
     for label, degree in (("closely", CLOSE), ("loosely", LOOSE)):
-        names.spans(documents[:1], LONGEST, degree)
+        spans(runs(batch.words), batch.sentences, LONGEST, degree)
         took: Seconds = median(
-            timed(lambda degree=degree: names.spans(documents, LONGEST, degree))[0] for _ in range(chosen.repeats)
+            timed(lambda degree=degree: spans(runs(batch.words), batch.sentences, LONGEST, degree))[0]
+            for _ in range(chosen.repeats)
         )
         rows.append([f"all spans of up to {LONGEST} tokens, folded {label}", took.wall, tokens / took.cpu])
     result.table(

@@ -207,20 +207,25 @@ def test_saved_and_loaded(linker: Linker, dev: list[Document], tmp_path: Path) -
 
 @pytest.mark.parametrize(
     ("name", "change"),
-    [("preferred", lambda values: values[::-1].copy()), ("close", lambda values: values * 0 - 1)],
+    [
+        ("memory.concept", lambda values: values + 1000),
+        ("memory.concept", lambda values: values - 5),
+        ("memory.counts", lambda values: values[:-1]),
+        ("memory.exact", lambda values: values[:-1]),
+        ("memory.occurrences.close", lambda values: values[:-1]),
+        ("finder.lexicon.close", lambda values: values[:-1]),
+    ],
 )
-def test_names_that_are_not_those_of_the_vocabulary_are_refused(
-    linker: Linker, tmp_path: Path, name: str, change: Callable[[Any], Any]
-) -> None:
+def test_a_damaged_lexicon_is_refused(linker: Linker, tmp_path: Path, name: str, change: Callable[[Any], Any]) -> None:
     linker.save(tmp_path / "model")
     arrays = load_file(tmp_path / "model" / "weights.safetensors")
-    arrays[f"names.{name}.values"] = change(arrays[f"names.{name}.values"])
+    arrays[name] = change(arrays[name])
     data = save(arrays)
     (tmp_path / "model" / "weights.safetensors").write_bytes(data)
     description = json.loads((tmp_path / "model" / "model.json").read_text())
     description |= {"sha256": hashlib.sha256(data).hexdigest()}
     (tmp_path / "model" / "model.json").write_text(json.dumps(description))
-    with pytest.raises(ModelError, match="names"):
+    with pytest.raises(ModelError, match="damaged"):
         load(tmp_path / "model")
 
 

@@ -11,9 +11,8 @@ from spanloom.link.chain import fit_chain
 from spanloom.link.columns import with_columns
 from spanloom.link.evidence import Evidence, find_evidence
 from spanloom.link.kernels_spans import rivals
-from spanloom.link.names import NIL, Concepts, Memory, Names, all_runs, find_combinations
+from spanloom.link.names import NIL, Concepts, Memory, find_combinations
 from spanloom.link.proposals import MEMORY_EXACT, NAME_CLOSE, SIMILAR, Proposer
-from spanloom.link.runs import CLOSE, EXACT, text_runs
 from spanloom.link.short_forms import find_short_forms
 from spanloom.link.span_features import elsewhere, levels, supporters
 from spanloom.lm.language_model import LanguageModel
@@ -22,6 +21,9 @@ from spanloom.text import prepare
 from spanloom.vocabulary import Concept
 from spanloom.vocabulary import memory as remembered
 from spanloom.vocabulary.candidates import CandidateFinder
+from spanloom.vocabulary.folding import CLOSE, EXACT
+from spanloom.vocabulary.lexicon import lexicon_of
+from spanloom.vocabulary.runs import all_runs, text_runs
 from spanloom.vocabulary.store import Vocabulary
 
 
@@ -80,22 +82,23 @@ def test_memory_counts_mentions_and_occurrences(documents: list[Document], vocab
     assert [concepts.number(ids) for ids in (["C:3", "C:1"], ["C:1", "C:2"], ["C:9"], [])] == [4, 0, NIL, NIL]
     memory = Memory.build(Batch.of(documents), ["D"], concepts)
     runs, first, end = text_runs(["nausea", "Heart attacks", "nausea and nephropathy", "heart"])
-    close, table = runs.keys(CLOSE, first, end), memory.concepts[CLOSE]
+    close, table = runs.keys(CLOSE, first, end), memory.lexicon.concepts[CLOSE]
     place = table.find(close)
     assert [table.values[table.ptr[p]] for p in place[:3]] == [2, NIL, 4] and place[3] < 0
-    assert memory.mentions(CLOSE)[place[:3]].tolist() == [1, 1, 1]
-    assert memory.occurrences[CLOSE][place[:3]].tolist() == [2, 2, 1]
-    exact = memory.concepts[EXACT].find(runs.keys(EXACT, first, end))
+    mentions, occurrences = memory.asked(CLOSE, close)
+    assert mentions.tolist() == [1, 1, 1, 0] and occurrences.tolist() == [2, 2, 1, 0]
+    assert memory.nil_share(close).tolist() == [0, 1, 0, 0]
+    exact = memory.lexicon.concepts[EXACT].find(runs.keys(EXACT, first, end))
     assert (exact >= 0).tolist() == [True, False, False, False]  # as written, but at the sentence's beginning
     assert memory.prior.tolist() == [0, 0, 1, 0, 1]
 
 
 def test_dictionary_column_takes_the_longest_name(vocabulary: Vocabulary) -> None:
     document = prepare(Document("Severe heart disease and a heart attack: nauseas."))
-    own = with_columns(Batch.of([document]), Names.build(vocabulary), None)
+    own = with_columns(Batch.of([document]), lexicon_of(vocabulary), None)
     assert own.columns["dictionary"] == ["O", "B", "I", "O", "O", "B", "I", "O", "B", "O"]
     model = LanguageModel.train([document])
-    own = with_columns(Batch.of([document]), Names.build(vocabulary), model)
+    own = with_columns(Batch.of([document]), lexicon_of(vocabulary), model)
     assert set(own.columns) == {"dictionary", "bigram", "trigram"} and len(own.columns["bigram"]) == 10
 
 
@@ -104,7 +107,7 @@ def test_common_words_end_many_names() -> None:
     concepts = Concepts(Vocabulary.build([Concept(f"C:{n}", name) for n, name in enumerate(names)]))
     assert concepts.common_words == {"diseases"}  # a letter is no word, and a single name makes nothing common
     document = prepare(Document("Rare diseases. Nausea"))
-    own = with_columns(Batch.of([document]), Names.build(concepts.vocabulary), None, concepts.common_words)
+    own = with_columns(Batch.of([document]), lexicon_of(concepts.vocabulary), None, concepts.common_words)
     assert own.columns["common"] == ["no", "yes", "no", "no"]
 
 
@@ -114,7 +117,7 @@ def test_training_may_add_the_concept_of_a_mention(
 ) -> None:
     concepts = Concepts(vocabulary)
     finder = CandidateFinder(vocabulary, remembered.Memory.build([], vocabulary), k=1, method=method)
-    proposer = Proposer(Names.build(vocabulary), Memory.build(Batch.of([]), ["D"], concepts), finder, 1, 5, 1)
+    proposer = Proposer(Memory.build(Batch.of([]), ["D"], concepts), finder, 1, 5, 1)
     tagger = fit_chain(Batch.of(documents), ("D",), FeatureSet(["bias"]), 0, 1).tagger
     batch = Batch.of(documents)
     potentials, offsets = tagger.score(batch), batch.sentences
@@ -139,7 +142,7 @@ def test_a_name_of_many_concepts_that_one_prefers(documents: list[Document]) -> 
     vocabulary = Vocabulary.build(named)
     concepts = Concepts(vocabulary)
     finder = CandidateFinder(vocabulary, remembered.Memory.build([], vocabulary), k=1, method="edit")
-    proposer = Proposer(Names.build(vocabulary), Memory.build(Batch.of([]), ["D"], concepts), finder, 1, 5, 1)
+    proposer = Proposer(Memory.build(Batch.of([]), ["D"], concepts), finder, 1, 5, 1)
     tagger = fit_chain(Batch.of(documents), ("D",), FeatureSet(["bias"]), 0, 1).tagger
     batch = Batch.of(documents)
     potentials, offsets = tagger.score(batch), batch.sentences
@@ -151,7 +154,7 @@ def test_a_name_of_many_concepts_that_one_prefers(documents: list[Document]) -> 
 def test_candidates_and_how_they_were_found(documents: list[Document], vocabulary: Vocabulary) -> None:
     concepts = Concepts(vocabulary, find_combinations(documents, ["D"], vocabulary))
     finder = CandidateFinder(vocabulary, remembered.Memory.build(documents, vocabulary, ["D"]), k=3)
-    proposer = Proposer(Names.build(vocabulary), Memory.build(Batch.of(documents), ["D"], concepts), finder, 3, 5, 1)
+    proposer = Proposer(Memory.build(Batch.of(documents), ["D"], concepts), finder, 3, 5, 1)
     text = "Myocardial infarction (MI) is no nausea. MI and kidney diseasess."
     document = prepare(Document(text))
     tagger = fit_chain(Batch.of(documents), ("D",), FeatureSet(["bias"]), 0, 1).tagger

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spanloom.document import Document
-from spanloom.errors import DataError, ModelError, UsageError
-from spanloom.text import prepare
+from spanloom.errors import ModelError, UsageError
 from spanloom.vocabulary import Concept, Vocabulary
 from spanloom.vocabulary import kernels_candidates as kernels
 from spanloom.vocabulary.candidates import EDIT, EXACT, FOLDED, LOOSELY, MEMORY, TRIGRAM, CandidateFinder, Candidates
 from spanloom.vocabulary.cosine import WORD, CosineIndex, Weights
 from spanloom.vocabulary.edit import EditSearch
-from spanloom.vocabulary.folded_names import CLOSE, LOOSE, FoldedNames
-from spanloom.vocabulary.folding import fold_text, fold_word, pieces
+from spanloom.vocabulary.folding import CLOSE, LOOSE, fold_text, fold_word, pieces, sums_of_words
 from spanloom.vocabulary.joining import Found, join
+from spanloom.vocabulary.lexicon import Lexicon, lexicon_of
 from spanloom.vocabulary.memory import Memory
+from spanloom.vocabulary.runs import runs
 
 CONCEPTS = [
     Concept("MESH:D007674", "Kidney Diseases", ("Disease, Kidney", "Nephropathy")),
@@ -199,32 +199,37 @@ def test_join(ways: list[list[tuple[int, int, int, int, int]]], k: int) -> None:
 @settings(max_examples=40, deadline=None)
 @given(sentences=st.lists(texts, max_size=4), longest=st.integers(1, 5))
 def test_spans_are_all_runs_that_fold_like_names(degree: int, sentences: list[str], longest: int) -> None:
-    names = FoldedNames(VOCABULARY.names)
+    names = lexicon_of(VOCABULARY)
     words = [sentence.split() for sentence in sentences]
     bounds = np.cumsum([0, *map(len, words)])
-    text = " ".join(word for sentence in words for word in sentence)
-    document = prepare(Document(text))
-    document.sentences = np.stack([bounds[:-1], bounds[1:]], axis=1)
-    found = names.spans([document, document], longest, degree)
+    tokens = [word for sentence in words for word in sentence]
+    found = names.spans(runs(tokens), bounds, longest, degree)
     expected = []
-    for shift in (0, int(bounds[-1])):
-        for a, b in document.sentences.tolist():
-            for first in range(a, b):
-                for end in range(first + 1, min(first + longest, b) + 1):
-                    run = document.words[first:end]
-                    hits = names.find([" ".join(run)], degree)
-                    if len(hits.name) and fold_text(run[0]) and fold_text(run[-1]):
-                        expected.append((first + shift, end + shift, hits.name.tolist()))
+    for a, b in pairwise(bounds.tolist()):
+        for first in range(a, b):
+            for end in range(first + 1, min(first + longest, b) + 1):
+                run = tokens[first:end]
+                folded = [[part for word in run for part in fold_word(word)[degree - CLOSE]]]
+                hits = names.find(sums_of_words(folded), degree)
+                if len(hits.name) and fold_text(run[0]) and fold_text(run[-1]):
+                    expected.append((first, end, hits.name.tolist()))
     rows = zip(found.first.tolist(), found.end.tolist(), found.ptr[:-1], found.ptr[1:], strict=True)
     assert [(first, end, found.name[a:b].tolist()) for first, end, a, b in rows] == expected
 
 
-def test_spans_need_tokens_and_sentences() -> None:
-    names = FoldedNames([])
-    assert names.spans([]).first.tolist() == []
-    assert names.spans([prepare(Document("No fever."))]).first.tolist() == []
-    with pytest.raises(DataError, match="has no tokens"):
-        names.spans([Document("No fever.")])
+def test_an_empty_lexicon_finds_nothing() -> None:
+    names = Lexicon.of_names([], np.zeros(0, np.int32))
+    assert names.spans(runs([]), np.zeros(1, np.int64)).first.tolist() == []
+    assert names.spans(runs(["No", "fever"]), np.array([0, 2])).first.tolist() == []
+    assert names.find(np.array([7], np.uint64)).ptr.tolist() == [0, 0]
+
+
+def test_a_name_of_too_many_concepts_says_nothing() -> None:
+    lexicon = Lexicon.of_names(["sign"] * 9 + ["sign", "ache"], np.array([*range(9), 9, 9], np.int32))
+    assert lexicon.find(lexicon.keys[CLOSE, :1]).name.tolist() == list(range(10))
+    assert lexicon.concepts[CLOSE].find(lexicon.keys[CLOSE, -2:]).tolist() == [-1, 0]
+    first, end = lexicon.runs(runs(["ache", "sign"]), np.array([0, 2]))
+    assert (first.tolist(), end.tolist()) == ([0], [1])
 
 
 # --- the finder
@@ -311,9 +316,8 @@ def test_wrong_options(options: dict[str, object], message: str) -> None:
     [
         ("rows", lambda a: a + 100),
         ("rows", lambda a: a[::-1].copy()),
-        ("folded.close.keys", lambda a: a[::-1].copy()),
-        ("folded.close.ptr", lambda a: a + 1),
-        ("folded.loose.names", lambda a: a - 1),
+        ("lexicon.close", lambda a: a[:-1]),
+        ("lexicon.loose", lambda a: a.astype(np.int64)),
         ("cosine.codes", lambda a: a[:-1]),
         ("cosine.postings", lambda a: a + 50),
         ("cosine.postings", lambda a: a.astype(np.int64)),

@@ -7,11 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanloom.vocabulary.folding import fold_text, fold_word, pieces, text_form, text_keys, word_keys
+from spanloom.hashing import hash_text
+from spanloom.text import tokenize
+from spanloom.vocabulary.folding import CLOSE, EXACT, LOOSE, fold_text, fold_word, pieces, text_form, text_keys
+from spanloom.vocabulary.runs import runs
 
 
 def key(text: str, *, loose: bool = False) -> int:
-    return int(text_keys(pieces([text]))[int(loose), 0])
+    return int(text_keys(pieces([text]))[LOOSE if loose else CLOSE, 0])
 
 
 @pytest.mark.parametrize(
@@ -96,13 +99,27 @@ def test_order_does_not_matter(words: list[str], chance) -> None:
 @given(st.text(max_size=30))
 def test_any_text_can_be_folded(text: str) -> None:
     keys = text_keys(pieces([text, text_form(text)]))
-    expected = [sum(parts) % 2**64 for parts in zip((0, 0), *map(word_keys, text.split()), strict=True)]
-    assert keys[:, 0].tolist() == expected
+    words = [word[a:b] for word in text.split() if fold_word(word)[0] for a, b in tokenize(word)]
+    assert keys[EXACT, 0] == 0
+    for degree in (CLOSE, LOOSE):
+        folded = [part for word in words for part in fold_word(word)[degree - CLOSE]]
+        assert keys[degree, 0] == sum(map(hash_text, folded)) % 2**64
     assert fold_text(text) == [part for word in text.split() for part in fold_word(word)[0]]
 
 
+def test_a_text_has_the_key_of_the_run_of_its_tokens() -> None:
+    """Names are found in text, whatever a tokenizer makes of their words."""
+    texts = ["Chromosome 16p11.2 Deletion", "Parkinson's disease, type II", "non-Hodgkin lymphoma", "HbA1c > 6.5%"]
+    keys = text_keys(pieces(texts))
+    for column, text in enumerate(texts):
+        words = [text[start:end] for start, end in tokenize(text)]
+        end = len(words) if fold_word(words[-1])[0] else len(words) - 1
+        for degree in (CLOSE, LOOSE):
+            assert runs(words).keys(degree, np.array([0]), np.array([end])).tolist() == [keys[degree, column]]
+
+
 def test_pieces_of_no_text() -> None:
-    assert text_keys(pieces([])).shape == (2, 0)
+    assert text_keys(pieces([])).shape == (3, 0)
     empty = pieces(["", " "])
     assert empty.ptr.tolist() == [0, 0, 0]
     taken = pieces(["a b", "c", "", "b"]).take(np.array([3, 0, 2], np.int32))

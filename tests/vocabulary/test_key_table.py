@@ -56,3 +56,9 @@ def test_damaged_tables_are_refused(change: dict[str, np.ndarray]) -> None:
     assert KeyTable(**arrays).find(np.array([4], np.uint64)).tolist() == [0]
     with pytest.raises(ModelError, match="damaged"):
         KeyTable(**{**arrays, **change})
+
+
+def test_pairs_may_come_with_counts() -> None:
+    keys, values = np.array([7, 0, 5, 7, 7], np.uint64), np.array([1, 4, 2, 1, 3], np.int32)
+    table = KeyTable.build(keys, values, counts=np.array([2, 9, 1, 5, 1], np.int32))
+    assert table.keys.tolist() == [5, 7] and table.values.tolist() == [2, 1, 3] and table.counts.tolist() == [1, 7, 1]

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Batch
-from spanloom.link.names import LONGEST_NAME, Names, all_runs
-from spanloom.link.runs import CLOSE, runs
 from spanloom.lm.language_model import LanguageModel
+from spanloom.vocabulary.lexicon import Lexicon
+from spanloom.vocabulary.runs import runs
 
 DICTIONARY = "dictionary"
 COMMON = "common"
@@ -25,7 +25,7 @@ LANGUAGE_TEMPLATES = ("bigram[0..1]", "trigram[0..2]")
 
 
 def with_columns(
-    batch: Batch, names: Names, language: LanguageModel | None, common: Collection[str] | None = None
+    batch: Batch, names: Lexicon, language: LanguageModel | None, common: Collection[str] | None = None
 ) -> Batch:
     """A batch with the column ``dictionary``, and with a language model ``bigram`` and ``trigram``.
 
@@ -42,12 +42,11 @@ def with_columns(
     return batch.with_columns(columns)
 
 
-def _dictionary(batch: Batch, names: Names) -> list[str]:
-    first, end = all_runs(batch, LONGEST_NAME)
-    hit = names.close.find(runs(batch.words).keys(CLOSE, first, end)) >= 0
+def _dictionary(batch: Batch, names: Lexicon) -> list[str]:
+    first, end = names.runs(runs(batch.words), batch.sentences)
     tags = ["O"] * len(batch.tokens)
     best: dict[int, int] = {}
-    for start, stop in zip(first[hit].tolist(), end[hit].tolist(), strict=True):
+    for start, stop in zip(first.tolist(), end.tolist(), strict=True):
         best[start] = stop  # runs come in the order of their length
     reached = 0
     for start, stop in best.items():

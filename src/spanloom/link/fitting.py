@@ -19,10 +19,9 @@ from spanloom.link.columns import COMMON, DICTIONARY_TEMPLATES, LANGUAGE_TEMPLAT
 from spanloom.link.instances import Derivations, Instance, Reader, derive, join
 from spanloom.link.kernels_features import Forms
 from spanloom.link.learning import Pass, Search, Singles, Weights, filled_table, new_table, perceptron
-from spanloom.link.names import Concepts, Memory, Names, find_combinations
+from spanloom.link.names import Concepts, Memory, find_combinations
 from spanloom.link.parameters import LinkerParameters
 from spanloom.link.proposals import Proposer
-from spanloom.link.runs import text_runs
 from spanloom.link.scores import Scores, measure
 from spanloom.link.system import Prescribed, System
 from spanloom.lm.language_model import LanguageModel
@@ -30,8 +29,8 @@ from spanloom.model.resources import Sources
 from spanloom.model.training import Listener, Progress
 from spanloom.parallel import parallel_map
 from spanloom.tag.filling import Filler
-from spanloom.vocabulary import memory as remembered
 from spanloom.vocabulary.candidates import CandidateFinder
+from spanloom.vocabulary.runs import text_runs
 from spanloom.vocabulary.store import Vocabulary
 
 MOST_TOKENS = 20  # of a mention
@@ -125,7 +124,6 @@ class Fitter:
         """What is learned before the perceptron, and the training data as it sees them."""
         plan = self.plan
         self._step("vocabulary")
-        self.names = Names.build(self.vocabulary)
         combinations = find_combinations(train, self.types, self.vocabulary) if plan.chosen.composites else ()
         self.concepts = Concepts(self.vocabulary, combinations)
         self.forms = concept_forms(self.concepts)
@@ -137,14 +135,14 @@ class Fitter:
         named = self.plan.sources.features
         wanted = not isinstance(named, str) and any(f"{COMMON}[" in template for template in named)
         common = self.concepts.common_words if wanted else None
-        ordered = with_columns(ordered, self.names, self.language, common)
+        ordered = with_columns(ordered, self.finder.lexicon, self.language, common)
         features = self._features(ordered.documents)
         instance = self._jackknife(ordered, np.repeat(np.arange(len(folds)), list(map(len, folds))), features)
         self._step("tagging chain")
         chain = fit_chain(ordered, self.types, features, plan.chosen.random_state, plan.n_jobs)
         empty = Weights(np.zeros((0, search.roles), np.float32), new_table(0))
         system = System(
-            self.types, self._reader(chain, ordered), self.names, self.concepts, self.language, search, empty,
+            self.types, self._reader(chain, ordered), self.concepts, self.language, search, empty,
             pos=self.pos,
         )  # fmt: skip
         derivations = derive(ordered, instance, self.types, self.concepts, self.longest)
@@ -160,8 +158,8 @@ class Fitter:
         """The reader whose probabilities and memory come from a batch."""
         plan = self.plan
         memory = Memory.build(batch, self.types, self.concepts)
-        finder = self.finder.with_memory(remembered.Memory.build(batch.documents, self.vocabulary, self.types))
-        proposer = Proposer(self.names, memory, finder, plan.chosen.candidates, self.longest, len(self.types))
+        finder = self.finder.with_memory(memory.texts)
+        proposer = Proposer(memory, finder, plan.chosen.candidates, self.longest, len(self.types))
         return Reader(chain.tagger, proposer, self.forms, float(plan.chosen.least), plan.evidence)
 
     def _jackknife(self, everything: Batch, fold: NDArray[np.int64], features: FeatureSet) -> Instance:

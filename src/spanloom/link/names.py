@@ -11,17 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document, align
-from spanloom.hashing import Int64
-from spanloom.link.runs import CLOSE, DEGREES, LOOSE, text_runs
-from spanloom.link.runs import runs as token_runs
-from spanloom.vocabulary.key_table import KeyTable
+from spanloom.hashing import Int64, UInt64
+from spanloom.vocabulary.folding import CLOSE, DEGREES, EXACT
+from spanloom.vocabulary.lexicon import LONGEST_NAME, Lexicon
+from spanloom.vocabulary.memory import Memory as Texts
 from spanloom.vocabulary.memory import known
+from spanloom.vocabulary.runs import all_runs, runs
 from spanloom.vocabulary.store import Vocabulary
 
 Array = NDArray[np.generic]
 NIL = -1  # the concept of a mention without one
-LONGEST_NAME = 10  # tokens of a run that is looked up in the text
-_MOST = 8  # concepts that a name may stand for
 _COMMON = 0.001  # share of the names that a common word ends, and its letters, at least
 _LETTERS = 4
 
@@ -87,80 +86,71 @@ def find_combinations(
     return list(dict.fromkeys(several for several in parts if len(several) > 1))
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
-    """Runs of tokens that are names of the vocabulary.
-
-    Args:
-        close, loose: folded names and their concepts.
-        preferred: closely folded preferred names.
-    """
-
-    close: KeyTable
-    loose: KeyTable
-    preferred: KeyTable
-
-    @classmethod
-    def build(cls, vocabulary: Vocabulary) -> Names:
-        """From all names of a vocabulary."""
-        runs, first, end = text_runs(vocabulary.names)
-        concepts = vocabulary.name_concept
-        close, loose = runs.keys(CLOSE, first, end), runs.keys(LOOSE, first, end)
-        main = np.ones(len(concepts), bool)
-        main[1:] = concepts[1:] != concepts[:-1]
-        return cls(
-            KeyTable.build(close, concepts, _MOST),
-            KeyTable.build(loose, concepts, _MOST),
-            KeyTable.build(close[main], concepts[main], _MOST),
-        )
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Memory:
-    """The mentions of training, by degree of folding.
+    """The mentions of training: which words they have, and what they are linked to.
 
     Args:
-        concepts: run -> concepts of such mentions, with counts; `NIL` is one.
-        occurrences: for each key of ``concepts``, how often training has such a run, mention or not.
-        prior: (V,) how many training mentions have each concept.
+        lexicon: of runs of tokens; `NIL` is a concept here.
+        occurrences: (2, M) of each text of the lexicon, how often training has such a run, mention or not; exactly and
+            folded closely.
+        texts: as written, for the search of similar ones.
+        size: V, the number of concepts.
     """
 
-    concepts: tuple[KeyTable, ...]
-    occurrences: tuple[NDArray[np.int32], ...]
-    prior: NDArray[np.int32]
+    lexicon: Lexicon
+    occurrences: NDArray[np.int32]
+    texts: Texts
+    size: int
 
     @classmethod
     def build(cls, batch: Batch, types: Sequence[str], concepts: Concepts) -> Memory:
-        """From the mentions of a batch; discontiguous ones, and those that cut a token, are left out."""
-        runs, (first, end, numbers) = token_runs(batch.words), _mentions(batch, types, concepts)
-        spans = all_runs(batch, LONGEST_NAME)
-        tables, occurrences = [], []
-        for degree in range(DEGREES):
-            table = KeyTable.build(runs.keys(degree, first, end), numbers)
-            place = table.find(runs.keys(degree, *spans))
-            tables.append(table)
-            occurrences.append(np.bincount(place[place >= 0], minlength=len(table.keys)).astype(np.int32))
-        prior = np.bincount(numbers[numbers >= 0], minlength=len(concepts)).astype(np.int32)
-        return cls(tuple(tables), tuple(occurrences), prior)
+        """From the mentions of a batch; the lexicon leaves out discontiguous ones, and those that cut a token."""
+        tokens, (first, end, numbers) = runs(batch.words), _mentions(batch, types, concepts)
+        keys = np.stack([tokens.keys(degree, first, end) for degree in range(DEGREES)])
+        texts, counts = np.unique(np.vstack([keys, numbers.astype(np.uint64)]), axis=1, return_counts=True)
+        lexicon = Lexicon(texts[:DEGREES], texts[DEGREES].astype(np.int64).astype(np.int32), counts.astype(np.int32))
+        every = all_runs(batch, LONGEST_NAME)
+        seen = [_counted(tokens.keys(degree, *every), lexicon.keys[degree]) for degree in (EXACT, CLOSE)]
+        found = Texts.build(batch.documents, concepts.vocabulary, types)
+        return cls(lexicon, np.stack(seen), found, len(concepts))
 
-    def mentions(self, degree: int) -> Int64:
-        """(Q,) how many training mentions have each key."""
-        table = self.concepts[degree]
-        counts = np.concatenate([[0], np.cumsum(table.counts, dtype=np.int64)])
-        sums: Int64 = counts[table.ptr[1:]] - counts[table.ptr[:-1]]
-        return sums
+    @cached_property
+    def prior(self) -> NDArray[np.int32]:
+        """(V,) how many training mentions have each concept."""
+        known = (self.lexicon.keys[EXACT] != 0) & (self.lexicon.concept >= 0)
+        concept, counts = self.lexicon.concept[known], self.lexicon.counts[known]
+        return np.bincount(concept, counts, self.size).astype(np.int32)
+
+    def asked(self, degree: int, keys: UInt64) -> tuple[Int64, Int64]:
+        """How often training has runs with some keys, exactly or folded closely: as a mention, and at all."""
+        table = self.lexicon.concepts[degree]
+        place = table.find(keys)
+        mentions = np.append(np.add.reduceat(table.counts, table.ptr[:-1]) if len(table.counts) else [], 0)
+        seen = np.zeros(len(table.keys) + 1, np.int64)
+        own = table.find(self.lexicon.keys[degree])
+        seen[own[own >= 0]] = self.occurrences[degree, own >= 0]
+        return mentions.astype(np.int64)[place], seen[place]  # what is not there stands last
+
+    def nil_share(self, keys: UInt64) -> NDArray[np.float64]:
+        """Of the training mentions with such closely folded words, those without a concept."""
+        table = self.lexicon.concepts[CLOSE]
+        owner = np.repeat(np.arange(len(table.keys)), np.diff(table.ptr))
+        total, nothing = (
+            np.bincount(owner, counts, len(table.keys) + 1)
+            for counts in (table.counts, np.where(table.values < 0, table.counts, 0))
+        )
+        share: NDArray[np.float64] = (nothing / np.maximum(total, 1))[table.find(keys)]
+        return share
 
 
-def all_runs(batch: Batch, longest: int) -> tuple[Int64, Int64]:
-    """First token and end of all runs of up to so many tokens within the sentences of a batch."""
-    bounds = batch.sentences
-    limit = np.repeat(bounds[1:], np.diff(bounds))
-    starts = np.arange(len(limit))
-    found = [starts[starts + size <= limit] for size in range(1, longest + 1)]
-    sizes = np.repeat(np.arange(1, longest + 1), [len(part) for part in found])
-    first = np.concatenate(found)
-    order = np.lexsort((sizes, first))
-    return first[order], (first + sizes)[order]
+def _counted(keys: UInt64, wanted: UInt64) -> NDArray[np.int32]:
+    """How often each of some wanted keys stands among keys."""
+    distinct, place = np.unique(wanted, return_inverse=True)
+    at = np.minimum(np.searchsorted(distinct, keys), max(len(distinct) - 1, 0))
+    hits = at[distinct[at] == keys] if len(distinct) else at[:0]
+    counts: NDArray[np.int32] = np.bincount(hits, minlength=len(distinct)).astype(np.int32)[place.reshape(-1)]
+    return counts
 
 
 def _mentions(batch: Batch, types: Sequence[str], concepts: Concepts) -> tuple[Int64, Int64, NDArray[np.int32]]:

@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 from spanloom.document import Batch
 from spanloom.hashing import Int64, UInt64
 from spanloom.link.evidence import Evidence
-from spanloom.link.names import LONGEST_NAME, Memory, Names, all_runs
-from spanloom.link.runs import CLOSE, EXACT, LOOSE, Runs, text_runs
-from spanloom.link.runs import runs as token_runs
+from spanloom.link.names import Memory
 from spanloom.link.short_forms import UNDEFINED, ShortForms, find_short_forms
 from spanloom.text.abbreviations import abbreviations, expand
 from spanloom.vocabulary.candidates import CandidateFinder
+from spanloom.vocabulary.folding import CLOSE, EXACT, LOOSE
 from spanloom.vocabulary.key_table import KeyTable
+from spanloom.vocabulary.lexicon import LONGEST_NAME, Lexicon
+from spanloom.vocabulary.runs import Runs, all_runs, text_runs
+from spanloom.vocabulary.runs import runs as token_runs
 
 # how a candidate was found, best first; 0 is none
 NO_WAY, MEMORY_EXACT, MEMORY_CLOSE, NAME_CLOSE, MEMORY_LOOSE, NAME_LOOSE, SIMILAR = range(7)
@@ -87,15 +89,13 @@ class Proposer:
     """Proposes spans and candidates.
 
     Args:
-        names: of the vocabulary.
         memory: of training mentions.
-        finder: of concepts with similar names.
+        finder: of concepts with similar names, and of names.
         most: candidates of a span.
         longest: tokens of a span.
         types: K.
     """
 
-    names: Names
     memory: Memory
     finder: CandidateFinder
     most: int
@@ -127,7 +127,7 @@ class Proposer:
             number = {pair: n for n, pair in enumerate(zip(first.tolist(), end.tolist(), strict=True))}
             spans = [number[pair] for pair in zip(*(part.tolist() for part in given), strict=True)]
             ptr, rows = with_gold(ptr, rows, np.array(spans, np.int64), gold)
-        counts = [self._counts(degree, keys) for degree, keys in ((EXACT, exact), (CLOSE, close))]
+        counts = [self.memory.asked(degree, keys) for degree, keys in ((EXACT, exact), (CLOSE, close))]
         sentence = np.searchsorted(offsets, first, side="right") - 1
         return Proposals(
             runs, np.searchsorted(sentence, np.arange(len(offsets))).astype(np.int64), first, end, probability, exact,
@@ -141,22 +141,20 @@ class Proposer:
         self, batch: Batch, runs: Runs, evidence: Evidence, forms: ShortForms, given: tuple[Int64, Int64] | None
     ) -> tuple[Int64, Int64, NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:  # fmt: skip
         """First tokens, ends, probabilities, those of long forms, and which of them similar names are searched for."""
-        first, end = all_runs(batch, min(self.longest, LONGEST_NAME))
-        hit = np.zeros(len(first), bool)
-        for degree, tables in (
-            (EXACT, (self.memory.concepts[EXACT],)),
-            (CLOSE, (self.memory.concepts[CLOSE], self.names.close)),
-        ):
-            keys = runs.keys(degree, first, end)
-            for table in tables:
-                hit |= table.find(keys) >= 0
+        longest = min(self.longest, LONGEST_NAME)
+        first, end = all_runs(batch, longest)
+        hit = self.memory.lexicon.concepts[EXACT].find(runs.keys(EXACT, first, end)) >= 0
+        folded = [
+            lexicon.runs(runs, batch.sentences, longest) for lexicon in (self.memory.lexicon, self.finder.lexicon)
+        ]
         begin = batch.sentences[evidence.sentence]
         more = (np.zeros(0, np.int64), np.zeros(0, np.int64)) if given is None else given
         width = max(self.longest, *(int((b - a).max(initial=0)) for a, b in (more, forms[:2]))) + 1
         own = (begin + evidence.first) * width + evidence.end - evidence.first
         wanted = more[0] * width + more[1] - more[0]
         short = forms.first * width + forms.end - forms.first
-        chosen = np.unique(np.concatenate([first[hit] * width + (end - first)[hit], own, short, wanted]))
+        named = [a * width + b - a for a, b in ((first[hit], end[hit]), *folded)]
+        chosen = np.unique(np.concatenate([*named, own, short, wanted]))
         probability = np.zeros((len(chosen), self.types))
         probability[np.searchsorted(chosen, own), evidence.kind] = evidence.probability
         long = np.full_like(probability, UNDEFINED)
@@ -165,14 +163,6 @@ class Proposer:
         likely[np.searchsorted(chosen, wanted)] = True
         first, size = chosen // width, chosen % width
         return first, first + size, probability, long, likely
-
-    def _counts(self, degree: int, keys: NDArray[np.uint64]) -> tuple[Int64, Int64]:
-        place = self.memory.concepts[degree].find(keys)
-        counts, seen = self.memory.mentions(degree), self.memory.occurrences[degree]
-        return (
-            np.where(place >= 0, np.append(counts, 0)[place], 0),
-            np.where(place >= 0, np.append(seen, 0)[place], 0),
-        )
 
     def _found(
         self, texts: list[str], longs: list[str | None], keys: tuple[NDArray[np.uint64], ...],
@@ -200,7 +190,7 @@ class Proposer:
             pairs = list(zip(got.concept.tolist(), got.score.tolist(), strict=True))
             ptr = got.ptr.tolist()
             similar = {query: pairs[a:b] for query, a, b in zip(queries, ptr[:-1], ptr[1:], strict=True)}
-        look = _Look(self.names, self.memory, self.most, [key[where] for key in keys], long_keys)
+        look = _Look(self.finder.lexicon, self.memory, self.most, [key[where] for key in keys], long_keys)
         return [look.found(at, similar.get(pair, [])) for at, pair in enumerate(number)], which
 
 
@@ -208,26 +198,27 @@ class _Look:
     """What dictionary and memory say of distinct texts.
 
     Args:
-        names, memory: those.
+        names: of the vocabulary.
+        memory: of training mentions.
         most: candidates of a text.
         own: keys of the texts, by degree.
         long: keys of the texts with abbreviations written out; 0 where there are none.
     """
 
-    def __init__(self, names: Names, memory: Memory, most: int, own: list[UInt64], long: list[UInt64]) -> None:
+    def __init__(self, names: Lexicon, memory: Memory, most: int, own: list[UInt64], long: list[UInt64]) -> None:
         self.most = most
         self.prior = memory.prior
         ways = (
-            (MEMORY_EXACT, memory.concepts[EXACT], EXACT),
-            (MEMORY_CLOSE, memory.concepts[CLOSE], CLOSE),
-            (MEMORY_LOOSE, memory.concepts[LOOSE], LOOSE),
-            (NAME_CLOSE, names.close, CLOSE),
-            (NAME_LOOSE, names.loose, LOOSE),
+            (MEMORY_EXACT, memory.lexicon, EXACT),
+            (MEMORY_CLOSE, memory.lexicon, CLOSE),
+            (MEMORY_LOOSE, memory.lexicon, LOOSE),
+            (NAME_CLOSE, names, CLOSE),
+            (NAME_LOOSE, names, LOOSE),
         )
         self.entries = [
-            (way, written, _entries(table, keys[degree]))
+            (way, written, _entries(lexicon.concepts[degree], keys[degree]))
             for keys, written in ((own, 0), (long, _WRITTEN))
-            for way, table, degree in ways
+            for way, lexicon, degree in ways
         ]
         self.preferred = [_entries(names.preferred, keys[CLOSE]) for keys in (own, long)]
 

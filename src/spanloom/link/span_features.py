@@ -15,7 +15,6 @@ from spanloom.link.kernels_features import Forms
 from spanloom.link.kernels_spans import rivals
 from spanloom.link.names import Memory
 from spanloom.link.proposals import NAME_CLOSE, Proposals
-from spanloom.link.runs import CLOSE
 
 _LOGITS = tuple(np.arange(-4.4, 7.0, 0.7).tolist())
 _COARSE = (0.001, 0.05, 0.2, 0.5, 0.8, 0.95)
@@ -123,7 +122,7 @@ def candidate_keys(
     ]
     support = buckets(supporters(document[owner], found.concept, way <= NAME_CLOSE, chance[owner], owner), (1, 2, 4))
     columns.append(mixed(46, support, way, np.minimum(rank, 3)))
-    nothing = buckets(_nil_share(p, memory), _SHARES)
+    nothing = buckets(memory.nil_share(p.close), _SHARES)
     best = buckets(best_similar, _SIMILAR)
     nils = [
         mixed(61, top),
@@ -178,17 +177,6 @@ def _ratio(p: Proposals, degree: int) -> Int64:
     seen = p.occurrences[degree]
     ratio = p.mentions[degree] / np.maximum(seen, 1)
     return np.where(seen > 0, 1 + buckets(ratio, (1e-6, 0.2, 0.5, 0.8, 0.999)), 0)
-
-
-def _nil_share(p: Proposals, memory: Memory) -> NDArray[np.float64]:
-    """(S,) of the training mentions with these words, those without a concept."""
-    table = memory.concepts[CLOSE]
-    place = table.find(p.close)
-    nothing = np.zeros(len(table.keys) + 1)
-    owner = np.repeat(np.arange(len(table.keys)), np.diff(table.ptr))
-    np.add.at(nothing, owner, np.where(table.values < 0, table.counts, 0))
-    total = np.append(memory.mentions(CLOSE), 1)
-    return np.where(place >= 0, (nothing / total)[place], 0.0)
 
 
 def elsewhere(

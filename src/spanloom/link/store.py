@@ -14,10 +14,9 @@ from spanloom.link.chain import STRUCTURE
 from spanloom.link.instances import Reader
 from spanloom.link.kernels_features import Forms
 from spanloom.link.learning import Search, Weights, filled_table
-from spanloom.link.names import Concepts, Memory, Names
+from spanloom.link.names import Concepts, Memory
 from spanloom.link.proposals import Proposer
 from spanloom.link.report import LinkReport
-from spanloom.link.runs import DEGREES
 from spanloom.link.system import System
 from spanloom.lm.language_model import LanguageModel
 from spanloom.modelfile import Array, Bounded, damaged, read_kind, save_model
@@ -33,16 +32,19 @@ from spanloom.recognize.store import (
     shared_arrays,
 )
 from spanloom.structures import STRUCTURES
-from spanloom.vocabulary import memory as remembered
 from spanloom.vocabulary.candidates import METHODS, CandidateFinder
+from spanloom.vocabulary.folding import DEGREES, EXACT
 from spanloom.vocabulary.key_table import KeyTable
+from spanloom.vocabulary.lexicon import Lexicon
+from spanloom.vocabulary.memory import Memory as Texts
 from spanloom.vocabulary.store import Vocabulary
 
 KIND = "linker"
-_CHAIN, _VOCABULARY, _FINDER, _SEEN, _MEMORY, _NAMES, _LANGUAGE = (
-    "chain.", "vocabulary.", "finder.", "seen.", "memory.", "names.", "language.",
+_CHAIN, _VOCABULARY, _FINDER, _SEEN, _MEMORY, _LANGUAGE = (
+    "chain.", "vocabulary.", "finder.", "seen.", "memory.", "language.",
 )  # fmt: skip
-_NAME_TABLES = ("close", "loose", "preferred")
+_COUNTED = ("exact", "close")  # the degrees of which a memory has occurrences
+_OLD = "0.keys"
 
 
 class StoredLinker(NamedTuple):
@@ -111,6 +113,7 @@ def write_linker(stored: StoredLinker, path: str | Path, *, force: bool) -> None
 def _arrays(system: System) -> dict[str, Array]:
     reader, forms, table = system.reader, system.search.forms, system.weights.table
     proposer, concepts = reader.proposer, system.concepts
+    memory = proposer.memory
     filled = table.keys != 0
     order = np.argsort(table.keys[filled])
     arrays: dict[str, Array] = {
@@ -122,17 +125,14 @@ def _arrays(system: System) -> dict[str, Array]:
         "forms.size": forms.size,
         "combinations.parts": np.array([part for parts in concepts.combinations for part in parts], np.int32),
         "combinations.sizes": np.array([len(parts) for parts in concepts.combinations], np.int32),
-        f"{_MEMORY}prior": proposer.memory.prior,
+        f"{_MEMORY}concept": memory.lexicon.concept,
+        f"{_MEMORY}counts": memory.lexicon.counts,
+        **{f"{_MEMORY}occurrences.{name}": row for name, row in zip(_COUNTED, memory.occurrences, strict=True)},
+        **memory.lexicon.arrays(_MEMORY, EXACT),
     }
-    for degree in range(DEGREES):
-        arrays |= proposer.memory.concepts[degree].arrays(f"{_MEMORY}{degree}")
-        arrays[f"{_MEMORY}{degree}.occurrences"] = proposer.memory.occurrences[degree]
-    for name in _NAME_TABLES:
-        arrays |= getattr(system.names, name).arrays(f"{_NAMES}{name}")
     arrays |= {_VOCABULARY + name: array for name, array in concepts.vocabulary.arrays().items()}
     arrays |= {_FINDER + name: array for name, array in proposer.finder.arrays().items()}
-    if proposer.finder.memory is not None:
-        arrays |= {_SEEN + name: array for name, array in proposer.finder.memory.arrays().items()}
+    arrays |= {_SEEN + name: array for name, array in memory.texts.arrays().items()}
     if system.language is not None:
         arrays |= system.language.arrays(_LANGUAGE)
     tagger = reader.tagger
@@ -159,18 +159,17 @@ def _system(description: _Description, arrays: Mapping[str, Array]) -> System:
     types = tagger.types
     vocabulary = Vocabulary.from_arrays(_part(arrays, _VOCABULARY))
     concepts = Concepts(vocabulary, _combinations(arrays, len(vocabulary)))
+    memory = _memory(arrays, vocabulary, len(concepts))
     finder = CandidateFinder.from_arrays(
-        vocabulary, _part(arrays, _FINDER), remembered.Memory.from_arrays(_part(arrays, _SEEN), len(vocabulary)),
-        k=plan.candidates, method=plan.method,
-    )  # fmt: skip
-    names = _names(arrays, len(concepts))
+        vocabulary, _part(arrays, _FINDER), memory.texts, k=plan.candidates, method=plan.method
+    )
     forms = Forms(
         _vector(arrays, "forms.first", np.uint64, len(concepts)),
         _vector(arrays, "forms.last", np.uint64, len(concepts)),
         _vector(arrays, "forms.size", np.int64, len(concepts)),
     )
     search = Search(forms, plan.groups, len(types), plan.longest, plan.beam)
-    proposer = Proposer(names, _memory(arrays, len(concepts)), finder, plan.candidates, plan.longest, len(types))
+    proposer = Proposer(memory, finder, plan.candidates, plan.longest, len(types))
     roles = arrays["roles"]
     if roles.dtype != np.float32 or roles.shape != (len(tagger.scorer.index), search.roles):
         raise ModelError(
@@ -180,7 +179,7 @@ def _system(description: _Description, arrays: Mapping[str, Array]) -> System:
     if (keys == 0).any() or (keys[1:] <= keys[:-1]).any():
         raise ModelError("'keys' are not distinct")
     return System(
-        types, Reader(tagger, proposer, forms, plan.least, plan.evidence), names, concepts,
+        types, Reader(tagger, proposer, forms, plan.least, plan.evidence), concepts,
         LanguageModel.from_arrays(arrays, _LANGUAGE) if description.language else None, search,
         Weights(roles, filled_table(keys, _vector(arrays, "weights", np.float32, len(keys)))), plan.bias,
         read_pos(description.pos, arrays),
@@ -209,34 +208,36 @@ def _vector(arrays: Mapping[str, Array], name: str, dtype: type[np.generic], siz
     return array
 
 
-def _table(arrays: Mapping[str, Array], prefix: str, concepts: int) -> KeyTable:
-    table = KeyTable(*(arrays[f"{prefix}.{name}"] for name in ("keys", "ptr", "values", "counts")))
-    if len(table.values) and not (table.values.min() >= -1 and table.values.max() < concepts):
-        raise ModelError(f"{prefix!r} names concepts beyond the {concepts} that there are")
-    return table
+def _memory(arrays: Mapping[str, Array], vocabulary: Vocabulary, concepts: int) -> Memory:
+    texts = Texts.from_arrays(_part(arrays, _SEEN), len(vocabulary))
+    own = _part(arrays, _MEMORY)
+    if _OLD in own:
+        own = _one_lexicon(own)
+    concept = _vector(own, "concept", np.int32, None)
+    counts = _vector(own, "counts", np.int32, len(concept))
+    occurrences = np.stack([_vector(own, f"occurrences.{name}", np.int32, len(concept)) for name in _COUNTED])
+    if len(concept) and not -1 <= concept.min() <= concept.max() < concepts:
+        raise ModelError(f"'{_MEMORY}concept' names concepts beyond the {concepts} that there are")
+    return Memory(Lexicon.from_arrays(own, "", concept, counts, EXACT), occurrences, texts, concepts)
 
 
-def _names(arrays: Mapping[str, Array], concepts: int) -> Names:
-    """The names; a preferred name is a name."""
-    names = Names(*(_table(arrays, f"{_NAMES}{name}", concepts) for name in _NAME_TABLES))
-    close, preferred = names.close, names.preferred
-    place = np.repeat(close.find(preferred.keys), np.diff(preferred.ptr))
-    known = np.repeat(np.arange(len(close.keys)), np.diff(close.ptr)) * concepts + close.values
-    if not np.isin(place * concepts + preferred.values, known)[place >= 0].all():
-        raise ModelError(f"'{_NAMES}preferred' gives names to concepts that do not have them")
-    for name, table in zip(_NAME_TABLES, (close, names.loose, preferred), strict=True):
-        if len(table.values) and table.values.min() < 0:
-            raise ModelError(f"'{_NAMES}{name}' names concept {table.values.min()}, expected numbers from 0")
-    return names
-
-
-def _memory(arrays: Mapping[str, Array], concepts: int) -> Memory:
-    tables = tuple(_table(arrays, f"{_MEMORY}{degree}", concepts) for degree in range(DEGREES))
-    occurrences = tuple(
-        _vector(arrays, f"{_MEMORY}{degree}.occurrences", np.int32, len(table.keys))
-        for degree, table in enumerate(tables)
-    )
-    return Memory(tables, occurrences, _vector(arrays, f"{_MEMORY}prior", np.int32, concepts))
+def _one_lexicon(arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """The arrays of a memory of format 1, a table for each degree, as rows that have one degree each."""
+    tables = [
+        KeyTable(*(arrays[f"{n}.{name}"] for name in ("keys", "ptr", "values", "counts"))) for n in range(DEGREES)
+    ]
+    sizes = [np.diff(table.ptr) for table in tables]
+    seen = [_vector(arrays, f"{n}.occurrences", np.int32, len(table.keys)) for n, table in enumerate(tables)]
+    joined: dict[str, Array] = {
+        "concept": np.concatenate([table.values for table in tables]),
+        "counts": np.concatenate([table.counts for table in tables]),
+    }
+    for n, name in enumerate(("exact", "close", "loose")):
+        for column, values in ((name, tables[n].keys), (f"occurrences.{name}", seen[n])):
+            empty = [np.zeros(int(size.sum()), values.dtype) for size in sizes]
+            empty[n] = np.repeat(values, sizes[n])
+            joined[column] = np.concatenate(empty)
+    return joined
 
 
 def _combinations(arrays: Mapping[str, Array], concepts: int) -> list[tuple[int, ...]]:

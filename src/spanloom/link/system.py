@@ -16,7 +16,7 @@ from spanloom.link.biases import Decoded, Wanted
 from spanloom.link.columns import COMMON, with_columns
 from spanloom.link.instances import Instance, Reader
 from spanloom.link.learning import Int32, Search, Singles, Weights
-from spanloom.link.names import NIL, Concepts, Names
+from spanloom.link.names import NIL, Concepts
 from spanloom.link.transitions import label_of
 from spanloom.lm.language_model import LanguageModel
 from spanloom.model.corpus import place
@@ -35,7 +35,6 @@ class System:
     Args:
         types: K names.
         reader: from documents to arrays.
-        names: of the vocabulary, for the column ``dictionary``.
         concepts: by number.
         language: for the columns of a language model.
         search: what to search with.
@@ -46,7 +45,6 @@ class System:
 
     types: tuple[str, ...]
     reader: Reader
-    names: Names
     concepts: Concepts
     language: LanguageModel | None
     search: Search
@@ -57,7 +55,9 @@ class System:
     def columns(self, batch: Batch, n_jobs: int = 1) -> Batch:
         """A batch with the columns that the features need."""
         common = self.concepts.common_words if COMMON in self.reader.tagger.scorer.needs else None
-        return with_columns(fill_batch(batch, self.pos, n_jobs), self.names, self.language, common)
+        return with_columns(
+            fill_batch(batch, self.pos, n_jobs), self.reader.proposer.finder.lexicon, self.language, common
+        )
 
     def link(self, documents: Sequence[Document], given: bool, n_jobs: int) -> Iterator[Document]:
         """Prepared documents with the mentions that are found, in place of their own.

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from spanloom.errors import UsageError
 from spanloom.vocabulary.cosine import Nearest, Vectors
 from spanloom.vocabulary.edit import EditSearch
-from spanloom.vocabulary.folded_names import CLOSE, LOOSE, Hits
 from spanloom.vocabulary.folding import pieces, text_keys
 from spanloom.vocabulary.joining import EDIT, EXACT, FOLDED, LOOSELY, MEMORY, TRIGRAM, Candidates, Found, join
+from spanloom.vocabulary.lexicon import CLOSE, KEPT, LOOSE, Hits, Lexicon, lexicon_of
 from spanloom.vocabulary.memory import Memory
 from spanloom.vocabulary.store import Vocabulary
 from spanloom.vocabulary.text_index import TextIndex
@@ -42,6 +42,8 @@ class _Scores(NamedTuple):
 
 
 _SCORES: Final = _Scores()
+_LEXICON: Final = "lexicon."  # arrays of the names
+_OLD: Final = "folded.close.keys"
 
 
 class CandidateFinder:
@@ -90,7 +92,14 @@ class CandidateFinder:
         self._remembered = None
         if memory is not None and isinstance(index, TextIndex) and method == "best":
             rows = memory.rows
-            self._remembered = TextIndex.build(rows.texts, rows.concept, index.cosine.weights)
+            self._remembered = TextIndex.build(
+                rows.texts, Lexicon.of_names(rows.texts, rows.concept), index.cosine.weights
+            )
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """Of the vocabulary's names."""
+        return lexicon_of(self.vocabulary)
 
     def with_memory(self, memory: Memory | None) -> CandidateFinder:
         """The same with another memory; the vocabulary's index is shared, so this is quick."""
@@ -100,7 +109,8 @@ class CandidateFinder:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The index of the vocabulary's names, to be saved; the memory has arrays of its own."""
-        return self._index.arrays() if isinstance(self._index, TextIndex) else {}
+        lexicon = self.lexicon.arrays(_LEXICON)
+        return lexicon | self._index.arrays() if isinstance(self._index, TextIndex) else lexicon
 
     @classmethod
     def from_arrays(
@@ -117,9 +127,17 @@ class CandidateFinder:
         Raises:
             ModelError: the arrays are none that `arrays` gives for a vocabulary of this size.
         """
+        kind = _check(method, k)
+        if _OLD in arrays or not arrays:  # of format 1, whose keys were others
+            return cls(vocabulary, memory, k=k, method=method)
+        lexicon = Lexicon.from_arrays(arrays, _LEXICON, vocabulary.name_concept)
+        vocabulary.indexes[KEPT] = lexicon
         made = cls.__new__(cls)
-        names, concept, kind = vocabulary.names, vocabulary.name_concept, _check(method, k)
-        index = EditSearch(names, concept) if kind is None else TextIndex.from_arrays(names, concept, kind, arrays)
+        index = (
+            _name_index(vocabulary, None)
+            if kind is None
+            else TextIndex.from_arrays(vocabulary.names, lexicon, kind, arrays)
+        )
         made._set(vocabulary, memory, k, method, index)
         return made
 
@@ -151,8 +169,8 @@ class CandidateFinder:
     def _best(self, index: TextIndex, texts: list[str], keys: Keys, vectors: Vectors) -> list[Found]:
         ways = [
             self._named(index.exact(texts), _SCORES.name, EXACT),
-            self._named(index.folded.find_keys(keys[CLOSE], CLOSE), _SCORES.name, FOLDED),
-            self._named(index.folded.find_keys(keys[LOOSE], LOOSE), _SCORES.loose, LOOSELY),
+            self._named(index.lexicon.find(keys[CLOSE], CLOSE), _SCORES.name, FOLDED),
+            self._named(index.lexicon.find(keys[LOOSE], LOOSE), _SCORES.loose, LOOSELY),
             self._named(index.nearest(vectors, 2 * self.k), _SCORES.cosine, TRIGRAM),
         ]
         return ways if self._remembered is None else ways + self._recall(self._remembered, texts, keys, vectors)
@@ -163,14 +181,14 @@ class CandidateFinder:
         free = np.ones(len(texts), np.bool_)
         for hits, score in (
             (index.exact(texts), _SCORES.remembered),
-            (index.folded.find_keys(keys[CLOSE], CLOSE), _SCORES.remembered),
-            (index.folded.find_keys(keys[LOOSE], LOOSE), _SCORES.remembered_loose),
+            (index.lexicon.find(keys[CLOSE], CLOSE), _SCORES.remembered),
+            (index.lexicon.find(keys[LOOSE], LOOSE), _SCORES.remembered_loose),
         ):
             found = self._shared(hits, score)
             ways.append(found._replace(share=np.where(free[found.text], found.share, 0)))
             free &= np.diff(hits.ptr) == 0
         near = index.nearest(vectors, 2 * self.k)
-        concept, nowhere = index.concept[near.row], np.full(len(near.row), -1, np.int32)
+        concept, nowhere = index.lexicon.concept[near.row], np.full(len(near.row), -1, np.int32)
         scores = _SCORES.remembered_cosine * near.score.astype(np.float64)
         return [*ways, Found(_owners(near.ptr), concept, scores, TRIGRAM, nowhere, np.zeros(len(scores)))]
 
@@ -222,8 +240,9 @@ def _check(method: str, k: int) -> str | None:
 
 
 def _name_index(vocabulary: Vocabulary, kind: str | None) -> TextIndex | EditSearch:
-    names, concept = vocabulary.names, vocabulary.name_concept
-    return EditSearch(names, concept) if kind is None else TextIndex.build(names, concept, kind=kind)
+    if kind is None:
+        return EditSearch(vocabulary.names, vocabulary.name_concept)
+    return TextIndex.build(vocabulary.names, lexicon_of(vocabulary), kind=kind)
 
 
 def _owners(ptr: NDArray[np.int64]) -> NDArray[np.int64]:

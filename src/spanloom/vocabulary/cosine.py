@@ -18,7 +18,7 @@ from scipy.sparse import csr_matrix
 
 from spanloom.errors import UsageError
 from spanloom.vocabulary import kernels_candidates as kernels
-from spanloom.vocabulary.folding import Pieces, fold_word, hash_word
+from spanloom.vocabulary.folding import Pieces, fold_word, hashes
 from spanloom.vocabulary.stored import damaged, same_length, take_ascending, take_numbers, take_ptr
 
 KINDS: Final = ("close", "both")
@@ -124,7 +124,7 @@ def word_features(words: Sequence[str], kind: str) -> tuple[NDArray[np.int64], N
     """
     texts: list[str] = []
     owners: list[int] = []
-    whole: list[int] = []
+    whole: list[str] = []
     whole_owners: list[int] = []
     for number, word in enumerate(words):
         close, loose = fold_word(word)
@@ -132,11 +132,11 @@ def word_features(words: Sequence[str], kind: str) -> tuple[NDArray[np.int64], N
         texts += parts
         owners += [number] * len(parts)
         if kind == "both":
-            whole += map(hash_word, loose)
+            whole += loose
             whole_owners += [number] * len(loose)
     trigram_owners, codes = _trigrams(texts, np.array(owners, np.int64))
     owner = np.concatenate([trigram_owners, np.array(whole_owners, np.int64)])
-    codes = np.concatenate([codes, np.array(whole, np.uint64) | _IS_WORD])
+    codes = np.concatenate([codes, hashes(whole) | _IS_WORD])
     counts = np.ones(len(codes), np.float32)
     counts[len(trigram_owners) :] = WORD
     order = np.argsort(owner, kind="stable")

@@ -15,14 +15,17 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
-from hashlib import blake2b
 from itertools import chain
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-_MASK: Final = (1 << 64) - 1
+from spanloom.hashing import hash_values
+from spanloom.text import tokenize
+
+EXACT, CLOSE, LOOSE = range(3)
+DEGREES: Final = 3
 _PART: Final = re.compile(r"\d+(?:\.\d+)*|[^\W\d_]+")  # runs of digits and runs of letters
 _POSSESSIVE: Final = re.compile(r"(?<=\w)['’`´]s\b|^['’`´]s$")
 _MEMORY: Final = 1 << 17  # words
@@ -146,23 +149,6 @@ def fold_word(word: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return close, tuple(folded for part in close for folded in _loose(part))
 
 
-@lru_cache(_MEMORY)
-def word_keys(word: str) -> tuple[int, int]:
-    """The keys of a word folded closely and loosely: sums of 64-bit hashes; 0 if it folds to nothing.
-
-    >>> word_keys("Type-II") == word_keys("2"), word_keys("renal")[1] == word_keys("Kidneys")[1], word_keys("of")
-    (True, True, (0, 0))
-    """
-    close, loose = fold_word(word)
-    return sum(map(hash_word, close)) & _MASK, sum(map(hash_word, loose)) & _MASK
-
-
-@lru_cache(_MEMORY)
-def hash_word(word: str) -> int:
-    """64 bits of a word, the same on every machine."""
-    return int.from_bytes(blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
-
-
 class Pieces(NamedTuple):
     """Texts cut at white space, Q texts of W words in all, D of them distinct.
 
@@ -206,6 +192,12 @@ def numbered(words: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
     return list(numbers), np.fromiter(map(numbers.__getitem__, words), np.int64, len(words))
 
 
+def hashes(words: Sequence[str]) -> NDArray[np.uint64]:
+    """(W,) the hash of each word; see `spanloom.hashing`."""
+    distinct, ids = numbered(words)
+    return hash_values(distinct)[ids]
+
+
 def prefix_sums(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Sums of the first 0, 1, ... of W values, modulo 2^64; (W,) to (W + 1,), or (W, C) to (W + 1, C).
 
@@ -220,10 +212,37 @@ def prefix_sums(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def text_keys(words: Pieces) -> NDArray[np.uint64]:
-    """The keys of texts: close ones in the first row, loose ones in the second; (2, Q)."""
-    values = np.array([word_keys(word) for word in words.distinct], np.uint64).reshape(-1, 2)[words.ids]
-    sums = prefix_sums(values)
-    return (sums[words.ptr[1:]] - sums[words.ptr[:-1]]).T.copy()
+    """The keys of texts by degree, (3, Q): 0 for ``EXACT``, and where a text has no folded word.
+
+    A text's key is the sum of the hashes of its folded words, token by token, as that of a run of a document's tokens
+    (see `spanloom.vocabulary.runs`).
+
+    >>> keys = text_keys(pieces(["Type-II", "2", "renal", "Kidneys", "of"]))
+    >>> [bool(a == b) for a, b in ((keys[1, 0], keys[1, 1]), (keys[2, 2], keys[2, 3]), (keys[1, 4], 0))]
+    [True, True, True]
+    """
+    folded = [fold_tokens(word) for word in words.distinct]
+    keys = np.zeros((DEGREES, len(words.ptr) - 1), np.uint64)
+    for degree in (CLOSE, LOOSE):
+        sums = prefix_sums(sums_of_words([both[degree - CLOSE] for both in folded])[words.ids])
+        keys[degree] = sums[words.ptr[1:]] - sums[words.ptr[:-1]]
+    return keys
+
+
+@lru_cache(_MEMORY)
+def fold_tokens(word: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """As `fold_word`, token by token: of ``16p11.2`` a tokenizer makes more than one word."""
+    if not fold_word(word)[0]:  # such as 's behind a blank, which is no letter then
+        return (), ()
+    folded = [fold_word(word[start:end]) for start, end in tokenize(word).tolist()]
+    return tuple(part for close, _ in folded for part in close), tuple(part for _, loose in folded for part in loose)
+
+
+def sums_of_words(texts: Sequence[Sequence[str]]) -> NDArray[np.uint64]:
+    """(Q,) the sum of the hashes of each text's folded words."""
+    sums = prefix_sums(hashes(list(chain.from_iterable(texts))))
+    ends = np.cumsum([len(words) for words in texts], dtype=np.int64)
+    return np.diff(sums[ends], prepend=np.uint64(0))
 
 
 def _plain(word: str) -> str:

@@ -1,4 +1,4 @@
-"""Values by 64-bit key: what `FoldedNames` and the linker's dictionary and memory look up texts in."""
+"""Values by 64-bit key: what a `Lexicon` looks texts up in."""
 
 from __future__ import annotations
 
@@ -43,26 +43,28 @@ class KeyTable:
             raise ModelError("a table of phrases does not hold together; the model is damaged")
 
     @classmethod
-    def build(cls, keys: Keys, values: NDArray[np.int32], most: int | None = None) -> KeyTable:
+    def build(
+        cls, keys: Keys, values: NDArray[np.int32], most: int | None = None, counts: NDArray[np.int32] | None = None
+    ) -> KeyTable:
         """From pairs of keys and values; equal pairs are counted, key 0 is left out.
 
         Args:
             keys: one for each value.
             values: the values of a key will be ascending.
             most: keys with more distinct values than this are left out, as they say nothing.
+            counts: how often each pair stands; once if ``None``.
 
         >>> table = KeyTable.build(np.array([7, 5, 7], np.uint64), np.array([1, 2, 1], np.int32))
         >>> table.keys.tolist(), table.values.tolist(), table.counts.tolist()
         ([5, 7], [2, 1], [1, 2])
         """
-        values = np.asarray(values, np.int32)[keys != 0]
-        keys = keys[keys != 0]
-        order = np.lexsort((values, keys))
-        keys, values = keys[order], values[order]
+        times = np.ones(len(keys), np.int32) if counts is None else counts
+        order = np.lexsort((values, keys))[(keys == 0).sum() :]
+        keys, values, times = keys[order], np.asarray(values, np.int32)[order], times[order]
         new = np.ones(len(keys), bool)
         new[1:] = (keys[1:] != keys[:-1]) | (values[1:] != values[:-1])
         starts = np.flatnonzero(new)
-        counts = np.diff(np.append(starts, len(keys))).astype(np.int32)
+        counts = np.add.reduceat(times, starts, dtype=np.int32) if len(starts) else times
         keys, values = keys[starts], values[starts]
         distinct, sizes = np.unique(keys, return_counts=True)
         if most is not None:
@@ -97,7 +99,3 @@ class KeyTable:
         ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
         starts = np.repeat(self.ptr[places] - ptr[:-1], sizes)
         return ptr, self.values[starts + np.arange(ptr[-1])]
-
-    def arrays(self, prefix: str) -> dict[str, NDArray[np.generic]]:
-        """For a model file."""
-        return {f"{prefix}.{name}": getattr(self, name) for name in ("keys", "ptr", "values", "counts")}

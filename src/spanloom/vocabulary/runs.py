@@ -15,13 +15,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.hashing import Int64, UInt64, hash_values
+from spanloom.document import Batch
+from spanloom.hashing import Int64, UInt64
 from spanloom.kernels_hashing import MULTIPLIER
 from spanloom.text import tokenize
-from spanloom.vocabulary.folding import fold_word, numbered, prefix_sums
+from spanloom.vocabulary.folding import EXACT, fold_word, hashes, numbered, prefix_sums, sums_of_words
 
-EXACT, CLOSE, LOOSE = range(3)
-DEGREES = 3
 _ODD = int(MULTIPLIER)
 _INVERSE = pow(_ODD, -1, 1 << 64)
 
@@ -55,12 +54,12 @@ class Runs(NamedTuple):
 
 
 @lru_cache(1 << 17)
-def _parts(word: str) -> tuple[str, str, str, str, str, str]:
+def _parts(word: str) -> tuple[str, tuple[str, ...], tuple[str, ...], str, str, str]:
     close, loose = fold_word(word)
     low = word.lower()
     kinds = "".join("X" if c.isupper() else "x" if c.islower() else "d" if c.isdigit() else c for c in word)
     shape = "".join(c for i, c in enumerate(kinds) if i == 0 or kinds[i - 1] != c)
-    return word, " ".join(close), " ".join(loose), low, low[-3:], shape
+    return word, close, loose, low, low[-3:], shape
 
 
 def runs(words: Sequence[str]) -> Runs:
@@ -74,8 +73,8 @@ def runs(words: Sequence[str]) -> Runs:
     """
     distinct, ids = numbered(words)
     columns = list(zip(*map(_parts, distinct), strict=True)) or [()] * 6
-    exact, low, endings, shapes = (_hashes(columns[c]) for c in (0, 3, 4, 5))
-    folded = [_sums_of_words(columns[c]) for c in (1, 2)]
+    exact, low, endings, shapes = (hashes(columns[c]) for c in (0, 3, 4, 5))
+    folded = [sums_of_words(columns[c]) for c in (1, 2)]
     powers = _powers(_ODD, len(words))
     sums = np.stack([prefix_sums(values) for values in (exact[ids] * powers[:-1], folded[0][ids], folded[1][ids])])
     solid = np.array([bool(text) for text in columns[1]], bool)
@@ -105,17 +104,15 @@ def _trimmed(solid: NDArray[np.bool_], first: Int64, end: Int64) -> tuple[Int64,
     )
 
 
-def _hashes(values: Sequence[str]) -> UInt64:
-    distinct, ids = numbered(values)
-    return hash_values(distinct)[ids]
-
-
-def _sums_of_words(texts: Sequence[str]) -> UInt64:
-    """The sum of the hashes of each text's words."""
-    words = [text.split(" ") if text else [] for text in texts]
-    sums = prefix_sums(_hashes(list(chain.from_iterable(words))))
-    ends = np.cumsum([len(parts) for parts in words], dtype=np.int64)
-    return np.diff(sums[ends], prepend=np.uint64(0))
+def all_runs(batch: Batch, longest: int) -> tuple[Int64, Int64]:
+    """First token and end of all runs of up to so many tokens within the sentences of a batch."""
+    limit = np.repeat(batch.sentences[1:], np.diff(batch.sentences))
+    starts = np.arange(len(limit))
+    found = [starts[starts + size <= limit] for size in range(1, longest + 1)]
+    sizes = np.repeat(np.arange(1, longest + 1), [len(part) for part in found])
+    first = np.concatenate(found)
+    order = np.lexsort((sizes, first))
+    return first[order], (first + sizes)[order]
 
 
 def _powers(base: int, count: int) -> UInt64:
