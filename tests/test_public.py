@@ -37,12 +37,14 @@ PUBLIC = {
     ),
     "spanloom.files": "",
     "spanloom.formats": "FORMATS Format Losses OnError from_record read to_record validate write",
+    "spanloom.hashing": "Slots code_points hash_text hash_values intern mix mixed",
     "spanloom.hypergraph": (
         "Best Child DerivationEngine ENGINES Edges Engine Expectations Floats Hyperedge Ints Paths Potentials "
         "Ranking Role Singles SubgraphEngine Template"
     ),
     "spanloom.integrations": "",
     "spanloom.kernels": "kernel kernel_only kernel_only_no_refcount watch_compilation",
+    "spanloom.kernels_hashing": "fill find finish intern mix number",
     "spanloom.lab": "HEAD_RULES HeadChain ReadBack give_heads read_back",
     "spanloom.lazy": "lazily",
     "spanloom.learn": (

@@ -67,6 +67,7 @@ def runs(words: Sequence[str]) -> Runs:
 
     >>> heart = runs(["Renal", "Tumours", "tumor", "of", "the", "kidneys"])
     >>> first, end = np.array([0, 2, 3]), np.array([2, 6, 6])
+    >>> from spanloom.vocabulary.folding import LOOSE
     >>> loose, exact = heart.keys(LOOSE, first, end), heart.keys(EXACT, first, end)
     >>> bool(loose[0] == loose[1]), bool(exact[0] == exact[1]), int(loose[2])
     (True, False, 0)
