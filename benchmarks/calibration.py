@@ -45,7 +45,6 @@ from spanloom.learn.platt import FEWEST, IDENTITY, UNSCALED, fit_platt
 from spanloom.model.calibration import judged_sentences
 from spanloom.model.corpus import place
 from spanloom.recognize import Progress, Recognizer, Report
-from spanloom.recognize.alternatives import others
 from spanloom.recognize.recognizer import BATCH_TOKENS
 from spanloom.segment import Segmenter
 from spanloom.segment.characters import split, word_starts
@@ -184,7 +183,7 @@ def outcome(case: Case, gold: Sequence[Document], seed: int) -> Outcome:
     chance = np.mean([calibration_error(calibrated, rng.random(len(calibrated)) < calibrated) for _ in range(DRAWS)])
     considered = None
     if isinstance(model, Recognizer):
-        considered = calibration(gold, list(others(model, gold)), key=key)
+        considered = calibration(gold, list(model.alternatives(gold)), key=key)
     return Outcome(
         {way: calibration(gold, documents, key=key) for way, documents in found.items()}, float(chance), exact, right,
         document, _answers(case, gold), considered,

@@ -55,6 +55,7 @@ NARROW = {"view": {"document", "hypergraph", "evaluate"}}
 # Where names stand in a table, or alone, and are imported when first used: nothing is loaded before it is needed.
 IMPORTS_BY_NAME = {
     "cli/execute.py",
+    "cli/train.py",
     "document/document.py",  # its drawing, which only a notebook asks for
     "features/lemmas.py",
     "integrations/spacy.py",

@@ -22,7 +22,8 @@ PUBLIC = {
         "Alignment Batch Document Mention Offsets Span TokenRange align batches from_tags to_bilou to_bio to_spans"
     ),
     "spanloom.errors": (
-        "DataError DataWarning LostWarning ModelError NotFittedError SpanloomError UsageError clip not_fitted one_line"
+        "DataError DataWarning LostWarning ModelError NotFittedError SpanloomError UsageError clip not_fitted one_line "
+        "plural"
     ),
     "spanloom.evaluate": (
         "Bin Calibration ConceptReport ConceptTest ERROR_KINDS Finding Interval Intervals KEYS Key Overlaps "
@@ -54,7 +55,7 @@ PUBLIC = {
     "spanloom.lm": "",
     "spanloom.model": "",
     "spanloom.modelfile": "damaged load_arrays read_description read_kind save_model",
-    "spanloom.models": "KINDS Model explain load",
+    "spanloom.models": "KINDS Model Saved explain load",
     "spanloom.parallel": "Map even_ranges parallel_map serial threads worker_count",
     "spanloom.recognize": "Cascade CascadeReport KINDS Lost Progress Recognizer Report load",
     "spanloom.scoring": ("LinearScorer Named Part Scorer Transposed Weights role_gradient role_scores transpose"),
@@ -84,14 +85,21 @@ METHODS = {
     "Document": "columns copy id mentions meta sentence_count sentences text token_count tokens words",
     "Mention": "concepts end head id key replace score spans start text type",
     "Recognizer": (
-        "check check_stored explain fit fitted get_params kind log_likelihood marginals pos_ predict ready save score "
-        "set_params stream"
+        "alternatives annotates capable check check_stored describe explain fit fitted get_params kind learning "
+        "log_likelihood marginals pos_ predict ready save score set_params stream structured summary sweep with_penalty"
     ),
     "Cascade": (
-        "check check_stored explain fit fitted get_params kind pos_ predict save score set_params stream strongest_"
+        "annotates capable check check_stored describe explain fit fitted get_params kind learning pos_ predict save "
+        "score set_params stream strongest_ structured summary with_penalty"
     ),
-    "Linker": "check check_stored explain fit fitted get_params kind predict save score set_params stream",
-    "Segmenter": "check check_stored explain fit fitted get_params kind marginals predict save score set_params stream",
+    "Linker": (
+        "annotates capable check check_stored describe explain fit fitted get_params kind learning predict save score "
+        "set_params stream summary vocabulary"
+    ),
+    "Segmenter": (
+        "annotates capable check check_stored describe explain fit fitted get_params kind learning marginals predict "
+        "save score set_params stream summary"
+    ),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -53,6 +54,27 @@ list[str]
 list[spanloom.document.document.Document]
 float | None
 """
+KINDS = """\
+from gazetteer import Gazetteer
+
+from spanloom import Cascade, Linker, Recognizer, Segmenter
+from spanloom.lm.language_model import LanguageModel
+from spanloom.models import Model, Saved
+from spanloom.tag.pos_tagger import PosTagger
+from spanloom.vocabulary import Vocabulary
+
+
+def models() -> list[Model]:
+    return [Recognizer(), Cascade(), Linker(), Segmenter(), PosTagger(), Gazetteer()]
+
+
+def saved(language: LanguageModel, vocabulary: Vocabulary) -> list[Saved]:
+    return [*models(), language, vocabulary]
+
+
+def wrong(language: LanguageModel) -> Model:
+    return language
+"""
 WRONG = """\
 from spanloom import Document, Mention, Recognizer, Recogniser
 
@@ -83,6 +105,12 @@ def test_a_script_is_checked_against_our_types(tmp_path: Path) -> None:
     found = [line.split('"')[1] for line in lines]
     short = [kind.replace("builtins.", "").replace("typing.", "").replace("collections.abc.", "") for kind in found]
     assert short == REVEALED.splitlines()
+
+
+def test_every_kind_is_a_model_and_so_is_one_from_outside(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "tests" / "model" / "gazetteer.py", tmp_path)
+    [error] = [line for line in checked(tmp_path, KINDS) if "error:" in line]
+    assert KINDS.splitlines()[int(error.split(":")[1]) - 1] == "    return language"
 
 
 def test_mistakes_are_found(tmp_path: Path) -> None:

@@ -91,6 +91,15 @@ class NotFittedError(UsageError):
     """A model that is asked before it is trained; where scikit-learn is loaded, also its error of this name."""
 
 
+def plural(number: int, noun: str) -> str:
+    """A number and its noun, as messages have them.
+
+    >>> plural(1, "sentence"), plural(1200, "sentence")
+    ('1 sentence', '1,200 sentences')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def not_fitted(what: str) -> NotFittedError:
     """The error of a model that is not trained.
 

@@ -6,27 +6,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from pkgutil import resolve_name
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from spanloom.document import Mention
 from spanloom.document.inputs import One
 from spanloom.errors import ModelError, UsageError
+from spanloom.model.protocol import Model, Saved, explains
 from spanloom.modelfile import read_description
 
 if TYPE_CHECKING:
-    from spanloom.link import Linker
-    from spanloom.lm.language_model import LanguageModel
     from spanloom.model.explanation import Explanation
-    from spanloom.recognize import Cascade, Recognizer
-    from spanloom.segment import Segmenter
     from spanloom.structures import Structure
-    from spanloom.tag.pos_tagger import PosTagger
-    from spanloom.vocabulary import Vocabulary
 
-__all__ = ["KINDS", "Model", "explain", "load"]
-
-Model: TypeAlias = "Recognizer | Cascade | Linker | Segmenter | PosTagger | LanguageModel | Vocabulary"
-"""Whatever is saved as a folder; ``kind`` tells which it is."""
+__all__ = ["KINDS", "Model", "Saved", "explain", "load"]
 
 KINDS: Final = MappingProxyType(
     {
@@ -42,7 +34,7 @@ KINDS: Final = MappingProxyType(
 """Kind, as ``model.json`` and the attribute ``kind`` name it -> what loads it, imported when it is needed."""
 
 
-def load(path: str | Path, *, structure: Structure | None = None) -> Model:
+def load(path: str | Path, *, structure: Structure | None = None) -> Saved:
     """What was saved as a folder, of whatever kind: a model, or the index of a vocabulary. Loading runs no code.
 
     Args:
@@ -58,22 +50,22 @@ def load(path: str | Path, *, structure: Structure | None = None) -> Model:
         raise ModelError(f"{path}: a model of kind {kind!r}, expected one of {', '.join(KINDS)}")
     if structure is not None and kind != "recognizer":
         raise UsageError(f"{path}: a model of kind {kind!r}, which takes no structure; leave it out")
-    loader: Callable[..., Model] = resolve_name(KINDS[kind])
+    loader: Callable[..., Saved] = resolve_name(KINDS[kind])
     return loader(path) if structure is None else loader(path, structure)
 
 
-def explain(model: Model, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
+def explain(model: Saved, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
     """Why a model finds mentions in a text, or does not; see `Recognizer.explain` and `Linker.explain`.
 
     Args:
-        model: a recognizer, a cascade, a linker or a segmenter.
+        model: one that is capable of it, such as a recognizer, a cascade, a linker or a segmenter.
         X: a text or a document, whose own mentions are not looked at.
         mentions: those to explain; what the model predicts when ``None``.
 
     Raises:
-        UsageError: a model of another kind, or a mention that it cannot hold.
+        UsageError: a model that explains nothing, or a mention that it cannot hold.
     """
-    if model.kind == "tagger" or model.kind == "language-model" or model.kind == "vocabulary":
+    if not explains(model):
         expected = "a recognizer, a cascade, a linker or a segmenter"
         raise UsageError(f"a {type(model).__name__} explains no mentions; give {expected}")
     return model.explain(X, mentions)

@@ -10,7 +10,7 @@ from typer.main import get_command
 import spanloom
 from spanloom.cli.app import app
 from spanloom.cli.config import options_of
-from spanloom.cli.linker import LinkerOptions
+from spanloom.cli.train import LinkerOptions
 from spanloom.document import Document, Mention
 from spanloom.link import Linker
 from spanloom.lm.language_model import LanguageModel

@@ -17,12 +17,11 @@ from view_documents import find, hostile
 
 from spanloom.document import Document, Mention
 from spanloom.evaluate import Point, calibration, evaluate, precision_recall
+from spanloom.evaluate.measures import Learning
 from spanloom.formats import read, write
 from spanloom.models import load
-from spanloom.recognize.sweep import sweep
 from spanloom.view import error_page as module
 from spanloom.view.error_page import error_page
-from spanloom.view.plots import Learning
 
 
 def page(gold: list[Document], predicted: list[Document]) -> str:
@@ -235,7 +234,7 @@ def test_sweep_at_the_tuned_penalty_is_the_prediction(model, corpus) -> None:
     recognizer = load(model)
     documents = list(read(corpus / "train.jsonl"))
     tuned = recognizer.fitted.penalty
-    none, own = sweep(recognizer, documents, [tuned - 100, tuned])
+    none, own = recognizer.sweep(documents, [tuned - 100, tuned])
     assert not any(document.mentions for document in none)
     predicted = list(recognizer.predict(documents))
     assert [[m.key for m in d.mentions] for d in own] == [[m.key for m in d.mentions] for d in predicted]

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spanloom.cli.messages import Messages, plural
-from spanloom.errors import UsageError
+from spanloom.cli.messages import Messages
+from spanloom.errors import UsageError, plural
 from spanloom.formats import read
 from spanloom.lab import ReadBack, read_back
 from spanloom.lab.canonical import components_held, count_canonical, possible_mentions

@@ -21,7 +21,7 @@ from typer.core import TyperCommand
 from spanloom import __version__
 from spanloom.cli import options
 from spanloom.cli.execute import INTERRUPTED, execute, open_streams, refused
-from spanloom.cli.log import LOG
+from spanloom.cli.messages import LOG
 from spanloom.cli.options import Columns, Data, Force, Format, Input, InputFormat, Jobs, Json, Model, Quiet, Seed
 from spanloom.recognize.parameters import RecognizerParameters
 

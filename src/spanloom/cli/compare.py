@@ -28,8 +28,8 @@ from spanloom.cli.compare_records import (
 from spanloom.cli.compare_table import Failure, Outcome, Tested, label, markdown, text, values
 from spanloom.cli.config import CompareOptions, checked, options_of
 from spanloom.cli.execute import FAILED, INTERRUPTED
-from spanloom.cli.messages import Messages, plural
-from spanloom.errors import SpanloomError, UsageError
+from spanloom.cli.messages import Messages
+from spanloom.errors import SpanloomError, UsageError, plural
 from spanloom.evaluate import KEYS, paired_test
 from spanloom.files.output import output_files, output_folder, writing
 from spanloom.formats import read

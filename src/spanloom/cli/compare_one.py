@@ -14,11 +14,11 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple
 
-from spanloom.cli.columns import column_options
 from spanloom.cli.compare_records import PREDICTIONS, best_on_dev
 from spanloom.cli.execute import open_streams, os_error
 from spanloom.cli.messages import Messages
 from spanloom.cli.progress import Reporter
+from spanloom.cli.reading import column_options
 from spanloom.errors import LostWarning, SpanloomError
 from spanloom.formats import read, write
 from spanloom.lab.comparison import Parts, Variant, build, divide, finds_heads, fit, head_finders, measure

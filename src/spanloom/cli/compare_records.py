@@ -11,8 +11,8 @@ from typing import Any, Protocol
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from spanloom import __version__
-from spanloom.cli.columns import column_options
 from spanloom.cli.config import CompareOptions
+from spanloom.cli.reading import column_options
 from spanloom.cli.train import MODEL_FILES
 from spanloom.errors import UsageError
 from spanloom.files.staging import settle

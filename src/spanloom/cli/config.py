@@ -27,10 +27,8 @@ class CommonOptions(BaseModel):
     """What training was asked for, whatever the model; ``None`` leaves the choice to the model."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-    beside: ClassVar[frozenset[str]] = frozenset(
-        ("train", "dev", "output", "input_format", "columns", "on_error", "force", "quiet")
-    )
-    """Which of them are no parameters of the model's class."""
+    known: ClassVar[frozenset[str]] = frozenset()
+    """Which of them are parameters of the model's class."""
 
     train: Paths
     output: str
@@ -45,15 +43,16 @@ class CommonOptions(BaseModel):
 
     def parameters(self) -> dict[str, Any]:
         """The keyword arguments of the model's class, those that were given; all cores unless told otherwise."""
-        given = self.model_dump(exclude=set(self.beside), exclude_none=True)
-        given.setdefault("jobs", ALL_CORES)
+        given: dict[str, Any] = {"jobs": ALL_CORES, **self.model_dump(include=set(self.known), exclude_none=True)}
         return {_PARAMETERS.get(name, name): value for name, value in given.items()}
+
+    def beside_data(self) -> dict[str, Any]:
+        """What its `fit` takes beside the data."""
+        return self.model_dump(include=set(type(self).model_fields) - self.known - set(CommonOptions.model_fields))
 
 
 class CompareOptions(CommonOptions):
     """What `compare` was asked for, beside parameters of recognizers; without ``l2`` the grid is `GRID`."""
-
-    beside: ClassVar[frozenset[str]] = CommonOptions.beside | {"test", "heads"}
 
     structure: list[str] = Field(min_length=1)
     test: Paths | None = None
@@ -74,12 +73,12 @@ def options_of(parameters: type, base: type[Kind]) -> type[Kind]:
         parameters: the dataclass that declares them; ``None`` leaves the choice to the model.
         base: what else was asked for.
     """
-    known: dict[str, Any] = {
-        name: (_type(parameter) | None, None)
-        for name, parameter, _ in declared(parameters)
-        if name not in base.model_fields and name not in _PARAMETERS.values()
-    }
-    return create_model(parameters.__name__, __base__=base, **known)
+    option = {name: option for option, name in _PARAMETERS.items()}
+    types = {option.get(name, name): _type(parameter) for name, parameter, _ in declared(parameters)}
+    more: dict[str, Any] = {name: (kind | None, None) for name, kind in types.items() if name not in base.model_fields}
+    found = create_model(parameters.__name__, __base__=base, **more)
+    found.known = frozenset(types)
+    return found
 
 
 def _type(parameter: Parameter) -> Any:

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
-from spanloom.cli.messages import Messages, lost
+from spanloom.cli.messages import Messages
 from spanloom.cli.pace import counted
-from spanloom.cli.reading import Reading, number_of
+from spanloom.cli.reading import Reading, lost, number_of
 from spanloom.document import Document
 from spanloom.formats import write
 from spanloom.formats.columns import COLUMNS

@@ -6,15 +6,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from time import monotonic
 
-from spanloom.cli import linker as linker_verb
-from spanloom.cli.messages import Messages, plural
+from spanloom.cli.messages import Messages
 from spanloom.cli.options import ALL_CORES
 from spanloom.cli.progress import Reporter
-from spanloom.cli.summary import summary
-from spanloom.cli.train import MODEL_FILES
+from spanloom.cli.train import MODEL_FILES, summary
 from spanloom.cli.view import terminal
 from spanloom.data import clinical
 from spanloom.document import Document
+from spanloom.errors import plural
 from spanloom.evaluate import Report, evaluate, evaluate_concepts
 from spanloom.files.output import output_folder
 from spanloom.formats import read, write
@@ -40,9 +39,10 @@ def run(output: str | None, linker: bool, force: bool, seed: int | None, jobs: i
                 output_folder(output, force=force, may_replace=lambda file: file.name in _REPLACEABLE)
             )
         model: Recognizer | Linker
-        if linker:
+        vocabulary = read_vocabulary(clinical() / "vocabulary.tsv") if linker else None
+        if vocabulary is not None:
             model = Linker(types=_LINKED, random_state=seed or 0, n_jobs=jobs or ALL_CORES)
-            _train_linker(model, read_vocabulary(clinical() / "vocabulary.tsv"), say, quiet)
+            _train_linker(model, vocabulary, say, quiet)
         else:
             model = Recognizer(
                 "shared", "clinical", vocabulary=str(clinical() / "vocabulary.tsv"), epochs=_EPOCHS,
@@ -59,8 +59,8 @@ def run(output: str | None, linker: bool, force: bool, seed: int | None, jobs: i
     say()
     width, color = terminal()
     print(render(sample, width=width, color=color), end="", flush=True)
-    if isinstance(model, Linker):
-        _show_concepts(sample, model.fitted.concepts.vocabulary)
+    if vocabulary is not None:
+        _show_concepts(sample, vocabulary)
     _say_what_next(output, linker, say)
 
 
@@ -86,7 +86,7 @@ def _train_linker(linker: Linker, vocabulary: Vocabulary, say: Messages, quiet: 
     start = monotonic()
     with Reporter(quiet) as reporter:
         linker.fit(train, dev=dev, vocabulary=vocabulary, progress=reporter)
-    for line in linker_verb.summary(linker, monotonic() - start):
+    for line in summary(linker, monotonic() - start):
         say(f"  {line}")
     found = linker.predict(test)
     mentions_f1 = 100 * evaluate(test, found, bootstrap=0).overall.f1

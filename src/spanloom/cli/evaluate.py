@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spanloom.cli import evaluate_html
-from spanloom.cli.messages import Messages, plural
+from spanloom.cli.messages import Messages
 from spanloom.cli.pace import counted
-from spanloom.cli.predictors import Predictor, load_predictor
+from spanloom.cli.predict import load_model, predict
 from spanloom.cli.reading import Reading
-from spanloom.cli.tagged import column_of
 from spanloom.document import Document
-from spanloom.errors import DataError, UsageError
+from spanloom.errors import DataError, UsageError, plural
 from spanloom.evaluate import (
     KEYS,
     Calibration,
@@ -31,6 +30,7 @@ from spanloom.evaluate import (
 )
 from spanloom.evaluate.words import WordReport, evaluate_words
 from spanloom.files import STDIO
+from spanloom.model.protocol import Model, fills_column, finds_mentions, links
 from spanloom.text import prepare
 from spanloom.vocabulary import read_vocabulary
 
@@ -75,25 +75,25 @@ def run(
     if vocabulary is not None and not concepts:
         raise UsageError("--vocabulary resolves identifiers of concepts; add --concepts, or leave it out")
     if html is not None:
-        if column is not None:
-            raise UsageError("--html shows mentions; leave it out where a column is compared")
         evaluate_html.check(html, force)
     resolver = None if vocabulary is None else read_vocabulary(vocabulary)  # before anything that takes long
     seed = 0 if seed is None else seed
-    predictor = None if model is None else load_predictor(model, jobs)
-    if mentions is not None and (predictor is None or predictor.kind != "linker"):
+    predictor = None if model is None else load_model(model, jobs)
+    if mentions is not None and (predictor is None or "given_mentions" not in predictor.capable):
         raise UsageError("--mentions tells a linker what to link; leave it out, or give a linker with --model")
     if mentions == "given" and not concepts:
         raise UsageError(
             "with --mentions given all mentions are those of GOLD; add --concepts, to compare their concepts"
         )
-    if (predictor is not None and predictor.kind == "tagger") or column is not None:
+    column = _column(predictor, column)
+    if column is not None:
         if compare or heads or words or concepts or types:
             beside = "--compare, --heads, --words, --concepts and --types"
             raise UsageError(f"a column is compared by itself; leave out {beside}")
-        column = column_of(predictor, column)
-    if predictor is not None and predictor.kind == "linker" and concepts and resolver is None:
-        resolver = predictor.fitted.concepts.vocabulary
+        if html is not None:
+            raise UsageError("--html shows mentions; leave it out where a column is compared")
+    if predictor is not None and concepts and resolver is None and links(predictor):
+        resolver = predictor.vocabulary
     # sentences, our own where gold has none, are what intervals are drawn over
     reading = Reading(Messages(quiet), input_format=input_format, columns=columns, on_error=on_error or "stop")
     given = reading(gold)
@@ -102,7 +102,7 @@ def run(
     if predictor is None:
         found = list(_of_types(reading(predicted or ""), types))
     else:
-        marked = _predict(predictor, documents, mentions, Messages(quiet))
+        marked = _marked(predictor, documents, mentions, Messages(quiet))
         marked = counted(marked, "predicting", quiet=quiet, total=lambda: len(documents))
         found = list(_of_types(marked, types))
     if column is not None:
@@ -121,7 +121,8 @@ def run(
     segmented = _words(documents, found, known, reading, seed) if words else None
     if html is not None:
         title = f"Errors of {Path(model or predicted or gold).name} on {Path(gold).name}"
-        evaluate_html.write(html, documents, found, report, scores, model=predictor, title=title, force=force)
+        known_model = predictor if predictor is not None and finds_mentions(predictor) else None
+        evaluate_html.write(html, documents, found, report, scores, model=known_model, title=title, force=force)
     results = _Results(report, segmented, linked, scores, test, linked_test)
     print(json.dumps(results.to_dict(), indent=2) + "\n" if as_json else results.to_text(), end="")
     return reading.finish()
@@ -145,20 +146,35 @@ def _with_words(documents: Iterable[Document], source: str) -> Iterator[Document
         yield document
 
 
-def _predict(
-    model: Predictor, documents: list[Document], mentions: WhichMentions | None, say: Messages
-) -> Iterable[Document]:
-    if model.kind == "tagger":
-        return model.stream(documents)
-    unseen = {mention.type for document in documents for mention in document.mentions} - set(model.types_)
-    if unseen:
-        done = "linked" if mentions == "given" else "predicted"
-        say(f"never {done}, because the model was not trained on them: {', '.join(sorted(unseen))}")
-    say(f"predicting {plural(len(documents), 'document')}")
-    if model.kind == "linker":
-        # one that links given mentions keeps what it cannot link, and that must not be gold
-        return model.stream(map(_without_concepts, documents), mentions=mentions)
-    return model.stream(documents, notice=say)
+def _column(model: Model | None, column: str | None) -> str | None:
+    """The column that is compared: what `--column` names, or what the model fills.
+
+    Raises:
+        UsageError: the model fills no such column.
+    """
+    if model is None:
+        return column
+    if fills_column(model):
+        if column not in (None, model.column):
+            raise UsageError(f"--column {column}: the tagger fills the column {model.column!r}; leave it out")
+        return model.column
+    if column is not None:
+        raise UsageError(f"--column {column}: the model finds mentions and fills no column; name a tagger")
+    return None
+
+
+def _marked(
+    model: Model, documents: list[Document], mentions: WhichMentions | None, say: Messages
+) -> Iterator[Document]:
+    if finds_mentions(model):
+        unseen = {mention.type for document in documents for mention in document.mentions} - set(model.types_)
+        if unseen:
+            done = "linked" if mentions == "given" else "predicted"
+            say(f"never {done}, because the model was not trained on them: {', '.join(sorted(unseen))}")
+        say(f"predicting {plural(len(documents), 'document')}")
+    # one that links given mentions keeps what it cannot link, and that must not be gold
+    given = map(_without_concepts, documents) if "given_mentions" in model.capable else documents
+    return predict(model, given, say, mentions=mentions)
 
 
 def _without_concepts(document: Document) -> Document:

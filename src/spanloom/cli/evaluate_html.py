@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from spanloom.cli.predictors import Predictor
 from spanloom.document import Document
 from spanloom.errors import UsageError
 from spanloom.evaluate import KEYS, Calibration, Point, precision_recall
 from spanloom.evaluate import Report as Evaluation
 from spanloom.evaluate.compare import Key
 from spanloom.files.output import check_free, output_file
-from spanloom.recognize import Recognizer
-from spanloom.recognize.sweep import sweep
+from spanloom.model.protocol import MentionModel, Swept, sweeps
 from spanloom.view.error_page import error_page
-from spanloom.view.plots import Learning, require
+from spanloom.view.plots import require
 
 _SHIFTS = (-2.0, -1.5, -1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)  # from the tuned penalty
 
@@ -39,7 +37,7 @@ def write(
     report: Evaluation,
     scores: Calibration | None,
     *,
-    model: Predictor | None,
+    model: MentionModel | None,
     title: str,
     force: bool,
 ) -> None:
@@ -57,41 +55,26 @@ def write(
     """
     curve = () if scores is None else precision_recall(gold, predicted, key=KEYS[report.match])
     note, penalties = "as predicted", list[Point]()
-    if model is not None and model.kind == "recognizer":
+    if model is not None and sweeps(model):
         note = f"as predicted, with the tuned mention penalty {model.fitted.penalty:.2f}"
         penalties = _penalties(model, gold, predicted, KEYS[report.match])
+    learning = None if model is None else model.learning()
+    if learning is not None and not any(learning.f1.values()):
+        learning = None
     page = error_page(
         gold, predicted, report, calibration=scores, curve=curve, note=note, penalties=penalties,
-        learning=_learning(model), title=title,
+        learning=learning, title=title,
     )  # fmt: skip
     with output_file(output, force=force) as file:
         file.write(page)
 
 
-def _penalties(
-    recognizer: Recognizer, gold: Sequence[Document], predicted: Sequence[Document], key: Key
-) -> list[Point]:
+def _penalties(model: Swept, gold: Sequence[Document], predicted: Sequence[Document], key: Key) -> list[Point]:
     """Precision and recall with the tuned mention penalty and others around it, which stand as thresholds."""
-    penalties = [recognizer.fitted.penalty + shift for shift in _SHIFTS]
+    penalties = [model.fitted.penalty + shift for shift in _SHIFTS]
     types = {mention.type for document in (*gold, *predicted) for mention in document.mentions}
     points = []
-    for penalty, found in zip(penalties, sweep(recognizer, gold, penalties), strict=True):
+    for penalty, found in zip(penalties, model.sweep(gold, penalties), strict=True):
         kept = [document.copy(mentions=[m for m in document.mentions if m.type in types]) for document in found]
         points += [point._replace(threshold=penalty) for point in precision_recall(gold, kept, key=key)]
     return points
-
-
-def _learning(model: Predictor | None) -> Learning | None:
-    """The learning curve of a model, if its file tells."""
-    if model is None or model.kind == "tagger":
-        return None
-    if model.kind == "recognizer":
-        history = model.report_.history
-        kept = model.report_.steps if model.runs == 1 and model.optimizer == "adagrad" else None
-        found = Learning({"F1": [f1 for _, f1 in history]}, [objective for objective, _ in history], kept)
-    elif model.kind == "linker":
-        steps = model.report_.history
-        found = Learning({"F1 of mentions": [row[1] for row in steps], "F1 of concepts": [row[2] for row in steps]})
-    else:
-        found = Learning({name: [f1 for _, f1 in chain.history] for name, chain in model.report_.chains.items()})
-    return found if any(found.f1.values()) else None

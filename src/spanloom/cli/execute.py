@@ -14,51 +14,52 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from io import TextIOWrapper
+from pkgutil import resolve_name
 from typing import Any
 
-from spanloom.cli.log import as_json, log_line
+from spanloom.cli.messages import as_json, log_line
 from spanloom.errors import DataWarning, LostWarning, SpanloomError, UsageError
 
 COMPILING = "compiling, once on this machine: 10 to 30 s (spanloom warm does it beforehand)"
 DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
-# verb -> the module whose `run` takes the verb's options; imported when the verb runs, because a module may load
-# compiled kernels, and `--help` must not wait for them
+# verb -> what takes its options; imported when the verb runs, because a module may load compiled kernels, and `--help`
+# must not wait for them
 VERBS = {
-    "convert": "spanloom.cli.convert",
-    "demo": "spanloom.cli.demo",
-    "evaluate": "spanloom.cli.evaluate",
-    "explain": "spanloom.cli.explain",
-    "inspect": "spanloom.cli.inspect",
-    "lab ambiguity": "spanloom.cli.ambiguity",
-    "lab clusters": "spanloom.cli.clusters",
-    "lab compare": "spanloom.cli.compare",
-    "lab heads": "spanloom.cli.heads",
-    "predict": "spanloom.cli.predict",
-    "serve": "spanloom.cli.serve",
-    "train cascade": "spanloom.cli.train_cascade",
-    "train language-model": "spanloom.cli.language_model",
-    "train linker": "spanloom.cli.linker",
-    "train recognizer": "spanloom.cli.train",
-    "train segmenter": "spanloom.cli.train_segmenter",
-    "train tagger": "spanloom.cli.tagger",
-    "validate": "spanloom.cli.validate",
-    "view": "spanloom.cli.view",
-    "vocabulary": "spanloom.cli.vocabulary",
-    "warm": "spanloom.cli.warm",
+    "convert": "spanloom.cli.convert:run",
+    "demo": "spanloom.cli.demo:run",
+    "evaluate": "spanloom.cli.evaluate:run",
+    "explain": "spanloom.cli.explain:run",
+    "inspect": "spanloom.cli.inspect:run",
+    "lab ambiguity": "spanloom.cli.ambiguity:run",
+    "lab clusters": "spanloom.cli.lab:clusters",
+    "lab compare": "spanloom.cli.compare:run",
+    "lab heads": "spanloom.cli.lab:heads",
+    "predict": "spanloom.cli.predict:run",
+    "serve": "spanloom.cli.serve:run",
+    "train cascade": "spanloom.cli.train:cascade",
+    "train language-model": "spanloom.cli.language_model:run",
+    "train linker": "spanloom.cli.train:linker",
+    "train recognizer": "spanloom.cli.train:recognizer",
+    "train segmenter": "spanloom.cli.train:segmenter",
+    "train tagger": "spanloom.cli.train:tagger",
+    "validate": "spanloom.cli.validate:run",
+    "view": "spanloom.cli.view:run",
+    "vocabulary": "spanloom.cli.vocabulary:run",
+    "warm": "spanloom.cli.warm:run",
 }
 
 
 def execute(verb: str, options: dict[str, Any]) -> int:
     """Run a verb; an error raised on purpose, a file that fails and Ctrl-C become one line and an exit code.
 
-    A `run` returns nothing, or the exit code. An error that nobody expected keeps its traceback: it is a bug.
+    What runs returns nothing, or the exit code. An error that nobody expected keeps its traceback: it is a bug.
     """
     sys.unraisablehook = _keep_interrupt
     try:
         quiet = bool(options.get("quiet"))
         with _telling(quiet), _compiling(verb, options, quiet):
-            code = import_module(VERBS[verb]).run(**options)
+            code = resolve_name(VERBS[verb])(**options)
         sys.stdout.flush()
     except BrokenPipeError:  # whoever reads our output has had enough, as `head` does
         _close_stdout()

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from spanloom.cli.predictors import load_predictor
+from spanloom.cli.predict import load_model
 from spanloom.document import Document, Mention
 from spanloom.errors import UsageError
 from spanloom.files import STDIO
@@ -38,7 +38,7 @@ def run(
     if (source is None) == (text is None):
         raise UsageError("explain needs either INPUT or --text TEXT")
     asked = [parse_mention(value) for value in mention or ()]
-    predictor = load_predictor(model, jobs)
+    predictor = load_model(model, jobs)
     given: Iterable[Document]
     if text is not None:
         given = [Document(text)]

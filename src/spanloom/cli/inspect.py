@@ -6,31 +6,24 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from spanloom.cli.inspect_values import Strongest, values
-from spanloom.cli.summary import calibration_error
 from spanloom.errors import UsageError
 from spanloom.model.calibration import Check
-from spanloom.models import Model, load
-from spanloom.recognize import Cascade, Recognizer
-from spanloom.segment import Segmenter
+from spanloom.models import load
 
+Strongest = Mapping[str, list[tuple[str, float]]]
 # of a training, what is not one figure a line
 _SEVERAL = ("history", "lost", "dropped", "chains", "calibration")
 
 
 def run(model: str, top: int, role: str | None, as_json: bool) -> None:
     """Describe a model."""
-    found = load(model)
-    described = values(found, _strongest(found, top, role))
-    print(json.dumps(described, indent=2) if as_json else "\n".join(_lines(described)))
-
-
-def _strongest(model: Model, top: int, role: str | None) -> Strongest:
-    if isinstance(model, Recognizer | Cascade | Segmenter):
-        return {name: _top(features, top) for name, features in _chosen(model.strongest_, role).items()}
-    if role is not None:
+    described = load(model).describe()
+    if "strongest" in described:
+        strongest = _chosen(described["strongest"], role)
+        described["strongest"] = {name: _top(features, top) for name, features in strongest.items()}
+    elif role is not None:
         raise UsageError("a model of this kind shows no roles; leave out --role")
-    return {}
+    print(json.dumps(described, indent=2) if as_json else "\n".join(lines(described)))
 
 
 def _chosen(strongest: Strongest, role: str | None) -> Strongest:
@@ -47,7 +40,8 @@ def _top(features: list[tuple[str, float]], count: int) -> list[tuple[str, float
     return sorted(strongest, key=lambda feature: -feature[1])
 
 
-def _lines(described: Mapping[str, Any]) -> Iterator[str]:
+def lines(described: Mapping[str, Any]) -> Iterator[str]:
+    """What a model describes of itself, for a terminal."""
     for name, value in described.items():
         if name in ("parameters", "counts"):
             yield from (_row(key, of_key) for key, of_key in value.items())
@@ -79,10 +73,10 @@ def _training(training: Mapping[str, Any]) -> Iterator[str]:
 
 def _calibration(training: Mapping[str, Any]) -> Iterator[str]:
     for name, check in (training.get("calibration") or {}).items():
-        yield _row("  calibration", f"of {name}: dev error {calibration_error(Check(**check))}")
+        yield _row("  calibration", f"of {name}: dev error {Check(**check)}")
 
 
-def _roles(strongest: Mapping[str, list[tuple[str, float]]]) -> Iterator[str]:
+def _roles(strongest: Strongest) -> Iterator[str]:
     for name, features in strongest.items():
         yield ""
         yield f"role {name}"

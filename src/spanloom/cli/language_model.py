@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import chain
 from time import monotonic
 
-from spanloom.cli.messages import Messages, plural
-from spanloom.errors import UsageError
+from spanloom.cli.messages import Messages
+from spanloom.errors import UsageError, plural
 from spanloom.formats import read
 from spanloom.lm.arpa import SUFFIXES
 from spanloom.lm.language_model import LanguageModel

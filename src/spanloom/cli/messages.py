@@ -1,12 +1,25 @@
-"""What a verb says on standard error, and how it puts numbers into words."""
+"""Lines on standard error: text for people, or JSON for a program that collects logs."""
 
 from __future__ import annotations
 
+import json
+import os
 import sys
+from datetime import UTC, datetime
+from typing import Any
 
-from spanloom.cli.log import as_json, log_line
-from spanloom.formats import FORMATS, Losses
-from spanloom.formats.base import DISCONTIGUOUS
+LOG = "SPANLOOM_LOG"
+"""The environment variable that says what lines on standard error are: ``json``, or text."""
+
+
+def as_json() -> bool:
+    """Whether lines on standard error are JSON, for a program that collects them."""
+    return os.environ.get(LOG) == "json"
+
+
+def log_line(level: str, **fields: Any) -> str:
+    """A line of a log: the time in UTC, the level (``info``, ``progress`` or ``error``), and what there is to say."""
+    return json.dumps({"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "level": level, **fields})
 
 
 class Messages:
@@ -28,26 +41,3 @@ class Messages:
     def notice(self, message: str) -> None:
         """Print what was read other than it stands."""
         self(f"spanloom: {message}")
-
-
-def plural(number: int, noun: str) -> str:
-    """A number and its noun.
-
-    >>> plural(1, "sentence"), plural(1200, "sentence")
-    ('1 sentence', '1,200 sentences')
-    """
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def lost(losses: Losses) -> str:
-    """What an output could not hold, and which formats would have held the gaps.
-
-    >>> losses = Losses()
-    >>> losses.add(DISCONTIGUOUS, 310)
-    >>> print(lost(losses))  # doctest: +ELLIPSIS
-    not written: 310 discontiguous mentions; this format has no place for gaps, but jsonl, brat, ... and xmi have
-    """
-    if not losses.counts[DISCONTIGUOUS]:
-        return str(losses)
-    *others, last = (kind.name for kind in FORMATS.values() if kind.gaps)
-    return f"{losses}; this format has no place for gaps, but {', '.join(others)} and {last} have"

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from time import monotonic
 
-from spanloom.cli.log import as_json, duration
+from spanloom.cli.messages import as_json
 from spanloom.document import Document
 
 _EVERY = 0.2  # seconds
@@ -58,3 +58,16 @@ def pace(stage: str, number: int, total: int | None, seconds: float) -> str:
     done = min(_WIDTH, _WIDTH * number // max(1, total))
     bar = "━" * done + ("╺" + "━" * (_WIDTH - done - 1) if done < _WIDTH else "")
     return f"{stage} {bar} {' · '.join(figures)}"
+
+
+def duration(seconds: float) -> str:
+    """A time as a person reads it.
+
+    >>> duration(0.4), duration(125), duration(28020)
+    ('0 s', '2 min 5 s', '7 h 47 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from spanloom.cli import tagged
-from spanloom.cli.messages import Messages, lost, plural
+from spanloom.cli.messages import Messages
+from spanloom.cli.options import ALL_CORES
 from spanloom.cli.pace import counted
-from spanloom.cli.predictors import load_predictor
-from spanloom.cli.reading import Reading, number_of
+from spanloom.cli.reading import Reading, lost, number_of, output_format_of
 from spanloom.document import Document
-from spanloom.errors import UsageError
+from spanloom.errors import UsageError, plural
 from spanloom.files import STDIO
-from spanloom.formats import FORMATS, write
+from spanloom.formats import write
+from spanloom.model.protocol import Model, annotates, fills_column, finds_mentions
+from spanloom.models import load
 
 if TYPE_CHECKING:
     from spanloom.model.choices import WhichMentions
+
+# option -> what a model that has a use for it is capable of
+_NEEDED = {"threshold": "scores", "answers": "scores", "reading": "readings", "mentions": "given_mentions"}
 
 
 def run(
@@ -42,52 +45,73 @@ def run(
     say = Messages(quiet)
     # where no name tells the format: text in, native records out
     input_format = input_format or ("text" if source == [STDIO] else None)
-    output_format = output_format or (None if _tells(output) else "jsonl")
-    predictor = load_predictor(model, jobs)
-    # a tagger keeps the mentions of its input, and a linker may be told to; nothing else looks at them
-    needed = predictor.kind == "tagger" or mentions is not None
+    output_format = output_format_of(output, output_format)
+    predictor = load_model(model, jobs)
     reader = Reading(say, input_format=input_format, columns=columns, on_error=on_error)
-    source_documents = counted(
-        reader(source, mentions=needed), "predicting", quiet=quiet, total=partial(number_of, source)
+    # a column is filled beside the mentions of the input, and some may be told to keep them; nothing else looks at them
+    given = reader(source, mentions=mentions is not None or not finds_mentions(predictor))
+    documents = counted(given, "predicting", quiet=quiet, total=partial(number_of, source))
+    found = predict(
+        predictor, documents, say, name=model, threshold=threshold, answers=answers, reading=reading, mentions=mentions
     )
-    of_probabilities = {"--threshold": threshold, "--answers": answers}
-    if predictor.kind == "tagger":
-        _refuse(model, "a tagger", {**of_probabilities, "--reading": reading, "--mentions": mentions})
-        tagged.predict(predictor, source_documents, output, output_format, force, say)
-        return reader.finish()
-    if predictor.kind == "linker":
-        _refuse(model, "a linker", {**of_probabilities, "--reading": reading})
-        found = predictor.stream(source_documents, mentions=mentions)
-    else:
-        if predictor.kind == "segmenter":
-            _refuse(model, "a segmenter", {"--reading": reading, "--mentions": mentions})
-        _refuse(model, "a recognizer", {"--mentions": mentions})
-        if reading is not None:
-            predictor.set_params(reading=reading).check()
-        found = predictor.stream(source_documents, threshold=threshold, answers=answers, notice=say)
     tally: Counter[str] = Counter()
-    losses = write(_counted(found, tally), output, format=output_format, force=force)
+    losses = write(_tallied(found, tally), output, format=output_format, force=force)
     if losses:
         say(f"spanloom: {lost(losses)}")
-    linked = f", {tally['linked']:,} of them linked" if predictor.kind == "linker" else ""
-    say(f"{plural(tally['mentions'], 'mention')} in {plural(tally['documents'], 'document')}{linked}")
+    say(_result(predictor, tally))
     return reader.finish()
 
 
-def _refuse(model: str, kind: str, given: Mapping[str, object]) -> None:
-    """Options that a kind of model has no use for."""
-    useless = [name for name, value in given.items() if value]
+def load_model(path: str, jobs: int | None) -> Model:
+    """A model that annotates documents, with so many threads; all cores if it is not said.
+
+    Raises:
+        ModelError: no model, or a damaged one.
+        UsageError: it annotates nothing.
+    """
+    model = load(path)
+    if not annotates(model):
+        raise UsageError(f"{path} is a {model.kind.replace('-', ' ')}, which marks up nothing; name a model that does")
+    return model.set_params(n_jobs=jobs or ALL_CORES)
+
+
+def predict(
+    model: Model, documents: Iterable[Document], say: Messages, *, name: str = "the model", **given: Any
+) -> Iterator[Document]:
+    """The documents as a model annotates them.
+
+    Args:
+        model: trained.
+        documents: to annotate.
+        say: told where a reading was cut short.
+        name: of the model, for errors.
+        given: options of the verb; what was not given is false.
+
+    Raises:
+        UsageError: an option that the model has no use for, or an invalid one.
+    """
+    asked = {option: value for option, value in given.items() if value}
+    useless = [f"--{option}" for option in asked if _NEEDED[option] not in model.capable]
     if useless:
-        raise UsageError(f"{model} is {kind}, which has no use for {' and '.join(useless)}; leave it out")
+        raise UsageError(f"{name} is a {model.kind}, which has no use for {' and '.join(useless)}; leave it out")
+    if "reading" in asked:
+        model.set_params(reading=asked.pop("reading")).check()
+    if "readings" in model.capable:
+        asked["notice"] = say
+    return model.stream(documents, **asked)
 
 
-def _tells(output: str) -> bool:
-    return Path(output).suffix.lower() in {suffix for kind in FORMATS.values() for suffix in kind.suffixes}
-
-
-def _counted(documents: Iterable[Document], tally: Counter[str]) -> Iterator[Document]:
+def _tallied(documents: Iterable[Document], tally: Counter[str]) -> Iterator[Document]:
     for document in documents:
         tally["documents"] += 1
+        tally["tokens"] += document.token_count
         tally["mentions"] += len(document.mentions)
         tally["linked"] += sum(bool(mention.concepts) for mention in document.mentions)
         yield document
+
+
+def _result(model: Model, tally: Counter[str]) -> str:
+    if fills_column(model):
+        return f"{plural(tally['tokens'], 'tag')} in column {model.column!r}"
+    linked = f", {tally['linked']:,} of them linked" if "concepts" in model.annotates else ""
+    return f"{plural(tally['mentions'], 'mention')} in {plural(tally['documents'], 'document')}{linked}"

@@ -1,4 +1,4 @@
-"""How verbs read: one input or several, and what becomes of a record that cannot be read."""
+"""How verbs read and write: inputs, records that cannot be read, and what an output could not hold."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from spanloom.cli.columns import column_options
 from spanloom.cli.execute import FAILED
-from spanloom.cli.messages import Messages, plural
+from spanloom.cli.messages import Messages
 from spanloom.document import Document
 from spanloom.document.validate import Problem
-from spanloom.errors import UsageError
+from spanloom.errors import UsageError, plural
 from spanloom.files import STDIO
-from spanloom.formats import OnError, read
+from spanloom.formats import FORMATS, Losses, OnError, read
+from spanloom.formats.base import DISCONTIGUOUS
 
 _BLOCK = 1 << 20  # bytes
 _LISTED = 100  # of the records that were left out
@@ -79,3 +79,32 @@ def _number(path: Path) -> int | None:
         return None
     with path.open("rb") as file:
         return sum(block.count(b"\n") for block in iter(lambda: file.read(_BLOCK), b""))
+
+
+def column_options(columns: str | None) -> dict[str, Any]:
+    """What `read` and `validate` of `spanloom.formats` take for ``--columns``.
+
+    >>> column_options("word,pos,tag"), column_options(None)
+    ({'columns': ['word', 'pos', 'tag']}, {})
+    """
+    return {} if columns is None else {"columns": [name.strip() for name in columns.split(",")]}
+
+
+def output_format_of(output: str, given: str | None) -> str | None:
+    """The format of an output: native records where neither an option nor its name tells another."""
+    known = {suffix for kind in FORMATS.values() for suffix in kind.suffixes}
+    return given or (None if Path(output).suffix.lower() in known else "jsonl")
+
+
+def lost(losses: Losses) -> str:
+    """What an output could not hold, and which formats would have held the gaps.
+
+    >>> losses = Losses()
+    >>> losses.add(DISCONTIGUOUS, 310)
+    >>> print(lost(losses))  # doctest: +ELLIPSIS
+    not written: 310 discontiguous mentions; this format has no place for gaps, but jsonl, brat, ... and xmi have
+    """
+    if not losses.counts[DISCONTIGUOUS]:
+        return str(losses)
+    *others, last = (kind.name for kind in FORMATS.values() if kind.gaps)
+    return f"{losses}; this format has no place for gaps, but {', '.join(others)} and {last} have"

@@ -1,54 +1,52 @@
-"""`spanloom train recognizer`, and what all training verbs do."""
+"""`spanloom train`: a model of any kind; its parameters are options, and it says itself how it went."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pkgutil import resolve_name
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any
 
 from spanloom.cli.config import CommonOptions, checked, options_of
 from spanloom.cli.messages import Messages
 from spanloom.cli.progress import Reporter
 from spanloom.cli.reading import Reading
-from spanloom.cli.summary import summary
+from spanloom.errors import UsageError
 from spanloom.files.output import output_folder
-from spanloom.recognize import Recognizer
+from spanloom.model.protocol import Model
 
 MODEL_FILES = frozenset(("model.json", "weights.safetensors"))
 
 
-class Trainable(Protocol):
-    """A model of any kind."""
+class LinkerOptions(CommonOptions):
+    """What `train linker` was asked for, beside parameters."""
 
-    @property
-    def fit(self) -> Callable[..., Any]:
-        """Trains it on documents, with ``dev``, ``progress`` and whatever else its kind takes."""
-
-    def check(self) -> None:
-        """Whether its parameters can be meant."""
-
-    def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Write it."""
+    vocabulary: str
 
 
-def run(config: str | None, **flags: Any) -> int | None:
-    """Train and save a recognizer."""
-    options = checked(options_of(Recognizer, CommonOptions), flags, config)
-    recognizer = Recognizer(**options.parameters())
-    return train_model(recognizer, options, lambda seconds: summary(recognizer, seconds))
-
-
-def train_model(
-    model: Trainable, options: CommonOptions, told: Callable[[float], Iterable[str]], **more: Any
+def train(
+    estimator: str, asked: type[CommonOptions] = CommonOptions, *, config: str | None, **flags: Any
 ) -> int | None:
-    """Train and save a model, and say how it went.
+    """Train and save a model of a kind.
+
+    Args:
+        estimator: where its class stands; imported when it is trained, as a kind need not load what others need.
+        asked: what can be asked for beside its parameters.
+        config: a TOML file of options.
+        flags: from the command line.
+    """
+    kind = resolve_name(estimator)
+    options = checked(options_of(kind, asked), flags, config)
+    return fit_and_save(kind(**options.parameters()), options)
+
+
+def fit_and_save(model: Model, options: CommonOptions) -> int | None:
+    """Train and save a model, and say how it went; the exit code, if it is one of failure.
 
     Args:
         model: untrained.
-        options: of the verb.
-        told: lines about the trained model, from the seconds that it took.
-        more: arguments of its ``fit``, beside the data.
+        options: the data, the output, and what else its `fit` takes.
     """
     say = Messages(options.quiet)
     model.check()
@@ -60,11 +58,37 @@ def train_model(
         reading = Reading(
             say, input_format=options.input_format, columns=options.columns, on_error=options.on_error or "stop"
         )
-        train, dev = reading(options.train), None if options.dev is None else reading(options.dev)
+        data, dev = reading(options.train), None if options.dev is None else reading(options.dev)
         with Reporter(options.quiet) as reporter:
-            model.fit(train, dev=dev, progress=reporter, **more)
+            model.fit(data, dev=dev, progress=reporter, **options.beside_data())
         model.save(folder)
-    for line in told(monotonic() - began):
+    for line in summary(model, monotonic() - began):
         say(line)
     say(f"saved as {options.output}")
     return reading.finish()
+
+
+def summary(model: Model, seconds: float) -> Iterator[str]:
+    """What a model says of its training, and how long that took."""
+    *lines, last = model.summary()
+    yield from lines
+    yield f"{last}, in {seconds:.1f} s"
+
+
+recognizer = partial(train, "spanloom.recognize:Recognizer")
+cascade = partial(train, "spanloom.recognize:Cascade")
+linker = partial(train, "spanloom.link:Linker", LinkerOptions)
+tagger = partial(train, "spanloom.tag.pos_tagger:PosTagger")
+
+
+def segmenter(dictionaries: Sequence[str] | None, **flags: Any) -> int | None:
+    """Train and save a segmenter."""
+    labelled = dict(map(_labelled, dictionaries or ())) or None
+    return train("spanloom.segment:Segmenter", dictionaries=labelled, **flags)
+
+
+def _labelled(text: str) -> tuple[str, str]:
+    label, equals, path = text.partition("=")
+    if not label or not equals or not path:
+        raise UsageError(f"--dictionary: found {text!r}, expected LABEL=FILE, such as medication=drugs.txt")
+    return label, path

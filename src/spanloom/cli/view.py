@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from spanloom.cli.view_hypergraph import draw as draw_hypergraphs
-from spanloom.cli.view_hypergraph import load_recognizer
+from spanloom.cli.view_hypergraph import load_drawable
 from spanloom.errors import UsageError
 from spanloom.files import STDIO
 from spanloom.files.output import check_free, output_file
@@ -43,13 +43,13 @@ def _write(
     if draw is None:
         raise UsageError(f"found the output {output}, expected a name that ends in .html or .svg")
     check_free(output, force=force)
-    recognizer = None if hypergraph is None else load_recognizer(hypergraph)
+    model = None if hypergraph is None else load_drawable(hypergraph)
     documents = list(islice(read(data, format=input_format), limit))
     place = "" if data == STDIO else f" of {Path(data).name}"
-    if recognizer is None:
+    if model is None:
         drawing = draw(documents, title=f"Mentions{place}")
     else:
-        drawing = draw_hypergraphs(recognizer, documents, output, f"Sub-hypergraphs{place}")
+        drawing = draw_hypergraphs(model, documents, output, f"Sub-hypergraphs{place}")
     with output_file(output, force=force) as file:
         # half of a surrogate pair, which a text may hold, has no UTF-8 form; drawings show it as a picture already
         file.write(drawing)

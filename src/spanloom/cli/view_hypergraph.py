@@ -13,8 +13,8 @@ import numpy as np
 from spanloom.document import Batch, Document
 from spanloom.errors import UsageError
 from spanloom.hypergraph import Child, Edges, Hyperedge, Template
+from spanloom.model.protocol import Drawable, draws_hypergraph
 from spanloom.models import load
-from spanloom.recognize import Recognizer
 from spanloom.structures.chain import Chain
 from spanloom.view.cells import shorten
 from spanloom.view.hypergraph import draw_hypergraph
@@ -45,25 +45,25 @@ class _Drawn(NamedTuple):
     svg: str
 
 
-def load_recognizer(path: str) -> Recognizer:
+def load_drawable(path: str) -> Drawable:
     """A model whose sub-hypergraphs can be drawn.
 
     Raises:
         UsageError: another kind of model.
     """
     model = load(path)
-    if not isinstance(model, Recognizer):
+    if not draws_hypergraph(model):
         raise UsageError(f"{path} is a {type(model).__name__}, expected a recognizer, which --hypergraph draws")
     return model
 
 
-def draw(recognizer: Recognizer, documents: Sequence[Document], output: str, title: str) -> str:
+def draw(model: Drawable, documents: Sequence[Document], output: str, title: str) -> str:
     """What is written to a file: one drawing, or a page of all.
 
     Raises:
         UsageError: several drawings, or none, for an ``.svg``.
     """
-    drawn = [one for number, document in enumerate(documents) for one in _drawings(recognizer, number, document)]
+    drawn = [one for number, document in enumerate(documents) for one in _drawings(model, number, document)]
     if Path(output).suffix.lower() != ".svg":
         return _page(documents, drawn, title)
     if len(drawn) != 1 or not drawn[0].svg.startswith("<svg"):
@@ -74,10 +74,10 @@ def draw(recognizer: Recognizer, documents: Sequence[Document], output: str, tit
     return drawn[0].svg
 
 
-def _drawings(recognizer: Recognizer, number: int, document: Document) -> Iterator[_Drawn]:
-    tagger = recognizer.fitted
+def _drawings(model: Drawable, number: int, document: Document) -> Iterator[_Drawn]:
+    tagger = model.fitted
     structure, types = tagger.structure, tagger.types
-    batch = Batch.of(recognizer.ready([document]))
+    batch = Batch.of(model.ready([document]))
     potentials, offsets, words = tagger.score(batch), batch.sentences, batch.words
     edges = tagger.best(potentials, offsets)
     found = structure.decode(edges, offsets, types)

@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any
 
-from spanloom.cli.log import duration
 from spanloom.cli.messages import Messages
+from spanloom.cli.pace import duration
 from spanloom.data import chinese_clinical, clinical
 from spanloom.document import Document
 from spanloom.features import kernels_keys

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -78,6 +79,20 @@ class Score:
         intervals = self.intervals
         values["intervals"] = None if intervals is None else {k: list(v) for k, v in intervals._asdict().items()}
         return values
+
+
+class Learning(NamedTuple):
+    """How training went, step by step.
+
+    Args:
+        f1: what was measured -> development F1 after each step, 0 to 1.
+        objective: after each step; none where there are several.
+        kept: the step whose weights are the model's, from 1; ``None`` where it is not one of them.
+    """
+
+    f1: Mapping[str, Sequence[float]]
+    objective: Sequence[float] = ()
+    kept: int | None = None
 
 
 def rates(counts: Floats) -> Floats:

@@ -18,13 +18,13 @@ from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from spanloom.document import Document, Mention
 from spanloom.errors import UsageError
 from spanloom.extras import extra
 from spanloom.formats.record import mention_record
-from spanloom.modelfile import read_description
+from spanloom.model.protocol import MentionModel, finds_mentions
 
 with extra("spacy", "the spaCy component"):
     import srsly
@@ -32,18 +32,9 @@ with extra("spacy", "the spaCy component"):
     from spacy.tokens import Doc, SpanGroup
     from spacy.util import minibatch
 
-if TYPE_CHECKING:
-    from spanloom.link import Linker
-    from spanloom.recognize import Cascade, Recognizer
-    from spanloom.segment import Segmenter
-
-    _Model = Recognizer | Cascade | Linker | Segmenter
-
 __all__ = ["SpanloomComponent", "to_document"]
 
 _FOLDER = "model"  # in the folder of a saved pipeline's component
-# kind of model -> the largest threshold: a linker gives no probabilities to compare with one
-_KINDS = {"recognizer": 1.0, "cascade": 1.0, "segmenter": 1.0, "linker": 0.0}
 
 
 class SpanloomComponent:
@@ -80,7 +71,7 @@ class SpanloomComponent:
             self._model = _load(self.path, self.threshold)  # says what is missing
         with_tags = getattr(self._model, "pos_", None) is None  # a tagger in the model knows its own tags
         documents = [to_document(doc, with_tags) for doc in docs]
-        options: dict[str, Any] = {"threshold": self.threshold} if self.threshold else {}  # which no linker has
+        options = {"threshold": self.threshold} if self.threshold else {}  # which is none where there are no scores
         return self._model.stream(documents, **options)
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
@@ -139,14 +130,13 @@ def _make(nlp: Language, name: str, model: str, spans_key: str, threshold: float
     return SpanloomComponent(model, spans_key, threshold)
 
 
-def _load(path: str | Path, threshold: float) -> _Model:
-    kind = read_description(path)["kind"]
-    if kind not in _KINDS:
-        raise UsageError(f"{path}: a model of kind {kind!r}, expected one that marks up text: {', '.join(_KINDS)}")
-    if not 0 <= threshold <= _KINDS[kind]:
-        expected = "a probability between 0 and 1" if _KINDS[kind] else f"0, as a {kind} has none"
+def _load(path: str | Path, threshold: float) -> MentionModel:
+    model = import_module("spanloom.models").load(path)
+    if not finds_mentions(model):
+        raise UsageError(f"{path}: a model of kind {model.kind!r}, expected one that marks up text with mentions")
+    if not 0 <= threshold <= ("scores" in model.capable):
+        expected = "a probability between 0 and 1" if "scores" in model.capable else f"0, as a {model.kind} has none"
         raise UsageError(f"threshold is {threshold}, expected {expected}")
-    model: _Model = import_module("spanloom.models").load(path)
     return model
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
@@ -25,7 +24,6 @@ from spanloom.lab.sharing import shares_nodes
 from spanloom.learn.folds import hold_out
 from spanloom.model.corpus import by_sentence
 from spanloom.model.report import Report
-from spanloom.model.structured import LinearModel
 from spanloom.model.training import Progress
 from spanloom.recognize.cascade import Cascade
 from spanloom.recognize.cascade_store import CascadeReport
@@ -262,12 +260,12 @@ def _chosen(model: Model, finders: Mapping[str, HeadFinder] | None) -> Mapping[s
 
 def finds_heads(model: Model) -> bool:
     """Whether a model's mentions have heads."""
-    return isinstance(model, Recognizer) and model.fitted.structure.heads
+    return any(part.structure.heads for part in model.structured)
 
 
 def _sizes(model: Model) -> dict[str, int]:
     """The numbers of features, of rows of weights, and of weights."""
-    taggers = _taggers(model)
+    taggers = model.structured
     return {
         "features": sum(round(float(tagger.scorer.index.group_sizes.sum(dtype=float))) for tagger in taggers),
         "rows": sum(len(tagger.scorer.index) for tagger in taggers),
@@ -277,25 +275,12 @@ def _sizes(model: Model) -> dict[str, int]:
 
 def without_penalty(model: Model) -> Model:
     """A trained model as it is without its mention penalty, or without those of its chains."""
-    if isinstance(model, Recognizer):
-        return _bare(model)
-    other = copy(model)
-    other.chains_ = tuple(_bare(chain) for chain in model.fitted)
-    return other
-
-
-def _bare(recognizer: Recognizer) -> Recognizer:
-    other = copy(recognizer)
-    other.tagger_ = recognizer.fitted.with_penalty(0.0)
-    return other
+    return model.with_penalty(0.0)
 
 
 def _penalty(model: Model) -> float | None:
-    return model.fitted.penalty if isinstance(model, Recognizer) else None
-
-
-def _taggers(model: Model) -> list[LinearModel]:
-    return [model.fitted] if isinstance(model, Recognizer) else [chain.fitted for chain in model.fitted]
+    """The one mention penalty of a model; ``None`` where each chain has its own."""
+    return model.structured[0].penalty if len(model.structured) == 1 else None
 
 
 def compare(

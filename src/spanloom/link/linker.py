@@ -12,6 +12,7 @@ from spanloom.document.inputs import Dev, Given, One, Several, answer, developme
 from spanloom.errors import ModelError, UsageError, not_fitted
 from spanloom.evaluate.compare import Item, exact
 from spanloom.evaluate.compare import score as compare_mentions
+from spanloom.evaluate.measures import Learning
 from spanloom.learn.folds import hold_out
 from spanloom.link import kernels_features as groups
 from spanloom.link.explain import explain
@@ -26,6 +27,7 @@ from spanloom.model.choices import WhichMentions
 from spanloom.model.corpus import Lost, by_sentence, training_types
 from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator
+from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.resources import Sources
 from spanloom.model.training import Listener, Progress
 from spanloom.parallel import worker_count
@@ -38,6 +40,7 @@ from spanloom.tag.filling import (
     fill,
     learn_tagger,
     open_tagger,
+    told,
 )
 from spanloom.text import prepare
 from spanloom.vocabulary.read import read_vocabulary
@@ -65,13 +68,15 @@ class Linker(LinkerParameters, MentionEstimator):
     """
 
     kind: ClassVar[Literal["linker"]] = "linker"
+    annotates: ClassVar = frozenset[Annotation](("mentions", "concepts"))
+    capable: ClassVar = frozenset[Capability](("given_mentions", "explain"))
 
     def fit(
         self,
         X: Given,
         y: Iterable[Any] | None = None,
         *,
-        vocabulary: Vocabulary | str | Path,
+        vocabulary: Vocabulary | str | Path | None = None,
         dev: Dev | None = None,
         progress: Listener | None = None,
     ) -> Self:
@@ -80,7 +85,7 @@ class Linker(LinkerParameters, MentionEstimator):
         Args:
             X: documents with mentions and their concepts, or texts; they are tokenized and split where they were not.
             y: for texts: the mentions of each, with their concepts, in place of the documents' own.
-            vocabulary: what mentions are linked to; kept in the model.
+            vocabulary: what mentions are linked to; kept in the model. It must be given.
             dev: chooses the pass and the bias: documents, or a pair of texts and their mentions. When ``None``, a tenth
                 of the training data, drawn by the seed, chooses the bias and when to stop, and then the linker is
                 trained again on all of them.
@@ -88,9 +93,11 @@ class Linker(LinkerParameters, MentionEstimator):
 
         Raises:
             DataError: no tokens, no mentions, fewer than two documents, or a vocabulary that cannot be read.
-            UsageError: a parameter that cannot be meant.
+            UsageError: a parameter that cannot be meant, or no vocabulary.
         """
         self.check()
+        if vocabulary is None:
+            raise UsageError("a linker links to a vocabulary; give one to fit, as vocabulary")
         began = monotonic()
         tell = progress or (lambda _: None)
         tell(Progress("reading"))
@@ -196,6 +203,34 @@ class Linker(LinkerParameters, MentionEstimator):
         jobs = worker_count(self.n_jobs)
         for batch in batches(documents, BATCH_TOKENS, prepare):
             yield from system.link(batch, given, jobs)
+
+    def learning(self) -> Learning:
+        """How training went, pass by pass."""
+        history = self.report_.history
+        return Learning({"F1 of mentions": [row[1] for row in history], "F1 of concepts": [row[2] for row in history]})
+
+    def summary(self) -> Iterator[str]:
+        """What training saw, chose and could not hold, in some lines."""
+        return self.report_.lines(self.lost_, self.types_)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The concepts that mentions are linked to.
+
+        Raises:
+            NotFittedError: the linker is not trained.
+        """
+        return self.fitted.concepts.vocabulary
+
+    def _description(self) -> dict[str, Any]:
+        system, names = self.fitted, len(self.vocabulary.names)
+        return {
+            "types": list(self.types_),
+            "templates": [str(template) for template in system.reader.tagger.scorer.features.templates],
+            "tagger": told(system.pos),
+            "vocabulary": f"{len(self.vocabulary):,} concepts, {names:,} names",
+            "combinations": len(system.concepts.combinations),
+        }
 
     def explain(self, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
         """What mentions were linked to, or would be, and why: see `spanloom.link.explain`.

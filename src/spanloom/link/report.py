@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from spanloom.document import Document
+from spanloom.errors import plural
 from spanloom.link.fitting import Outcome
+from spanloom.model.corpus import Lost
+from spanloom.model.report import lost_lines
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,32 @@ class LinkReport:
     dev_accuracy: float
     bias: float
     history: tuple[tuple[int, float, float], ...] = field(repr=False)
+
+    def lines(self, lost: Sequence[Lost], types: Sequence[str]) -> Iterator[str]:
+        """Say what training saw, chose and could not hold.
+
+        Args:
+            lost: the mentions that the linker cannot hold.
+            types: of mentions.
+        """
+        yield (
+            f"trained on {plural(self.documents, 'document')}: {plural(self.sentences, 'sentence')}, "
+            f"{plural(self.tokens, 'token')}, {plural(self.mentions, 'mention')} of {', '.join(types)}"
+        )
+        yield (
+            f"{plural(self.concepts, 'mention')} with a concept of the vocabulary; it is among the candidates of "
+            f"{plural(self.linked, 'mention')}"
+        )
+        yield (
+            f"{plural(self.features, 'row')} of weights, {plural(self.keys, 'other feature')}, "
+            f"{plural(self.passes, 'step')}, bias {self.bias:g}"
+        )
+        yield from lost_lines(self.lost, lost)
+        linked = f"{100 * self.dev_accuracy:.1f} % of the recognized mentions rightly linked"
+        yield (
+            f"development F1 of mentions {100 * self.dev_f1:.1f}, of documents' concepts "
+            f"{100 * self.dev_concepts:.1f}; {linked}"
+        )
 
 
 def make_report(train: Sequence[Document], outcome: Outcome) -> LinkReport:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from spanloom.lm import kernels_language as kernels
 from spanloom.lm.kernels_language import END, START, UNKNOWN, Ints, Level, Singles
 from spanloom.lm.kneser_ney import estimate
 from spanloom.lm.ngrams import HIGHEST, MARKERS, childless
+from spanloom.model.protocol import Annotation, Capability
 from spanloom.modelfile import Array, load_arrays, read_description, save_model
 from spanloom.text import prepare
 
@@ -48,6 +49,8 @@ class LanguageModel:
     """
 
     kind: ClassVar[Literal["language-model"]] = "language-model"
+    annotates: ClassVar[frozenset[Annotation]] = frozenset()
+    capable: ClassVar[frozenset[Capability]] = frozenset()
 
     def __init__(self, words: Sequence[str], levels: Sequence[Level], bounds: Singles | None = None) -> None:
         self.words = list(words)
@@ -188,6 +191,11 @@ class LanguageModel:
         kernels.score(stream, unigrams, bigrams, trigrams, scores)
         scores *= _LN10
         return scores
+
+    def describe(self) -> dict[str, Any]:
+        """Its order, and how many words and n-grams there are; ready for JSON."""
+        sizes = {f"{order}-grams": len(level.words) for order, level in enumerate(self.levels, 1)}
+        return {"kind": self.kind, "order": self.order, "counts": {"words": len(self.words), **sizes}}
 
     def arrays(self, prefix: str = "") -> dict[str, Array]:
         """The model as arrays under names that begin with ``prefix``, for a model file."""

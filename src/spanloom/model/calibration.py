@@ -45,6 +45,13 @@ class Check:
         """Whether there were enough predictions to fit the map."""
         return self.count >= FEWEST
 
+    def __str__(self) -> str:
+        """Before and after, or why there is one figure only."""
+        before = f"{100 * self.before:.1f} %"
+        if self.enough:
+            return f"{before}, calibrated {100 * self.after:.1f} %"
+        return f"{before}, left so: {self.count} in the development data are too few to calibrate with"
+
 
 @dataclass(frozen=True)
 class CalibrationReport:
@@ -57,6 +64,11 @@ class CalibrationReport:
 
     mentions: Check
     answers: Check
+
+    def lines(self) -> Iterator[str]:
+        """How far probabilities are from shares on development data, and what calibration makes of it."""
+        yield f"calibration error: mentions {self.mentions}"
+        yield f"calibration error: whole sentences {self.answers}"
 
 
 def calibrate(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
 from numbers import Integral, Real
-from typing import Any, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -28,7 +29,14 @@ from spanloom.model.fields import (
     declared,
     documented,
 )
+from spanloom.model.protocol import Annotation, Capability
 from spanloom.modelfile import LARGEST
+from spanloom.structures import Structure
+
+if TYPE_CHECKING:
+    from spanloom.model.corpus import Lost
+
+_PLAIN = (bool, int, float, str, list, tuple, dict, type(None))  # what JSON has
 
 
 class Parameters:
@@ -37,6 +45,12 @@ class Parameters:
     `sklearn.base.clone`, and with it searches and cross-validation, make an untrained copy with the same parameters.
     They need nothing of scikit-learn to be imported here, but for the tags, for which only scikit-learn asks.
     """
+
+    kind: ClassVar[str]
+    annotates: ClassVar[frozenset[Annotation]]
+    capable: ClassVar[frozenset[Capability]] = frozenset()
+    report_: Any
+    lost_: tuple[Lost, ...]
 
     def __init_subclass__(cls) -> None:
         if hasattr(cls, "__dataclass_fields__") and cls.__doc__:  # there is none where docstrings are stripped
@@ -58,6 +72,36 @@ class Parameters:
                 raise UsageError(f"no parameter {name!r}; there are {', '.join(known)}")
             setattr(self, name, value)
         return self
+
+    def describe(self) -> dict[str, Any]:
+        """What the model is and what it learned, ready for JSON, in the order in which `spanloom inspect` shows it.
+
+        Raises:
+            NotFittedError: it is not trained.
+        """
+        own = self._description()
+        described = {"kind": self.kind, "parameters": self._shown_params(), **own, "training": asdict(self.report_)}
+        if hasattr(self, "strongest_"):
+            strongest = self.strongest_.items()
+            described["strongest"] = {role: [list(feature) for feature in features] for role, features in strongest}
+        return described
+
+    def _description(self) -> dict[str, Any]:
+        """What a model tells of itself beside parameters and training."""
+        raise NotImplementedError
+
+    def _shown_params(self) -> dict[str, Any]:
+        """The parameters; a model that stands among them, and in the file, is told of apart."""
+        given = {name: value for name, value in self.get_params().items() if name != "n_jobs"}
+        return {
+            name: str(value) if isinstance(value, Path | Structure) else value if isinstance(value, _PLAIN) else None
+            for name, value in given.items()
+        }
+
+    def summary(self) -> Iterator[str]:
+        """What training saw, chose and could not hold, in some lines."""
+        lines: Iterator[str] = self.report_.lines(self.lost_)
+        return lines
 
     def __repr__(self) -> str:
         call = f"{type(self).__name__}({', '.join(f'{name}={value}' for name, value in self._chosen())})"

@@ -3,19 +3,91 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from spanloom.document import Batch
+from spanloom.errors import plural
 from spanloom.features import FeatureSet
 from spanloom.learn import TrainingSet
 from spanloom.model.calibration import CalibrationReport
-from spanloom.model.corpus import Gold
+from spanloom.model.corpus import Gold, Lost
 from spanloom.model.structured import LinearModel
 from spanloom.model.training import Fit
 
+_EXAMPLES = 5  # of the mentions that were lost for one reason
+_SURFACE = 60  # characters of one
+_CUTS = "inside a token"  # `spanloom validate` lists these in full
+
+
+def lost_lines(reasons: Mapping[str, int], lost: Sequence[Lost], *, every: bool = False) -> Iterator[str]:
+    """Say what a model cannot hold, with examples.
+
+    Args:
+        reasons: reason -> how many mentions.
+        lost: the mentions.
+        every: list all of them, where no verb does.
+    """
+    for reason, count in sorted(reasons.items(), key=lambda item: -item[1]):
+        yield f"cannot be represented: {plural(count, 'mention')}: {reason}"
+        own = [item for item in lost if item.reason == reason]
+        yield from (f"  {_named(item)}" for item in (own if every else own[:_EXAMPLES]))
+        if len(own) > _EXAMPLES and not every:
+            where = "; spanloom validate lists all" if _CUTS in reason else ""
+            yield f"  and {len(own) - _EXAMPLES:,} more{where}"
+
+
+def _named(item: Lost) -> str:
+    surface = item.text if len(item.text) <= _SURFACE else item.text[: _SURFACE - 1] + "…"
+    spans = " ".join(f"{start}-{end}" for start, end in item.mention.spans)
+    return f"{item.document or 'document'} {spans}: {item.mention.type} {surface!r}"
+
+
+class ReportLines:
+    """What reports on recognizers and on cascades say in lines."""
+
+    documents: int
+    sentences: int
+    tokens: int
+    mentions: int
+    development: int
+    lost: dict[str, int]
+    ambiguous: int
+    dropped: tuple[str, ...]
+    dev_f1: float
+
+    def chosen(self) -> Iterator[str]:
+        """What training chose."""
+        raise NotImplementedError
+
+    def calibrated(self) -> Iterator[str]:
+        """What calibration did, where that was not said of each chain."""
+        return iter(())
+
+    def lines(self, lost: Sequence[Lost]) -> Iterator[str]:
+        """Say what training saw, chose and could not hold.
+
+        Args:
+            lost: the mentions that the model cannot hold.
+        """
+        yield (
+            f"trained on {plural(self.documents, 'document')}: {plural(self.sentences, 'sentence')}, "
+            f"{plural(self.tokens, 'token')}, {plural(self.mentions, 'mention')}; "
+            f"tuned on {plural(self.development, 'sentence')}"
+        )
+        yield from self.chosen()
+        if self.dropped:
+            yield f"features left out, for want of their columns: {', '.join(self.dropped)}"
+        yield from lost_lines(self.lost, lost)
+        if self.ambiguous:
+            yield f"held, but read back otherwise, as overlapping ones may be: {plural(self.ambiguous, 'mention')}"
+        yield from self.calibrated()
+        yield f"development F1 {100 * self.dev_f1:.1f}"
+
 
 @dataclass(frozen=True)
-class Report:
+class Report(ReportLines):
     """What training saw and chose.
 
     Args:
@@ -48,6 +120,24 @@ class Report:
     dev_f1: float
     history: tuple[tuple[float, float], ...] = field(repr=False)
     calibration: CalibrationReport | None = None
+
+    def chosen(self) -> Iterator[str]:
+        """What training chose."""
+        rows, steps = plural(self.rows, "row"), plural(self.steps, "step")
+        yield f"{rows} of weights, lambda {self.l2:g}, {steps}, mention penalty {self.penalty:.2f}"
+
+    def calibrated(self) -> Iterator[str]:
+        """What calibration did."""
+        return iter(()) if self.calibration is None else self.calibration.lines()
+
+
+def of_structures(types: Sequence[str], models: Sequence[LinearModel]) -> dict[str, Any]:
+    """What `describe` tells of structured models: types, roles, and templates, of which the last model has all."""
+    return {
+        "types": list(types),
+        "roles": list(dict.fromkeys(role for model in models for role in model.engine.template.roles)),
+        "templates": [str(template) for template in models[-1].scorer.features.templates],
+    }
 
 
 def make_report(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, get_args, overload
@@ -14,6 +15,7 @@ import numpy as np
 from spanloom.document import Batch, Document, Mention, batches
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
 from spanloom.errors import ModelError, UsageError, not_fitted
+from spanloom.evaluate.measures import Learning
 from spanloom.features import FeatureSet
 from spanloom.learn.folds import hold_out
 from spanloom.model.calibration import answered
@@ -21,8 +23,11 @@ from spanloom.model.choices import Order
 from spanloom.model.corpus import Lost, by_sentence, known_types, training_types
 from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator
+from spanloom.model.protocol import Annotation, Capability
+from spanloom.model.report import of_structures
 from spanloom.model.resources import Sources
 from spanloom.model.strongest import Strongest, names_from
+from spanloom.model.structured import LinearModel
 from spanloom.model.training import Listener, Notice, Progress
 from spanloom.recognize.cascade_store import CascadeReport, StoredCascade, read_cascade, write_cascade
 from spanloom.recognize.links import (
@@ -36,7 +41,7 @@ from spanloom.recognize.links import (
 )
 from spanloom.recognize.parameters import CascadeParameters
 from spanloom.recognize.recognizer import BATCH_TOKENS, Recognizer
-from spanloom.tag.filling import AUTO, COLUMN, Filler, check_source, check_use, fill, learn_tagger, open_tagger
+from spanloom.tag.filling import AUTO, COLUMN, Filler, check_source, check_use, fill, learn_tagger, open_tagger, told
 from spanloom.text import prepare
 
 ORDERS = get_args(Order)
@@ -64,6 +69,8 @@ class Cascade(CascadeParameters, MentionEstimator):
     """
 
     kind: ClassVar[Literal["cascade"]] = "cascade"
+    annotates: ClassVar = frozenset[Annotation](("mentions",))
+    capable: ClassVar = frozenset[Capability](("scores", "explain"))
 
     def fit(
         self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None
@@ -167,6 +174,24 @@ class Cascade(CascadeParameters, MentionEstimator):
                 seen = [d.copy(columns={**d.columns, name: tag_column(d)}) for d in marked]
             merged = map(partial(_merged, threshold=threshold), batch, found)
             yield from answered(merged, np.prod(chances, axis=0)) if answers else merged
+
+    @property
+    def structured(self) -> tuple[LinearModel, ...]:
+        """The trained models of its chains, in their order."""
+        return tuple(chain.fitted for chain in self.fitted)
+
+    def with_penalty(self, penalty: float) -> Self:
+        """A copy with another mention penalty, the same in all chains."""
+        other = copy(self)
+        other.chains_ = tuple(chain.with_penalty(penalty) for chain in self.fitted)
+        return other
+
+    def learning(self) -> Learning:
+        """How the training of each chain went, step by step."""
+        return Learning({name: [f1 for _, f1 in chain.history] for name, chain in self.report_.chains.items()})
+
+    def _description(self) -> dict[str, Any]:
+        return {**of_structures(self.types_, self.structured), "tagger": told(self.pos_)}
 
     def explain(self, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
         """Why mentions are found in a text, or not: each in the chain of its type, given the earlier chains.

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from spanloom.errors import ModelError
-from spanloom.model.report import Report
+from spanloom.errors import ModelError, plural
+from spanloom.model.report import Report, ReportLines
 from spanloom.model.structured import LinearModel
 from spanloom.modelfile import damaged, read_kind, save_model
 from spanloom.recognize.links import PREFIX, STRUCTURE, column_names
@@ -33,7 +33,7 @@ KIND = "cascade"
 
 
 @dataclass(frozen=True)
-class CascadeReport:
+class CascadeReport(ReportLines):
     """What the training of a cascade saw and chose.
 
     Args:
@@ -60,6 +60,15 @@ class CascadeReport:
     steps: int
     dev_f1: float
     chains: dict[str, Report]
+
+    def chosen(self) -> Iterator[str]:
+        """What training chose, and for each chain."""
+        rows, steps = plural(self.rows, "row"), plural(self.steps, "step")
+        yield f"{rows} of weights, {plural(len(self.chains), 'chain')}, {steps}"
+        for name, chain in self.chains.items():
+            figures = f"lambda {chain.l2:g}, mention penalty {chain.penalty:.2f}"
+            yield f"  {name}: {plural(chain.mentions, 'mention')}, {figures}, development F1 {100 * chain.dev_f1:.1f}"
+            yield from (f"    {line}" for line in chain.calibrated())
 
 
 class StoredCascade(NamedTuple):

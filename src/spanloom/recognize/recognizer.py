@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from pathlib import Path
 from time import monotonic
 from typing import Any, ClassVar, Literal, Self, overload
@@ -11,6 +12,7 @@ from typing import Any, ClassVar, Literal, Self, overload
 from spanloom.document import Batch, Document, Mention, batches
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
 from spanloom.errors import DataError, ModelError, UsageError, not_fitted
+from spanloom.evaluate.measures import Learning
 from spanloom.features import Built, FeatureSet, build_index
 from spanloom.hypergraph import Floats
 from spanloom.learn import TrainingSet
@@ -28,12 +30,14 @@ from spanloom.model.corpus import (
 from spanloom.model.explain import explain
 from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator, lambdas
-from spanloom.model.report import Report, make_report
+from spanloom.model.protocol import Annotation, Capability
+from spanloom.model.report import Report, make_report, of_structures
 from spanloom.model.resources import Sources
 from spanloom.model.strongest import Strongest, names_from, strongest_features
 from spanloom.model.structured import LinearModel, StructuredModel
 from spanloom.model.training import Development, Listener, Notice, Progress, Trainer
 from spanloom.parallel import worker_count
+from spanloom.recognize.alternatives import alternatives, sweep
 from spanloom.recognize.parameters import RecognizerParameters
 from spanloom.recognize.store import Stored, read_recognizer, write_recognizer
 from spanloom.scoring import LinearScorer, Weights
@@ -48,6 +52,7 @@ from spanloom.tag.filling import (
     fill_batch,
     learn_tagger,
     open_tagger,
+    told,
 )
 from spanloom.text import prepare
 
@@ -71,6 +76,8 @@ class Recognizer(RecognizerParameters, MentionEstimator):
     """
 
     kind: ClassVar[Literal["recognizer"]] = "recognizer"
+    annotates: ClassVar = frozenset[Annotation](("mentions",))
+    capable: ClassVar = frozenset[Capability](("scores", "readings", "explain", "alternatives", "sweep", "hypergraph"))
 
     def fit(
         self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None
@@ -194,8 +201,7 @@ class Recognizer(RecognizerParameters, MentionEstimator):
         self, tagger: LinearModel, documents: Iterable[Document], threshold: float, answers: bool, notice: Notice
     ) -> Iterator[Document]:
         jobs = worker_count(self.n_jobs)
-        for ready in batches(documents, BATCH_TOKENS, prepare):
-            batch = fill_batch(Batch.of(ready), self.pos_, jobs)
+        for batch in self._batches(documents):
             offsets, potentials = batch.sentences, tagger.score(batch, jobs)
             edges = tagger.best(potentials, offsets, jobs)
             found = tagger.structure.decode(edges, offsets, tagger.types, self.reading)
@@ -205,6 +211,41 @@ class Recognizer(RecognizerParameters, MentionEstimator):
             scores = tagger.probabilities(potentials, offsets, found, jobs)
             placed = place(batch, found, tagger.types, scores, threshold)
             yield from answered(placed, tagger.answers(potentials, offsets, edges)) if answers else placed
+
+    def _batches(self, documents: Iterable[Document]) -> Iterator[Batch]:
+        for ready in batches(documents, BATCH_TOKENS, prepare):
+            yield fill_batch(Batch.of(ready), self.pos_, worker_count(self.n_jobs))
+
+    def alternatives(self, X: Given) -> Iterator[Document]:
+        """Documents with mentions that are considered, but not found: see `spanloom.recognize.alternatives`."""
+        return alternatives(self.fitted, self._batches(documents_of(X)), self.reading)
+
+    def sweep(self, X: Given, penalties: Sequence[float]) -> list[list[Document]]:
+        """The documents with what is found with each of some mention penalties, in place of the tuned one.
+
+        Mentions have the score 1: their probabilities are not computed.
+        """
+        return sweep(self.fitted, self._batches(documents_of(X)), penalties, self.reading)
+
+    @property
+    def structured(self) -> tuple[LinearModel, ...]:
+        """The trained models that it is made of."""
+        return (self.fitted,)
+
+    def with_penalty(self, penalty: float) -> Self:
+        """A copy with another mention penalty."""
+        other = copy(self)
+        other.tagger_ = self.fitted.with_penalty(penalty)
+        return other
+
+    def learning(self) -> Learning:
+        """How training went, step by step."""
+        report = self.report_
+        f1, objective = [f1 for _, f1 in report.history], [objective for objective, _ in report.history]
+        return Learning({"F1": f1}, objective, report.steps if self.runs == 1 and self.optimizer == "adagrad" else None)
+
+    def _description(self) -> dict[str, Any]:
+        return {**of_structures(self.types_, self.structured), "tagger": told(self.pos_)}
 
     def explain(self, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
         """Why mentions are found in a text, or not: see `spanloom.model.explain`.

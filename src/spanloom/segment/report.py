@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from spanloom.document import Document
+from spanloom.errors import plural
 from spanloom.model.calibration import CalibrationReport
+from spanloom.model.corpus import Lost
+from spanloom.model.report import lost_lines
 from spanloom.segment.corpus import Corpus, segment_f1
 from spanloom.segment.gold import GoldLabels
 from spanloom.segment.model import Decoded
@@ -65,6 +68,32 @@ class SegmenterReport:
     dev_f1: float
     chains: dict[str, ChainReport]
     calibration: CalibrationReport | None = None
+
+    def lines(self, lost: Sequence[Lost]) -> Iterator[str]:
+        """Say what training saw, chose and could not hold.
+
+        Args:
+            lost: the mentions that the chains cannot hold.
+        """
+        counts = (
+            (self.sentences, "sentence"), (self.characters, "character"), (self.words, "word"),
+            (self.mentions, "mention"),
+        )  # fmt: skip
+        yield (
+            f"trained on {plural(self.documents, 'document')}: {', '.join(plural(*count) for count in counts)}; "
+            f"tuned on {plural(self.development, 'sentence')}"
+        )
+        yield (
+            f"{plural(self.rows, 'row')} of weights, {plural(len(self.chains), 'chain')}, {plural(self.steps, 'step')}"
+        )
+        for name, chain in self.chains.items():
+            yield (
+                f"  {name}: lambda {chain.l2:g}, mention penalty {chain.penalty:.2f}, "
+                f"development F1 {100 * chain.dev_f1:.1f}"
+            )
+        yield from lost_lines(self.lost, lost, every=True)
+        yield from () if self.calibration is None else self.calibration.lines()
+        yield f"development F1 {100 * self.dev_words_f1:.1f} of words, {100 * self.dev_f1:.1f} of mentions"
 
 
 def make_report(

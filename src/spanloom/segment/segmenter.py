@@ -13,11 +13,14 @@ import numpy as np
 from spanloom.document import Document, Mention, batches
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
 from spanloom.errors import ModelError, UsageError, not_fitted
+from spanloom.evaluate.measures import Learning
 from spanloom.learn.folds import hold_out, units
 from spanloom.model.calibration import answered
 from spanloom.model.corpus import Lost, known_types, training_types
 from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator, lambdas
+from spanloom.model.protocol import Annotation, Capability
+from spanloom.model.report import of_structures
 from spanloom.model.strongest import Strongest, names_from
 from spanloom.model.training import Listener, Notice, Progress
 from spanloom.parallel import worker_count
@@ -72,6 +75,8 @@ class Segmenter(SegmenterParameters, MentionEstimator):
     """
 
     kind: ClassVar[Literal["segmenter"]] = "segmenter"
+    annotates: ClassVar = frozenset[Annotation](("mentions", "words"))
+    capable: ClassVar = frozenset[Capability](("scores", "explain"))
 
     def fit(
         self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None
@@ -238,6 +243,14 @@ class Segmenter(SegmenterParameters, MentionEstimator):
             result.append(Probabilities(*own))
             w, m = w + tokens, m + len(document.mentions)
         return answer(X, result)
+
+    def learning(self) -> Learning:
+        """How the training of each chain went, step by step."""
+        return Learning({name: [f1 for _, f1 in chain.history] for name, chain in self.report_.chains.items()})
+
+    def _description(self) -> dict[str, Any]:
+        chains = [chain.tagger for part in self.fitted.parts for chain in part.chains.values()]
+        return of_structures(self.types_, chains)
 
     def explain(self, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
         """Why the model finds mentions, or does not: the roles and features that carry each, and what would be instead.

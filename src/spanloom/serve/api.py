@@ -84,7 +84,7 @@ class Api:
             models=[
                 schema.ModelRecord(
                     name=served.name, kind=served.kind, types=list(served.model.types_), scores=served.scores,
-                    others=served.considers,
+                    words="words" in served.model.annotates, others=served.considers,
                 )
                 for served in self._models.values()
             ],

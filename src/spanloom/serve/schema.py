@@ -121,6 +121,7 @@ class ModelRecord(BaseModel):
     kind: str = Field(description="recognizer, cascade, linker or segmenter")
     types: list[str] = Field(description="of the mentions that it finds")
     scores: bool = Field(description="whether mentions have probabilities")
+    words: bool = Field(description="whether it finds words, too, in place of the record's tokens")
     others: bool = Field(description="whether it can be asked for mentions outside of the most probable structure")
 
 

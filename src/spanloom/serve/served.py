@@ -6,21 +6,15 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from spanloom.document import Document, Mention, Span
 from spanloom.errors import UsageError
+from spanloom.model.protocol import MentionModel, Saved, considers, finds_mentions
 from spanloom.models import explain, load
-from spanloom.recognize.alternatives import others
 
 if TYPE_CHECKING:
-    from spanloom.link import Linker
     from spanloom.model.explanation import Explanation
-    from spanloom.recognize import Cascade, Recognizer
-    from spanloom.segment import Segmenter
-
-Marker: TypeAlias = "Recognizer | Cascade | Linker | Segmenter"
-"""A model that marks up text with mentions."""
 
 _SAMPLE = "No chest pain, but dyspnea. 无关节疼痛。"  # what kernels are compiled on
 
@@ -31,28 +25,31 @@ class Served:
 
     Args:
         name: what requests call it.
-        kind: ``recognizer``, ``cascade``, ``linker`` or ``segmenter``.
         model: trained. Using it changes nothing.
         folder: that it was loaded from, from which another process loads it again.
     """
 
     name: str
-    kind: str
-    model: Marker
+    model: MentionModel
     folder: str = ""
 
     def __reduce__(self) -> tuple[Callable[[str, str], Served], tuple[str, str]]:
         return _opened, (self.name, self.folder)
 
     @property
+    def kind(self) -> str:
+        """What kind of model it is."""
+        return self.model.kind
+
+    @property
     def scores(self) -> bool:
         """Whether its mentions have probabilities."""
-        return self.model.kind != "linker"
+        return "scores" in self.model.capable
 
     @property
     def considers(self) -> bool:
         """Whether `others` can be asked for."""
-        return self.model.kind == "recognizer"
+        return considers(self.model)
 
     def stream(self, documents: Iterable[Document], threshold: float = 0.0) -> Iterator[Document]:
         """Documents with the mentions that the model finds, in place of their own; lazily, in batches.
@@ -61,14 +58,12 @@ class Served:
             documents: of any number; where reading them raises, so does this.
             threshold: leave out mentions with a lower score; 0 for a model that gives no scores.
         """
-        if self.model.kind == "linker":
-            return self.model.stream(documents)
-        return self.model.stream(documents, threshold=threshold)
+        return self.model.stream(documents, **({"threshold": threshold} if self.scores else {}))
 
     def others(self, documents: Iterable[Document]) -> Iterator[Document]:
         """Documents with mentions that are considered, but not found; none for a model that cannot say."""
-        if self.model.kind == "recognizer":
-            return others(self.model, documents)
+        if considers(self.model):
+            return self.model.alternatives(documents)
         return (document.copy(mentions=[]) for document in documents)
 
     def explain(self, document: Document, mention: Mention) -> Explanation:
@@ -86,10 +81,7 @@ class Served:
         [found] = self.stream([document])
         for _ in self.others([document]):
             pass
-        chain = self.model.chains_[0] if self.model.kind == "cascade" else self.model
-        if chain.kind == "recognizer":
-            chain.marginals([document])  # what probabilities need, even if nothing was found above
-        with suppress(UsageError):  # a model that cannot hold the mention is as warm as it gets
+        with suppress(UsageError):  # a model that cannot hold the mention, or explain it, is as warm as it gets
             self.explain(found, (found.mentions or document.mentions)[0])
 
 
@@ -115,11 +107,20 @@ def open_models(arguments: Iterable[str]) -> dict[str, Served]:
 
 
 def _loaded(name: str, folder: str) -> Served:
-    model = load(folder)
-    if model.kind == "tagger" or model.kind == "language-model" or model.kind == "vocabulary":
-        raise UsageError(f"{folder} is a {type(model).__name__}, which finds no mentions; name a model that does")
+    return served(name, load(folder), folder)
+
+
+def served(name: str, model: Saved, folder: str = "") -> Served:
+    """A model under a name.
+
+    Raises:
+        UsageError: it finds no mentions.
+    """
+    if not finds_mentions(model):
+        place = folder or name
+        raise UsageError(f"{place} is a {type(model).__name__}, which finds no mentions; name a model that does")
     # a request is one piece of work: processes are for different requests
-    return Served(name, model.kind, model.set_params(n_jobs=1), folder)
+    return Served(name, model.set_params(n_jobs=1), folder)
 
 
 def _opened(name: str, folder: str) -> Served:

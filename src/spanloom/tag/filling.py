@@ -94,6 +94,11 @@ def _has_tags(document: Document) -> bool:
     return len(tags) == len(document.words) and all(tag and not any(map(str.isspace, tag)) for tag in tags)
 
 
+def told(tagger: Filler | None) -> str | None:
+    """What a model tells of its tagger; nothing if it has none."""
+    return None if tagger is None else f"fills the column {tagger.column!r} with {tagger.filling()}"
+
+
 def check_use(tagger: Filler | None, features: FeatureSet) -> None:
     """Whether a template names the tagger's column.
 

@@ -13,13 +13,14 @@ from pydantic import BaseModel, ConfigDict
 
 from spanloom.document import Batch, Document, batches
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, paired
-from spanloom.errors import DataError, UsageError, not_fitted
+from spanloom.errors import DataError, UsageError, not_fitted, plural
 from spanloom.features import FeatureSet, build_index
 from spanloom.hypergraph import Ints
 from spanloom.learn import Epoch, TrainingSet, adagrad
 from spanloom.learn.folds import hold_out
 from spanloom.model.corpus import by_sentence
 from spanloom.model.parameters import Parameters
+from spanloom.model.protocol import Annotation
 from spanloom.model.structured import LinearModel
 from spanloom.model.training import Listener, Progress, single
 from spanloom.modelfile import Array, damaged, read_kind, save_model
@@ -55,6 +56,17 @@ class TaggerReport:
     steps: int
     accuracy: float
 
+    def lines(self, tags: int) -> Iterator[str]:
+        """Say what training saw and chose.
+
+        Args:
+            tags: how many there are.
+        """
+        seen = f"{plural(self.sentences, 'sentence')}, {plural(self.tokens, 'token')}"
+        yield f"trained on {seen}, {plural(tags, 'tag')}"
+        yield f"{plural(self.rows, 'row')} of weights, {plural(self.steps, 'step')}"
+        yield f"development accuracy {100 * self.accuracy:.2f} on {plural(self.development, 'token')}"
+
 
 class _Description(BaseModel):
     """What ``model.json`` says of a tagger."""
@@ -83,6 +95,7 @@ class PosTagger(TaggerParameters, Parameters):
     """
 
     kind: ClassVar[Literal["tagger"]] = "tagger"
+    annotates: ClassVar = frozenset[Annotation](("columns",))
 
     def fit(
         self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None
@@ -177,6 +190,17 @@ class PosTagger(TaggerParameters, Parameters):
                     yield document
                 else:
                     yield document.copy(columns={**document.columns, self.column: list(next(found))})
+
+    def summary(self) -> Iterator[str]:
+        """What training saw and chose, in some lines."""
+        return self.report_.lines(len(self.tags_))
+
+    def _description(self) -> dict[str, Any]:
+        return {"tags": list(self.tags_)}
+
+    def filling(self) -> str:
+        """What the column is filled with."""
+        return f"{len(self.tags_)} tags"
 
     def score(self, X: Given, y: Iterable[Any] | None = None) -> float:
         """The accuracy, under the name that scikit-learn uses; the arguments are those of `accuracy`."""

@@ -87,6 +87,10 @@ class SpacyTagger:
             )
         return tags
 
+    def filling(self) -> str:
+        """What the column is filled with."""
+        return f"the spaCy pipeline {self.name!r}"
+
     def description(self) -> dict[str, Any]:
         """What a model file says of it: the name."""
         return {"spacy": self.name}

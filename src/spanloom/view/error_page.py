@@ -25,11 +25,12 @@ from spanloom.evaluate import (
     findings,
     join_spans,
 )
+from spanloom.evaluate.measures import Learning
 from spanloom.evaluate.units import pair
 from spanloom.view.cells import shorten
 from spanloom.view.layout import blocks
 from spanloom.view.page import legend
-from spanloom.view.plots import Learning, learning_plot, precision_recall_plot, reliability_plot
+from spanloom.view.plots import learning_plot, precision_recall_plot, reliability_plot
 from spanloom.view.sentence import draw, listed
 from spanloom.view.style import page
 from spanloom.view.svg import clean

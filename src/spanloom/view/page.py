@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from spanloom.document import Document
+from spanloom.errors import plural
 from spanloom.view.cells import shorten
 from spanloom.view.layout import blocks
 from spanloom.view.sentence import draw, listed
@@ -48,7 +49,7 @@ def to_html(documents: Sequence[Document], *, title: str = "Mentions", types: Se
     names = type_names(documents, types)
     count = sum(len(document.mentions) for document in documents)
     parts = [f"<header>\n<h1>{_plain(title)}</h1>\n"]
-    parts.append(f'<p class="faint">{_plural(len(documents), "document")}, {_plural(count, "mention")}</p>\n')
+    parts.append(f'<p class="faint">{plural(len(documents), "document")}, {plural(count, "mention")}</p>\n')
     parts += [legend(documents, names), "</header>\n", _contents(documents)]
     for number, document in enumerate(documents, 1):
         parts += _document(number, document, names)
@@ -73,10 +74,6 @@ def legend(documents: Sequence[Document], names: Sequence[str]) -> str:
 
 def _plain(text: str) -> str:
     return escape(shorten(clean(text), _TITLE))
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _heading(number: int, document: Document) -> str:
@@ -133,7 +130,7 @@ def _visible_blocks(document: Document, found: Sequence[Track]) -> list[tuple[in
 def _sentence(text: str, low: int, high: int, found: list[Track], place: int, name: str, short: bool) -> str:
     drawing = draw(text, low, high, found)
     own = [track for track in found if track.start >= low]
-    more = f'<p class="faint">{_plural(drawing.left_out, "mention")} more than can be drawn: see the list.</p>\n'
+    more = f'<p class="faint">{plural(drawing.left_out, "mention")} more than can be drawn: see the list.</p>\n'
     peek = " ".join(text[low : low + 4 * _PEEK].split())
     return (
         f'<details class="s" id="{name}"{" open" if short or found else ""}><summary>{place:,} '

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import cycle
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from warnings import catch_warnings, simplefilter
 
 from spanloom.evaluate import Calibration, Point
+from spanloom.evaluate.measures import Learning
 from spanloom.extras import extra
 from spanloom.view.svg import clean
 
@@ -40,20 +41,6 @@ def require() -> None:
     """
     with extra("report", "a page of errors"):
         import matplotlib.figure  # noqa: F401
-
-
-class Learning(NamedTuple):
-    """How training went, step by step.
-
-    Args:
-        f1: what was measured -> development F1 after each step, 0 to 1.
-        objective: after each step; none where there are several.
-        kept: the step whose weights are the model's, from 1; ``None`` where it is not one of them.
-    """
-
-    f1: Mapping[str, Sequence[float]]
-    objective: Sequence[float] = ()
-    kept: int | None = None
 
 
 def precision_recall_plot(points: Sequence[Point], note: str, penalties: Sequence[Point] = ()) -> str:

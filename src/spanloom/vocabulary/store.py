@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Literal, overload
+from typing import Any, ClassVar, Literal, Never, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,8 @@ class Vocabulary(Sequence[Concept]):
     """
 
     kind: ClassVar[Literal["vocabulary"]] = "vocabulary"
+    annotates: ClassVar[frozenset[Never]] = frozenset()  # it annotates nothing: models look names up in it
+    capable: ClassVar[frozenset[Never]] = frozenset()
 
     def __init__(
         self, single: Mapping[str, Strings], several: Mapping[str, tuple[Strings, Int64s]], notes: Iterable[Note] = ()
@@ -151,6 +153,10 @@ class Vocabulary(Sequence[Concept]):
         numbers = {name: len(self._several[name][0]) for name in _SEVERAL}
         definitions = int((np.diff(self._single["definitions"].ends, prepend=0) > 0).sum())
         return {"concepts": len(self), **numbers, "definitions": definitions}
+
+    def describe(self) -> dict[str, Any]:
+        """How many there are of everything, and what is odd about it; ready for JSON."""
+        return {"kind": self.kind, "counts": self.counts(), "notes": [str(note) for note in self.notes]}
 
     def arrays(self) -> dict[str, Array]:
         """Everything but the notes, as arrays; `from_arrays` takes them."""

@@ -195,10 +195,10 @@ function place(block, tracks) {
   });
 }
 
-// What a line does not break: words, white space; a wide character by itself; for a segmenter its words.
+// What a line does not break: words, white space; a wide character by itself; or the words that the model finds.
 function* units(block) {
   let low = block.low;
-  if (model().kind === "segmenter") {
+  if (model().words) {
     for (const [start, end] of state.tokens) {
       if (end <= block.low || start >= block.high) continue;
       if (low < start) yield [low, start];
@@ -224,7 +224,7 @@ function breaks(before, character, size) {
 
 function unit(block, low, high, tracks, rowOf) {
   const over = tracks.filter((mention) => mention.start < high && mention.end > low);
-  const word = model().kind === "segmenter" ? " word" : "";
+  const word = model().words ? " word" : "";
   if (!over.length || state.characters[low] === "\n") {
     const text = visible(slice(low, high));
     return [word ? element("span", { class: "word" }, text) : text];

@@ -1,0 +1,185 @@
+"""What a model of any kind is to those who use it: what it annotates, and what it is capable of.
+
+Verbs, the server and other libraries ask for these and never for the kind, so that a class of a user's own serves as
+well as Spanloom's. `fills_column` and the other questions tell type checkers which methods there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeGuard, overload
+
+if TYPE_CHECKING:
+    from spanloom.document import Document, Mention
+    from spanloom.document.inputs import Dev, Given, One, Several
+    from spanloom.evaluate.measures import Learning
+    from spanloom.model.explanation import Explanation
+    from spanloom.model.structured import LinearModel
+    from spanloom.model.training import Listener
+    from spanloom.vocabulary import Vocabulary
+
+Annotation = Literal["mentions", "words", "columns", "concepts"]
+"""What a model writes into documents: ``words`` are tokens in place of their own."""
+
+Capability = Literal["scores", "readings", "given_mentions", "explain", "alternatives", "sweep", "hypergraph"]
+"""What a model can do beside annotating.
+
+- ``scores``: its mentions have probabilities; `stream` takes ``threshold`` and ``answers``.
+- ``readings``: it has a parameter ``reading``, and `stream` takes ``notice``.
+- ``given_mentions``: `stream` takes ``mentions``, to keep to those of the documents.
+- ``explain``, ``alternatives``, ``sweep``: it has a method of this name.
+- ``hypergraph``: its best sub-hypergraphs can be drawn.
+"""
+
+
+class Saved(Protocol):
+    """Whatever is saved as a folder: a model, or what models look things up in."""
+
+    @property
+    def kind(self) -> str:
+        """What ``model.json`` calls it."""
+
+    @property
+    def annotates(self) -> frozenset[Annotation]:
+        """What it writes into documents; nothing, if it is looked things up in."""
+
+    @property
+    def capable(self) -> frozenset[Capability]:
+        """What else it can do."""
+
+    def describe(self) -> dict[str, Any]:
+        """Return what it is and what it learned, ready for JSON, in the order in which it is shown."""
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write it as a folder."""
+
+
+class Model(Saved, Protocol):
+    """A model that annotates documents."""
+
+    def fit(
+        self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None
+    ) -> Self:
+        """Train."""
+
+    @overload
+    def predict(self, X: One) -> Document: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def predict(self, X: Several) -> list[Document]: ...
+
+    def stream(self, X: Given, *_: Any, **options: Any) -> Iterator[Document]:
+        """Annotate documents lazily; the options are those that it is capable of."""
+
+    def check(self) -> None:
+        """Raise `UsageError` for an invalid parameter."""
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters; ``n_jobs``, the number of threads, is one of them."""
+
+    def summary(self) -> Iterator[str]:
+        """Say in some lines what training saw, chose and could not hold."""
+
+
+class MentionModel(Model, Protocol):
+    """A model that finds mentions."""
+
+    @property
+    def types_(self) -> tuple[str, ...]:
+        """Types of mentions."""
+
+    def learning(self) -> Learning | None:
+        """Return how its training went, step by step, if it knows."""
+
+
+class ColumnModel(Model, Protocol):
+    """A model that fills a column."""
+
+    @property
+    def column(self) -> str:
+        """The name of the column."""
+
+
+class LinkingModel(MentionModel, Protocol):
+    """A model that links mentions to concepts."""
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The concepts."""
+
+
+class Explainer(MentionModel, Protocol):
+    """A model that says why it finds mentions."""
+
+    def explain(self, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
+        """Explain mentions of a text; what is predicted when ``None``."""
+
+
+class Considering(MentionModel, Protocol):
+    """A model that says which mentions it considers beside those that it finds."""
+
+    def alternatives(self, X: Given) -> Iterator[Document]:
+        """Return documents with mentions that are considered, but not found."""
+
+
+class Swept(MentionModel, Protocol):
+    """A model with a mention penalty."""
+
+    @property
+    def fitted(self) -> LinearModel:
+        """The trained model of mentions."""
+
+    def sweep(self, X: Given, penalties: Sequence[float]) -> list[list[Document]]:
+        """Return what is found with each of some penalties."""
+
+
+class Drawable(MentionModel, Protocol):
+    """A model whose best sub-hypergraphs can be drawn."""
+
+    @property
+    def fitted(self) -> LinearModel:
+        """The trained model of mentions."""
+
+    def ready(self, documents: Iterable[Document]) -> list[Document]:
+        """Return documents with what `fitted` needs."""
+
+
+def annotates(saved: Saved) -> TypeGuard[Model]:
+    """Whether it annotates documents."""
+    return bool(saved.annotates)
+
+
+def finds_mentions(saved: Saved) -> TypeGuard[MentionModel]:
+    """Whether it finds mentions."""
+    return "mentions" in saved.annotates
+
+
+def fills_column(saved: Saved) -> TypeGuard[ColumnModel]:
+    """Whether it fills a column."""
+    return "columns" in saved.annotates
+
+
+def links(saved: Saved) -> TypeGuard[LinkingModel]:
+    """Whether it links mentions to concepts."""
+    return "concepts" in saved.annotates
+
+
+def explains(saved: Saved) -> TypeGuard[Explainer]:
+    """Whether it says why it finds mentions."""
+    return "explain" in saved.capable
+
+
+def considers(saved: Saved) -> TypeGuard[Considering]:
+    """Whether it gives alternatives to the mentions that it finds."""
+    return "alternatives" in saved.capable
+
+
+def sweeps(saved: Saved) -> TypeGuard[Swept]:
+    """Whether its mention penalty can be varied."""
+    return "sweep" in saved.capable
+
+
+def draws_hypergraph(saved: Saved) -> TypeGuard[Drawable]:
+    """Whether its sub-hypergraphs can be drawn."""
+    return "hypergraph" in saved.capable
