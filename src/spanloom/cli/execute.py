@@ -86,8 +86,24 @@ def _compiling(verb: str, options: dict[str, Any], quiet: bool) -> Iterator[None
         yield
         return
     kernels = import_module("spanloom.kernels")  # loads Numba, which these verbs do anyhow, and others need not
+    _without_blas()
     with kernels.watch_compilation(lambda: _say(COMPILING)):
         yield
+
+
+def _without_blas() -> None:
+    """Keep Numba from loading SciPy's linear algebra, a sixth of the time of one sentence.
+
+    Numba does so only to see whether it is there, and no kernel uses it. Other code of a program might, so this is not
+    for the library.
+    """
+    name = "scipy.linalg.cython_blas"
+    if name not in sys.modules:
+        sys.modules[name] = None  # type: ignore[assignment]  # makes the import fail at once
+        try:
+            import_module("numba.np.arraymath")
+        finally:
+            del sys.modules[name]
 
 
 @contextmanager
