@@ -48,7 +48,6 @@ from spanloom.recognize import Progress, Recognizer, Report
 from spanloom.recognize.recognizer import BATCH_TOKENS
 from spanloom.segment import Segmenter
 from spanloom.segment.characters import split, word_starts
-from spanloom.segment.lattice import segments
 from spanloom.segment.placing import placed
 from spanloom.text import prepare
 
@@ -162,14 +161,14 @@ def _by_segmenter(model: Segmenter, documents: Sequence[Document]) -> Iterator[t
     for ready in batches(documents, BATCH_TOKENS, prepare):
         batch = split(ready)
         decoded = model._decode(model.fitted, batch, 1)
-        found = segments(decoded.labels.mentions, batch.offsets, outside=True)
         side = decoded.side(words=False)
+        moved = side.model.penalized(side.potentials)
         ways = (
-            side.lattice.probabilities(side.deciding, batch.offsets, found, words=False),
-            decoded.probabilities(found, words=False, calibrated=False),
-            decoded.probabilities(found, words=False),
+            side.model.probabilities(moved, batch.offsets, side.numbered(decoded.mentions), calibrated=False),
+            decoded.probabilities(decoded.mentions, words=False, calibrated=False),
+            decoded.probabilities(decoded.mentions, words=False),
         )
-        marked = (placed(batch.batch, decoded, found, scores, model.types_, 0.0) for scores in ways)
+        marked = (placed(batch.batch, decoded, scores, model.types_, 0.0) for scores in ways)
         yield from zip(*marked, strict=True)
 
 

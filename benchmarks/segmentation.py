@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -42,8 +42,8 @@ from spanloom.evaluate import exact, paired_test, score
 from spanloom.evaluate.words import evaluate_words
 from spanloom.formats import read
 from spanloom.segment import Segmenter, stacking
+from spanloom.segment.chains import Tagging
 from spanloom.segment.corpus import Corpus, sentences_of
-from spanloom.segment.lattice import Lattice
 from spanloom.segment.model import Model, output_columns
 from spanloom.segment.training import Trained
 
@@ -155,7 +155,7 @@ def run_part(
 
 
 def own_outputs(
-    alone: Trained, model: Model, lattices: dict[str, Lattice], train: Corpus, *_: object
+    alone: Trained, model: Model, tagged: Mapping[str, Tagging], train: Corpus, *_: object
 ) -> dict[str, list[str]]:
     """In place of outputs on held-out text: what chains say of the text that they were trained on."""
     return output_columns(model.decode(train.text, "independent").labels, model.types)

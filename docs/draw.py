@@ -17,8 +17,7 @@ import numpy as np
 
 from spanloom.document import Document, Mention
 from spanloom.hypergraph import Child, Hyperedge, Template
-from spanloom.segment.tags import Words
-from spanloom.structures import STRUCTURES, MentionTable, Structure
+from spanloom.structures import STRUCTURES, MentionTable, Structure, Words
 from spanloom.structures.chain import Chain
 from spanloom.view import to_svg
 from spanloom.view.hypergraph import draw_hypergraph

@@ -65,9 +65,9 @@ PUBLIC = {
     ),
     "spanloom.serve": "Limits Served bind is_loopback open_models serve url",
     "spanloom.structures": (
-        "Bilou Bio Crowd Encoded FlatChain Heads MOST_MENTIONS MentionHypergraph MentionTable READINGS STRUCTURES "
-        "SemiMarkov SeparatorStates Separators SevenTag Shared Split Structure Tags TokenMention chain_template "
-        "structure_of"
+        "Bilou Bio Crowd Encoded FlatChain Heads MOST_MENTIONS MentionHypergraph MentionTable Product READINGS "
+        "STRUCTURES SemiMarkov SeparatorStates Separators SevenTag Shared Split Structure Tags TokenMention "
+        "Words chain_template structure_of"
     ),
     "spanloom.tag": "",
     "spanloom.text": (

@@ -13,6 +13,7 @@ from spanloom.evaluate import calibration
 from spanloom.hypergraph import reference
 from spanloom.learn.platt import UNSCALED, Platt, Scalings
 from spanloom.segment import METHODS, Segmenter
+from spanloom.segment.chains import Tagging, write_labels
 from spanloom.segment.characters import split
 from spanloom.text import prepare
 
@@ -29,9 +30,7 @@ TEXTS = ["痛", "无痛", "无胸痛", "胸痛重无", "胸 痛"]
 def segmenter(request):
     trained = Segmenter(request.param, ["bias", "w[-1..1]"], epochs=3, weight=1.3).fit(TRAIN, dev=TRAIN[:8])
     parts = [
-        replace(part, chains={
-            name: replace(chain, tagger=replace(chain.tagger, penalty=0.7)) for name, chain in part.chains.items()
-        })
+        replace(part, models={name: model.with_penalty(0.7) for name, model in part.models.items()})
         for part in trained.model_.parts
     ]  # fmt: skip
     scalings = Scalings(Platt(0.7, 0.1), Platt(1.2, -0.4))
@@ -39,14 +38,15 @@ def segmenter(request):
     return trained
 
 
-def listed(lattice, potentials, labels):
-    """Log-probability of tags among all that a lattice has for one sentence."""
-    template = lattice.engine.template
+def listed(side, labels):
+    """Log-probability of tags among all that a chain has for one sentence."""
+    model, potentials = side
+    template = model.engine.template
     rows = [dict(zip(template.roles, row, strict=True)) for row in potentials.roles[:, :, 0].tolist()]
     constants = dict(zip(template.constants, potentials.constants[:, 0].tolist(), strict=True))
     table = reference.edge_scores(template, rows, constants)
     totals = {choices: sum(table[t][e] for t, e in choices) for choices in reference.subgraphs(template, len(table))}
-    edges = lattice.write(labels, np.array([0, len(table)]))
+    edges = write_labels(Tagging(model.structure, model.types), labels, np.array([0, len(table)]))
     own = tuple(sorted((t, e) for t, row in enumerate(edges[:, 0].tolist()) for e in row if e >= 0))
     return totals[own] - reference.log_sum([total for total in totals.values() if total > -math.inf])
 
@@ -56,7 +56,7 @@ def test_it_is_the_share_of_the_tags(segmenter, text):
     decoded = segmenter._decode(segmenter.model_, split([prepare(Document(text))]), 1)
     sides = {id(side): side for side in (decoded.side(words=True), decoded.side(words=False))}
     assert len(sides) == (2 if segmenter.method in ("independent", "incremental") else 1)
-    exact = sum(listed(side.lattice, side.potentials, decoded.labels) for side in sides.values())
+    exact = sum(listed(side, decoded.labels) for side in sides.values())
     assert decoded.log_answers().tolist() == pytest.approx([exact], abs=1e-4)
     [found] = segmenter.predict([Document(text)], answers=True)
     logit = exact - math.log1p(-math.exp(exact))
@@ -70,9 +70,7 @@ def test_penalties_decide_and_move_no_probability(segmenter):
     before = segmenter.marginals(found)
     bare = Segmenter(**segmenter.get_params())
     chains = [
-        replace(part, chains={
-            name: replace(chain, tagger=replace(chain.tagger, penalty=0.0)) for name, chain in part.chains.items()
-        })
+        replace(part, models={name: model.with_penalty(0.0) for name, model in part.models.items()})
         for part in segmenter.model_.parts
     ]  # fmt: skip
     bare.model_ = replace(segmenter.model_, parts=tuple(chains), joint_penalty=0.0)

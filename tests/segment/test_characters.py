@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from spanloom.document import Document
 from spanloom.errors import DataError, UsageError
 from spanloom.learn.folds import hold_out
-from spanloom.segment.characters import place_words, positions_of, split, word_starts
+from spanloom.segment.characters import place_words, positions_of, split, word_starts, words_at
 from spanloom.segment.classes import character_class, flags
 from spanloom.segment.corpus import sentences_of
 from spanloom.segment.feature_sets import make_features, read_dictionaries
@@ -43,7 +43,9 @@ def test_words_are_placed_where_they_were_taken_from(texts, random):
     begins = batch.first | np.array([random.random() < 0.5 for _ in batch.first], bool)
     documents = [
         Document(text, tokens=tokens, sentences=sentences)
-        for text, (tokens, sentences) in zip(texts, place_words(batch.batch, begins), strict=True)
+        for text, (tokens, sentences) in zip(
+            texts, place_words(batch.batch, words_at(batch.batch, begins)), strict=True
+        )
     ]
     for document in documents:
         assert not any(character.isspace() for word in document.words for character in word)

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from spanloom.errors import UsageError
-from spanloom.segment.constraints import allowed_pairs, constraints_of, parse
-from spanloom.segment.tags import WORD_TAGS, mention_tags
+from spanloom.segment.constraints import constraints_of, parse
+from spanloom.structures.product import MENTION_CHAIN, WORD_TAGS, allowed_pairs
 
 TYPES = ("drug", "body part")
 
 
 def forbidden(*texts: str, single: tuple[str, ...] = ()) -> set[str]:
     allowed = allowed_pairs(constraints_of(TYPES, single, texts), TYPES)
-    return {f"{WORD_TAGS[w]} {mention_tags(TYPES)[m]}" for w, m in np.argwhere(~allowed).tolist()}
+    return {f"{WORD_TAGS[w]} {MENTION_CHAIN.tags(TYPES)[m]}" for w, m in np.argwhere(~allowed).tolist()}
 
 
 def test_mentions_are_made_of_whole_words():

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from segment_helpers import TYPES, enumerate_joint, random_potentials
+from segment_helpers import TYPES, enumerate_joint, joined, scored_at_random, untrained
 
 from spanloom.hypergraph import Floats, Ints
 from spanloom.segment import Answer, solve
-from spanloom.segment.constraints import allowed_pairs, constraints_of
-from spanloom.segment.lattice import Labels, mention_lattice, product_lattice, word_lattice
+from spanloom.segment.constraints import constraints_of
 from spanloom.segment.oracles import solve_chains
-from spanloom.segment.tags import Bools
+from spanloom.structures.product import Bools, Labels, allowed_pairs
 
 CONSTRAINTS = constraints_of(TYPES, ["drug"])
 
@@ -19,18 +18,17 @@ CONSTRAINTS = constraints_of(TYPES, ["drug"])
 @pytest.mark.parametrize("seed", range(12))
 def test_certified_answers_are_the_best_and_others_are_within_their_gap(seed: int) -> None:
     random = np.random.default_rng(seed)
-    words, mentions = word_lattice(), mention_lattice(TYPES)
     offsets = np.array([0, 4, 4, 5, 9])
-    sides = random_potentials(words, 9, random), random_potentials(mentions, 9, random)
+    words, mentions = scored_at_random(untrained(), 9, random)
     weight = 1.0 if seed % 2 else 0.4
-    solution = solve_chains((words, sides[0]), (mentions, sides[1]), offsets, CONSTRAINTS, weight)
+    solution = solve_chains(words, mentions, offsets, CONSTRAINTS, weight)
     allowed = allowed_pairs(CONSTRAINTS, TYPES)
     assert allowed[solution.first, solution.second].all()
     for n, span in enumerate(zip(offsets.tolist(), offsets[1:].tolist(), strict=False)):
         if span[0] == span[1]:
             assert solution.optimal[n]
             continue
-        every = enumerate_joint((words, sides[0]), (mentions, sides[1]), CONSTRAINTS, span, weight)
+        every = enumerate_joint(words, mentions, CONSTRAINTS, span, weight)
         best = max(every)
         answer = tuple(solution.first[slice(*span)].tolist()), tuple(solution.second[slice(*span)].tolist())
         [own] = [joint.score for joint in every if joint[1:] == answer]
@@ -45,12 +43,11 @@ def test_certified_answers_are_the_best_and_others_are_within_their_gap(seed: in
 def test_on_many_long_sentences_it_equals_the_product() -> None:
     random = np.random.default_rng(3)
     constraints = constraints_of(TYPES)
-    words, mentions = word_lattice(), mention_lattice(TYPES)
-    product = product_lattice(TYPES, allowed_pairs(constraints, TYPES))
+    chains = untrained()
     offsets = np.append(0, random.integers(1, 40, 200).cumsum())
-    sides = [random_potentials(lattice, int(offsets[-1]), random, 1.5) for lattice in (words, mentions)]
-    exact = product.best(product.potentials(*sides), offsets)
-    solution = solve_chains((words, sides[0]), (mentions, sides[1]), offsets, constraints)
+    sides = scored_at_random(chains, int(offsets[-1]), random, 1.5)
+    exact = joined(chains, sides, constraints).best(offsets)
+    solution = solve_chains(*sides, offsets, constraints)
     assert solution.optimal.mean() > 0.5  # of random scores, not of trained ones
     assert (solution.iterations > 1).mean() > 0.8
     certified = np.repeat(solution.optimal, np.diff(offsets))

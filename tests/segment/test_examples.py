@@ -6,27 +6,30 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
+from segment_helpers import joined, untrained
 
 from spanloom.hypergraph import Potentials
-from spanloom.segment.constraints import allowed_pairs, constraints_of
-from spanloom.segment.lattice import Labels, Lattice, mention_lattice, product_lattice, segments, word_lattice
+from spanloom.model.structured import LinearModel
+from spanloom.segment.chains import Scored
+from spanloom.segment.constraints import constraints_of
 from spanloom.segment.oracles import solve_chains
+from spanloom.structures.product import MENTION_CHAIN, WORD_CHAIN, Labels
 
 TYPES = ("medication", "treatment")
 
 
-def by_hand(lattice: Lattice, length: int, scores: Mapping[tuple[int, str], float]) -> Potentials:
+def by_hand(model: LinearModel, length: int, scores: Mapping[tuple[int, str], float]) -> Scored:
     """Potentials that are 0 but for some tags at some characters."""
-    template = lattice.engine.template
+    template = model.engine.template
     roles = np.zeros((length, len(template.roles), 1), np.float32)
     for (at, tag), value in scores.items():
         roles[at, template.roles.index(tag), 0] = value
-    return Potentials(roles, np.zeros((len(template.constants), 1), np.float32))
+    return Scored(model, Potentials(roles, np.zeros((len(template.constants), 1), np.float32)))
 
 
 def cut(text: str, labels: Labels) -> tuple[list[str], list[str]]:
     offsets = np.array([0, len(text)])
-    found = [segments(tags, offsets, outside=bool(side)) for side, tags in enumerate(labels)]
+    found = [chain.mentions_of(tags, offsets) for chain, tags in zip((WORD_CHAIN, MENTION_CHAIN), labels, strict=True)]
     words, mentions = (
         [text[first:end] for first, end in zip(side.first.tolist(), side.end.tolist(), strict=True)] for side in found
     )
@@ -67,12 +70,13 @@ def test_the_two_tasks_correct_each_other(name: str) -> None:
     text = "".join(alone[0])
     offsets = np.array([0, len(text)])
     constraints = constraints_of(TYPES, ["medication"])
-    words, mentions = word_lattice(), mention_lattice(TYPES)
-    sides = by_hand(words, len(text), word_scores), by_hand(mentions, len(text), mention_scores)
-    apart = Labels(words.best(sides[0], offsets).words, mentions.best(sides[1], offsets).mentions)
-    assert cut(text, apart) == alone
-    product = product_lattice(TYPES, allowed_pairs(constraints, TYPES))
-    assert cut(text, product.best(product.potentials(*sides), offsets)) == together
-    solution = solve_chains((words, sides[0]), (mentions, sides[1]), offsets, constraints)
+    chains = untrained(TYPES)
+    words, mentions = (
+        by_hand(chains.models[name], len(text), scores)
+        for name, scores in (("words", word_scores), ("mentions", mention_scores))
+    )
+    assert cut(text, Labels(words.best(offsets).words, mentions.best(offsets).mentions)) == alone
+    assert cut(text, joined(chains, (words, mentions), constraints).best(offsets)) == together
+    solution = solve_chains(words, mentions, offsets, constraints)
     assert solution.optimal.all()
     assert cut(text, Labels(solution.first, solution.second)) == together

@@ -185,7 +185,7 @@ def test_weights_whose_sum_is_a_score_share_a_step():
     steps = {}
     for method in ("independent", "joint_labels"):
         model = Segmenter(method, ["bias"], epochs=1, rate=0.3).fit([document], dev=[document]).model_
-        constants = [chain.tagger.scorer.weights.constants for chain in model.parts[0].chains.values()]
+        constants = [chain.scorer.weights.constants for chain in model.parts[0].models.values()]
         steps[method] = max(np.abs(array).max() for array in constants)
     assert steps == pytest.approx({"independent": 0.3, "joint_labels": 0.1}, rel=1e-4)
 

@@ -8,12 +8,12 @@ from time import monotonic
 import numpy as np
 import pytest
 
+from spanloom.segment.chains import taggings
 from spanloom.segment.corpus import Corpus, with_words
 from spanloom.segment.feature_sets import make_features, own_columns
 from spanloom.segment.gold import gold_labels
-from spanloom.segment.lattice import mention_lattice, word_lattice
 from spanloom.segment.model import PENALTIES, smooth_best
-from spanloom.segment.training import Settings, train_part
+from spanloom.segment.training import Settings, train_chains
 
 SETTINGS = Settings("adagrad", (0.1,), 7, 20, 0.1, 1, False, True, 0, 1)
 
@@ -38,14 +38,14 @@ def test_chains_trained_together_are_those_trained_apart(settings, chinese):
     types = tuple(sorted({mention.type for document in chinese[0] for mention in document.mentions}))
     features = make_features("set1", (), False)
     train, dev = (corpus_of(documents, features, types) for documents in (chinese[0][:15], chinese[1][:8]))
-    lattices = {"words": word_lattice(), "mentions": mention_lattice(types)}
+    tagged = taggings(types, (), pairs=False)
     told = []
-    both = train_part(lattices, features, train, dev, settings, told.append, monotonic())
-    assert list(both.part.chains) == list(both.fits) == ["words", "mentions"]
+    both = train_chains(tagged, features, train, dev, settings, told.append, monotonic())
+    assert list(both.chains.models) == list(both.fits) == ["words", "mentions"]
     assert {progress.stage.partition(":")[0] for progress in told} == {"features", "words", "mentions"}
-    for name, lattice in lattices.items():
-        alone = train_part({name: lattice}, features, train, dev, settings, told.append, monotonic())
-        one, other = both.part.chains[name].tagger, alone.part.chains[name].tagger
+    for name, own in tagged.items():
+        alone = train_chains({name: own}, features, train, dev, settings, told.append, monotonic())
+        one, other = both.chains.models[name], alone.chains.models[name]
         for left, right in zip(one.scorer.weights, other.scorer.weights, strict=True):
             np.testing.assert_array_equal(left, right)
         assert one.penalty == other.penalty

@@ -8,15 +8,24 @@ from itertools import combinations, product
 import numpy as np
 
 from spanloom.hypergraph import Potentials, SubgraphEngine, reference
-from spanloom.structures import STRUCTURES, MentionTable, Tags
+from spanloom.structures import STRUCTURES, Bilou, MentionTable, Tags, Words
 from spanloom.structures.chain import FlatChain
 from spanloom.structures.flagged import Flagged, boundaries
+from spanloom.structures.product import Constraint, Product
 from spanloom.structures.semi_markov import SemiMarkov
 
 TYPES = ("x", "y")
-COVERING = {structure.name: structure for structure in (Tags(),)}
+WHOLE = (Constraint("*", "begins", "begins"), Constraint("*", "ends", "ends"))
+COVERING = {str(structure): structure for structure in (Tags(), Words(), Product(), Product(WHOLE, own=True))}
 """Structures whose mentions hold every token; no recognizer has one."""
 EVERY = STRUCTURES | COVERING
+
+
+def types_of(structure):
+    """Words are of one type."""
+    return TYPES[:1] if structure.name == "words" else TYPES
+
+
 A_GAP = MentionTable.build([(0, 0, ((0, 1), (2, 3)))])
 
 
@@ -102,7 +111,7 @@ def lane_scores(template, given, offsets, n, lane):
 def sub_hypergraphs(name, length):
     """Every sub-hypergraph with the mentions that have a path in it, as (type, first, end)."""
     structure = EVERY[name]
-    template = structure.template(TYPES)
+    template = structure.template(types_of(structure))
     reader = next((reader for kind, reader in _READERS.items() if isinstance(structure, kind)), mentions_with_path)
     return [
         (choices, reader(structure, [(t, template.edges[e]) for t, e in choices], length))
@@ -122,11 +131,12 @@ def mentions_with_path(structure, picked, length):
 
 @cache
 def _paths(structure, length):
-    kinds = range(len(TYPES) if structure.joint else 1)
+    types = types_of(structure)
+    kinds = range(len(types) if structure.joint else 1)
     every = table((0, kind, *mention) for kind in kinds for mention in every_range(length))
     every = every.take(structure.holds(every))
-    paths = structure.paths(every, TYPES)
-    number = {edge.label: i for i, edge in enumerate(structure.template(TYPES).edges)}
+    paths = structure.paths(every, types)
+    number = {edge.label: i for i, edge in enumerate(structure.template(types).edges)}
     spread = [(first, paths.spread(i)) for i, first in enumerate(paths.first.tolist())]
     return [row[1:] for row in quads(every)], spread, number
 
@@ -141,17 +151,38 @@ def _flagged_mentions(structure, picked, length):
     }
 
 
-def _chain_mentions(structure, picked, length):
-    """A mention is spelled by its tags, and no longer one is."""
+def _tags_at(picked, length):
     tags = ["O"] * length
     for t, edge in picked:
         if edge.roles:
             tags[t] = edge.label
+    return tags
+
+
+def _chain_mentions(structure, picked, length):
+    """A mention is spelled by its tags, and no longer one is."""
+    return _spelled(_tags_at(picked, length), structure, types_of(structure))
+
+
+def _spelled(tags, chain, types):
+    names, size = [name for name in chain.tags(types) if name != "O"], len(chain.letters)
     longest = {}
-    for kind, (first, end) in product(range(len(TYPES)), every_range(length)):
-        if tags[first:end] == [f"{letter}-{TYPES[kind]}" for letter in structure.spell(end - first)]:
+    for kind, (first, end) in product(range(len(types)), every_range(len(tags))):
+        if tags[first:end] == [names[size * kind + chain.letters.index(letter)] for letter in chain.spell(end - first)]:
             longest[kind, first] = max(end, longest.get((kind, first), 0))
     return {(*key, end) for key, end in longest.items()}
+
+
+def _tagged(structure, picked, length):
+    """Each token is a mention."""
+    return {(TYPES.index(tag.removeprefix("tag=")), t, t + 1) for t, tag in enumerate(_tags_at(picked, length))}
+
+
+def _words_and_mentions(structure, picked, length):
+    """Each side is spelled by its tags."""
+    words, mentions = zip(*(tag.split("+") for tag in _tags_at(picked, length)), strict=True)
+    found = _spelled(list(mentions), Bilou(), TYPES[1:])
+    return _spelled(list(words), Words(), TYPES[:1]) | {(kind + 1, first, end) for kind, first, end in found}
 
 
 def _segments(structure, picked, length):
@@ -162,4 +193,10 @@ def _segments(structure, picked, length):
     return {(kind, t, next(end for end in ends if end >= t) + 1) for t, kind in begun.items()}
 
 
-_READERS = {Flagged: _flagged_mentions, FlatChain: _chain_mentions, SemiMarkov: _segments}
+_READERS = {
+    Flagged: _flagged_mentions,
+    FlatChain: _chain_mentions,
+    SemiMarkov: _segments,
+    Tags: _tagged,
+    Product: _words_and_mentions,
+}

@@ -26,6 +26,7 @@ from structure_helpers import (
     readings,
     sub_hypergraphs,
     table,
+    types_of,
 )
 
 from spanloom.errors import DataError, UsageError
@@ -129,8 +130,9 @@ def test_every_sub_hypergraph_is_read_and_written_again(name, length):
     """No sub-hypergraph is without meaning, none means two things, and the path of a mention is what is read."""
     structure = EVERY[name]
     every = sub_hypergraphs(name, length)
-    edges = laid(structure.template(TYPES), [choices for choices, _ in every], length)
-    offsets, types = offsets_of([length] * len(every)), TYPES if structure.joint else TYPES[:1]
+    template = structure.template(types_of(structure))
+    edges = laid(template, [choices for choices, _ in every], length)
+    offsets, types = offsets_of([length] * len(every)), types_of(structure) if structure.joint else TYPES[:1]
     for reading in READINGS:
         mentions = structure.decode(edges, offsets, types, reading)
         encoded = structure.encode(mentions, offsets, types)
@@ -140,9 +142,8 @@ def test_every_sub_hypergraph_is_read_and_written_again(name, length):
     for n, kind, first, end in quads(mentions):  # of the reading `all`
         listed[n].add((kind, first, end))
     assert listed == [with_path for _, with_path in every]
-    edge = structure.template(TYPES).edges
     for (choices, _), own in zip(every, listed, strict=True):
-        assert mentions_with_path(structure, [(t, edge[e]) for t, e in choices], length) == own
+        assert mentions_with_path(structure, [(t, template.edges[e]) for t, e in choices], length) == own
 
 
 @st.composite
@@ -272,9 +273,9 @@ def test_encoding_of_the_empty_set_is_a_sub_hypergraph(name):
 @pytest.mark.parametrize("structure", COVERING.values(), ids=str)
 def test_mentions_that_leave_a_token_out_are_refused_where_every_token_is_held(structure):
     some = table([(0, 0, 0, 1), (0, 0, 1, 2), (1, 0, 0, 1)])
-    with pytest.raises(DataError, match=f"token 1 of sentence 1 is in no mention; the structure {structure} holds"):
+    with pytest.raises(DataError, match=r"token 1 of sentence 1 is in no mention; the structure (tags|words) holds"):
         structure.encode(some, offsets_of([2, 2]), TYPES)
-    with pytest.raises(UsageError, match=f"structure is {structure}, which holds every token"):
+    with pytest.raises(UsageError, match=r"structure is .*, which holds every token; take one that leaves tokens out"):
         structure_of(structure)
 
 

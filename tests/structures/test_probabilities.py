@@ -23,6 +23,7 @@ from structure_helpers import (
     random_potentials,
     sub_hypergraphs,
     table,
+    types_of,
 )
 
 from spanloom.hypergraph import ENGINES, DerivationEngine, Potentials, SubgraphEngine, reference
@@ -151,7 +152,7 @@ def test_gold_counted_plainly_is_more_than_certain():
 
 def enumerated(structure, potentials, offsets, mentions):
     """The probability that a sub-hypergraph, drawn at random, holds each mention."""
-    template, name = structure.template(TYPES), structure.name
+    template, name = structure.template(types_of(structure)), str(structure)
     masses = {}
     for n in range(len(offsets) - 1):
         length = int(offsets[n + 1] - offsets[n])
@@ -177,11 +178,12 @@ def enumerated(structure, potentials, offsets, mentions):
 def test_path_probability_is_the_share_of_structures_with_the_path(name, counting, seed, lengths, data):
     expect = unfolded_chains if (name, counting) == ("mention_hypergraph", "derivations") else enumerated
     structure, offsets = EVERY[name], offsets_of(lengths)
-    template = structure.template(TYPES)
-    potentials = random_potentials(template, sum(lengths), structure.lanes(TYPES), seed)
-    held = table(every_mention(lengths, 2))
+    types = types_of(structure)
+    template = structure.template(types)
+    potentials = random_potentials(template, sum(lengths), structure.lanes(types), seed)
+    held = table(every_mention(lengths, len(types)))
     mentions = data.draw(st.permutations(quads(held.take(structure.holds(held)))))
-    paths = structure.paths(table(mentions), TYPES)
+    paths = structure.paths(table(mentions), types)
     found = ENGINES[counting](template).path_probability(potentials, offsets, paths, n_jobs=2)
     np.testing.assert_allclose(found, expect(structure, potentials, offsets, mentions), rtol=1e-5, atol=1e-7)
 

@@ -21,7 +21,7 @@ from spanloom.hypergraph.constrain import rivals
 from spanloom.model.corpus import Gold, place
 from spanloom.model.explanation import Contribution, Explanation
 from spanloom.model.structured import StructuredModel
-from spanloom.scoring import Named, Part, Scorer
+from spanloom.scoring import Part, Scorer
 from spanloom.structures import MentionTable
 
 PENALTY = "mention penalty"
@@ -121,16 +121,14 @@ class _Scored:
             np.ascontiguousarray(self.potentials.constants[:, lane : lane + 1]),
         )
         found = rivals(tagger.engine, potentials, paths)
-        contributions = self._contributions(found.edges, potentials, first, lane)
-        log_odds = sum(contribution.score for contribution in contributions)
+        parts = contributions(tagger, self.document, found.edges, potentials, first, lane)
+        log_odds = sum(part.score for part in parts)
         winner, runner_up = (self._read(edges, sentence, lane) for edges in found.edges)
         marginals = self._chances(table)
         scores = tagger.scalings.mentions(marginals)
         [mention] = next(place(self.batch, table, tagger.types, scores, 0.0)).mentions
         predicted = table.headed()[0] in self.found.headed()
-        return Explanation(
-            mention, predicted, log_odds, tuple(contributions), winner, runner_up, marginal=float(marginals[0])
-        )
+        return Explanation(mention, predicted, log_odds, tuple(parts), winner, runner_up, marginal=float(marginals[0]))
 
     def _read(self, edges: Edges, sentence: int, lane: int) -> tuple[Mention, ...]:
         """The mentions of a structure of one sentence and copy of the template."""
@@ -141,26 +139,32 @@ class _Scored:
         placed = next(place(self.batch, table, types, np.zeros(len(table)), 0.0))
         return tuple(mention.replace(score=None) for mention in placed.mentions)
 
-    def _contributions(self, edges: Edges, potentials: Potentials, first: int, lane: int) -> list[Contribution]:
-        """What differs between the structure with the mention and the one without it."""
-        by_token, found = differences(self.tagger.engine, potentials, edges)
-        for token, roles in by_token.items():
-            named = self.tagger.scorer.named(self.document, first + token)
-            found += [
-                self._contribution(first + token, role, lane, times, score, named) for role, times, score in roles
-            ]
-        return sorted(found, key=lambda item: -abs(item.score))
 
-    def _contribution(self, token: int, role: int, lane: int, times: int, score: float, named: Named) -> Contribution:
-        tagger = self.tagger
-        parts = named.parts(role, lane)
-        name = tagger.engine.template.roles[role]
-        if tagger.penalty and name in tagger.structure.start_roles(tagger.types):
-            parts.append(Part(PENALTY, tagger.penalty))
-        return at_token(self.document, token, name, times, score, parts)
+def contributions(
+    tagger: StructuredModel[Scorer], document: Document, edges: Edges, potentials: Potentials, first: int, lane: int = 0
+) -> list[Contribution]:
+    """What differs between two structures of a sentence, from what differs most.
+
+    Args:
+        tagger: of both.
+        document: with all columns.
+        edges: (2, T, 1, D).
+        potentials: of the sentence, of one type, with the mention penalty.
+        first: the sentence's first token, counted in the document.
+        lane: the type's number.
+    """
+    starts = tagger.structure.start_roles(tagger.types) if tagger.penalty else frozenset()
+    by_token, found = _differences(tagger.engine, potentials, edges)
+    for token, roles in by_token.items():
+        named = tagger.scorer.named(document, first + token)
+        for role, times, score in roles:
+            name, parts = tagger.engine.template.roles[role], named.parts(role, lane)
+            parts += [Part(PENALTY, tagger.penalty)] if name in starts else []
+            found.append(_at_token(document, first + token, name, times, score, parts))
+    return sorted(found, key=lambda item: -abs(item.score))
 
 
-def differences(
+def _differences(
     engine: Engine, potentials: Potentials, edges: Edges
 ) -> tuple[dict[int, list[tuple[int, int, float]]], list[Contribution]]:
     """What one structure of a sentence has and another has not.
@@ -191,7 +195,7 @@ def differences(
     return found, named
 
 
-def at_token(
+def _at_token(
     document: Document, token: int, role: str, times: int, score: float, parts: Sequence[Part]
 ) -> Contribution:
     """What a role at a token adds; the features are put in order."""

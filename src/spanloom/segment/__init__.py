@@ -8,7 +8,6 @@ from spanloom.lazy import lazily
 
 if TYPE_CHECKING:
     from spanloom.segment.constraints import WHOLE_WORDS as WHOLE_WORDS
-    from spanloom.segment.constraints import Constraint as Constraint
     from spanloom.segment.dual import Answer as Answer
     from spanloom.segment.dual import Oracle as Oracle
     from spanloom.segment.dual import Solution as Solution
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from spanloom.segment.segmenter import Probabilities as Probabilities
     from spanloom.segment.segmenter import Segmenter as Segmenter
     from spanloom.segment.segmenter import load_segmenter as load_segmenter
+    from spanloom.structures.product import Constraint as Constraint
 
 # name -> module; imported when first used, so that the command line reads `parameters` without NumPy
 _EXPORTS = {
@@ -28,7 +28,7 @@ _EXPORTS = {
     "WHOLE_WORDS": "spanloom.segment.constraints",
     "Answer": "spanloom.segment.dual",
     "ChainReport": "spanloom.segment.report",
-    "Constraint": "spanloom.segment.constraints",
+    "Constraint": "spanloom.structures.product",
     "Oracle": "spanloom.segment.dual",
     "Probabilities": "spanloom.segment.segmenter",
     "Segmenter": "spanloom.segment.segmenter",

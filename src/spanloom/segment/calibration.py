@@ -10,7 +10,6 @@ import numpy as np
 from spanloom.document import Batch, Document
 from spanloom.model.calibration import CalibrationReport, fit_scalings
 from spanloom.segment.corpus import Corpus
-from spanloom.segment.lattice import segments
 from spanloom.segment.model import Decoded, Model, differing
 from spanloom.segment.placing import placed
 
@@ -28,9 +27,8 @@ def calibrate(
         decoded: what the method says of it.
         n_jobs: threads.
     """
-    found = segments(decoded.labels.mentions, batch.sentences, outside=True)
-    marginals = decoded.probabilities(found, words=False, n_jobs=n_jobs, calibrated=False)
-    predicted = list(placed(batch, decoded, found, marginals, model.types, 0.0))
+    marginals = decoded.probabilities(decoded.mentions, words=False, n_jobs=n_jobs, calibrated=False)
+    predicted = list(placed(batch, decoded, marginals, model.types, 0.0))
     wrong = np.zeros(len(batch.sentences) - 1, np.bool_)
     wrong[differing(decoded.labels, dev.labels, batch.sentences)] = True
     scalings, report = fit_scalings(documents, predicted, decoded.log_answers(), wrong=wrong)

@@ -17,6 +17,8 @@ from spanloom.document import Batch, Document
 from spanloom.errors import DataError, clip
 from spanloom.hypergraph import Ints
 from spanloom.segment.classes import JOINER, MARK, NO_WORD, classes, flags
+from spanloom.structures import MentionTable
+from spanloom.structures.base import contiguous_table
 from spanloom.text import Phrases, prepare
 
 Bools = NDArray[np.bool_]
@@ -116,14 +118,25 @@ def word_starts(batch: Batch) -> Bools:
     return np.concatenate(parts)
 
 
+def words_at(batch: Batch, begins: Bools) -> MentionTable:
+    """The words that begin at (T,) characters."""
+    first = np.flatnonzero(begins)
+    end = np.append(first[1:], len(begins))[: len(first)]
+    sentence = np.searchsorted(batch.sentences, first, side="right") - 1
+    base = batch.sentences[sentence]
+    return contiguous_table(sentence, np.zeros(len(first), np.int64), first - base, end - base)
+
+
 def positions_of(batch: Batch) -> list[Ints]:
     """Return where the characters of each document stand in its text."""
     return np.split(batch.tokens[:, 0], batch.starts[1:-1]) if batch.documents else []
 
 
-def place_words(batch: Batch, begins: Bools) -> list[tuple[Ints, Ints]]:
-    """Return for each document the words that begin at (T,) characters, (W, 2), and its sentences in words."""
+def place_words(batch: Batch, words: MentionTable) -> list[tuple[Ints, Ints]]:
+    """Return for each document its words, (W, 2), and its sentences in words."""
     placed = []
+    begins = np.zeros(len(batch.tokens), bool)
+    begins[batch.sentences[words.sentence] + words.first] = True
     edges, firsts = batch.starts.tolist(), batch.firsts.tolist()
     for i, positions in enumerate(positions_of(batch)):
         own = begins[edges[i] : edges[i + 1]]

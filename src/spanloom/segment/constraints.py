@@ -10,56 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from spanloom.errors import UsageError
-from spanloom.segment.tags import WORD_TAGS, mention_tags
+from spanloom.structures.product import ANY, MENTION_INDICATORS, WORD_INDICATORS, Constraint
 
-Bools = NDArray[np.bool_]
-ANY: Final = "*"
-WORD_INDICATORS: Final = {"begins": "BS", "ends": "ES", "continues": "IE"}  # -> letters of the tags that say so
-MENTION_INDICATORS: Final = {"begins": "BU", "ends": "LU", "continues": "IL", "inside": "BILU"}
 WHOLE_WORDS: Final = ("* begins -> word begins", "* ends -> word ends")
 _FORM: Final = re.compile(r"\s*(.+?)\s+(\w+)\s*->\s*(not\s+)?word\s+(\w+)\s*")
-
-
-@dataclass(frozen=True, slots=True)
-class Constraint:
-    """Where a mention says this of a character, the word must (or must not) say that.
-
-    Args:
-        type: of the mention, or ``*``.
-        mention: a key of `MENTION_INDICATORS`.
-        word: a key of `WORD_INDICATORS`.
-        negated: whether the word must not say it.
-
-    >>> str(parse("problem  begins -> word begins"))
-    'problem begins -> word begins'
-    """
-
-    type: str
-    mention: str
-    word: str
-    negated: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.type} {self.mention} -> {'not ' * self.negated}word {self.word}"
-
-    def excluded_words(self) -> Bools:
-        """(4,) the word tags that it forbids where the mention says so."""
-        says = [(tag in WORD_INDICATORS[self.word]) == self.negated for tag in WORD_TAGS]
-        return np.array(says)
-
-    def excluding_mentions(self, types: Sequence[str]) -> Bools:
-        """(L,) the mention tags that say so."""
-        letters = MENTION_INDICATORS[self.mention]
-        return np.array(
-            [tag != "O" and tag[0] in letters and self.type in (ANY, tag[2:]) for tag in mention_tags(types)]
-        )
 
 
 def parse(text: str) -> Constraint:
@@ -70,6 +27,8 @@ def parse(text: str) -> Constraint:
 
     >>> parse("medication continues -> not word begins").negated
     True
+    >>> str(parse("problem  begins -> word begins"))
+    'problem begins -> word begins'
     """
     match = _FORM.fullmatch(text)
     if match is None or match[2] not in MENTION_INDICATORS or match[4] not in WORD_INDICATORS:
@@ -109,15 +68,3 @@ def constraints_of(
                 f"constraint '{constraint}': there is no mention type {constraint.type!r}; there are {', '.join(types)}"
             )
     return tuple(dict.fromkeys(found))
-
-
-def allowed_pairs(constraints: Iterable[Constraint], types: Sequence[str]) -> Bools:
-    """(4, L) which word tag and mention tag may stand at one character.
-
-    >>> allowed_pairs(map(parse, WHOLE_WORDS), ["x"]).astype(int).tolist()  # B I E S by O B I L U
-    [[1, 1, 1, 0, 0], [1, 0, 1, 0, 0], [1, 0, 1, 1, 0], [1, 1, 1, 1, 1]]
-    """
-    allowed = np.ones((len(WORD_TAGS), len(mention_tags(types))), bool)
-    for constraint in constraints:
-        allowed &= ~np.outer(constraint.excluded_words(), constraint.excluding_mentions(types))
-    return allowed

@@ -9,12 +9,10 @@ import numpy as np
 
 from spanloom.document import Document, Mention, Span
 from spanloom.errors import DataError
-from spanloom.hypergraph import Ints
 from spanloom.segment.characters import Characters
-from spanloom.segment.lattice import Labels, segments
+from spanloom.structures import MentionTable
+from spanloom.structures.product import MENTION_CHAIN, WORD_CHAIN, Labels
 from spanloom.text import prepare
-
-_MOST_TAGS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -33,12 +31,17 @@ class Corpus:
 
     def f1(self, found: Labels) -> float:
         """F1 of words, of mentions, or the mean of both, as tags are found of them."""
-        scores = [
-            segment_f1(own, gold, self.text.offsets, outside=outside, missed=self.missed * outside)
-            for outside, (own, gold) in enumerate(zip(found, self.labels, strict=True))
+        return float(np.mean(self.each_f1(found)))
+
+    def each_f1(self, found: Labels) -> list[float]:
+        """F1 of words and F1 of mentions, of which tags are found."""
+        offsets = self.text.offsets
+        sides = zip((WORD_CHAIN, MENTION_CHAIN), found, self.labels, (0, self.missed), strict=True)
+        return [
+            segment_f1(chain.mentions_of(own, offsets), chain.mentions_of(gold, offsets), missed)
+            for chain, own, gold, missed in sides
             if len(own) == len(gold)
         ]
-        return float(np.mean(scores))
 
     def take(self, rows: Sequence[int]) -> Corpus:
         """Some of the documents."""
@@ -53,24 +56,18 @@ class Corpus:
         return Corpus(self.text.with_columns(columns), self.labels, self.missed)
 
 
-def segment_f1(found: Ints, gold: Ints, offsets: Ints, *, outside: int, missed: int = 0) -> float:
-    """F1 of the words or mentions of tags.
+def segment_f1(found: MentionTable, gold: MentionTable, missed: int = 0) -> float:
+    """F1 of words, or of mentions.
 
     Args:
-        found, gold: (T,) tags.
-        offsets: (N + 1,).
-        outside: 1 for mentions, 0 for words.
-        missed: further gold ones, which tags do not hold.
+        found, gold: contiguous.
+        missed: further gold ones, which no chain holds.
     """
-    one, other = (_codes(tags, offsets, outside) for tags in (found, gold))
+    columns = [np.stack([*table[:2], table.first, table.end - table.first], 1) for table in (found, gold)]
+    size = np.concatenate(columns).max(0, initial=0) + 1
+    one, other = (np.ravel_multi_index(tuple(rows.T), tuple(size.tolist())) for rows in columns)
     correct = len(np.intersect1d(one, other, assume_unique=True))
     return 2 * correct / max(1, len(one) + len(other) + missed)
-
-
-def _codes(tags: Ints, offsets: Ints, outside: int) -> Ints:
-    sentence, first, end, base = segments(tags, offsets, outside=bool(outside))
-    codes: Ints = ((offsets[sentence] + first) * (len(tags) + 1) + offsets[sentence] + end) * _MOST_TAGS + base
-    return codes
 
 
 def sentences_of(document: Document) -> list[Document]:

@@ -26,8 +26,8 @@ from typing import Final, NamedTuple, Protocol
 import numpy as np
 
 from spanloom.hypergraph import Floats, Ints
+from spanloom.segment.characters import Bools
 from spanloom.segment.parameters import DUAL_ITERATIONS
-from spanloom.segment.tags import Bools
 
 TOLERANCE: Final = 1e-4
 """How far below the bound an answer may score, and be called optimal: what rounding to single precision can do."""

@@ -10,11 +10,10 @@ import numpy as np
 from spanloom.document import Batch, Document
 from spanloom.hypergraph import Ints
 from spanloom.model.corpus import CROSSES_SENTENCES, CUTS_TOKEN, Gold, Lost
-from spanloom.segment.characters import Characters, split, word_starts
-from spanloom.segment.constraints import WHOLE_WORDS, Constraint, allowed_pairs, parse
-from spanloom.segment.lattice import Labels
-from spanloom.segment.tags import MENTIONS, Bools, word_numbers
+from spanloom.segment.characters import Bools, Characters, split, word_starts, words_at
+from spanloom.segment.constraints import WHOLE_WORDS, parse
 from spanloom.structures import MentionTable
+from spanloom.structures.product import WORD_CHAIN, Constraint, Labels, Product
 
 CUTS_WORD = "it begins or ends inside a word"
 _REASONS = {CUTS_TOKEN: CUTS_WORD, CROSSES_SENTENCES: CROSSES_SENTENCES}
@@ -52,25 +51,18 @@ def gold_labels(
     """
     batch = split(documents)
     begins = word_starts(batch.batch)
-    words = word_numbers(begins, batch.offsets)
+    words, _ = WORD_CHAIN.tags_of(words_at(batch.batch, begins), batch.offsets)
     gold = Gold(Batch.of(batch.batch.documents), types)
     lost = [Lost(item.document, item.mention, item.text, _REASONS.get(item.reason, item.reason)) for item in gold.lost]
+    product = Product(tuple(map(parse, WHOLE_WORDS) if constraints is None else constraints))
     table = _in_characters(gold.table, begins, batch.offsets)
-    broken = _broken(
-        table, words, batch.offsets, types, list(map(parse, WHOLE_WORDS)) if constraints is None else constraints
-    )
-    encoded = MENTIONS.encode(
-        table.take(np.array([i not in broken for i in range(len(table))], bool)), batch.offsets, types
-    )
-    kept = [i for i in range(len(table)) if i not in broken]
-    reasons = broken | {kept[i]: reason for i, reason in encoded.lost.items()}
+    mentions, reasons = product.beside(words, table, batch.offsets, types)
     rows = [
         Lost(d.id, mention, mention.text(d.text), reasons[i])
         for i, (d, mention) in enumerate(gold.owners)
         if i in reasons
     ]
-    labels = Labels(words, MENTIONS.read_tags(encoded.edges, types))
-    return GoldLabels(batch, labels, (*lost, *rows), gold.total)
+    return GoldLabels(batch, Labels(words, mentions), (*lost, *rows), gold.total)
 
 
 def _in_characters(table: MentionTable, begins: Bools, offsets: Ints) -> MentionTable:
@@ -81,19 +73,3 @@ def _in_characters(table: MentionTable, begins: Bools, offsets: Ints) -> Mention
     first = starts[words[base] + table.first] - offsets[base]
     end = starts[words[base] + table.end] - offsets[base]
     return MentionTable(table.sentence, table.kind, table.ptr, first, end, table.heads)
-
-
-def _broken(
-    table: MentionTable, words: Ints, offsets: Ints, types: Sequence[str], constraints: Iterable[Constraint]
-) -> dict[int, str]:
-    """The mentions that break a constraint, by number, with the constraint."""
-    broken: dict[int, str] = {}
-    for constraint in constraints:
-        allowed = allowed_pairs([constraint], types)
-        for i, (n, kind, pieces) in enumerate(table.rows()):
-            for first, end in pieces if len(pieces) == 1 else ():
-                letters = np.array([MENTIONS.letters.index(letter) for letter in MENTIONS.spell(end - first)])
-                place = slice(offsets[n] + first, offsets[n] + end)
-                if not allowed[words[place], 1 + 4 * kind + letters].all():
-                    broken.setdefault(i, f"it breaks the constraint '{constraint}'")
-    return broken

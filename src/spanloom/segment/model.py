@@ -12,14 +12,23 @@ import numpy as np
 from spanloom.errors import UsageError
 from spanloom.hypergraph import Floats, Ints, Potentials
 from spanloom.learn.platt import UNSCALED, Scalings
-from spanloom.segment.characters import Characters
-from spanloom.segment.constraints import Constraint, allowed_pairs
+from spanloom.model.structured import StructuredModel
+from spanloom.scoring import Scorer
+from spanloom.segment.chains import MENTIONS, PAIRS, WORDS, Chains, ProductScorer, Scored, product_model
+from spanloom.segment.characters import Bools, Characters
 from spanloom.segment.corpus import Corpus
 from spanloom.segment.dual import Solution, gather
-from spanloom.segment.lattice import MOST_PAIRED, Labels, Lattice, Product, Segments, product_lattice
 from spanloom.segment.oracles import solve_chains
-from spanloom.segment.tags import WORD_TAGS, Bools, mention_tags
-from spanloom.segment.training import Part
+from spanloom.structures import MentionTable
+from spanloom.structures.product import (
+    MENTION_CHAIN,
+    MOST_TYPES,
+    WORD_CHAIN,
+    WORD_TAGS,
+    Constraint,
+    Labels,
+    allowed_pairs,
+)
 from spanloom.text import Phrases
 
 METHODS: Final = ("independent", "incremental", "joint_labels", "dual", "exact")
@@ -27,45 +36,6 @@ SHARING: Final = ("independent", "dual", "exact")
 """The methods that decode with the same two chains."""
 WORD_COLUMN, MENTION_COLUMN = "word_tag", "mention_tag"
 PENALTIES: Final = tuple(step / 4 for step in range(-5, 10))  # that are tried as joint penalty
-WORDS, MENTIONS, PAIRS = "words", "mentions", "pairs"
-
-
-@dataclass(frozen=True)
-class Side:
-    """A lattice with its potentials.
-
-    Args:
-        lattice: its tags.
-        potentials: of the trained model, which give probabilities.
-        penalty: added where a mention begins, to decide which tags are the best.
-    """
-
-    lattice: Lattice
-    potentials: Potentials
-    penalty: float = 0.0
-
-    @cached_property
-    def deciding(self) -> Potentials:
-        """The potentials with the penalty."""
-        if not self.penalty:
-            return self.potentials
-        starts = self.lattice.structure.start_roles(self.lattice.types)
-        rows = [i for i, role in enumerate(self.lattice.engine.template.roles) if role in starts]
-        roles = self.potentials.roles.copy()
-        roles[:, rows] += np.float32(self.penalty)
-        return Potentials(roles, self.potentials.constants)
-
-    def best(self, offsets: Ints, n_jobs: int) -> Labels:
-        """The best tags of sentences."""
-        return self.lattice.best(self.deciding, offsets, n_jobs)
-
-    def take(self, positions: Ints) -> Side:
-        """Of some characters."""
-        return replace(self, potentials=Potentials(self.potentials.roles[positions], self.potentials.constants))
-
-    def shifted(self, penalty: float) -> Side:
-        """The same with a larger penalty."""
-        return replace(self, penalty=self.penalty + penalty)
 
 
 @dataclass(frozen=True)
@@ -82,14 +52,25 @@ class Decoded:
 
     labels: Labels
     text: Characters
-    make_sides: Callable[[], tuple[Side, Side]]
+    make_sides: Callable[[], tuple[Scored, Scored]]
     solution: Solution | None = None
     scalings: Scalings = UNSCALED
 
-    def probabilities(self, asked: Segments, *, words: bool, n_jobs: int = 1, calibrated: bool = True) -> Floats:
+    @cached_property
+    def words(self) -> MentionTable:
+        """The best words."""
+        return WORD_CHAIN.mentions_of(self.labels.words, self.text.offsets)
+
+    @cached_property
+    def mentions(self) -> MentionTable:
+        """The best mentions."""
+        return MENTION_CHAIN.mentions_of(self.labels.mentions, self.text.offsets)
+
+    def probabilities(self, asked: MentionTable, *, words: bool, n_jobs: int = 1, calibrated: bool = True) -> Floats:
         """The probability of each word, or mention, (Q,): exact marginals, those of mentions calibrated if wanted."""
         side = self.side(words=words)
-        exact = side.lattice.probabilities(side.potentials, self.text.offsets, asked, words=words, n_jobs=n_jobs)
+        table = asked if words else side.numbered(asked)
+        exact = side.model.probabilities(side.potentials, self.text.offsets, table, n_jobs, calibrated=False)
         return self.scalings.mentions(exact) if calibrated and not words else exact
 
     def answers(self) -> Floats:
@@ -98,19 +79,17 @@ class Decoded:
 
     def log_answers(self) -> Floats:
         """The exact log-probability of the tags of each sentence, (N,); of two chains the product."""
-        words, mentions = self._sides
-        offsets = self.text.offsets
-        total = np.zeros(len(offsets) - 1)
-        for lattice, potentials in {id(side): (side.lattice, side.potentials) for side in (words, mentions)}.values():
-            total += lattice.engine.log_probability(potentials, offsets, lattice.write(self.labels, offsets))[:, 0]
+        sides = {id(side): side for side in self._sides}.values()
+        each = [side.log_answers(self.labels, self.text.offsets) for side in sides]
+        total: Floats = np.sum(each, axis=0)
         return total
 
-    def side(self, *, words: bool) -> Side:
+    def side(self, *, words: bool) -> Scored:
         """What probabilities of words, or of mentions, are computed with."""
         return self._sides[0 if words else 1]
 
     @cached_property
-    def _sides(self) -> tuple[Side, Side]:
+    def _sides(self) -> tuple[Scored, Scored]:
         return self.make_sides()
 
 
@@ -131,7 +110,7 @@ class Model:
 
     types: tuple[str, ...]
     constraints: tuple[Constraint, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[Chains, ...]
     phrases: Phrases | None = None
     joint_penalty: float = 0.0
     scalings: Scalings = UNSCALED
@@ -142,15 +121,15 @@ class Model:
         return allowed_pairs(self.constraints, self.types)
 
     @cached_property
-    def product(self) -> Product:
-        """The product of the two chains."""
-        return product_lattice(self.types, self.allowed)
+    def product(self) -> StructuredModel[ProductScorer]:
+        """The product of the two chains that stand alone."""
+        return product_model(self.parts[0], self.constraints)
 
     def serves(self, method: str) -> bool:
         """Whether its chains are those of a method."""
         if method == "joint_labels":
-            return PAIRS in self.parts[0].chains
-        return WORDS in self.parts[0].chains and (method in SHARING or len(self.parts) == 3)
+            return PAIRS in self.parts[0].models
+        return WORDS in self.parts[0].models and (method in SHARING or len(self.parts) == 3)
 
     def decode(
         self, text: Characters, method: str, *, weight: float = 1.0, iterations: int = 50, n_jobs: int = 1
@@ -172,7 +151,7 @@ class Model:
         return replace(self._decode(text, method, weight, iterations, n_jobs), scalings=self.scalings)
 
     def _decode(self, text: Characters, method: str, weight: float, iterations: int, n_jobs: int) -> Decoded:
-        sides = _sides(self.parts[0], text, n_jobs)
+        sides = _scored(self.parts[0], text, n_jobs)
         if method == "joint_labels":
             pairs = sides[PAIRS]
             return Decoded(pairs.best(text.offsets, n_jobs), text, lambda: (pairs, pairs))
@@ -181,16 +160,15 @@ class Model:
             return Decoded(_apart(words, mentions, text, n_jobs), text, lambda: (words, mentions))
         if method == "incremental":
             seen = text.with_columns(output_columns(_apart(words, mentions, text, n_jobs), self.types))
-            own = _sides(self.parts[1], seen, n_jobs)[WORDS], _sides(self.parts[2], seen, n_jobs)[MENTIONS]
+            own = _scored(self.parts[1], seen, n_jobs)[WORDS], _scored(self.parts[2], seen, n_jobs)[MENTIONS]
             return Decoded(_apart(*own, text, n_jobs), seen, lambda: own)
         mentions = mentions.shifted(self.joint_penalty)
         if method == "exact":
             labels = self._exact(words, mentions, _apart(words, mentions, text, n_jobs), text.offsets, weight, n_jobs)
             return Decoded(labels, text, lambda: (self._join(words, mentions, weight),) * 2)
-        chains = (words.lattice, words.deciding), (mentions.lattice, mentions.deciding)
-        solution = solve_chains(*chains, text.offsets, self.constraints, weight, iterations, n_jobs)
+        solution = solve_chains(words, mentions, text.offsets, self.constraints, weight, iterations, n_jobs)
         labels = Labels(solution.first, solution.second)
-        if len(self.types) > MOST_PAIRED:
+        if len(self.types) > MOST_TYPES:
             return Decoded(labels, text, lambda: (words, mentions), solution)
         return Decoded(labels, text, lambda: (self._join(words, mentions, weight),) * 2, solution)
 
@@ -200,7 +178,7 @@ class Model:
         Development F1 jumps from one penalty to the next, so the neighbours of a penalty on the grid count, too, by
         half. Where there are too many types for a product, the penalty stays 0.
         """
-        if len(self.types) > MOST_PAIRED:
+        if len(self.types) > MOST_TYPES:
             return self
         values = [dev.f1(labels) for labels in self._sweep(dev.text, weight, n_jobs)]
         return replace(self, joint_penalty=smooth_best(PENALTIES, values))
@@ -212,7 +190,7 @@ class Model:
         between. The middle is decoded only in sentences where the two differ, and so on in both halves.
         """
         bounds = text.offsets
-        sides = _sides(self.parts[0], text, n_jobs)
+        sides = _scored(self.parts[0], text, n_jobs)
         words, mentions = sides[WORDS], sides[MENTIONS]
         alone = words.best(bounds, n_jobs).words  # the same at every penalty
 
@@ -237,7 +215,9 @@ class Model:
         fill(0, last)
         return [found[number] for number in range(last + 1)]
 
-    def _exact(self, words: Side, mentions: Side, labels: Labels, offsets: Ints, weight: float, n_jobs: int) -> Labels:
+    def _exact(
+        self, words: Scored, mentions: Scored, labels: Labels, offsets: Ints, weight: float, n_jobs: int
+    ) -> Labels:
         """The best tags of the product, written over those of the two chains alone.
 
         Where the two alone keep to the constraints, theirs are the best.
@@ -252,9 +232,10 @@ class Model:
                 own[positions] = found
         return labels
 
-    def _join(self, words: Side, mentions: Side, weight: float) -> Side:
-        potentials = self.product.potentials(words.potentials, mentions.potentials, weight)
-        return Side(self.product, potentials, weight * mentions.penalty)
+    def _join(self, words: Scored, mentions: Scored, weight: float) -> Scored:
+        scorer = replace(self.product.scorer, weight=weight)
+        model = replace(self.product, scorer=scorer, penalty=weight * mentions.model.penalty)
+        return Scored(model, scorer.join(words.potentials, mentions.potentials))
 
 
 def smooth_best(places: Sequence[float], values: Sequence[float]) -> float:
@@ -274,7 +255,7 @@ def smooth_best(places: Sequence[float], values: Sequence[float]) -> float:
 def output_columns(labels: Labels, types: Sequence[str]) -> dict[str, list[str]]:
     """The columns in which a chain sees what the other one said; nothing for O."""
     words = np.array(WORD_TAGS)[labels.words]
-    mentions = np.array(["", *mention_tags(types)[1:]])[labels.mentions]
+    mentions = np.array(["", *MENTION_CHAIN.tags(types)[1:]])[labels.mentions]
     return {WORD_COLUMN: words.tolist(), MENTION_COLUMN: mentions.tolist()}
 
 
@@ -283,15 +264,12 @@ def output_templates(column: str) -> list[str]:
     return [f"{column}[-2..2]", f"{column}[-1]|{column}[0]", f"{column}[0]|{column}[1]", f"{column}[0]|w[0]"]
 
 
-def _sides(part: Part, text: Characters, n_jobs: int) -> dict[str, Side]:
-    scores = part.score(text.batch, n_jobs)
-    return {
-        name: Side(chain.lattice, _masked(chain.lattice, scores[name], text), chain.tagger.penalty)
-        for name, chain in part.chains.items()
-    }
+def _scored(chains: Chains, text: Characters, n_jobs: int) -> dict[str, Scored]:
+    scored = chains.score(text.batch, n_jobs)
+    return {name: Scored(model, _masked(model, own, text)) for name, (model, own) in scored.items()}
 
 
-def _apart(words: Side, mentions: Side, text: Characters, n_jobs: int) -> Labels:
+def _apart(words: Scored, mentions: Scored, text: Characters, n_jobs: int) -> Labels:
     return Labels(words.best(text.offsets, n_jobs).words, mentions.best(text.offsets, n_jobs).mentions)
 
 
@@ -301,18 +279,16 @@ def differing(one: Labels, other: Labels, offsets: Ints) -> Ints:
     return np.flatnonzero(np.diff(np.append(0, np.cumsum(unlike))[offsets]))
 
 
-def _masked(lattice: Lattice, potentials: Potentials, text: Characters) -> Potentials:
+def _masked(model: StructuredModel[Scorer], potentials: Potentials, text: Characters) -> Potentials:
     """Without the tags by which a word would hold white space, or begin at a mark."""
-    if lattice.words[0] < 0:  # it says nothing of words
-        return potentials
+    names = np.array(model.engine.template.roles)
     starts = text.offsets[:-1][np.diff(text.offsets) > 0]
     gaps = np.setdiff1d(np.flatnonzero(text.first), starts, assume_unique=True)
     inner = np.flatnonzero(text.inner)
-    if not len(gaps) and not len(inner):
+    if not np.isin(WORD_TAGS, names).any() or not (len(gaps) or len(inner)):
         return potentials
     roles = potentials.roles.copy()
-    letters = np.array(lattice.engine.template.roles)
     for places, excluded in ((gaps, "IE"), (gaps - 1, "BI"), (inner, "BS"), (inner - 1, "ES")):
-        columns = np.flatnonzero(np.isin(letters, list(excluded)))
+        columns = np.flatnonzero(np.isin(names, list(excluded)))
         roles[places[:, None], columns] = -np.inf
     return Potentials(roles, potentials.constants)

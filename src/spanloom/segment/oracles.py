@@ -7,29 +7,29 @@ from collections.abc import Sequence
 import numpy as np
 
 from spanloom.hypergraph import Floats, Ints, Potentials
-from spanloom.segment.constraints import Constraint
+from spanloom.segment.chains import Scored, read_labels
+from spanloom.segment.characters import Bools
 from spanloom.segment.dual import Answer, Solution, gather, solve
-from spanloom.segment.lattice import Lattice
 from spanloom.segment.parameters import DUAL_ITERATIONS
-from spanloom.segment.tags import Bools
+from spanloom.structures.product import Constraint
 
 
 class ChainOracle:
     """A chain: `spanloom.segment.dual.Oracle`.
 
     Args:
-        lattice: of words, or of mentions.
-        potentials: of all sentences.
+        scored: a chain of words, or of mentions, and all sentences; the penalty decides, too.
         offsets: (N + 1,) first character of each.
         indicators: (C, L) which tags each indicator holds of.
+        weight: of the scores.
         n_jobs: threads.
     """
 
-    def __init__(
-        self, lattice: Lattice, potentials: Potentials, offsets: Ints, indicators: Bools, n_jobs: int = 1
-    ) -> None:
-        self._lattice = lattice
-        self._potentials = potentials
+    def __init__(self, scored: Scored, offsets: Ints, indicators: Bools, weight: float = 1.0, n_jobs: int = 1) -> None:
+        self._model = scored.model
+        self._potentials = scored.model.penalized(scored.potentials)
+        if weight != 1:
+            self._potentials = Potentials(*(np.float32(weight) * each for each in self._potentials))
         self._offsets = offsets
         self._indicators = indicators
         self._n_jobs = n_jobs
@@ -44,15 +44,15 @@ class ChainOracle:
             roles = (roles[:, :, 0] - penalties @ self._indicators).astype(np.float32)[:, :, None]
         if forbidden is not None:
             roles = np.where((forbidden.astype(float) @ self._indicators > 0)[:, :, None], np.float32(-np.inf), roles)
-        best = self._lattice.engine.viterbi(Potentials(roles, self._potentials.constants), offsets, self._n_jobs)
-        labels = self._lattice.read(best.edges)
+        best = self._model.engine.viterbi(Potentials(roles, self._potentials.constants), offsets, self._n_jobs)
+        labels = read_labels(self._model, best.edges)
         tags = labels.words if len(labels.words) else labels.mentions
         return Answer(best.score[:, 0], self._indicators.T[tags], tags)
 
 
 def solve_chains(
-    words: tuple[Lattice, Potentials], mentions: tuple[Lattice, Potentials], offsets: Ints,
-    constraints: Sequence[Constraint], weight: float = 1.0, iterations: int = DUAL_ITERATIONS, n_jobs: int = 1,
+    words: Scored, mentions: Scored, offsets: Ints, constraints: Sequence[Constraint], weight: float = 1.0,
+    iterations: int = DUAL_ITERATIONS, n_jobs: int = 1,
 ) -> Solution:  # fmt: skip
     """The best words and mentions that keep to constraints, by dual decomposition.
 
@@ -64,16 +64,8 @@ def solve_chains(
         iterations: K.
         n_jobs: threads.
     """
-    sides = _sides(constraints, mentions[0].types)
-    scaled = Potentials(*(np.float32(weight) * array for array in mentions[1])) if weight != 1 else mentions[1]
-    first = ChainOracle(*words, offsets, sides[0], n_jobs)
-    second = ChainOracle(mentions[0], scaled, offsets, sides[1], n_jobs)
+    excluded = np.array([constraint.excluded_words() for constraint in constraints])
+    excluding = np.array([constraint.excluding_mentions(mentions.model.types) for constraint in constraints])
+    first = ChainOracle(words, offsets, excluded, n_jobs=n_jobs)
+    second = ChainOracle(mentions, offsets, excluding, weight, n_jobs)
     return solve(first, second, offsets, iterations)
-
-
-def _sides(constraints: Sequence[Constraint], types: Sequence[str]) -> tuple[Bools, Bools]:
-    """(C, 4) and (C, L): the word tags and the mention tags that must not meet."""
-    return (
-        np.array([constraint.excluded_words() for constraint in constraints]),
-        np.array([constraint.excluding_mentions(types) for constraint in constraints]),
-    )

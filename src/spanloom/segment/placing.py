@@ -11,28 +11,27 @@ from spanloom.document import Batch, Document, Mention
 from spanloom.document.span import join_spans
 from spanloom.hypergraph import Floats, Ints
 from spanloom.model.corpus import place
-from spanloom.segment.characters import place_words, positions_of
+from spanloom.segment.characters import Bools, place_words, positions_of
 from spanloom.segment.dual import Solution
-from spanloom.segment.lattice import Segments
 from spanloom.segment.model import Decoded
-from spanloom.segment.tags import Bools, begins
+from spanloom.structures import MentionTable
+from spanloom.structures.base import contiguous_table
 
 
 def placed(
-    batch: Batch, decoded: Decoded, found: Segments, scores: Floats | None, types: Sequence[str], threshold: float
+    batch: Batch, decoded: Decoded, scores: Floats | None, types: Sequence[str], threshold: float
 ) -> Iterator[Document]:
     """Documents with words and mentions in place of their own.
 
     Args:
         batch: what was decoded.
         decoded: its tags.
-        found: its mentions.
         scores: a probability for each mention.
         types: K names.
         threshold: mentions with a lower score are left out.
     """
-    words = place_words(batch, begins(decoded.labels.words))
-    marked = place(batch, found.table, types, scores, threshold)
+    words = place_words(batch, decoded.words)
+    marked = place(batch, decoded.mentions, types, scores, threshold)
     for i, (document, (tokens, bounds)) in enumerate(zip(marked, words, strict=True)):
         meta = document.meta
         if decoded.solution is not None:
@@ -40,16 +39,7 @@ def placed(
         yield document.copy(tokens=tokens, sentences=bounds, meta=meta)
 
 
-def asked_words(batch: Batch, starts: Bools) -> Segments:
-    """The words that begin at (T,) characters, as questions."""
-    first = np.flatnonzero(starts)
-    end = np.append(first[1:], len(starts))[: len(first)]
-    sentence = np.searchsorted(batch.sentences, first, side="right") - 1
-    base = batch.sentences[sentence]
-    return Segments(sentence, first - base, end - base, np.zeros(len(first), np.int64))
-
-
-def asked_mentions(batch: Batch, types: Sequence[str]) -> tuple[Segments, Bools]:
+def asked_mentions(batch: Batch, types: Sequence[str]) -> tuple[MentionTable, Bools]:
     """The documents' own mentions as questions, and which of all their mentions could be asked.
 
     Left out are discontiguous ones, those of unknown types, and those that begin or end in white space or reach over
@@ -64,16 +54,16 @@ def asked_mentions(batch: Batch, types: Sequence[str]) -> tuple[Segments, Bools]
             row = _row(document, mention, positions, sentences, types)
             held.append(row is not None)
             if row is not None:
-                sentence, first, end, base = row
-                rows.append((int(firsts[i]) + sentence, first, end, base))
+                sentence, kind, first, end = row
+                rows.append((int(firsts[i]) + sentence, kind, first, end))
     columns = np.array(rows, np.int64).reshape(-1, 4).T
-    return Segments(*(column.copy() for column in columns)), np.array(held, bool)
+    return contiguous_table(*(column.copy() for column in columns)), np.array(held, bool)
 
 
 def _row(
     document: Document, mention: Mention, positions: Ints, sentences: Ints, types: Sequence[str]
 ) -> tuple[int, int, int, int] | None:
-    """Sentence, first and end character in it, and base tag."""
+    """Sentence, type, first and end character in the sentence."""
     spans = join_spans(document.text, mention.spans)
     first, last = np.searchsorted(positions, (spans[0].start, spans[0].end - 1)).tolist()
     if len(spans) > 1 or mention.type not in types or last >= len(positions):
@@ -82,7 +72,7 @@ def _row(
     start, end = sentences[sentence : sentence + 2].tolist()
     if (positions[first], positions[last]) != (spans[0].start, spans[0].end - 1) or last >= end:
         return None
-    return sentence, first - start, last + 1 - start, 1 + 4 * types.index(mention.type)
+    return sentence, types.index(mention.type), first - start, last + 1 - start
 
 
 def _certificate(solution: Solution, first: int, end: int) -> dict[str, list[Any]]:

@@ -11,11 +11,11 @@ from spanloom.errors import plural
 from spanloom.model.calibration import CalibrationReport
 from spanloom.model.corpus import Lost
 from spanloom.model.report import lost_lines
-from spanloom.segment.corpus import Corpus, segment_f1
+from spanloom.segment.corpus import Corpus
 from spanloom.segment.gold import GoldLabels
 from spanloom.segment.model import Decoded
-from spanloom.segment.tags import begins
 from spanloom.segment.training import Trained
+from spanloom.structures.product import WORD_CHAIN
 
 
 @dataclass(frozen=True)
@@ -115,10 +115,7 @@ def make_report(
         checked: their probabilities.
     """
     offsets = dev.text.offsets
-    words, mentions = (
-        segment_f1(found, own, offsets, outside=outside, missed=dev.missed * outside)
-        for outside, (found, own) in enumerate(zip(decoded.labels, dev.labels, strict=True))
-    )
+    words, mentions = dev.each_f1(decoded.labels)
     chains = {
         name: ChainReport(part.rows, fit.l2, fit.penalty, fit.steps, fit.dev_f1, fit.history)
         for part, names in zip(trained, chain_names(trained), strict=True)
@@ -128,7 +125,7 @@ def make_report(
         documents=len(train),
         sentences=len(gold.batch.offsets) - 1,
         characters=int(gold.batch.offsets[-1]),
-        words=int(begins(gold.labels.words).sum()),
+        words=len(WORD_CHAIN.mentions_of(gold.labels.words, gold.batch.offsets)),
         mentions=gold.total,
         development=len(offsets) - 1,
         lost=dict(sorted(Counter(item.reason for item in gold.lost).items())),

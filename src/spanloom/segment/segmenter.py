@@ -26,20 +26,20 @@ from spanloom.model.training import Listener, Notice, Progress
 from spanloom.parallel import worker_count
 from spanloom.recognize.recognizer import BATCH_TOKENS
 from spanloom.segment.calibration import calibrate
-from spanloom.segment.characters import Characters, split, word_starts
-from spanloom.segment.constraints import allowed_pairs, constraints_of, parse
+from spanloom.segment.chains import taggings
+from spanloom.segment.characters import Characters, split, word_starts, words_at
+from spanloom.segment.constraints import constraints_of, parse
 from spanloom.segment.corpus import Corpus, sentences_of, with_words
 from spanloom.segment.explain import Explainer
 from spanloom.segment.feature_sets import make_features, own_columns, read_dictionaries
 from spanloom.segment.gold import gold_labels
-from spanloom.segment.lattice import mention_lattice, pair_lattice, segments, word_lattice
-from spanloom.segment.model import MENTIONS, PAIRS, WORDS, Decoded, Model
+from spanloom.segment.model import Decoded, Model
 from spanloom.segment.parameters import LAMBDAS, SegmenterParameters
-from spanloom.segment.placing import asked_mentions, asked_words, placed
+from spanloom.segment.placing import asked_mentions, placed
 from spanloom.segment.report import SegmenterReport, chain_names, make_report
 from spanloom.segment.stacking import train_stack
 from spanloom.segment.store import StoredSegmenter, plain, read_segmenter, write_segmenter
-from spanloom.segment.training import Settings, train_part
+from spanloom.segment.training import Settings, train_chains
 from spanloom.text import prepare
 
 
@@ -115,17 +115,14 @@ class Segmenter(SegmenterParameters, MentionEstimator):
             Corpus(part.batch.with_own_columns(own_columns(features), phrases), part.labels, len(part.lost))
             for part in (gold, gold_dev)
         )
-        if self.method == "joint_labels":
-            lattices = {PAIRS: pair_lattice(types, allowed_pairs(constraints, types))}
-        else:
-            lattices = {WORDS: word_lattice(), MENTIONS: mention_lattice(types)}
+        tagged = taggings(types, constraints, pairs=self.method == "joint_labels")
         settings = self._settings
-        trained = [train_part(lattices, features, known, tuning, settings, tell, began)]
-        model = Model(types, constraints, (trained[0].part,), phrases)
+        trained = [train_chains(tagged, features, known, tuning, settings, tell, began)]
+        model = Model(types, constraints, (trained[0].chains,), phrases)
         if self.method == "incremental":
             templates = [str(template) for template in features.templates]
-            trained += train_stack(trained[0], model, lattices, templates, known, tuning, settings, tell, began)
-            model = Model(types, constraints, tuple(each.part for each in trained), phrases)
+            trained += train_stack(trained[0], model, tagged, templates, known, tuning, settings, tell, began)
+            model = Model(types, constraints, tuple(each.chains for each in trained), phrases)
         start = process_time()
         if self.tune_penalty and self.method != "joint_labels":
             model = model.tuned(tuning, self.weight, settings.n_jobs)
@@ -195,9 +192,8 @@ class Segmenter(SegmenterParameters, MentionEstimator):
         for ready in batches(documents, BATCH_TOKENS, prepare):
             characters = split(ready)
             decoded = self._decode(model, characters, jobs)
-            found = segments(decoded.labels.mentions, characters.offsets, outside=True)
-            chances = decoded.probabilities(found, words=False, n_jobs=jobs) if scores else None
-            marked = placed(characters.batch, decoded, found, chances, model.types, threshold)
+            chances = decoded.probabilities(decoded.mentions, words=False, n_jobs=jobs) if scores else None
+            marked = placed(characters.batch, decoded, chances, model.types, threshold)
             yield from answered(marked, decoded.answers()) if answers else marked
 
     def _decode(self, model: Model, characters: Characters, n_jobs: int) -> Decoded:
@@ -231,7 +227,7 @@ class Segmenter(SegmenterParameters, MentionEstimator):
         batch = characters.batch
         starts = word_starts(batch)
         decoded = self._decode(model, characters, jobs)
-        words = decoded.probabilities(asked_words(batch, starts), words=True, n_jobs=jobs)
+        words = decoded.probabilities(words_at(batch, starts), words=True, n_jobs=jobs)
         asked, held = asked_mentions(batch, model.types)
         mentions = np.zeros(len(held))
         mentions[held] = decoded.probabilities(asked, words=False, n_jobs=jobs, calibrated=calibrated)
@@ -249,7 +245,7 @@ class Segmenter(SegmenterParameters, MentionEstimator):
         return Learning({name: [f1 for _, f1 in chain.history] for name, chain in self.report_.chains.items()})
 
     def _description(self) -> dict[str, Any]:
-        chains = [chain.tagger for part in self.fitted.parts for chain in part.chains.values()]
+        chains = [chain for part in self.fitted.parts for chain in part.models.values()]
         return of_structures(self.types_, chains)
 
     def explain(self, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
@@ -265,7 +261,7 @@ class Segmenter(SegmenterParameters, MentionEstimator):
         model = self.fitted
         characters = split([prepare(one_of(X)).copy(mentions=[])])
         decoded = self._decode(model, characters, worker_count(self.n_jobs))
-        return Explainer(model, self.method, self.weight, characters, decoded).explain(mentions)
+        return Explainer(model, characters, decoded).explain(mentions)
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the model as a folder of two files. The same data and seed give the same bytes.

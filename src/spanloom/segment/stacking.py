@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from time import monotonic
 
 import numpy as np
@@ -10,25 +11,17 @@ import numpy as np
 from spanloom.learn.folds import deal
 from spanloom.model.training import Listener, Progress
 from spanloom.parallel import worker_count
+from spanloom.segment.chains import MENTIONS, WORDS, Tagging
 from spanloom.segment.corpus import Corpus
 from spanloom.segment.feature_sets import make_features
-from spanloom.segment.lattice import Lattice
-from spanloom.segment.model import (
-    MENTION_COLUMN,
-    MENTIONS,
-    WORD_COLUMN,
-    WORDS,
-    Model,
-    output_columns,
-    output_templates,
-)
-from spanloom.segment.training import Settings, Trained, train_part
+from spanloom.segment.model import MENTION_COLUMN, WORD_COLUMN, Model, output_columns, output_templates
+from spanloom.segment.training import Settings, Trained, train_chains
 
 FOLDS = 3
 
 
 def train_stack(
-    alone: Trained, model: Model, lattices: dict[str, Lattice], templates: Sequence[str], train: Corpus, dev: Corpus,
+    alone: Trained, model: Model, tagged: Mapping[str, Tagging], templates: Sequence[str], train: Corpus, dev: Corpus,
     settings: Settings, tell: Listener, began: float,
 ) -> tuple[Trained, Trained]:  # fmt: skip
     """The chain of words that sees mentions, and the chain of mentions that sees words.
@@ -39,7 +32,7 @@ def train_stack(
     Args:
         alone: the two chains that stand alone.
         model: of them.
-        lattices: ``words`` and ``mentions``.
+        tagged: what the two chains tag.
         templates: of the features.
         train: the training data.
         dev: the development data.
@@ -47,18 +40,18 @@ def train_stack(
         tell: told of each step.
         began: when training began.
     """
-    columns = held_out_outputs(alone, model, lattices, train, dev, settings, tell, began)
+    columns = held_out_outputs(alone, model, tagged, train, dev, settings, tell, began)
     seen = train.with_columns(columns)
     seen_dev = dev.with_columns(_outputs(model, dev, settings.n_jobs))
     stacked = []
     for name, column in ((WORDS, MENTION_COLUMN), (MENTIONS, WORD_COLUMN)):
         features = make_features(templates, output_templates(column), model.phrases is not None)
-        stacked.append(train_part({name: lattices[name]}, features, seen, seen_dev, settings, tell, began))
+        stacked.append(train_chains({name: tagged[name]}, features, seen, seen_dev, settings, tell, began))
     return stacked[0], stacked[1]
 
 
 def held_out_outputs(
-    alone: Trained, model: Model, lattices: dict[str, Lattice], train: Corpus, dev: Corpus, settings: Settings,
+    alone: Trained, model: Model, tagged: Mapping[str, Tagging], train: Corpus, dev: Corpus, settings: Settings,
     tell: Listener, began: float,
 ) -> dict[str, list[str]]:  # fmt: skip
     """What chains that were trained on the other folds say of each fold."""
@@ -75,9 +68,9 @@ def held_out_outputs(
             l2_of={name: fit.l2 for name, fit in alone.fits.items()},
             epochs=max(fit.steps for fit in alone.fits.values()),
         )
-        trained = train_part(lattices, alone.part.scorer.features, rest, dev, chosen, lambda _: None, began)
-        part = Model(model.types, model.constraints, (trained.part,), model.phrases)
-        for name, values in _outputs(part, held, worker_count(settings.n_jobs)).items():
+        trained = train_chains(tagged, alone.chains.scorer.features, rest, dev, chosen, lambda _: None, began)
+        other = replace(model, parts=(trained.chains,))
+        for name, values in _outputs(other, held, worker_count(settings.n_jobs)).items():
             columns[name][where == number] = values
     return {name: values.tolist() for name, values in columns.items()}
 

@@ -18,13 +18,12 @@ from spanloom.model.structured import StructuredModel
 from spanloom.modelfile import Array, Bounded, damaged, read_kind, save_model
 from spanloom.scoring import LinearScorer, Weights
 from spanloom.scoring.linear import read_index
+from spanloom.segment.chains import MENTIONS, PAIRS, WORDS, Chains, Tagging, taggings
 from spanloom.segment.characters import COLUMNS
-from spanloom.segment.constraints import allowed_pairs, constraints_of
+from spanloom.segment.constraints import constraints_of
 from spanloom.segment.feature_sets import phrases_of
-from spanloom.segment.lattice import Lattice, mention_lattice, pair_lattice, word_lattice
-from spanloom.segment.model import MENTION_COLUMN, MENTIONS, PAIRS, WORD_COLUMN, WORDS, Model
+from spanloom.segment.model import MENTION_COLUMN, WORD_COLUMN, Model
 from spanloom.segment.report import SegmenterReport
-from spanloom.segment.training import Chain, Part
 from spanloom.text import Phrases
 
 KIND = "segmenter"
@@ -87,21 +86,21 @@ class _Description(BaseModel):
 
 def write_segmenter(stored: StoredSegmenter, path: str | Path, *, force: bool) -> None:
     """Write a segmenter; see `spanloom.modelfile.save_model`."""
-    model = stored.model
+    trained = stored.model
     arrays: dict[str, Array] = {}
     parts = []
-    for number, part in enumerate(model.parts):
+    for number, part in enumerate(trained.parts):
         arrays |= {f"part{number}.index.{name}": array for name, array in part.scorer.index.state().items()}
-        for name, chain in part.chains.items():
-            weights, constants = chain.tagger.scorer.weights
+        for name, model in part.models.items():
+            weights, constants = model.scorer.weights
             arrays |= {f"part{number}.{name}.weights": weights, f"part{number}.{name}.constants": constants}
-        chains = [_Chain(name=name, penalty=chain.tagger.penalty) for name, chain in part.chains.items()]
+        chains = [_Chain(name=name, penalty=model.penalty) for name, model in part.models.items()]
         parts.append(_Part(templates=[str(template) for template in part.scorer.features.templates], chains=chains))
-    if model.phrases is not None:
-        arrays[_DICTIONARIES] = _packed(model.phrases)
+    if trained.phrases is not None:
+        arrays[_DICTIONARIES] = _packed(trained.phrases)
     description = _Description(
-        params=_Constrained(**stored.params), types=list(model.types), joint_penalty=model.joint_penalty,
-        scalings=model.scalings, parts=parts, report=stored.report, strongest=stored.strongest,
+        params=_Constrained(**stored.params), types=list(trained.types), joint_penalty=trained.joint_penalty,
+        scalings=trained.scalings, parts=parts, report=stored.report, strongest=stored.strongest,
     )  # fmt: skip
     save_model(path, KIND, description.model_dump(mode="json"), arrays, force=force)
 
@@ -121,8 +120,8 @@ def read_segmenter(path: str | Path) -> StoredSegmenter:
             raise ModelError(f"chains of {len(description.parts)} parts, for types {types}")
         given = description.params
         constraints = constraints_of(types, given.single_word, given.constraints)
-        lattices = _lattices(description, types, Model(types, constraints, ()))
-        parts = tuple(_part(part, f"part{n}.", lattices, arrays) for n, part in enumerate(description.parts))
+        tagged = taggings(types, constraints, pairs=layout == ((PAIRS,),))
+        parts = tuple(_part(part, f"part{n}.", tagged, arrays) for n, part in enumerate(description.parts))
         phrases = _unpacked(arrays[_DICTIONARIES]) if _DICTIONARIES in arrays else None
         for number, part in enumerate(parts):
             _check_columns(part, number, phrases)
@@ -130,26 +129,20 @@ def read_segmenter(path: str | Path) -> StoredSegmenter:
     return StoredSegmenter(given.model_dump(), model, description.report, description.strongest)
 
 
-def _lattices(description: _Description, types: tuple[str, ...], model: Model) -> dict[str, Lattice]:
-    if description.parts[0].chains[0].name == PAIRS:
-        return {PAIRS: pair_lattice(types, allowed_pairs(model.constraints, types))}
-    return {WORDS: word_lattice(), MENTIONS: mention_lattice(types)}
-
-
-def _part(part: _Part, prefix: str, lattices: Mapping[str, Lattice], arrays: Mapping[str, Array]) -> Part:
+def _part(part: _Part, prefix: str, tagged: Mapping[str, Tagging], arrays: Mapping[str, Array]) -> Chains:
     index, features = read_index(arrays, prefix), FeatureSet(part.templates)
-    chains = {}
+    models = {}
     for chain in part.chains:
-        lattice, own = lattices[chain.name], f"{prefix}{chain.name}."
+        own = f"{prefix}{chain.name}."
         scorer = LinearScorer(features, index, Weights(arrays[own + "weights"], arrays[own + "constants"]))
-        template = lattice.engine.template
-        scorer.check(len(template.roles), len(template.constants), 1, own)
-        tagger = StructuredModel(lattice.structure, lattice.types, lattice.engine, scorer, chain.penalty)
-        chains[chain.name] = Chain(lattice, tagger)
-    return Part.of(chains)
+        structure, types = tagged[chain.name]
+        model = StructuredModel.build(structure, "subgraphs", types, scorer, chain.penalty)
+        scorer.check(len(model.engine.template.roles), len(model.engine.template.constants), 1, own)
+        models[chain.name] = model
+    return Chains.of(models)
 
 
-def _check_columns(part: Part, number: int, phrases: Phrases | None) -> None:
+def _check_columns(part: Chains, number: int, phrases: Phrases | None) -> None:
     """A part may read the columns of characters, and a later one the output of the other chain of the first."""
     known = {*COLUMNS, *_SEEN[number]} - ({"dictionary"} if phrases is None else set())
     unknown = set(part.scorer.needs) - known

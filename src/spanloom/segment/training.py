@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import monotonic, process_time
 from types import MappingProxyType
 from typing import NamedTuple
 
-import numpy as np
-
-from spanloom.document import Batch
 from spanloom.errors import DataError
 from spanloom.features import FeatureSet, Sparse, build_index
-from spanloom.hypergraph import Ints, Potentials
+from spanloom.hypergraph import Potentials
 from spanloom.learn import TrainingSet
 from spanloom.model.strongest import Strongest, strongest_features
 from spanloom.model.structured import LinearModel, StructuredModel
 from spanloom.model.training import Development, Fit, Listener, Progress, Trainer, fit_together
 from spanloom.parallel import parallel_map
 from spanloom.scoring import LinearScorer, Weights
+from spanloom.segment.chains import Chains, Scored, Tagging, write_labels
 from spanloom.segment.corpus import Corpus
-from spanloom.segment.lattice import Lattice
 
 
 class Settings(NamedTuple):
@@ -40,68 +37,18 @@ class Settings(NamedTuple):
     l2_of: Mapping[str, float] = MappingProxyType({})
 
 
-@dataclass(frozen=True)
-class Chain:
-    """A trained chain.
-
-    Args:
-        lattice: its tags.
-        tagger: its weights, of single features, and its mention penalty.
-    """
-
-    lattice: Lattice
-    tagger: LinearModel
-
-
-@dataclass(frozen=True)
-class Part:
-    """Chains that read the same features, which are computed once for all of them.
-
-    Args:
-        scorer: of the roles of all chains, side by side.
-        chains: what was trained on the features, by name: ``words``, ``mentions`` or ``pairs``.
-    """
-
-    scorer: LinearScorer
-    chains: dict[str, Chain]
-
-    @classmethod
-    def of(cls, chains: dict[str, Chain]) -> Part:
-        """From its chains."""
-        scorers = [chain.tagger.scorer for chain in chains.values()]
-        rows = np.concatenate([scorer.weights.features for scorer in scorers], axis=1)
-        return cls(scorers[0].with_weights(Weights(rows, np.zeros((0, 1), np.float32))), chains)
-
-    def score(self, batch: Batch, n_jobs: int = 1) -> dict[str, Potentials]:
-        """The potentials of each chain, without its penalty.
-
-        Args:
-            batch: of characters, with the columns that the features read.
-            n_jobs: threads.
-        """
-        roles = self.scorer.score(batch, n_jobs).roles
-        at = 0
-        scores = {}
-        for name, chain in self.chains.items():
-            width = len(chain.lattice.engine.template.roles)
-            constants = chain.tagger.scorer.weights.constants
-            scores[name] = Potentials(np.ascontiguousarray(roles[:, at : at + width]), constants)
-            at += width
-        return scores
-
-
 class Trained(NamedTuple):
-    """A part and how it was trained.
+    """Chains and how they were trained.
 
     Args:
-        part: trained.
+        chains: trained.
         fits: of each chain.
         strongest: features of each tag of each chain.
         seconds: of the processor, for the ``features`` and for the ``chains``.
         rows: of weights.
     """
 
-    part: Part
+    chains: Chains
     fits: dict[str, Fit]
     strongest: Strongest
     seconds: dict[str, float]
@@ -111,24 +58,23 @@ class Trained(NamedTuple):
 class _Development(Development):
     """Development data as tags of characters; words count as mentions do."""
 
-    def __init__(self, lattice: Lattice, corpus: Corpus, matrix: Sparse, offsets: Ints) -> None:
-        self._matrix, self._offsets = matrix, offsets
-        self._lattice = lattice
+    def __init__(self, corpus: Corpus, matrix: Sparse) -> None:
+        self._matrix, self._offsets = matrix, corpus.text.offsets
         self._corpus = corpus
 
     def f1(self, tagger: LinearModel, potentials: Potentials, n_jobs: int = 1) -> float:
         """F1 of words, of mentions, or the mean of both, as the chain has tags of them."""
-        return self._corpus.f1(self._lattice.best(tagger.penalized(potentials), self._offsets, n_jobs))
+        return self._corpus.f1(Scored(tagger, potentials).best(self._offsets, n_jobs))
 
 
-def train_part(
-    lattices: Mapping[str, Lattice], features: FeatureSet, train: Corpus, dev: Corpus, settings: Settings,
+def train_chains(
+    taggings: Mapping[str, Tagging], features: FeatureSet, train: Corpus, dev: Corpus, settings: Settings,
     tell: Listener, began: float,
 ) -> Trained:  # fmt: skip
     """Train chains on the same features.
 
     Args:
-        lattices: of the chains, by name.
+        taggings: what the chains tag, by name.
         features: templates.
         train: with all columns that the features read.
         dev: the same, to choose by.
@@ -150,29 +96,25 @@ def train_part(
     start = process_time()
     dev_matrix = built.index.lookup(features.keys(dev.text.batch, n_jobs=settings.n_jobs), n_jobs=settings.n_jobs)
     trainers: dict[str, Trainer] = {}
-    for name, lattice in lattices.items():
+    for name, tagging in taggings.items():
         scorer = LinearScorer(features, built.index, Weights.zeros(0, 0, 0, 1))
-        tagger = StructuredModel(lattice.structure, lattice.types, lattice.engine, scorer)
-        edges = lattice.write(train.labels, offsets)
-        data = TrainingSet(lattice.engine, built.matrix, offsets, edges, built.index.group_sizes, built.counts)
+        tagger = StructuredModel.build(tagging.structure, "subgraphs", tagging.types, scorer)
+        edges = write_labels(tagging, train.labels, offsets)
+        data = TrainingSet(tagger.engine, built.matrix, offsets, edges, built.index.group_sizes, built.counts)
         # All weights whose sum a tag scores take a step at once; together they are to take one.
-        rate = settings.rate / max(len(edge.roles) for edge in lattice.engine.template.edges)
+        rate = settings.rate / max(len(edge.roles) for edge in tagger.engine.template.edges)
         trainers[name] = Trainer(
-            data, tagger, _Development(lattice, dev, dev_matrix, dev.text.offsets), settings.optimizer,
-            settings.epochs, 1, settings.iterations, rate,
-            settings.tune_penalty and bool(lattice.structure.start_roles(lattice.types)), settings.seed,
+            data, tagger, _Development(dev, dev_matrix), settings.optimizer, settings.epochs, 1, settings.iterations,
+            rate, settings.tune_penalty and bool(tagging.structure.start_roles(tagging.types)), settings.seed,
             settings.n_jobs, _named(tell, name), began,
         )  # fmt: skip
     fits = _fits(trainers, settings)
     seconds["chains"] = process_time() - start
-    chains: dict[str, Chain] = {}
+    models = {name: trainer.finished(fits[name]) for name, trainer in trainers.items()}
     strongest: Strongest = {}
-    for name, lattice in lattices.items():
-        trainer, fit = trainers[name], fits[name]
-        tagger = trainer.finished(fit)
-        chains[name] = Chain(lattice, tagger)
-        strongest |= strongest_features(tagger, features, batch, built, settings.names)
-    return Trained(Part.of(chains), fits, strongest, seconds, len(built.counts))
+    for model in models.values():
+        strongest |= strongest_features(model, features, batch, built, settings.names)
+    return Trained(Chains.of(models), fits, strongest, seconds, len(built.counts))
 
 
 def _fits(trainers: Mapping[str, Trainer], settings: Settings) -> dict[str, Fit]:

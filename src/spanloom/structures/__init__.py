@@ -12,11 +12,13 @@ from spanloom.structures.chain import Bilou, Bio, FlatChain, chain_template
 from spanloom.structures.discontiguous import Shared, Split
 from spanloom.structures.heads import Heads
 from spanloom.structures.mention_hypergraph import MentionHypergraph
+from spanloom.structures.product import Product
 from spanloom.structures.semi_markov import SemiMarkov
 from spanloom.structures.separator_states import SeparatorStates
 from spanloom.structures.separators import Separators
 from spanloom.structures.seven_tag import SevenTag
 from spanloom.structures.tags import Tags
+from spanloom.structures.words import Words
 
 STRUCTURES: dict[str, Structure] = {
     structure.name: structure
@@ -104,6 +106,7 @@ __all__ = [
     "Heads",
     "MentionHypergraph",
     "MentionTable",
+    "Product",
     "SemiMarkov",
     "SeparatorStates",
     "Separators",
@@ -113,6 +116,7 @@ __all__ = [
     "Structure",
     "Tags",
     "TokenMention",
+    "Words",
     "chain_template",
     "structure_of",
 ]

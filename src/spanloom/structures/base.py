@@ -83,8 +83,17 @@ class MentionTable(NamedTuple):
 
     def take(self, rows: NDArray[np.bool_] | Ints) -> MentionTable:
         """Some of the mentions."""
-        kept = [row for row, keep in zip(self.rows(), rows.tolist(), strict=True) if keep]
-        return MentionTable.build(kept, self.heads[np.asarray(rows, bool)])
+        kept = np.flatnonzero(rows)
+        size = np.diff(self.ptr)[kept]
+        ptr = np.append(0, size.cumsum())
+        ranges = np.arange(ptr[-1]) + np.repeat(self.ptr[kept] - ptr[:-1], size)
+        return MentionTable(
+            self.sentence[kept], self.kind[kept], ptr, self.first[ranges], self.end[ranges], self.heads[kept]
+        )
+
+    def of_kinds(self, kind: Ints) -> MentionTable:
+        """The same mentions with other types, (M,)."""
+        return MentionTable(self.sentence, kind, *self[2:])
 
     @property
     def contiguous(self) -> NDArray[np.bool_]:
@@ -240,6 +249,14 @@ def drop_gaps(mentions: MentionTable) -> tuple[MentionTable, dict[int, str]]:
     if whole.all():
         return mentions, {}
     return mentions.take(whole), dict.fromkeys(np.flatnonzero(~whole).tolist(), GAP)
+
+
+def concatenate(tables: Sequence[MentionTable]) -> MentionTable:
+    """Several tables as one, one after the other."""
+    starts = np.cumsum([0, *(len(table.first) for table in tables)]).tolist()
+    ptr = np.concatenate([[0], *(table.ptr[1:] + start for table, start in zip(tables, starts, strict=False))])
+    sentence, kind, _, first, end, heads = (np.concatenate(columns) for columns in zip(*tables, strict=True))
+    return MentionTable(sentence, kind, ptr, first, end, heads)
 
 
 def check_covered(held: NDArray[np.bool_], offsets: Ints, name: str) -> None:

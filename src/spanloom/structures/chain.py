@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from spanloom.errors import UsageError
 from spanloom.hypergraph import Child, Edges, Hyperedge, Ints, Paths, Role, Template
-from spanloom.structures.base import Encoded, MentionTable, Structure, drop_gaps, no_heads
+from spanloom.structures.base import Encoded, MentionTable, Structure, check_covered, contiguous_table, drop_gaps
 
 OVERLAP = "it overlaps a longer one, and a chain holds no overlaps"
 
@@ -70,8 +70,9 @@ class Chain(Structure):
         """Whether ``after`` may follow ``tag``."""
 
     def tags(self, types: Sequence[str]) -> list[str]:
-        """The names of L tags: ``O``, then the letters of each type."""
-        return ["O", *(f"{letter}-{name}" for name in types for letter in self.letters)]
+        """The names of L tags: ``O``, unless every token is held, then the letters of each type."""
+        outside = [] if self.covers else ["O"]
+        return outside + [f"{letter}-{name}" for name in types for letter in self.letters]
 
     def template(self, types: Sequence[str]) -> Template:
         """A chain over the tags."""
@@ -112,7 +113,8 @@ class Chain(Structure):
 class FlatChain(Chain):
     """A chain whose mentions neither overlap nor have gaps: its letters, and how they spell a mention, say all of it.
 
-    Of two mentions that overlap, the shorter is left out of training, as Lu and Roth (2015), section 4.1, do.
+    Of two mentions that overlap, the shorter is left out of training, as Lu and Roth (2015), section 4.1, do. One that
+    `covers` all tokens has no tag O.
 
     >>> @dataclass(frozen=True)
     ... class Bioes(FlatChain):
@@ -148,25 +150,47 @@ class FlatChain(Chain):
 
     def encode(self, mentions: MentionTable, offsets: Ints, types: Sequence[str]) -> Encoded:
         """As `Structure.encode`; mentions with gaps and the shorter of two that overlap are lost."""
-        tags = np.zeros(int(offsets[-1]), np.int64)
-        taken = np.zeros(len(tags), bool)
-        _, lost = drop_gaps(mentions)
-        rows = [(i, *row) for i, row in enumerate(mentions.rows()) if i not in lost]
-        for i, n, kind, ((first, end),) in sorted(rows, key=lambda row: row[3][0][0] - row[3][0][1]):
-            place = slice(offsets[n] + first, offsets[n] + end)
-            if taken[place].any():
-                lost[i] = OVERLAP
-                continue
-            taken[place] = True
-            base = 1 + kind * len(self.letters)
-            tags[place] = [base + self.letters.index(letter) for letter in self.spell(end - first)]
+        tags, lost = self.tags_of(mentions, offsets)
         return Encoded(self.write_tags(tags, offsets, types), lost)
+
+    def tags_of(self, mentions: MentionTable, offsets: Ints) -> tuple[Ints, dict[int, str]]:
+        """The tags of mentions, (T,), and which mentions they do not hold; the arguments are those of `encode`.
+
+        Raises:
+            DataError: a token is in no mention, though every token is to be held.
+        """
+        whole, lost = drop_gaps(mentions)
+        shorter = _overlapping(whole, offsets)
+        if shorter.any():
+            kept = np.flatnonzero(mentions.contiguous)
+            lost |= dict.fromkeys(kept[shorter].tolist(), OVERLAP)
+            whole = whole.take(~shorter)
+        start, length = offsets[whole.sentence] + whole.first, whole.end - whole.first
+        before, inner, last = self.spelled(whole).T
+        tags = np.full(int(offsets[-1]), -1)
+        tags[np.repeat(start - np.cumsum(length) + length, length) + np.arange(length.sum())] = np.repeat(inner, length)
+        tags[start], tags[start + length - 1] = before, last
+        if self.covers:
+            check_covered(tags >= 0, offsets, self.name)
+        return np.maximum(tags, 0), lost
+
+    def spelled(self, mentions: MentionTable) -> Ints:
+        """(M, 3) tags of mentions without gaps: the first, those between, the last; all the same where there is one."""
+        words = map(self.spell, (1, 2, 3))
+        letters = np.array([[self.letters.index(word[i]) for i in (0, len(word) // 2, -1)] for word in words])
+        base = (not self.covers) + mentions.kind * len(self.letters)
+        tags: Ints = base[:, None] + letters[np.minimum(mentions.end - mentions.first, 3) - 1]
+        return tags
 
     def decode(self, edges: Edges, offsets: Ints, types: Sequence[str], reading: str = "enough") -> MentionTable:
         """As `Structure.decode`; a chain has one reading only."""
+        return self.mentions_of(self.read_tags(edges, types), offsets)
+
+    def mentions_of(self, tags: Ints, offsets: Ints) -> MentionTable:
+        """The mentions of (T,) tags."""
         alphabet, (_, last) = _alphabet(self), borders(offsets)
-        tags = self.read_tags(edges, types)
-        letters = np.where(tags > 0, (tags - 1) % len(self.letters), -1)  # the last of these tables is for O
+        kind, letters = np.divmod(tags - (not self.covers), len(self.letters))
+        letters[kind < 0] = -1  # the last of these tables is for O
         first, inner = (
             np.array([letter in some for letter in (*self.letters, "O")])[letters]
             for some in (alphabet.first, alphabet.inner)
@@ -174,24 +198,39 @@ class FlatChain(Chain):
         starts, ends = np.flatnonzero(first), np.flatnonzero((letters >= 0) & (last | ~np.append(inner[1:], False)))
         sentence = np.searchsorted(offsets, starts, side="right") - 1
         shift = offsets[sentence]
-        return MentionTable(
-            sentence, (tags[starts] - 1) // len(self.letters), np.arange(len(starts) + 1), starts - shift,
-            ends + 1 - shift, no_heads(len(starts)),
-        )  # fmt: skip
+        return contiguous_table(sentence, kind[starts], starts - shift, ends + 1 - shift)
 
     def paths(self, mentions: MentionTable, types: Sequence[str]) -> Paths:
         """As `Structure.paths`: the mention's tags, and that it ends where it does."""
         length = mentions.end - mentions.first
-        # mentions of one, of two, and of more tokens: the first letter, those between, the last
-        spelled = [
-            [self.letters.index(word[i]) for i in (0, len(word) // 2, -1)] for word in map(self.spell, (1, 2, 3))
-        ]
-        letter = np.array(spelled)[np.minimum(length, 3) - 1]
         ends = np.stack([length == 1, np.zeros(len(length), bool), length > 1], 1)
-        row = (mentions.kind[:, None] * len(self.letters) + letter) * 2 + ends
-        size = np.stack([np.ones_like(length), np.maximum(length - 2, 0), length > 1], 1)
+        row = (self.spelled(mentions) - (not self.covers)) * 2 + ends
         allowed = _allowed(self, tuple(types))
-        return Paths.build(mentions.sentence, np.zeros_like(mentions.kind), mentions.first, row, size, allowed)
+        lane = np.zeros_like(mentions.kind)
+        return Paths.build(mentions.sentence, lane, mentions.first, row, run_sizes(mentions), allowed)
+
+
+def _overlapping(mentions: MentionTable, offsets: Ints) -> NDArray[np.bool_]:
+    """(M,) whether a mention overlaps one that is longer, or as long and given earlier, of which the same is not so."""
+    start, end = (offsets[mentions.sentence] + border for border in (mentions.first, mentions.end))
+    change = np.zeros(int(offsets[-1]) + 1, np.int64)
+    np.add.at(change, start, 1)
+    np.subtract.at(change, end, 1)
+    shorter = np.zeros(len(mentions), bool)
+    if change.cumsum().max() < 2:
+        return shorter
+    taken = np.zeros(len(change), bool)
+    for i in np.argsort(start - end, kind="stable").tolist():
+        place = slice(start[i], end[i])
+        shorter[i] = taken[place].any()
+        taken[place] |= not shorter[i]
+    return shorter
+
+
+def run_sizes(mentions: MentionTable) -> Ints:
+    """(M, 3) how many tokens are the first, those between, and the last, where there are several."""
+    length = mentions.end - mentions.first
+    return np.stack([np.ones_like(length), np.maximum(length - 2, 0), (length > 1).astype(np.int64)], 1)
 
 
 @dataclass(frozen=True)
@@ -264,21 +303,20 @@ def _chain(chain: Chain, types: tuple[str, ...]) -> Template:
 @lru_cache(maxsize=64)
 def _allowed(chain: FlatChain, types: tuple[str, ...]) -> NDArray[np.uint8]:
     """The hyperedges that a path may pick, by type, then letter, then whether the mention ends there."""
-    template = chain.template(types)
-    scored = {edge.label: edge.head for edge in template.edges}
+    template, tags, size = chain.template(types), chain.tags(types), len(chain.letters)
+    inner = [chain.letters.index(letter) for letter in _alphabet(chain).inner]
     rows: list[NDArray[np.uint8]] = []
-    for name in types:
-        goes_on = {f"{letter}-{name} " for letter in _alphabet(chain).inner}
-        for letter in chain.letters:
-            for ends in (False, True):
-                tag = f"{letter}-{name}"
-                row = np.zeros(len(template.edges), np.uint8)
-                for e, edge in enumerate(template.edges):
-                    if edge.head == "START":
-                        row[e] = edge.children[0].kind == f"{tag} "
-                    elif edge.head == tag:
-                        row[e] = (edge.children[0].kind in goes_on) != ends
-                    else:
-                        row[e] = edge.label == tag and scored[edge.label] == f"{tag} "
-                rows.append(row)
+    for i, tag in enumerate(tags[not chain.covers :]):
+        base = i - i % size + (not chain.covers)
+        goes_on = {f"{tags[base + letter]} " for letter in inner}
+        for ends in (False, True):
+            row = np.zeros(len(template.edges), np.uint8)
+            for e, edge in enumerate(template.edges):
+                if edge.head == "START":
+                    row[e] = edge.children[0].kind == f"{tag} "
+                elif edge.head == tag:
+                    row[e] = (edge.children[0].kind in goes_on) != ends
+                else:
+                    row[e] = edge.label == tag and edge.head == f"{tag} "
+            rows.append(row)
     return np.array(rows, np.uint8)
