@@ -211,7 +211,7 @@ class FlatChain(Chain):
 
 
 def _overlapping(mentions: MentionTable, offsets: Ints) -> NDArray[np.bool_]:
-    """(M,) whether a mention overlaps one that is longer, or as long and given earlier, of which the same is not so."""
+    """(M,) which mentions overlap one that is kept; the longest are kept first, of equals the one given first."""
     start, end = (offsets[mentions.sentence] + border for border in (mentions.first, mentions.end))
     change = np.zeros(int(offsets[-1]) + 1, np.int64)
     np.add.at(change, start, 1)
