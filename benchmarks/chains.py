@@ -16,7 +16,7 @@ from spanloom.document import Batch, Document
 from spanloom.features import FeatureIndex, FeatureSet, available_columns, build_index
 from spanloom.hashing import hash_text, mix
 from spanloom.hypergraph import ENGINES
-from spanloom.learn import Objective, TrainingSet, adagrad, minimize
+from spanloom.learn import EdgeTarget, Objective, TrainingSet, adagrad, minimize
 from spanloom.model.corpus import Gold
 from spanloom.scoring import Weights
 from spanloom.structures import Bilou, Bio
@@ -116,10 +116,17 @@ def prepare(documents: Sequence[Document], chain: Chain) -> Ours:
         built = build_index(features.keys(batch))
         encoded = chain.encode(Gold(batch, types).table, batch.sentences, types)
         engine = ENGINES["subgraphs"](chain.template(types))
-        data = TrainingSet(engine, built.matrix, batch.sentences, encoded.edges, built.index.group_sizes, built.counts)
+        data = TrainingSet(
+            engine,
+            built.matrix,
+            batch.sentences,
+            EdgeTarget(engine, batch.sentences, encoded.edges),
+            built.index.group_sizes,
+            built.counts,
+        )
     tags = chain.tags(types)
     # the role that gold has at a token is its tag
-    names = [engine.template.roles[r] for r in data.gold_roles[:, :, 0].argmax(1).tolist()]
+    names = [engine.template.roles[r] for r in data.target.roles[:, :, 0].argmax(1).tolist()]
     tagged = [names[a:b] for a, b in pairwise(batch.sentences.tolist())]
     return Ours(data, built.index, features, tags, tagged, clock.seconds)
 

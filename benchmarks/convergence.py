@@ -23,8 +23,9 @@ from common import Clock, Result, corpus, options, say, token_count
 from spanloom.document import Batch, Document
 from spanloom.features import FeatureSet, available_columns, build_index
 from spanloom.hypergraph import ENGINES
-from spanloom.learn import Iteration, Objective, TrainingSet, minimize
+from spanloom.learn import EdgeTarget, Iteration, Objective, TrainingSet, minimize
 from spanloom.model.corpus import Gold
+from spanloom.parallel import threads
 from spanloom.structures import STRUCTURES
 
 COUNTING = {"separators": "subgraphs", "mention_hypergraph": "derivations"}
@@ -63,8 +64,15 @@ def descend(name: str, documents: Sequence[Document], structure: str, chosen: ar
     model = STRUCTURES[structure]
     engine = ENGINES[COUNTING[structure]](model.template(types))
     edges = model.encode(Gold(batch, types).table, batch.sentences, types).edges
-    data = TrainingSet(engine, built.matrix, batch.sentences, edges, built.index.group_sizes, built.counts)
-    objective = Objective(data, L2[name], chosen.jobs)
+    data = TrainingSet(
+        engine,
+        built.matrix,
+        batch.sentences,
+        EdgeTarget(engine, batch.sentences, edges),
+        built.index.group_sizes,
+        built.counts,
+    )
+    objective = Objective(data, L2[name], threads(chosen.jobs))
     zero, seconds = np.zeros(objective.size, np.float32), []
     values = [objective.value_and_gradient(zero, np.empty_like(zero))]
 

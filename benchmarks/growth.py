@@ -20,7 +20,7 @@ from common import Result, Seconds, corpus, median, one_core, options, say, time
 from spanloom.document import Batch, Document, Mention, Span
 from spanloom.features import FeatureSet, available_columns, build_index
 from spanloom.hypergraph import ENGINES
-from spanloom.learn import Objective, TrainingSet, adagrad
+from spanloom.learn import EdgeTarget, Objective, TrainingSet, adagrad
 from spanloom.model.corpus import Gold
 from spanloom.model.structured import LinearModel, StructuredModel
 from spanloom.scoring import LinearScorer, Weights
@@ -78,9 +78,16 @@ def train(name: str, documents: Sequence[Document], types: Sequence[str], batch:
     built = build_index(features.keys(known))
     engine = ENGINES[COUNTING[name]](structure.template(types))
     edges = structure.encode(Gold(known, types).table, known.sentences, types).edges
-    data = TrainingSet(engine, built.matrix, known.sentences, edges, built.index.group_sizes, built.counts)
+    data = TrainingSet(
+        engine,
+        built.matrix,
+        known.sentences,
+        EdgeTarget(engine, known.sentences, edges),
+        built.index.group_sizes,
+        built.counts,
+    )
     weights = adagrad(data, l2=L2, epochs=1, rate=RATE, batch=batch, seed=seed)
-    single = Weights(weights.features / data.group_sizes[:, None, None], weights.constants)
+    single = data.single(weights)
     scorer = LinearScorer(features, built.index, single)
     return Model(StructuredModel.build(structure, COUNTING[name], types, scorer), data, weights)
 

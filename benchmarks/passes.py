@@ -10,9 +10,8 @@ from common import Seconds, median, timed
 from spanloom.document import Batch, Document
 from spanloom.features import Built, FeatureSet, available_columns, build_index
 from spanloom.hypergraph import ENGINES, Ints
-from spanloom.learn import TrainingSet, adagrad
+from spanloom.learn import EdgeTarget, TrainingSet, adagrad
 from spanloom.model.corpus import Gold
-from spanloom.model.training import single
 from spanloom.scoring import Weights
 from spanloom.structures import STRUCTURES
 
@@ -48,7 +47,14 @@ class Text:
         encoded = chosen.encode(Gold(Batch.of(documents), types).table, self.offsets, types)
         engine = ENGINES[counting](chosen.template(types))
         built = self.built
-        return TrainingSet(engine, built.matrix, self.offsets, encoded.edges, built.index.group_sizes, built.counts)
+        return TrainingSet(
+            engine,
+            built.matrix,
+            self.offsets,
+            EdgeTarget(engine, self.offsets, encoded.edges),
+            built.index.group_sizes,
+            built.counts,
+        )
 
 
 def types_of(documents: Iterable[Document]) -> tuple[str, ...]:
@@ -58,7 +64,7 @@ def types_of(documents: Iterable[Document]) -> tuple[str, ...]:
 
 def one_pass(data: TrainingSet, seed: int) -> Weights:
     """Weights of single features after a pass of AdaGrad."""
-    return single(adagrad(data, l2=L2, epochs=1, rate=RATE, batch=BATCH, seed=seed), data)
+    return data.single(adagrad(data, l2=L2, epochs=1, rate=RATE, batch=BATCH, seed=seed))
 
 
 def pass_seconds(sets: Mapping[K, TrainingSet], repeats: int, seed: int) -> dict[K, Seconds]:

@@ -29,11 +29,11 @@ from spanloom.evaluate import score
 from spanloom.features import FeatureSet, available_columns, build_index
 from spanloom.features.clusters import read_paths
 from spanloom.hypergraph import ENGINES
-from spanloom.learn import TrainingSet, adagrad
+from spanloom.learn import EdgeTarget, TrainingSet, adagrad
 from spanloom.model.corpus import Gold
 from spanloom.model.structured import LinearModel, StructuredModel
 from spanloom.recognize import Recognizer
-from spanloom.scoring import LinearScorer, Weights
+from spanloom.scoring import LinearScorer
 from spanloom.structures import STRUCTURES, MentionTable
 
 C2 = 1.0
@@ -207,7 +207,9 @@ def multigraph(result: Result, chosen: argparse.Namespace, paths: str) -> None:
     structure, offsets = STRUCTURES["separators"], Batch.of(train).sentences
     engine = ENGINES["subgraphs"](structure.template(types))
     gold_seconds, encoded = timed(lambda: structure.encode(Gold(Batch.of(train), types).table, offsets, types))
-    data = TrainingSet(engine, built.matrix, offsets, encoded.edges, built.index.group_sizes, built.counts)
+    data = TrainingSet(
+        engine, built.matrix, offsets, EdgeTarget(engine, offsets, encoded.edges), built.index.group_sizes, built.counts
+    )
     passes: list[Seconds] = []
     with Clock() as clock:
         adagrad(data, l2=C2, epochs=1, rate=0.05, batch=32, seed=chosen.seed)  # compiled before the clock runs
@@ -220,7 +222,7 @@ def multigraph(result: Result, chosen: argparse.Namespace, paths: str) -> None:
         weights = adagrad(data, l2=C2, epochs=4, rate=0.05, batch=32, seed=chosen.seed, callback=after)
     steps = [Seconds(b.wall - a.wall, b.cpu - a.cpu) for a, b in pairwise(passes)]
     one_pass = median(steps)
-    single = Weights(weights.features / data.group_sizes[:, None, None], weights.constants)
+    single = data.single(weights)
     tagger = StructuredModel.build(structure, "subgraphs", types, LinearScorer(features, built.index, single))
     batches, tokens = batched(documents), token_count(documents)
     tag_ours(tagger, batches[:1])

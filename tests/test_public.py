@@ -49,14 +49,15 @@ PUBLIC = {
     "spanloom.lab": "HEAD_RULES HeadChain ReadBack give_heads read_back",
     "spanloom.lazy": "lazily",
     "spanloom.learn": (
-        "Epoch Iteration Objective TrainingSet adagrad adagrad_together check_weights minimize search_step"
+        "CountTarget EarlyStopping EdgeTarget Epoch Fit Iteration Judge Listener Objective Progress Target Training "
+        "TrainingHistory TrainingSet Wanted adagrad adagrad_together check_weights fit_together minimize search_step"
     ),
     "spanloom.link": "LinkReport Linker PAPER_FEATURES Pipeline load",
     "spanloom.lm": "",
     "spanloom.model": "",
     "spanloom.modelfile": "damaged load_arrays read_description read_kind save_model",
     "spanloom.models": "KINDS Model Saved explain load",
-    "spanloom.parallel": "Map even_ranges parallel_map serial threads worker_count",
+    "spanloom.parallel": "Executor Processes SERIAL Serial Threads even_ranges parallel_map threads worker_count",
     "spanloom.recognize": "Cascade CascadeReport KINDS Lost Progress Recognizer Report load",
     "spanloom.scoring": ("LinearScorer Named Part Scorer Transposed Weights role_gradient role_scores transpose"),
     "spanloom.segment": (

@@ -1,29 +1,158 @@
-"""Threads for kernels that release the interpreter's lock: the same result for any number of them."""
+"""Executors: one after the other, threads for kernels that release the interpreter's lock, processes for the rest.
+
+Work is cut into pieces by the data alone, never by the number of workers, and results stand in the order of the pieces.
+So every executor, with any number of workers, gives the same bytes.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from concurrent.futures import Executor as Pool
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from itertools import pairwise
-from typing import Protocol, TypeVar
+from multiprocessing import get_context
+from threading import local
+from types import TracebackType
+from typing import Final, Protocol, Self, TypeVar
 
-__all__ = ["Map", "even_ranges", "parallel_map", "serial", "threads", "worker_count"]
+__all__ = [
+    "SERIAL",
+    "Executor",
+    "Processes",
+    "Serial",
+    "Threads",
+    "even_ranges",
+    "parallel_map",
+    "threads",
+    "worker_count",
+]
 
 T = TypeVar("T")
 R = TypeVar("R")
+MOST_THREADS = 256  # more only cost memory
 
 
-class Map(Protocol):
-    """What applies a function to each piece of some work: `serial`, or the `map` of a pool of threads."""
+class Executor(Protocol):
+    """What applies a function to each piece of some work."""
 
-    def __call__(self, function: Callable[[T], R], pieces: Iterable[T], /) -> list[R]:
-        """The results, in the order of the pieces."""
+    @property
+    def workers(self) -> int:
+        """How many pieces are worked on at once."""
+        ...
+
+    @property
+    def shared(self) -> Executor:
+        """What runs pieces that write to the caller's arrays: itself, or `SERIAL` where workers share nothing."""
+        ...
+
+    def map(self, function: Callable[[T], R], pieces: Iterable[T], /) -> list[R]:
+        """Return the results, in the order of the pieces."""
         ...
 
 
-MOST_THREADS = 256  # more only cost memory
+class Serial:
+    """One piece after the other.
+
+    >>> SERIAL.map(abs, [-2, 3])
+    [2, 3]
+    """
+
+    workers = 1
+
+    @property
+    def shared(self) -> Serial:
+        """Itself."""
+        return self
+
+    def map(self, function: Callable[[T], R], pieces: Iterable[T], /) -> list[R]:
+        """Return the results, in the order of the pieces."""
+        return [function(piece) for piece in pieces]
+
+
+SERIAL: Final = Serial()
+
+
+class _Pooled:
+    """An executor whose workers live as long as it is open; it opens when it is first used.
+
+    Args:
+        workers: how many.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self._pool: Pool | None = None
+
+    def map(self, function: Callable[[T], R], pieces: Iterable[T], /) -> list[R]:
+        """Return the results, in the order of the pieces."""
+        pieces = list(pieces)
+        if self.workers == 1 or len(pieces) < 2:
+            return SERIAL.map(function, pieces)
+        if self._pool is None:
+            self._pool = self._open()
+        return list(self._pool.map(function, pieces))
+
+    def _open(self) -> Pool:
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+
+class Threads(_Pooled):
+    """Threads, which share all memory: for kernels, which release the interpreter's lock.
+
+    A piece that hands out work by the executor that it runs on does that work alone, as it would wait for ever else.
+
+    >>> with Threads(2) as executor:
+    ...     executor.map(abs, [-2, 3])
+    [2, 3]
+    """
+
+    def __init__(self, workers: int) -> None:
+        super().__init__(workers)
+        self._here = local()
+
+    @property
+    def shared(self) -> Threads:
+        """Itself."""
+        return self
+
+    def map(self, function: Callable[[T], R], pieces: Iterable[T], /) -> list[R]:
+        """Return the results, in the order of the pieces."""
+        return SERIAL.map(function, pieces) if hasattr(self._here, "worker") else super().map(function, pieces)
+
+    def _open(self) -> Pool:
+        return ThreadPoolExecutor(self.workers, initializer=lambda: setattr(self._here, "worker", True))
+
+
+class Processes(_Pooled):
+    """Processes, which share nothing: for long pieces of work, much of it in Python.
+
+    Function, pieces and results are pickled, so a function is one of a module, or a `functools.partial` of such. The
+    processes start anew (``spawn``), which takes them a second or two; a script that uses them keeps its own work under
+    ``if __name__ == "__main__":``.
+
+    >>> with Processes(2) as executor:
+    ...     executor.map(abs, [-2, 3])
+    [2, 3]
+    """
+
+    @property
+    def shared(self) -> Serial:
+        """One after the other."""
+        return SERIAL
+
+    def _open(self) -> Pool:
+        return ProcessPoolExecutor(self.workers, get_context("spawn"))
 
 
 def worker_count(n_jobs: int | None) -> int:
@@ -37,25 +166,9 @@ def worker_count(n_jobs: int | None) -> int:
     return min(n_jobs, MOST_THREADS) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
 
 
-def serial(function: Callable[[T], R], pieces: Iterable[T], /) -> list[R]:
-    """One piece after the other."""
-    return [function(piece) for piece in pieces]
-
-
-@contextmanager
-def threads(n_jobs: int | None) -> Iterator[Map]:
-    """A `Map` on several threads, for many small pieces of work.
-
-    >>> with threads(2) as run:
-    ...     run(abs, [-2, 3])
-    [2, 3]
-    """
-    workers = worker_count(n_jobs)
-    if workers == 1:
-        yield serial
-        return
-    with ThreadPoolExecutor(workers) as pool:
-        yield lambda function, pieces, /: list(pool.map(function, pieces))
+def threads(n_jobs: int | None) -> Threads:
+    """As many threads as ``n_jobs`` means; they end with the ``with`` that they are opened in."""
+    return Threads(worker_count(n_jobs))
 
 
 def parallel_map(function: Callable[[T], R], pieces: Iterable[T], n_jobs: int | None = 1) -> list[R]:
@@ -64,9 +177,8 @@ def parallel_map(function: Callable[[T], R], pieces: Iterable[T], n_jobs: int | 
     >>> parallel_map(abs, [-2, 3], n_jobs=2)
     [2, 3]
     """
-    pieces = list(pieces)
-    with threads(min(worker_count(n_jobs), max(len(pieces), 1))) as run:
-        return run(function, pieces)
+    with threads(n_jobs) as executor:
+        return executor.map(function, pieces)
 
 
 def even_ranges(count: int, parts: int) -> list[tuple[int, int]]:

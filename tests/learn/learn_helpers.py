@@ -10,7 +10,7 @@ import numpy as np
 from spanloom.features import FeatureIndex, Sparse, build_index
 from spanloom.features.featureset import Keys
 from spanloom.hypergraph import ENGINES, reference
-from spanloom.learn import Objective, TrainingSet
+from spanloom.learn import EdgeTarget, Objective, TrainingSet
 from spanloom.structures import STRUCTURES, MentionTable
 
 TYPES = ("x", "y")
@@ -60,7 +60,8 @@ def corpus(
         _, numbers, counts = np.unique(keys.ids, return_inverse=True, return_counts=True)
         matrix = Sparse(numbers.astype(np.int32), keys.offsets)
         sizes, counts = np.ones(len(counts), np.float32), counts.astype(np.int32)
-    return TrainingSet(engine, matrix, offsets, edges, sizes, counts), keys, built.index
+    target = EdgeTarget(engine, offsets, edges)
+    return TrainingSet(engine, matrix, offsets, target, sizes, counts), keys, built.index
 
 
 def oracle_point(objective: Objective, point: np.ndarray) -> np.ndarray:
@@ -79,7 +80,7 @@ class Oracle:
     def __init__(self, data: TrainingSet, l2: float) -> None:
         self.data, self.l2 = data, l2
         self.template, self.counting = data.engine.template, data.engine.counting
-        self.roles, self.types = data.gold_roles.shape[1:]
+        self.roles, self.types = data.target.roles.shape[1:]
         self.features, self.constants = len(data.group_sizes), len(self.template.constants)
         self.scale = np.sqrt(data.group_sizes.astype(float))[:, None, None]
         bounds = data.offsets
@@ -87,7 +88,7 @@ class Oracle:
         at = np.repeat(np.arange(int(bounds[-1])), np.diff(data.matrix.offsets))
         np.add.at(self.matrix, (at, data.matrix.indices), 1)
         self.cells = [
-            (slice(a, b), k, *self._counts(data.edges[a:b, k].tolist(), int(b - a)))
+            (slice(a, b), k, *self._counts(data.target.edges[a:b, k].tolist(), int(b - a)))
             for a, b in pairwise(bounds)
             if b > a
             for k in range(self.types)

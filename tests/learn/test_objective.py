@@ -104,7 +104,7 @@ def test_any_number_of_threads_gives_the_same_bytes(jobs):
     point = np.random.default_rng(0).normal(0, 1, Objective(training, 1.0).size)
     alone = evaluate(Objective(training, 1.0), point)
     with threads(jobs) as run:
-        together = evaluate(Objective(training, 1.0, jobs, run), point)
+        together = evaluate(Objective(training, 1.0, run), point)
     assert alone[0] == together[0]
     assert alone[1].tobytes() == together[1].tobytes()
 
@@ -119,7 +119,7 @@ def test_no_gold_structure_is_more_than_certain(name, counting, seed, spread):
     point = np.random.default_rng(seed).normal(0, spread, objective.size).astype(np.float32)
     weights = objective.weights(point)
     potentials = role_scores(training.matrix, weights)
-    likelihood = training.engine.log_probability(potentials, training.offsets, training.edges)
+    likelihood = training.engine.log_probability(potentials, training.offsets, training.target.edges)
     assert likelihood.shape == (4, STRUCTURES[name].lanes(TYPES))
     scale = 1 + float(np.abs(potentials.roles).max(initial=0))
     assert (likelihood <= 1e-6 * scale * 8).all()
@@ -133,6 +133,6 @@ def test_gold_that_is_certain_has_probability_one(counting):
     objective = Objective(training, 1e-4)
     point = minimize(objective.value_and_gradient, np.zeros(objective.size, np.float32), iterations=200, tolerance=1e-6)
     potentials = role_scores(training.matrix, objective.weights(point))
-    likelihood = training.engine.log_probability(potentials, training.offsets, training.edges)
+    likelihood = training.engine.log_probability(potentials, training.offsets, training.target.edges)
     assert (likelihood <= 1e-6).all()
     assert (likelihood > -0.05).all()

@@ -7,10 +7,10 @@ import pytest
 from learn_helpers import TYPES, Oracle, corpus, oracle_point, random_gold
 from scipy.optimize import minimize as scipy_minimize
 
-from spanloom.hypergraph import ENGINES
-from spanloom.learn import Objective, TrainingSet, adagrad, adagrad_together, minimize
+from spanloom.hypergraph import ENGINES, Potentials
+from spanloom.learn import EdgeTarget, Objective, TrainingSet, adagrad, adagrad_together, minimize
 from spanloom.learn import kernels_learn as kernels
-from spanloom.parallel import serial, threads
+from spanloom.parallel import SERIAL, threads
 from spanloom.scoring import Weights, role_scores
 from spanloom.structures import STRUCTURES
 
@@ -169,13 +169,17 @@ def plain_adagrad(data: TrainingSet, l2: float, epochs: int, rate: float, batch:
             current = Weights(features.astype(np.float32), constants.astype(np.float32))
             sums = data.engine.expectations(role_scores(data.matrix, current, tokens), offsets)
             table = plain_batch(data, tokens)
-            gradient = np.einsum("bf,brk->frk", table, sums.roles - data.gold_roles[tokens].astype(float))
+            gradient = np.einsum("bf,brk->frk", table, sums.roles - data.target.roles[tokens].astype(float))
             gradient += shrink[:, None, None] * features
             gradient *= table.any(0)[:, None, None]
             squares += gradient**2
             features -= rate * stretch * gradient / (np.sqrt(squares) + 1e-8)
             if len(constants):
-                change = sums.constants - data.constant_counts(sentences) + 2 * l2 / batches * constants
+                change = (
+                    sums.constants
+                    - data.engine.constant_counts(data.target.edges, data.offsets, sentences)
+                    + 2 * l2 / batches * constants
+                )
                 constant_squares += change**2
                 constants -= rate * change / (np.sqrt(constant_squares) + 1e-8)
         ends.append((features.copy(), constants.copy()))
@@ -227,7 +231,8 @@ def same_text(training: TrainingSet, name: str, counting: str) -> TrainingSet:
     structure = STRUCTURES[name]
     edges = structure.encode(gold, training.offsets, TYPES).edges
     engine = ENGINES[counting](structure.template(TYPES))
-    return TrainingSet(engine, training.matrix, training.offsets, edges, training.group_sizes, training.counts)
+    target = EdgeTarget(engine, training.offsets, edges)
+    return TrainingSet(engine, training.matrix, training.offsets, target, training.group_sizes, training.counts)
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
@@ -258,11 +263,14 @@ def test_trained_together_is_trained_apart(stops, jobs):
 @pytest.mark.parametrize(("name", "counting"), [("bio", "subgraphs"), ("bio", "derivations"), ("bilou", "subgraphs")])
 def test_constants_of_some_sentences_are_counted_as_those_of_all(name, counting):
     training, _, _ = corpus(name, counting, 8, [4, 0, 3, 6, 2])
-    np.testing.assert_array_equal(training.constant_counts(np.arange(5)), training.gold_constants)
-    some = np.array([3, 0])
-    rows = np.r_[7:13, 0:4]
-    _, expected = training.engine.role_counts(training.edges[rows], np.array([0, 6, 10]))
-    np.testing.assert_array_equal(training.constant_counts(some), expected)
+    target, engine = training.target, training.engine
+    scores = Potentials(target.roles, np.zeros(target.constants.shape, np.float32))
+    np.testing.assert_array_equal(target.wanted(scores).constants, target.constants)
+    rows, some = np.r_[7:13, 0:4], np.array([3, 0])
+    found = target.wanted(Potentials(target.roles[rows], scores.constants), some, rows)
+    roles, expected = engine.role_counts(target.edges[rows], np.array([0, 6, 10]))
+    np.testing.assert_array_equal(found.roles, roles)
+    np.testing.assert_array_equal(found.constants, expected)
     assert expected.any()
 
 
@@ -275,7 +283,7 @@ def test_adagrad_any_number_of_threads_gives_the_same_bytes(name):
             weights = adagrad(training, l2=0.1, epochs=3, rate=0.1, batch=4, seed=3, run=run)
         results.append(b"".join(array.tobytes() for array in weights))
     assert results[0] == results[1] == results[2]
-    again = adagrad(training, l2=0.1, epochs=3, rate=0.1, batch=4, seed=3, run=serial)
+    again = adagrad(training, l2=0.1, epochs=3, rate=0.1, batch=4, seed=3, run=SERIAL)
     other = adagrad(training, l2=0.1, epochs=3, rate=0.1, batch=4, seed=4)
     assert b"".join(array.tobytes() for array in again) == results[0]
     assert not np.array_equal(other.features, again.features)

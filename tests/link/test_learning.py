@@ -9,10 +9,11 @@ from link_cases import search as search_once
 
 from spanloom.features import Sparse
 from spanloom.hashing import mixed
+from spanloom.learn import Epoch
 from spanloom.link import kernels_beam as beam
 from spanloom.link import kernels_perceptron as kernels
 from spanloom.link.kernels_features import Forms
-from spanloom.link.learning import Gold, History, Pass, Search, Weights, averaged, grown, new_table, perceptron
+from spanloom.link.learning import Gold, History, Search, Weights, averaged, grown, new_table, perceptron
 
 NO_HISTORY = History(np.zeros(9, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64))
 
@@ -80,7 +81,7 @@ def test_averages_are_those_of_the_plain_definition(margin: float, rate: float) 
     data, gold = make_data(lengths, 1, 4), make_gold(np.concatenate([[0], np.cumsum(lengths)]), 4)
     matrix, sizes = make_matrix(sum(lengths), 8, 4), np.array([1, 4, 1, 1, 9, 1, 1, 1], np.float32)
     search = make_search()
-    last: list[Pass] = []
+    last: list[Epoch[Weights]] = []
     perceptron(
         search, data, matrix, sizes, gold, NO_HISTORY, passes=3, seed=5, margin=margin, word_rate=rate,
         callback=lambda done: bool(last.append(done)),
@@ -114,12 +115,12 @@ def test_the_same_seed_gives_the_same_weights() -> None:
     lengths = [3, 4, 2, 5]
     data, gold = make_data(lengths, 2, 6), make_gold(np.concatenate([[0], np.cumsum(lengths)]), 6)
     matrix, sizes = make_matrix(sum(lengths), 8, 6), np.ones(8, np.float32)
-    runs: list[list[Pass]] = [[], []]
+    runs: list[list[Epoch[Weights]]] = [[], []]
     for run in runs:
         perceptron(make_search(2), data, matrix, sizes, gold, NO_HISTORY, passes=2, seed=1,
                    callback=lambda done, run=run: bool(run.append(done)))  # fmt: skip
     for one, other in zip(*runs, strict=True):
-        assert one.updates == other.updates
+        assert one.objective == other.objective
         assert one.weights.roles.tobytes() == other.weights.roles.tobytes()
         assert one.weights.table.keys.tobytes() == other.weights.table.keys.tobytes()
         assert one.weights.table.weights.tobytes() == other.weights.table.weights.tobytes()
@@ -130,9 +131,9 @@ def test_it_learns_its_training_data() -> None:
     data, gold = make_data(lengths, 1, 8), make_gold(np.concatenate([[0], np.cumsum(lengths)]), 8)
     tokens = sum(lengths)
     matrix = Sparse(np.arange(tokens, dtype=np.int32), np.arange(tokens + 1))  # each token has a feature of its own
-    updates: list[int] = []
+    updates: list[float] = []
     perceptron(make_search(), data, matrix, np.ones(tokens, np.float32), gold, NO_HISTORY, passes=60, seed=0,
-               callback=lambda done: bool(updates.append(done.updates)))  # fmt: skip
+               callback=lambda done: bool(updates.append(done.objective)))  # fmt: skip
     assert updates[-1] == 0
 
 

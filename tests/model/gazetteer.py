@@ -11,9 +11,9 @@ from spanloom.document import Document, Mention
 from spanloom.document.inputs import Dev, Given, answer, documents_of, one_of, training_of
 from spanloom.errors import UsageError
 from spanloom.evaluate.measures import Learning
+from spanloom.learn import Listener, Progress
 from spanloom.model.explanation import Explanation
 from spanloom.model.protocol import Annotation, Capability
-from spanloom.model.training import Listener, Progress
 
 
 class Gazetteer:

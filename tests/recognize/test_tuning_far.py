@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spanloom import Document, Mention, Recognizer
 from spanloom.document import Batch
-from spanloom.model.training import Development
+from spanloom.model.development import Development
 from spanloom.text import prepare
 
 TYPES, TOKENS = 50, 3

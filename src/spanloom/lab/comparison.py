@@ -21,10 +21,10 @@ from spanloom.evaluate import Report as Evaluation
 from spanloom.lab.head_chain import HeadChain
 from spanloom.lab.head_rules import HEAD_RULES, give_heads
 from spanloom.lab.sharing import shares_nodes
+from spanloom.learn import Progress
 from spanloom.learn.folds import hold_out
 from spanloom.model.corpus import by_sentence
 from spanloom.model.report import Report
-from spanloom.model.training import Progress
 from spanloom.recognize.cascade import Cascade
 from spanloom.recognize.cascade_store import CascadeReport
 from spanloom.recognize.recognizer import Recognizer

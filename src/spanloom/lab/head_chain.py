@@ -15,8 +15,8 @@ import numpy as np
 from spanloom.document import Document, Mention, Offsets, Span, align, batches
 from spanloom.document.inputs import Dev, Given, answer, development_of, documents_of, training_of
 from spanloom.lab.head_rules import last_word
+from spanloom.learn import Listener
 from spanloom.model.corpus import head_tokens
-from spanloom.model.training import Listener
 from spanloom.recognize.recognizer import Recognizer
 from spanloom.text import prepare
 

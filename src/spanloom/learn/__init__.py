@@ -1,20 +1,43 @@
-"""Learning: the objective, L-BFGS, AdaGrad, and what is tuned on development data."""
+"""Learning: targets, the objective, L-BFGS, AdaGrad, training, and what is tuned on development data."""
 
 from spanloom.learn.adagrad import Epoch, adagrad, adagrad_together
 from spanloom.learn.bounds import check_weights
 from spanloom.learn.data import TrainingSet
 from spanloom.learn.lbfgs import Iteration, minimize
 from spanloom.learn.objective import Objective
+from spanloom.learn.target import CountTarget, EdgeTarget, Target, Wanted
+from spanloom.learn.training import (
+    EarlyStopping,
+    Fit,
+    Judge,
+    Listener,
+    Progress,
+    Training,
+    TrainingHistory,
+    fit_together,
+)
 from spanloom.learn.tuning import search_step
 
 __all__ = [
+    "CountTarget",
+    "EarlyStopping",
+    "EdgeTarget",
     "Epoch",
+    "Fit",
     "Iteration",
+    "Judge",
+    "Listener",
     "Objective",
+    "Progress",
+    "Target",
+    "Training",
+    "TrainingHistory",
     "TrainingSet",
+    "Wanted",
     "adagrad",
     "adagrad_together",
     "check_weights",
+    "fit_together",
     "minimize",
     "search_step",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -12,28 +12,43 @@ from spanloom.hypergraph import Ints, Potentials, Singles
 from spanloom.learn import kernels_learn as kernels
 from spanloom.learn.bounds import check_weights
 from spanloom.learn.data import TrainingSet
-from spanloom.parallel import Map, even_ranges, serial
+from spanloom.parallel import SERIAL, Executor, even_ranges
 from spanloom.scoring import Weights, role_scores
 
 _PIECES = 4  # of a batch's features; fixed, so that the work is cut the same way for any number of threads
 _BLOCK = 4096  # rows of a table that are averaged at once, in memory that stays in the cache
 
 
-class Epoch(NamedTuple):
-    """The end of a pass.
+LARGEST_BATCH: Final = 32
+_STEPS = 100  # of a pass, at least, where the corpus has so many sentences
+W = TypeVar("W")
+
+
+class Epoch(NamedTuple, Generic[W]):
+    """The end of a pass over a corpus.
 
     Args:
         number: from 1.
-        objective: summed while the weights changed, so above that of the weights at the end.
-        weights: the mean of the weights at the end of each pass so far; reused: copy to keep.
+        objective: summed while the weights changed, so above that of the weights at the end; of a perceptron how many
+            sentences were not as they should be.
+        weights: the mean of the weights at the end of each pass so far; AdaGrad's are reused: copy to keep.
     """
 
     number: int
     objective: float
-    weights: Weights
+    weights: W
 
 
-Callback = Callable[[Epoch], bool]
+Callback = Callable[[Epoch[Weights]], bool]
+
+
+def batch_size(sentences: int) -> int:
+    """Return the sentences a step: few where the corpus is small, so that a pass still takes enough steps.
+
+    >>> batch_size(50), batch_size(1_500), batch_size(15_000)
+    (1, 15, 32)
+    """
+    return min(LARGEST_BATCH, max(1, sentences // _STEPS))
 
 
 def adagrad(
@@ -42,9 +57,9 @@ def adagrad(
     l2: float,
     epochs: int,
     rate: float,
-    batch: int,
     seed: int | Sequence[int],
-    run: Map = serial,
+    batch: int | None = None,
+    run: Executor = SERIAL,
     callback: Callback | None = None,
     start: Weights | None = None,
 ) -> Weights:
@@ -60,8 +75,8 @@ def adagrad(
         l2: lambda of the whole corpus' objective.
         epochs: passes.
         rate: the length of a first step.
-        batch: sentences a step.
         seed: of the order, one number or several.
+        batch: sentences a step; by `batch_size` when ``None``.
         run: how pieces of the work are run; results do not depend on it.
         callback: called after each pass; a true result stops.
         start: where to begin; at zero when ``None``.
@@ -80,9 +95,9 @@ def adagrad_together(
     l2: float,
     epochs: int,
     rate: float,
-    batch: int,
     seed: int | Sequence[int],
-    run: Map = serial,
+    batch: int | None = None,
+    run: Executor = SERIAL,
     callbacks: Sequence[Callback],
 ) -> list[Weights]:
     """What `adagrad` gives for each of several structures of the same text, trained in the same passes.
@@ -92,7 +107,7 @@ def adagrad_together(
 
     Args:
         corpora: with the same matrix, and all that belongs to it, but engines and gold structures of their own.
-        l2, epochs, rate, batch, seed, run: as for `adagrad`.
+        l2, epochs, rate, seed, batch, run: as for `adagrad`.
         callbacks: one for each; where its result is true, that structure drops out, and the others go on.
     """
     sides = [_Side(data, callback, data.zeros) for data, callback in zip(corpora, callbacks, strict=True)]
@@ -101,8 +116,10 @@ def adagrad_together(
 
 @np.errstate(over="ignore", invalid="ignore")  # what comes of it is looked at after each pass
 def _train(
-    sides: list[_Side], l2: float, epochs: int, rate: float, batch: int, seed: int | Sequence[int], run: Map
-) -> list[Weights]:
+    sides: list[_Side], l2: float, epochs: int, rate: float, batch: int | None, seed: int | Sequence[int],
+    run: Executor,
+) -> list[Weights]:  # fmt: skip
+    batch = batch_size(len(sides[0].data.offsets) - 1) if batch is None else batch
     state = _State(sides, l2, rate, batch)
     random = np.random.default_rng(seed)
     filled = np.flatnonzero(np.diff(state.data.offsets))
@@ -144,13 +161,12 @@ class _Side:
         data, tokens = self.data, batch.tokens
         own = np.ascontiguousarray(batch.scores[:, self.columns]).reshape(-1, *self.shape)
         sums = data.engine.expectations(Potentials(own, self.constants), batch.offsets)
-        gold = data.gold_roles.take(tokens, axis=0)
-        loss = float(sums.log_partition.sum()) - float(np.einsum("trk,trk->", own, gold, dtype=np.float64))
-        batch.residual[:, self.columns] = np.subtract(sums.roles, gold, out=gold).reshape(len(tokens), -1)
+        wanted = data.target.wanted(Potentials(own, self.constants), batch.sentences, tokens)
+        loss = float(sums.log_partition.sum()) - wanted.score[0] - wanted.score[1]
+        residual = np.subtract(sums.roles, wanted.roles, out=sums.roles)
+        batch.residual[:, self.columns] = residual.reshape(len(tokens), -1)
         if len(sums.constants):
-            counted = data.constant_counts(batch.sentences)
-            loss -= float((self.constants * counted).sum())
-            gradient = (sums.constants - counted).astype(np.float32)
+            gradient = (sums.constants - wanted.constants).astype(np.float32)
             gradient += shrink * self.constants
             self.squares += gradient * gradient
             self.constants -= np.float32(rate) * gradient / (np.sqrt(self.squares) + np.float32(1e-8))
@@ -201,7 +217,7 @@ class _State:
         )
         self._place(sides)
 
-    def step(self, sentences: Ints, run: Map) -> None:
+    def step(self, sentences: Ints, run: Executor) -> None:
         """One step of all sides."""
         data = self.data
         tokens, offsets = _tokens(data.offsets, sentences)
@@ -239,7 +255,7 @@ class _State:
         squares = np.einsum("fr,fr,f->", own, own, 1 / self.data.group_sizes, dtype=np.float64)
         return float(squares + np.square(side.constants, dtype=np.float64).sum())
 
-    def _update(self, tokens: Ints, residual: Singles, run: Map) -> None:
+    def _update(self, tokens: Ints, residual: Singles, run: Executor) -> None:
         matrix = self.data.matrix
         size = int((matrix.offsets[tokens + 1] - matrix.offsets[tokens]).sum())
         features, places = np.empty(size, np.int32), np.empty(size, np.int32)
@@ -248,7 +264,7 @@ class _State:
         features.sort()  # so that the table is walked from top to bottom
         ptr = np.empty(len(features) + 1, np.int64)
         kernels.feature_places(*rows, features, self.counts, ptr, places)
-        run(
+        run.map(
             lambda piece: kernels.adagrad(
                 features, ptr, places, residual, self.shrink, self.stretch, self.rate, *piece, self.flat, self.squares,
                 np.empty(residual.shape[1], np.float32),

@@ -1,14 +1,16 @@
-"""What learning needs of a corpus: the matrix of features, the engine, and the gold structures."""
+"""What learning needs of a corpus: the matrix of features, the engine, and what is to be expected."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spanloom.errors import UsageError
 from spanloom.features import Sparse
-from spanloom.hypergraph import Edges, Engine, Floats, Ints, Singles
+from spanloom.hypergraph import Engine, Ints, Singles
+from spanloom.learn.target import Target
 from spanloom.scoring import Weights
 
 
@@ -20,33 +22,36 @@ class TrainingSet:
         engine: the structure's template, with a way of counting.
         matrix: (T, F) binary.
         offsets: (N + 1,) first token of each sentence.
-        edges: (T, K, D) the gold hyperedges.
+        target: what the model is to expect, such as gold structures.
         group_sizes: (F,) how many features share each row; a row's penalty is divided by it.
         counts: (F,) how many tokens have each feature.
+
+    Raises:
+        UsageError: the target is of another corpus or another structure.
     """
 
     engine: Engine
     matrix: Sparse
     offsets: Ints
-    edges: Edges
+    target: Target
     group_sizes: Singles
     counts: NDArray[np.int32]
-    gold_roles: Singles = field(init=False)
-    """(T, R, K) how often the gold structures have each role, counted as the engine counts."""
-    gold_constants: Floats = field(init=False)
-    """(C, K)."""
 
     def __post_init__(self) -> None:
-        roles, constants = self.engine.role_counts(self.edges, self.offsets)
-        object.__setattr__(self, "gold_roles", roles)
-        object.__setattr__(self, "gold_constants", constants)
-
-    def constant_counts(self, sentences: Ints) -> Floats:
-        """(C, K) how often gold structures of some sentences use each constant."""
-        return self.engine.constant_counts(self.edges, self.offsets, sentences)
+        template, found = self.engine.template, [*self.target.shape[:4]]
+        expected = [len(self.offsets) - 1, int(self.offsets[-1]), len(template.roles), len(template.constants)]
+        if found != expected:
+            raise UsageError(
+                f"the target is of {found} sentences, tokens, roles and constants, the corpus of {expected}; "
+                "give the target of this corpus and this structure"
+            )
 
     @property
     def zeros(self) -> Weights:
         """Weights of the right shapes, all zero."""
-        _, roles, types = self.gold_roles.shape
-        return Weights.zeros(len(self.group_sizes), roles, len(self.gold_constants), types)
+        *_, roles, constants, types = self.target.shape
+        return Weights.zeros(len(self.group_sizes), roles, constants, types)
+
+    def single(self, weights: Weights) -> Weights:
+        """Return weights of single features: those of a row that g share, divided by g."""
+        return Weights(weights.features / self.group_sizes[:, None, None], weights.constants)

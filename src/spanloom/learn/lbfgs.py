@@ -15,7 +15,7 @@ import numpy as np
 
 from spanloom.hypergraph import Floats, Singles
 from spanloom.learn import kernels_learn as kernels
-from spanloom.parallel import Map, even_ranges, serial
+from spanloom.parallel import SERIAL, Executor, even_ranges
 
 _SUFFICIENT, _CURVATURE = 1e-4, 0.9  # Wolfe's conditions
 _STEPS = 20  # of one line search
@@ -40,7 +40,7 @@ def minimize(
     iterations: int,
     tolerance: float,
     memory: int | None = None,
-    run: Map = serial,
+    run: Executor = SERIAL,
     callback: Callable[[Iteration], bool] | None = None,
 ) -> Singles:
     """The minimum of a smooth convex function.
@@ -142,15 +142,15 @@ def _search(
 class _Space:
     """Vector operations on several threads, the same for any number of them."""
 
-    def __init__(self, run: Map, size: int) -> None:
+    def __init__(self, run: Executor, size: int) -> None:
         self._run = run
         self._partial: Floats = np.zeros(-(-size // kernels.BLOCK))
-        pieces = 1 if run is serial else _PIECES
+        pieces = 1 if run.workers == 1 else _PIECES
         self._blocks, self._elements = even_ranges(len(self._partial), pieces), even_ranges(size, pieces)
 
     def dot(self, x: Singles, y: Singles) -> float:
-        self._run(lambda piece: kernels.dot(x, y, self._partial, *piece), self._blocks)
+        self._run.map(lambda piece: kernels.dot(x, y, self._partial, *piece), self._blocks)
         return float(self._partial.sum())
 
     def add(self, y: Singles, factor: float, x: Singles) -> None:
-        self._run(lambda piece: kernels.add_scaled(y, np.float32(factor), x, *piece), self._elements)
+        self._run.map(lambda piece: kernels.add_scaled(y, np.float32(factor), x, *piece), self._elements)

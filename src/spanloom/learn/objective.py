@@ -1,4 +1,7 @@
-"""The objective of papers 003, 000 and 001: minus the log-likelihood plus lambda times the squared weights; convex."""
+"""The objective of papers 003, 000 and 001: minus the log-likelihood plus lambda times the squared weights; convex.
+
+Where the target is not one structure but soft counts, the cross entropy takes the place of the log-likelihood.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import numpy as np
 
 from spanloom.hypergraph import Singles
 from spanloom.learn.data import TrainingSet
-from spanloom.parallel import Map, serial
+from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Weights, role_gradient, role_scores, transpose
 
 _VARIANCE = 0.03  # v, the mean of p (1 - p) over roles and tokens; its order of magnitude is all that matters
@@ -27,14 +30,12 @@ class Objective:
     Args:
         data: the corpus.
         l2: lambda.
-        n_jobs: threads of the engine; results do not depend on it.
-        run: how pieces of the products are run.
+        run: how pieces of the work are run; results do not depend on it.
     """
 
-    def __init__(self, data: TrainingSet, l2: float, n_jobs: int | None = 1, run: Map = serial) -> None:
+    def __init__(self, data: TrainingSet, l2: float, run: Executor = SERIAL) -> None:
         self.data = data
         self.l2 = l2
-        self.n_jobs = n_jobs
         self.run = run
         self._transposed = transpose(data.matrix, len(data.group_sizes))
         self._weights = data.zeros
@@ -66,19 +67,18 @@ class Objective:
         data = self.data
         weights = self.weights(point)
         potentials = role_scores(data.matrix, weights, run=self.run)
-        sums = data.engine.expectations(potentials, data.offsets, self.n_jobs)
-        gold = float(np.einsum("trk,trk->", potentials.roles, data.gold_roles, dtype=np.float64))
-        gold += float((weights.constants * data.gold_constants).sum())
-        residual = np.subtract(sums.roles, data.gold_roles, out=sums.roles)
+        sums = data.engine.expectations(potentials, data.offsets, self.run.workers)
+        wanted = data.target.wanted(potentials)
+        residual = np.subtract(sums.roles, wanted.roles, out=sums.roles)
         cut = weights.features.size
         rows = gradient[:cut].reshape(weights.features.shape)
         role_gradient(self._transposed, residual, rows, self.run)
         shrink = (2 * self.l2 / data.group_sizes).astype(np.float32)[:, None, None]
         rows += shrink * weights.features
         rows *= self._scale
-        constants = sums.constants - data.gold_constants + 2 * self.l2 * weights.constants
+        constants = sums.constants - wanted.constants + 2 * self.l2 * weights.constants
         gradient[cut:] = (constants * self._constant_scale).ravel()
-        return float(sums.log_partition.sum()) - gold + self._penalty(weights)
+        return float(sums.log_partition.sum()) - sum(wanted.score) + self._penalty(weights)
 
     def _penalty(self, weights: Weights) -> float:
         squares = np.einsum("frk,frk,f->", *(weights.features,) * 2, 1 / self.data.group_sizes, dtype=np.float64)

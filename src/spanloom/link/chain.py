@@ -9,17 +9,16 @@ from typing import Final, NamedTuple
 from spanloom.document import Batch
 from spanloom.errors import DataError
 from spanloom.features import Built, FeatureSet, build_index
-from spanloom.learn import TrainingSet, adagrad
+from spanloom.learn import EdgeTarget, TrainingSet, adagrad
 from spanloom.model.corpus import Gold
 from spanloom.model.structured import LinearModel, StructuredModel
-from spanloom.model.training import single
 from spanloom.parallel import threads
 from spanloom.scoring import LinearScorer, Weights
 from spanloom.structures import STRUCTURES
 
 STRUCTURE: Final = "bilou"
 PASSES = 8
-_L2, _RATE, _BATCH, _STEPS = 1.0, 0.1, 32, 100
+_L2, _RATE = 1.0, 0.1
 
 
 class Chain(NamedTuple):
@@ -47,9 +46,8 @@ def fit_chain(known: Batch, types: Sequence[str], features: FeatureSet, seed: in
     empty = Weights.zeros(0, 0, 0, structure.lanes(types))
     tagger = StructuredModel.build(structure, "subgraphs", types, LinearScorer(features, built.index, empty))
     edges = structure.encode(Gold(known, types).table, offsets, types).edges
-    sizes = built.index.group_sizes
-    data = TrainingSet(tagger.engine, built.matrix, offsets, edges, sizes, built.counts)
-    batch = min(_BATCH, max(1, (len(offsets) - 1) // _STEPS))
+    target = EdgeTarget(tagger.engine, offsets, edges)
+    data = TrainingSet(tagger.engine, built.matrix, offsets, target, built.index.group_sizes, built.counts)
     with threads(n_jobs) as run:
-        weights = adagrad(data, l2=_L2, epochs=PASSES, rate=_RATE, batch=batch, seed=(seed, 0), run=run)
-    return Chain(replace(tagger, scorer=tagger.scorer.with_weights(single(weights, data))), built)
+        weights = adagrad(data, l2=_L2, epochs=PASSES, rate=_RATE, seed=(seed, 0), run=run)
+    return Chain(replace(tagger, scorer=tagger.scorer.with_weights(data.single(weights))), built)

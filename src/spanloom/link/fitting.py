@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from spanloom.document import Batch, Document
 from spanloom.errors import DataError
 from spanloom.features import Built, FeatureSet
+from spanloom.learn import EarlyStopping, Epoch, Listener, Progress, TrainingHistory
 from spanloom.learn.folds import deal
 from spanloom.link.biases import Decoded, Wanted, decodings
 from spanloom.link.chain import Chain, fit_chain
 from spanloom.link.columns import COMMON, DICTIONARY_TEMPLATES, LANGUAGE_TEMPLATES, with_columns
 from spanloom.link.instances import Derivations, Instance, Reader, derive, join
 from spanloom.link.kernels_features import Forms
-from spanloom.link.learning import Pass, Search, Singles, Weights, filled_table, new_table, perceptron
+from spanloom.link.learning import Search, Singles, Weights, filled_table, new_table, perceptron
 from spanloom.link.names import Concepts, Memory, find_combinations
 from spanloom.link.parameters import LinkerParameters
 from spanloom.link.proposals import Proposer
@@ -26,7 +27,6 @@ from spanloom.link.scores import Scores, measure
 from spanloom.link.system import Prescribed, System
 from spanloom.lm.language_model import LanguageModel
 from spanloom.model.resources import Sources
-from spanloom.model.training import Listener, Progress
 from spanloom.parallel import parallel_map
 from spanloom.tag.filling import Filler
 from spanloom.vocabulary.candidates import CandidateFinder
@@ -180,34 +180,35 @@ class Fitter:
         return join(parallel_map(one, range(int(fold.max()) + 1), self.plan.n_jobs))
 
     def _run(self, number: int, ground: _Ground, development: Development) -> _Fit:
-        plan = self.plan
-        history: list[tuple[int, float, float]] = []
-        best: list[tuple[float, int, Weights]] = []
-        stage = "training" + (f", run {number + 1} of {plan.chosen.runs}" if plan.chosen.runs > 1 else "")
+        chosen = self.plan.chosen
+        seen: list[Scores] = []
 
-        def after(done: Pass) -> bool:
-            scores = development.scores(replace(development.system, weights=done.weights))
-            history.append((done.updates, scores.recognition, scores.concepts))
-            if not best or scores.mean > best[0][0]:
-                best[:] = [(scores.mean, done.number, done.weights)]
-            self._step(stage, done.number, plan.chosen.iterations, scores)
-            return done.number - best[0][1] >= plan.chosen.patience
+        def metric(weights: Weights) -> float:
+            seen.append(development.scores(replace(development.system, weights=weights)))
+            return seen[-1].mean
 
-        self._learn(number, ground, plan.chosen.iterations, after)
-        return _Fit(best[0][2], tuple(history))
+        def tell(progress: Progress) -> None:
+            f1, concepts = seen[-1].recognition, seen[-1].concepts
+            self.tell(replace(progress, objective=None, dev_f1=f1, dev_concepts=concepts))
+
+        stage = "training" + (f", run {number + 1} of {chosen.runs}" if chosen.runs > 1 else "")
+        history = TrainingHistory(stage, chosen.iterations, tell, self.began)
+        stopping = EarlyStopping(metric, chosen.iterations, history, patience=chosen.patience)
+        self._learn(number, ground, chosen.iterations, stopping)
+        updates = [int(count) for count, _ in history.entries]
+        scores = [(each.recognition, each.concepts) for each in seen]
+        return _Fit(stopping.best.weights, tuple((n, *each) for n, each in zip(updates, scores, strict=True)))
 
     def _rerun(self, number: int, ground: _Ground, passes: int) -> Weights:
-        last: list[Weights] = []
+        def tell(progress: Progress) -> None:
+            self.tell(replace(progress, objective=None, dev_f1=None))
 
-        def after(done: Pass) -> bool:
-            last[:] = [done.weights]
-            self._step("training on all", done.number, passes)
-            return False
+        history = TrainingHistory("training on all", passes, tell, self.began)
+        stopping: EarlyStopping[Weights] = EarlyStopping(lambda _: 0.0, passes, history)
+        self._learn(number, ground, passes, stopping)
+        return stopping.best.weights
 
-        self._learn(number, ground, passes, after)
-        return last[0]
-
-    def _learn(self, number: int, ground: _Ground, passes: int, after: Callable[[Pass], bool]) -> None:
+    def _learn(self, number: int, ground: _Ground, passes: int, after: Callable[[Epoch[Weights]], bool]) -> None:
         """One run of the perceptron."""
         chosen, gold = self.plan.chosen, ground.derivations.gold
         perceptron(

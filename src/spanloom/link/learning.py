@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from spanloom.features import Sparse
 from spanloom.hashing import Slots
-from spanloom.learn import check_weights
+from spanloom.learn import Epoch, check_weights
 from spanloom.link import kernels_perceptron as kernels
 from spanloom.link import kernels_shared as shared
 from spanloom.link.kernels_beam import FREE
@@ -107,23 +107,9 @@ class Search:
         return shared.Shared(np.zeros(self.width, np.uint64), scores, np.zeros(1, np.int64))
 
 
-class Pass(NamedTuple):
-    """The end of a pass over the training data.
-
-    Args:
-        number: from 1.
-        updates: how many sentences were not as they should be.
-        weights: the mean of the weights after each sentence so far.
-    """
-
-    number: int
-    updates: int
-    weights: Weights
-
-
 def perceptron(
     search: Search, data: Data, matrix: Sparse, group_sizes: Singles, gold: Gold, history: History, *,
-    passes: int, seed: int | Sequence[int], callback: Callable[[Pass], bool], margin: float = 0.0,
+    passes: int, seed: int | Sequence[int], callback: Callable[[Epoch[Weights]], bool], margin: float = 0.0,
     word_rate: float = 1.0, forced: Int32 | None = None,
 ) -> None:  # fmt: skip
     """Train; ``callback`` gets the averaged weights after each pass, and stops by a true result.
@@ -174,7 +160,7 @@ def perceptron(
         means = Weights((weights - sums / steps).astype(np.float32), averaged(table, steps))
         means.roles[:] *= np.sqrt(np.float32(word_rate) / group_sizes)[:, None]
         check_weights([means.roles, means.table.weights], f"pass {number}", margin=margin, word_rate=word_rate)
-        if callback(Pass(number, updates, means)) or not updates:
+        if callback(Epoch(number, updates, means)) or not updates:
             break
 
 

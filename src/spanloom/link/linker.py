@@ -13,6 +13,7 @@ from spanloom.errors import ModelError, UsageError, not_fitted
 from spanloom.evaluate.compare import Item, exact
 from spanloom.evaluate.compare import score as compare_mentions
 from spanloom.evaluate.measures import Learning
+from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import hold_out
 from spanloom.link import kernels_features as groups
 from spanloom.link.explain import explain
@@ -29,7 +30,6 @@ from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.resources import Sources
-from spanloom.model.training import Listener, Progress
 from spanloom.parallel import worker_count
 from spanloom.tag.filling import (
     AUTO,

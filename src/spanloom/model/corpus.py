@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from warnings import warn
 
@@ -16,6 +16,9 @@ from spanloom.hypergraph import Floats
 from spanloom.structures import MOST_MENTIONS, Crowd, MentionTable, TokenMention
 from spanloom.structures.base import NO_HEAD
 from spanloom.structures.heads import OUTSIDE
+
+Notice = Callable[[str], object]
+"""Told what somebody should know, in one line; `warnings.warn` is one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from spanloom.document import Document, Mention
     from spanloom.document.inputs import Dev, Given, One, Several
     from spanloom.evaluate.measures import Learning
+    from spanloom.learn import Listener
     from spanloom.model.explanation import Explanation
     from spanloom.model.structured import LinearModel
-    from spanloom.model.training import Listener
     from spanloom.vocabulary import Vocabulary
 
 Annotation = Literal["mentions", "words", "columns", "concepts"]

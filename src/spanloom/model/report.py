@@ -10,11 +10,11 @@ from typing import Any
 from spanloom.document import Batch
 from spanloom.errors import plural
 from spanloom.features import FeatureSet
-from spanloom.learn import TrainingSet
+from spanloom.hypergraph import Edges
+from spanloom.learn import Fit, TrainingSet
 from spanloom.model.calibration import CalibrationReport
 from spanloom.model.corpus import Gold, Lost
 from spanloom.model.structured import LinearModel
-from spanloom.model.training import Fit
 
 _EXAMPLES = 5  # of the mentions that were lost for one reason
 _SURFACE = 60  # characters of one
@@ -141,11 +141,11 @@ def of_structures(types: Sequence[str], models: Sequence[LinearModel]) -> dict[s
 
 
 def make_report(
-    train: Batch, dev: Batch, gold: Gold, data: TrainingSet, fit: Fit, features: FeatureSet,
+    train: Batch, dev: Batch, gold: Gold, edges: Edges, data: TrainingSet, fit: Fit, features: FeatureSet,
     tagger: LinearModel, checked: CalibrationReport,
 ) -> Report:  # fmt: skip
     """The report of one training."""
-    again = tagger.structure.decode(data.edges, data.offsets, tagger.types)
+    again = tagger.structure.decode(edges, data.offsets, tagger.types)
     kept = set(again.headed())
     return Report(
         documents=len(train.documents),

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from spanloom.lazy import lazily
 
 if TYPE_CHECKING:
+    from spanloom.learn import Progress as Progress
     from spanloom.model.corpus import Lost as Lost
     from spanloom.model.report import Report as Report
-    from spanloom.model.training import Progress as Progress
     from spanloom.recognize.cascade import Cascade as Cascade
     from spanloom.recognize.cascade_store import CascadeReport as CascadeReport
     from spanloom.recognize.loading import KINDS as KINDS
@@ -22,7 +22,7 @@ _EXPORTS = {
     "Cascade": "spanloom.recognize.cascade",
     "CascadeReport": "spanloom.recognize.cascade_store",
     "Lost": "spanloom.model.corpus",
-    "Progress": "spanloom.model.training",
+    "Progress": "spanloom.learn.training",
     "Recognizer": "spanloom.recognize.recognizer",
     "Report": "spanloom.model.report",
     "load": "spanloom.recognize.loading",

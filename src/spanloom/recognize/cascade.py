@@ -17,10 +17,11 @@ from spanloom.document.inputs import Dev, Given, One, Several, answer, developme
 from spanloom.errors import ModelError, UsageError, not_fitted
 from spanloom.evaluate.measures import Learning
 from spanloom.features import FeatureSet
+from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import hold_out
 from spanloom.model.calibration import answered
 from spanloom.model.choices import Order
-from spanloom.model.corpus import Lost, by_sentence, known_types, training_types
+from spanloom.model.corpus import Lost, Notice, by_sentence, known_types, training_types
 from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator
 from spanloom.model.protocol import Annotation, Capability
@@ -28,7 +29,6 @@ from spanloom.model.report import of_structures
 from spanloom.model.resources import Sources
 from spanloom.model.strongest import Strongest, names_from
 from spanloom.model.structured import LinearModel
-from spanloom.model.training import Listener, Notice, Progress
 from spanloom.recognize.cascade_store import CascadeReport, StoredCascade, read_cascade, write_cascade
 from spanloom.recognize.links import (
     Link,

@@ -13,11 +13,10 @@ import numpy as np
 
 from spanloom.document import Batch, Document, align, to_bilou
 from spanloom.features import FeatureSet
-from spanloom.learn import search_step
+from spanloom.learn import Listener, Progress, search_step
 from spanloom.learn.folds import deal, units
 from spanloom.model.calibration import calibrate
 from spanloom.model.corpus import Gold, by_sentence
-from spanloom.model.training import Listener, Progress
 from spanloom.parallel import parallel_map, worker_count
 from spanloom.recognize.recognizer import Recognizer
 

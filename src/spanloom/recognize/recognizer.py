@@ -14,19 +14,21 @@ from spanloom.document.inputs import Dev, Given, One, Several, answer, developme
 from spanloom.errors import DataError, ModelError, UsageError, not_fitted
 from spanloom.evaluate.measures import Learning
 from spanloom.features import Built, FeatureSet, build_index
-from spanloom.hypergraph import Floats
-from spanloom.learn import TrainingSet
+from spanloom.hypergraph import Edges, Floats
+from spanloom.learn import EdgeTarget, Listener, Progress, Training, TrainingSet, fit_together
 from spanloom.learn.folds import hold_out
 from spanloom.model.calibration import answered, calibrate, probabilities_of
 from spanloom.model.corpus import (
     Gold,
     Lost,
+    Notice,
     by_sentence,
     crowd_notice,
     known_types,
     place,
     training_types,
 )
+from spanloom.model.development import Development, trained
 from spanloom.model.explain import explain
 from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator, lambdas
@@ -35,8 +37,7 @@ from spanloom.model.report import Report, make_report, of_structures
 from spanloom.model.resources import Sources
 from spanloom.model.strongest import Strongest, names_from, strongest_features
 from spanloom.model.structured import LinearModel, StructuredModel
-from spanloom.model.training import Development, Listener, Notice, Progress, Trainer
-from spanloom.parallel import worker_count
+from spanloom.parallel import threads, worker_count
 from spanloom.recognize.alternatives import alternatives, sweep
 from spanloom.recognize.parameters import RecognizerParameters
 from spanloom.recognize.store import Stored, read_recognizer, write_recognizer
@@ -113,20 +114,22 @@ class Recognizer(RecognizerParameters, MentionEstimator):
         features = self._feature_set(train, given)
         check_use(pos, features)
         known, unseen = (features.enrich(Batch.of(documents)) for documents in (train, given))
-        tagger, built, data, gold = self._prepare(known, types, features)
+        tagger, built, data, gold, edges = self._prepare(known, types, features)
         jobs = worker_count(self.n_jobs)
-        development = Development(unseen, tagger, self.reading, jobs, self._headless)
-        trainer = Trainer(
-            data, tagger, development, self.optimizer, self.epochs, self.runs,
-            self.iterations, self.rate, self.tune_penalty, self.random_state, jobs, tell, began,
-        )  # fmt: skip
-        fit = trainer.best(lambdas(self.l2))
+        development = Development(unseen, tagger, self.reading, jobs, self._headless, self.tune_penalty)
+        with threads(jobs) as executor:
+            training = Training(
+                data=data, judge=development, optimizer=self.optimizer, epochs=self.epochs, runs=self.runs,
+                iterations=self.iterations, rate=self.rate, seed=self.random_state, executor=executor, tell=tell,
+                began=began,
+            )  # fmt: skip
+            [fit] = fit_together([training], lambdas(self.l2))
 
         self.types_ = types
-        tagger = trainer.finished(fit)
+        tagger = trained(tagger, data, fit)
         self.tagger_, checked = calibrate(tagger, unseen, development.score(tagger.scorer.weights), self.reading, jobs)
         self.strongest_ = strongest_features(self.tagger_, features, known, built, self.names)
-        self.report_ = make_report(known, unseen, gold, data, fit, features, self.tagger_, checked)
+        self.report_ = make_report(known, unseen, gold, edges, data, fit, features, self.tagger_, checked)
         self.lost_ = tuple(gold.lost)
         self.pos_ = pos
         self._tell_lost()
@@ -145,7 +148,7 @@ class Recognizer(RecognizerParameters, MentionEstimator):
 
     def _prepare(
         self, train: Batch, types: tuple[str, ...], features: FeatureSet
-    ) -> tuple[LinearModel, Built, TrainingSet, Gold]:
+    ) -> tuple[LinearModel, Built, TrainingSet, Gold, Edges]:
         if not len(train.tokens):
             raise DataError("the training data hold no tokens; give annotated text")
         built = build_index(features.keys(train, n_jobs=worker_count(self.n_jobs)), min_count=self.min_count)
@@ -157,8 +160,9 @@ class Recognizer(RecognizerParameters, MentionEstimator):
         gold = Gold(train, types, self._headless)
         encoded = structure.encode(gold.table, offsets, types)
         gold.lose(encoded.lost)
-        data = TrainingSet(tagger.engine, built.matrix, offsets, encoded.edges, built.index.group_sizes, built.counts)
-        return tagger, built, data, gold
+        target = EdgeTarget(tagger.engine, offsets, encoded.edges)
+        data = TrainingSet(tagger.engine, built.matrix, offsets, target, built.index.group_sizes, built.counts)
+        return tagger, built, data, gold, encoded.edges
 
     @overload
     def predict(self, X: One, *, threshold: float = ..., answers: bool = ..., notice: Notice = ...) -> Document: ...  # type: ignore[overload-overlap]

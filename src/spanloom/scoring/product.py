@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from spanloom.features import Sparse
 from spanloom.hypergraph import Ints, Potentials, Singles
-from spanloom.parallel import Map, even_ranges, serial
+from spanloom.parallel import SERIAL, Executor, even_ranges
 from spanloom.scoring import kernels_scoring as kernels
 
 _PIECES = 16
@@ -40,7 +40,7 @@ class Transposed(NamedTuple):
     ptr: Ints
 
 
-def role_scores(matrix: Sparse, weights: Weights, rows: Ints | None = None, run: Map = serial) -> Potentials:
+def role_scores(matrix: Sparse, weights: Weights, rows: Ints | None = None, run: Executor = SERIAL) -> Potentials:
     """The potentials of tokens: (T, R, K) role scores, and the constants.
 
     Args:
@@ -53,7 +53,7 @@ def role_scores(matrix: Sparse, weights: Weights, rows: Ints | None = None, run:
     _, roles, types = weights.features.shape
     scores = np.empty((len(rows), roles * types), np.float32)
     flat = weights.features.reshape(-1, roles * types)
-    run(
+    run.map(
         lambda piece: kernels.multiply(matrix.indices, matrix.offsets, rows, flat, *piece, scores),
         even_ranges(len(rows), _PIECES),
     )
@@ -69,14 +69,14 @@ def transpose(matrix: Sparse, features: int) -> Transposed:
     return Transposed(tokens, ptr)
 
 
-def role_gradient(transposed: Transposed, residual: Singles, out: Singles, run: Map = serial) -> None:
+def role_gradient(transposed: Transposed, residual: Singles, out: Singles, run: Executor = SERIAL) -> None:
     """The transposed product: (T, R, K) residuals of roles to the (F, R, K) gradient ``out``.
 
     Each feature's sum runs over its tokens in order, so the result does not depend on the number of threads.
     """
     width = residual.shape[1] * residual.shape[2]
     flat, rows = out.reshape(-1, width), residual.reshape(-1, width)
-    run(
+    run.map(
         lambda piece: kernels.gather(transposed.tokens, transposed.ptr, rows, *piece, flat),
         _even_work(transposed.ptr),
     )

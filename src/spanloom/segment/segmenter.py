@@ -14,15 +14,15 @@ from spanloom.document import Document, Mention, batches
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
 from spanloom.errors import ModelError, UsageError, not_fitted
 from spanloom.evaluate.measures import Learning
+from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import hold_out, units
 from spanloom.model.calibration import answered
-from spanloom.model.corpus import Lost, known_types, training_types
+from spanloom.model.corpus import Lost, Notice, known_types, training_types
 from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator, lambdas
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import of_structures
 from spanloom.model.strongest import Strongest, names_from
-from spanloom.model.training import Listener, Notice, Progress
 from spanloom.parallel import worker_count
 from spanloom.recognize.recognizer import BATCH_TOKENS
 from spanloom.segment.calibration import calibrate

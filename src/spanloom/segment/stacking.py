@@ -8,8 +8,8 @@ from time import monotonic
 
 import numpy as np
 
+from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import deal
-from spanloom.model.training import Listener, Progress
 from spanloom.parallel import worker_count
 from spanloom.segment.chains import MENTIONS, WORDS, Tagging
 from spanloom.segment.corpus import Corpus

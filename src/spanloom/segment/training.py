@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from time import monotonic, process_time
 from types import MappingProxyType
@@ -11,11 +11,11 @@ from typing import NamedTuple
 from spanloom.errors import DataError
 from spanloom.features import FeatureSet, Sparse, build_index
 from spanloom.hypergraph import Potentials
-from spanloom.learn import TrainingSet
+from spanloom.learn import EdgeTarget, Fit, Listener, Progress, Training, TrainingSet, fit_together
+from spanloom.model.development import Development, trained
 from spanloom.model.strongest import Strongest, strongest_features
 from spanloom.model.structured import LinearModel, StructuredModel
-from spanloom.model.training import Development, Fit, Listener, Progress, Trainer, fit_together
-from spanloom.parallel import parallel_map
+from spanloom.parallel import threads
 from spanloom.scoring import LinearScorer, Weights
 from spanloom.segment.chains import Chains, Scored, Tagging, write_labels
 from spanloom.segment.corpus import Corpus
@@ -58,8 +58,8 @@ class Trained(NamedTuple):
 class _Development(Development):
     """Development data as tags of characters; words count as mentions do."""
 
-    def __init__(self, corpus: Corpus, matrix: Sparse) -> None:
-        self._matrix, self._offsets = matrix, corpus.text.offsets
+    def __init__(self, model: LinearModel, corpus: Corpus, matrix: Sparse, tunes: bool) -> None:
+        self._model, self._matrix, self._offsets, self.tunes = model, matrix, corpus.text.offsets, tunes
         self._corpus = corpus
 
     def f1(self, tagger: LinearModel, potentials: Potentials, n_jobs: int = 1) -> float:
@@ -95,47 +95,43 @@ def train_chains(
     seconds = {"features": process_time() - start}
     start = process_time()
     dev_matrix = built.index.lookup(features.keys(dev.text.batch, n_jobs=settings.n_jobs), n_jobs=settings.n_jobs)
-    trainers: dict[str, Trainer] = {}
+    trainings: dict[str, Training] = {}
+    models: dict[str, LinearModel] = {}
     for name, tagging in taggings.items():
         scorer = LinearScorer(features, built.index, Weights.zeros(0, 0, 0, 1))
-        tagger = StructuredModel.build(tagging.structure, "subgraphs", tagging.types, scorer)
+        models[name] = tagger = StructuredModel.build(tagging.structure, "subgraphs", tagging.types, scorer)
         edges = write_labels(tagging, train.labels, offsets)
-        data = TrainingSet(tagger.engine, built.matrix, offsets, edges, built.index.group_sizes, built.counts)
+        target = EdgeTarget(tagger.engine, offsets, edges)
+        data = TrainingSet(tagger.engine, built.matrix, offsets, target, built.index.group_sizes, built.counts)
         # All weights whose sum a tag scores take a step at once; together they are to take one.
         rate = settings.rate / max(len(edge.roles) for edge in tagger.engine.template.edges)
-        trainers[name] = Trainer(
-            data, tagger, _Development(dev, dev_matrix), settings.optimizer, settings.epochs, 1, settings.iterations,
-            rate, settings.tune_penalty and bool(tagging.structure.start_roles(tagging.types)), settings.seed,
-            settings.n_jobs, _named(tell, name), began,
+        tunes = settings.tune_penalty and bool(tagging.structure.start_roles(tagging.types))
+        trainings[name] = Training(
+            data=data, judge=_Development(tagger, dev, dev_matrix, tunes), optimizer=settings.optimizer,
+            epochs=settings.epochs, iterations=settings.iterations, rate=rate, seed=settings.seed,
+            tell=_named(tell, name), began=began,
         )  # fmt: skip
-    fits = _fits(trainers, settings)
+    fits = _fits(trainings, settings)
     seconds["chains"] = process_time() - start
-    models = {name: trainer.finished(fits[name]) for name, trainer in trainers.items()}
+    models = {name: trained(model, trainings[name].data, fits[name]) for name, model in models.items()}
     strongest: Strongest = {}
     for model in models.values():
         strongest |= strongest_features(model, features, batch, built, settings.names)
     return Trained(Chains.of(models), fits, strongest, seconds, len(built.counts))
 
 
-def _fits(trainers: Mapping[str, Trainer], settings: Settings) -> dict[str, Fit]:
+def _fits(trainings: Mapping[str, Training], settings: Settings) -> dict[str, Fit]:
     """The fit of each chain; chains with the same first step and the same lambdas are trained together."""
     alike: dict[tuple[float, tuple[float, ...]], list[str]] = {}
-    for name, trainer in trainers.items():
+    for name, training in trainings.items():
         grid = (settings.l2_of[name],) if name in settings.l2_of else settings.l2
-        alike.setdefault((trainer.rate, grid), []).append(name)
+        alike.setdefault((training.rate, grid), []).append(name)
     fits: dict[str, Fit] = {}
+    executor = threads(settings.n_jobs)
     for (_, grid), names in alike.items():
-        fits |= dict(zip(names, _best([trainers[name] for name in names], grid, settings.n_jobs), strict=True))
-    return {name: fits[name] for name in trainers}
-
-
-def _best(trainers: Sequence[Trainer], grid: Sequence[float], n_jobs: int) -> list[Fit]:
-    """For each chain the fit of the lambda that development F1 prefers."""
-    if len(grid) == 1:
-        return fit_together(trainers, grid[0])
-    alone = [replace(trainer, n_jobs=1) for trainer in trainers]
-    tried = parallel_map(lambda l2: fit_together(alone, l2), grid, n_jobs)
-    return [max(fits, key=lambda fit: fit.dev_f1) for fits in zip(*tried, strict=True)]
+        own = [replace(trainings[name], executor=executor) for name in names]
+        fits |= dict(zip(names, fit_together(own, grid), strict=True))
+    return {name: fits[name] for name in trainings}
 
 
 def _named(tell: Listener, name: str) -> Listener:

@@ -14,7 +14,7 @@ from pathlib import Path
 from spanloom.document import Batch, Document
 from spanloom.errors import UsageError
 from spanloom.features import FeatureSet
-from spanloom.model.training import Listener, Progress
+from spanloom.learn import Listener, Progress
 from spanloom.tag.pos_tagger import PosTagger, load_tagger
 from spanloom.tag.spacy_tagger import PREFIX, SpacyTagger
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import Any, ClassVar, Literal, Self, overload
@@ -16,24 +16,22 @@ from spanloom.document.inputs import Dev, Given, One, Several, answer, developme
 from spanloom.errors import DataError, UsageError, not_fitted, plural
 from spanloom.features import FeatureSet, build_index
 from spanloom.hypergraph import Ints
-from spanloom.learn import Epoch, TrainingSet, adagrad
+from spanloom.learn import EdgeTarget, Listener, Progress, Training, TrainingSet, fit_together
 from spanloom.learn.folds import hold_out
 from spanloom.model.corpus import by_sentence
+from spanloom.model.development import trained
 from spanloom.model.parameters import Parameters
 from spanloom.model.protocol import Annotation
 from spanloom.model.structured import LinearModel
-from spanloom.model.training import Listener, Progress, single
 from spanloom.modelfile import Array, damaged, read_kind, save_model
-from spanloom.parallel import threads, worker_count
-from spanloom.scoring import LinearScorer, Weights
+from spanloom.parallel import Executor, threads, worker_count
+from spanloom.scoring import LinearScorer, Weights, role_scores
 from spanloom.tag.parameters import TaggerParameters
 from spanloom.tag.tag_model import TAGS, best_tags, given_tags, read_tag_model, tag_arrays, tag_model
 from spanloom.text import prepare
 
 KIND = "tagger"
 _BATCH_TOKENS = 20_000  # tagged at once
-_BATCH, _STEPS = 32, 100  # sentences a step of AdaGrad at most; steps a pass at least
-_PATIENCE = 3  # passes without a better accuracy before training stops
 
 
 @dataclass(frozen=True)
@@ -133,18 +131,18 @@ class PosTagger(TaggerParameters, Parameters):
         offsets = (known := Batch.of(train)).sentences
         built = build_index(features.keys(known, n_jobs=jobs), min_count=self.min_count)
         model = tag_model(tags, LinearScorer(features, built.index, Weights.zeros(0, 0, 0, 1)))
-        edges = TAGS.write_tags(numbers, offsets, tags)
-        data = TrainingSet(model.engine, built.matrix, offsets, edges, built.index.group_sizes, built.counts)
-        sentences = len(offsets) - 1
-        report = TaggerReport(len(train), sentences, len(given), len(wanted), len(built.index), 0, -1.0)
-        best = _BestPass(data, Batch.of(held), wanted, model, report, self.epochs, jobs, tell, began)
-        batch = min(_BATCH, max(1, sentences // _STEPS))
-        with threads(jobs) as run:
-            adagrad(
-                data, l2=self.l2, epochs=self.epochs, rate=self.rate, batch=batch, seed=self.random_state, run=run,
-                callback=best,
+        target = EdgeTarget(model.engine, offsets, TAGS.write_tags(numbers, offsets, tags))
+        data = TrainingSet(model.engine, built.matrix, offsets, target, built.index.group_sizes, built.counts)
+        with threads(jobs) as executor:
+            training = Training(
+                data=data, judge=_Accuracy(Batch.of(held), wanted, model, executor), epochs=self.epochs,
+                rate=self.rate, seed=self.random_state, executor=executor, tell=tell, began=began,
             )  # fmt: skip
-        self.model_, self.report_ = best.model, best.report
+            [fit] = fit_together([training], [self.l2])
+        self.model_ = trained(model, data, fit)
+        self.report_ = TaggerReport(
+            len(train), len(offsets) - 1, len(given), len(wanted), len(built.index), fit.steps, fit.dev_f1
+        )
         return self
 
     def _tagged(self, X: Given, y: Iterable[Any] | None, name: str = "X") -> Iterator[Document]:
@@ -295,36 +293,33 @@ class PosTagger(TaggerParameters, Parameters):
     report_: TaggerReport
 
 
-@dataclass
-class _BestPass:
-    """Called after each pass: keeps the weights that development data prefer; the last ones where there are none."""
+class _Accuracy:
+    """The tags of development data, whose features are looked up once; a `spanloom.learn.Judge`.
 
-    data: TrainingSet
-    held: Batch
-    wanted: Ints
-    model: LinearModel
-    report: TaggerReport
-    epochs: int
-    jobs: int
-    tell: Listener
-    began: float
+    Args:
+        batch: development data; without tokens any weights are worth 0.
+        wanted: (T,) numbers of the tags; -1 for one that training lacks.
+        model: with any weights.
+        run: how the look-up is run.
+    """
 
-    def __call__(self, epoch: Epoch) -> bool:
-        trial = _with_weights(self.model, single(epoch.weights, self.data))
-        accuracy = float((best_tags(trial, self.held, self.jobs) == self.wanted).mean()) if len(self.wanted) else 0.0
-        if accuracy > self.report.accuracy or not len(self.wanted):
-            kept = Weights(*(array.copy() for array in trial.scorer.weights))
-            self.model = _with_weights(trial, kept)
-            self.report = replace(self.report, steps=epoch.number, accuracy=accuracy)
-        more = min(self.report.steps + _PATIENCE, self.epochs) - epoch.number
-        seconds = monotonic() - self.began
-        left = seconds / epoch.number * more
-        self.tell(Progress("training", epoch.number, self.epochs, epoch.objective, accuracy, seconds, left))
-        return more == 0
+    tunes = False
 
+    def __init__(self, batch: Batch, wanted: Ints, model: LinearModel, run: Executor) -> None:
+        self._offsets, self._wanted, self._model = batch.sentences, wanted, model
+        self._matrix = model.scorer.matrix(batch, run.workers)
 
-def _with_weights(model: LinearModel, weights: Weights) -> LinearModel:
-    return replace(model, scorer=model.scorer.with_weights(weights))
+    def metric(self, weights: Weights, run: Executor) -> float:
+        """Return the share of tokens whose best tag is right."""
+        if not len(self._wanted):
+            return 0.0
+        potentials = role_scores(self._matrix, weights, run=run)
+        found = TAGS.read_tags(self._model.best(potentials, self._offsets, run.workers), self._model.types)
+        return float((found == self._wanted).mean())
+
+    def tuned(self, weights: Weights, run: Executor) -> tuple[float, float]:
+        """Return no offset, and the accuracy."""
+        return 0.0, self.metric(weights, run)
 
 
 def load_tagger(path: str | Path) -> PosTagger:

@@ -1,0 +1,72 @@
+"""Development data of a structured model: what passes, lambda and the mention penalty are chosen by."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from spanloom.document import Batch
+from spanloom.hypergraph import Ints, Potentials
+from spanloom.learn import Fit, TrainingSet, search_step
+from spanloom.model.corpus import Gold
+from spanloom.model.structured import LinearModel
+from spanloom.parallel import SERIAL, Executor
+from spanloom.scoring import Weights, role_scores
+
+_ASTRAY = 100  # times as many mentions as there are: F1 is below 2 %
+_PENALTIES = (0.0, 0.5, 1.0, 1.5)  # of which a pass is given the best, since it is used with a tuned one
+
+
+class Development:
+    """Development data whose features are looked up once; a `spanloom.learn.Judge`.
+
+    Args:
+        batch: with mentions.
+        model: with any weights.
+        reading: of what is decoded.
+        n_jobs: threads.
+        headless: as for `Gold`.
+        tunes: whether the mention penalty is tuned.
+    """
+
+    def __init__(
+        self, batch: Batch, model: LinearModel, reading: str, n_jobs: int = 1, headless: str | None = None,
+        tunes: bool = False,
+    ) -> None:  # fmt: skip
+        gold = Gold(batch, model.types, headless)
+        self._reading = reading
+        self._gold = frozenset(gold.table.headed())
+        self._total = gold.total
+        self._matrix = model.scorer.matrix(batch, n_jobs)
+        self._offsets: Ints = batch.sentences
+        self._model, self.tunes = model, tunes
+
+    def score(self, weights: Weights, run: Executor = SERIAL) -> Potentials:
+        """Potentials under weights of single features."""
+        return role_scores(self._matrix, weights, run=run)
+
+    def f1(self, model: LinearModel, potentials: Potentials, n_jobs: int = 1) -> float:
+        """F1 of exact boundaries, types and heads, if there are; mentions that no model can hold count as missed."""
+        edges = model.best(potentials, self._offsets, n_jobs)
+        if model.starting(edges) > _ASTRAY * max(1, self._total):
+            return 0.0  # a penalty of 10 may start a mention of each type at each token; to read them takes long
+        found = set(model.structure.decode(edges, self._offsets, model.types, self._reading).headed())
+        return 2 * len(found & self._gold) / max(1, len(found) + self._total)
+
+    def metric(self, weights: Weights, run: Executor) -> float:
+        """F1 at the best of a few penalties."""
+        potentials = self.score(weights, run)
+        return max(self._at(penalty, potentials, run) for penalty in (_PENALTIES if self.tunes else (0.0,)))
+
+    def tuned(self, weights: Weights, run: Executor) -> tuple[float, float]:
+        """The mention penalty of the largest F1, and that."""
+        potentials = self.score(weights, run)
+        penalty = search_step(lambda value: self._at(value, potentials, run)) if self.tunes else 0.0
+        return penalty, self._at(penalty, potentials, run)
+
+    def _at(self, penalty: float, potentials: Potentials, run: Executor) -> float:
+        return self.f1(self._model.with_penalty(penalty), potentials, run.workers)
+
+
+def trained(model: LinearModel, data: TrainingSet, fit: Fit) -> LinearModel:
+    """Return a model with what was fitted on a corpus."""
+    return replace(model, scorer=model.scorer.with_weights(data.single(fit.weights)), penalty=fit.penalty)
