@@ -15,8 +15,9 @@ from safetensors.numpy import load_file, save
 
 from spanloom.document import Batch, Document, Mention
 from spanloom.errors import DataError, ModelError, UsageError
+from spanloom.learn.tuning import Envelope
 from spanloom.link import Linker, Pipeline, kernels_features, load
-from spanloom.link.biases import Decoded, decodings
+from spanloom.link.system import Decoded
 from spanloom.lm.language_model import LanguageModel
 from spanloom.recognize import Progress, Recognizer
 from spanloom.text import prepare
@@ -132,12 +133,12 @@ def test_what_is_found_between_biases(train: list[Document], dev: list[Document]
     owner = np.repeat(instance.data.document, np.diff(instance.data.offsets))
     searched: list[int] = []
 
-    def decode(bias: float, wanted: np.ndarray) -> Decoded:
+    def decode(bias: float, wanted: np.ndarray) -> np.ndarray:
         searched.append(int(wanted.sum()))
-        return replace(system, bias=bias).decode(instance, matrix, None, 1, wanted)
+        return np.stack(replace(system, bias=bias).decode(instance, matrix, None, 1, wanted), 1)
 
     biases = [-100.0, -10.0, -3.0, 0.0, 1.0, 2.0, 4.0, 8.0, 100.0]
-    found = dict(decodings(decode, biases, owner))
+    found = {bias: Decoded(*own.T) for bias, own in Envelope(decode, owner).over(biases)}
     assert sorted(found) == biases
     assert len({int((own.labels % 2).sum()) for own in found.values()}) > 3
     assert searched[:2] == [len(dev), len(dev)] and sum(searched) < len(biases) * len(dev)

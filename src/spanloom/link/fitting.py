@@ -14,7 +14,7 @@ from spanloom.errors import DataError
 from spanloom.features import Built, FeatureSet
 from spanloom.learn import EarlyStopping, Epoch, Listener, Progress, TrainingHistory
 from spanloom.learn.folds import deal
-from spanloom.link.biases import Decoded, Wanted, decodings
+from spanloom.learn.tuning import Envelope, Wanted, nearest_best
 from spanloom.link.chain import Chain, fit_chain
 from spanloom.link.columns import COMMON, DICTIONARY_TEMPLATES, LANGUAGE_TEMPLATES, with_columns
 from spanloom.link.instances import Derivations, Instance, Reader, derive, join
@@ -24,7 +24,7 @@ from spanloom.link.names import Concepts, Memory, find_combinations
 from spanloom.link.parameters import LinkerParameters
 from spanloom.link.proposals import Proposer
 from spanloom.link.scores import Scores, measure
-from spanloom.link.system import Prescribed, System
+from spanloom.link.system import Decoded, Prescribed, System
 from spanloom.lm.language_model import LanguageModel
 from spanloom.model.resources import Sources
 from spanloom.parallel import parallel_map
@@ -228,7 +228,7 @@ class Fitter:
         for bias, scores in development.compared(system, [factor * unit for factor in _BIASES]):
             tried[bias] = scores
             self._step("tuning the bias", len(tried), len(_BIASES), max(tried.values(), key=lambda one: one.mean))
-        best = max(sorted(tried, key=lambda bias: (abs(bias), bias)), key=lambda bias: tried[bias].mean)
+        best = nearest_best({bias: scores.mean for bias, scores in tried.items()})
         return replace(system, bias=best), tried[best]
 
     def _step(self, stage: str, step: int = 0, steps: int | None = None, scores: Scores | None = None) -> None:
@@ -269,11 +269,12 @@ class Development:
         """What a system makes of them under each of some ascending biases, in no order."""
         data = self._instance.data
 
-        def decode(bias: float, wanted: Wanted) -> Decoded:
-            return replace(system, bias=bias).decode(self._instance, self._matrix, None, self.n_jobs, wanted)
+        def decode(bias: float, wanted: Wanted) -> NDArray[np.int32]:
+            own = replace(system, bias=bias)
+            return np.stack(own.decode(self._instance, self._matrix, None, self.n_jobs, wanted), 1)
 
-        for bias, decoded in decodings(decode, biases, np.repeat(data.document, np.diff(data.offsets))):
-            yield bias, self._measured(system, decoded)
+        for bias, found in Envelope(decode, np.repeat(data.document, np.diff(data.offsets))).over(biases):
+            yield bias, self._measured(system, Decoded(*found.T))
 
     def _measured(self, system: System, decoded: Decoded) -> Scores:
         found = system.segments(self._instance, *decoded)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from spanloom.document import Batch, Document, Mention, align
 from spanloom.features import Sparse
 from spanloom.hashing import Int64
+from spanloom.learn.tuning import Wanted
 from spanloom.link import kernels_beam as beam
 from spanloom.link import kernels_perceptron as kernels
-from spanloom.link.biases import Decoded, Wanted
 from spanloom.link.columns import COMMON, with_columns
 from spanloom.link.instances import Instance, Reader
 from spanloom.link.learning import Int32, Search, Singles, Weights
@@ -26,6 +27,17 @@ from spanloom.scoring import role_scores
 from spanloom.structures import MentionTable
 from spanloom.structures.base import no_heads
 from spanloom.tag.filling import Filler, fill_batch
+
+
+class Decoded(NamedTuple):
+    """The best derivations of some documents.
+
+    Args:
+        labels, choices: (T,).
+    """
+
+    labels: Int32
+    choices: Int32
 
 
 @dataclass(frozen=True)
