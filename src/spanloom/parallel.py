@@ -74,7 +74,7 @@ SERIAL: Final = Serial()
 
 
 class _Pooled:
-    """An executor whose workers live as long as it is open; it opens when it is first used.
+    """An executor whose workers start when it is first used, and end with it or with the ``with`` it is opened in.
 
     Args:
         workers: how many.
@@ -131,7 +131,7 @@ class Threads(_Pooled):
         return SERIAL.map(function, pieces) if hasattr(self._here, "worker") else super().map(function, pieces)
 
     def _open(self) -> Pool:
-        return ThreadPoolExecutor(self.workers, initializer=lambda: setattr(self._here, "worker", True))
+        return ThreadPoolExecutor(self.workers, initializer=setattr, initargs=(self._here, "worker", True))
 
 
 class Processes(_Pooled):
@@ -167,7 +167,7 @@ def worker_count(n_jobs: int | None) -> int:
 
 
 def threads(n_jobs: int | None) -> Threads:
-    """As many threads as ``n_jobs`` means; they end with the ``with`` that they are opened in."""
+    """As many threads as ``n_jobs`` means."""
     return Threads(worker_count(n_jobs))
 
 

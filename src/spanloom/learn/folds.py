@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
+from typing import TypeVar
 
 import numpy as np
 
 from spanloom.document import Document
 from spanloom.hypergraph import Ints
+from spanloom.parallel import SERIAL, Executor
 
-__all__ = ["FEW", "HELD_OUT", "Cut", "deal", "hold_out", "units"]
+__all__ = ["FEW", "HELD_OUT", "Cut", "cross_fit", "deal", "hold_out", "out_of_fold", "units"]
 
 HELD_OUT = 0.1  # of the training data, where no development data are given
 FEW = 20  # documents; fewer are cut into sentences before they are dealt to parts
+M = TypeVar("M")
+R = TypeVar("R")
+Y = TypeVar("Y")
 Cut = Callable[[Document], Sequence[Document]]
 """What makes documents of the sentences of one."""
 
@@ -26,6 +32,45 @@ def deal(items: int, folds: int, seed: int) -> Ints:
     fold = np.empty(items, np.int64)
     fold[np.random.default_rng(seed).permutation(items)] = np.arange(items) % folds
     return fold
+
+
+def cross_fit(
+    fold: Ints, fit: Callable[[list[int]], M], predict: Callable[[M, list[int]], R], executor: Executor = SERIAL
+) -> list[R]:
+    """Return what models say of each fold that were trained on the others (Wolpert 1992), in the order of the folds.
+
+    Whatever learns from the outputs of another model learns from such: outputs on that model's own training text are
+    better than those that it gives on new text, and would be believed too much.
+
+    Args:
+        fold: (items,) the number of each item's fold, such as `deal` gives; folds without items are left out.
+        fit: trains on the items of these numbers, those of the other folds.
+        predict: applies a trained model to those of the fold.
+        executor: runs folds side by side.
+
+    >>> cross_fit(np.array([0, 1, 0]), fit=sum, predict=lambda total, held: (held, total))
+    [([0, 2], 1), ([1], 2)]
+    """
+
+    def one(number: int) -> R:
+        rest, held = (np.flatnonzero(mask).tolist() for mask in (fold != number, fold == number))
+        return predict(fit(rest), held)
+
+    return executor.map(one, np.unique(fold).tolist())
+
+
+def out_of_fold(
+    fold: Ints, fit: Callable[[list[int]], M], predict: Callable[[M, list[int]], Sequence[Y]],
+    executor: Executor = SERIAL,
+) -> list[Y]:  # fmt: skip
+    """Return what models that were trained on other folds say of each item; the arguments are those of `cross_fit`.
+
+    >>> out_of_fold(np.array([0, 1, 0]), fit=sum, predict=lambda total, held: [total] * len(held))
+    [1, 2, 1]
+    """
+    said = list(chain.from_iterable(cross_fit(fold, fit, predict, executor)))
+    place = np.argsort(np.argsort(fold, kind="stable"))
+    return [said[i] for i in place.tolist()]
 
 
 def units(documents: Sequence[Document], cut: Cut) -> list[Document]:

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from spanloom.document import Batch, Document
 from spanloom.errors import DataError
 from spanloom.features import Built, FeatureSet
+from spanloom.hypergraph import Ints
 from spanloom.learn import EarlyStopping, Epoch, Listener, Progress, TrainingHistory
-from spanloom.learn.folds import deal
+from spanloom.learn.folds import cross_fit, deal
 from spanloom.learn.tuning import Envelope, Wanted, nearest_best
 from spanloom.link.chain import Chain, fit_chain
 from spanloom.link.columns import COMMON, DICTIONARY_TEMPLATES, LANGUAGE_TEMPLATES, with_columns
@@ -27,7 +28,7 @@ from spanloom.link.scores import Scores, measure
 from spanloom.link.system import Decoded, Prescribed, System
 from spanloom.lm.language_model import LanguageModel
 from spanloom.model.resources import Sources
-from spanloom.parallel import parallel_map
+from spanloom.parallel import threads
 from spanloom.tag.filling import Filler
 from spanloom.vocabulary.candidates import CandidateFinder
 from spanloom.vocabulary.runs import text_runs
@@ -129,15 +130,16 @@ class Fitter:
         self.forms = concept_forms(self.concepts)
         self.finder = CandidateFinder(self.vocabulary, None, k=plan.chosen.candidates, method=plan.chosen.method)
         self.longest = min(MOST_TOKENS, Prescribed(Batch.of(train), self.types).longest)
-        folds = _folds(train, plan.chosen.folds, plan.chosen.random_state)
-        ordered = Batch.of([train[i] for fold in folds for i in fold])
+        fold = _folds(train, plan.chosen.folds, plan.chosen.random_state)
+        order = np.argsort(fold, kind="stable")
+        ordered = Batch.of([train[i] for i in order.tolist()])
         search = Search(self.forms, plan.groups, len(self.types), self.longest, plan.chosen.beam)
         named = self.plan.sources.features
         wanted = not isinstance(named, str) and any(f"{COMMON}[" in template for template in named)
         common = self.concepts.common_words if wanted else None
         ordered = with_columns(ordered, self.finder.lexicon, self.language, common)
         features = self._features(ordered.documents)
-        instance = self._jackknife(ordered, np.repeat(np.arange(len(folds)), list(map(len, folds))), features)
+        instance = self._jackknife(ordered, fold[order], features)
         self._step("tagging chain")
         chain = fit_chain(ordered, self.types, features, plan.chosen.random_state, plan.n_jobs)
         empty = Weights(np.zeros((0, search.roles), np.float32), new_table(0))
@@ -162,22 +164,25 @@ class Fitter:
         proposer = Proposer(memory, finder, plan.chosen.candidates, self.longest, len(self.types))
         return Reader(chain.tagger, proposer, self.forms, float(plan.chosen.least), plan.evidence)
 
-    def _jackknife(self, everything: Batch, fold: NDArray[np.int64], features: FeatureSet) -> Instance:
+    def _jackknife(self, everything: Batch, fold: Ints, features: FeatureSet) -> Instance:
         """The training data as they look to a linker that was trained on the other folds; (D,) the fold of each."""
         plan = self.plan
 
-        def one(number: int) -> Instance:
-            own, others = (everything.take(np.flatnonzero(part).tolist()) for part in (fold == number, fold != number))
+        def fit(rest: list[int]) -> Reader:
+            others = everything.take(rest)
             chain = fit_chain(others, self.types, features, plan.chosen.random_state, 1)
-            reader = self._reader(chain, everything if plan.chosen.own_memory else others)
+            return self._reader(chain, everything if plan.chosen.own_memory else others)
+
+        def read(reader: Reader, rows: list[int]) -> Instance:
+            held = everything.take(rows)
             if not plan.given and not plan.chosen.gold_candidates:
-                return reader.read(own)
-            prescribed = Prescribed(own, self.types)
+                return reader.read(held)
+            prescribed = Prescribed(held, self.types)
             gold = prescribed.numbers(self.concepts) if plan.chosen.gold_candidates else None
-            return reader.read(own, None, prescribed.spans, gold)
+            return reader.read(held, None, prescribed.spans, gold)
 
         self._step("tagging chains of the folds")
-        return join(parallel_map(one, range(int(fold.max()) + 1), self.plan.n_jobs))
+        return join(cross_fit(fold, fit, read, threads(plan.n_jobs)))
 
     def _run(self, number: int, ground: _Ground, development: Development) -> _Fit:
         chosen = self.plan.chosen
@@ -305,10 +310,8 @@ def merge(weights: Sequence[Weights]) -> Weights:
     return Weights(roles, filled_table(distinct, sums.astype(np.float32)))
 
 
-def _folds(documents: Sequence[Document], count: int, seed: int) -> list[list[int]]:
-    """The numbers of the documents of each fold."""
+def _folds(documents: Sequence[Document], count: int, seed: int) -> Ints:
+    """The fold of each document."""
     if len(documents) < 2:
         raise DataError(f"the training data hold {len(documents)} document, expected at least 2; give more")
-    count = min(count, len(documents))
-    fold = deal(len(documents), count, seed)
-    return [np.flatnonzero(fold == k).tolist() for k in range(count)]
+    return deal(len(documents), min(count, len(documents)), seed)

@@ -9,15 +9,13 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any, Final, NamedTuple
 
-import numpy as np
-
 from spanloom.document import Batch, Document, align, to_bilou
 from spanloom.features import FeatureSet
 from spanloom.learn import Listener, Progress, search_step
-from spanloom.learn.folds import deal, units
+from spanloom.learn.folds import deal, out_of_fold, units
 from spanloom.model.calibration import calibrate
 from spanloom.model.corpus import Gold, by_sentence
-from spanloom.parallel import parallel_map, worker_count
+from spanloom.parallel import threads
 from spanloom.recognize.recognizer import Recognizer
 
 STRUCTURE: Final = "bilou"
@@ -129,26 +127,22 @@ class Links:
             l2 = self.link(place).chain.report_.l2
             self._tell(Progress(f"{place[-1]}: outputs on held-out text", seconds=monotonic() - self._began))
             documents = self._seen(self._train, place, self.held_out)
-            jobs = worker_count(self._params["n_jobs"])
-            params = {**self._params, "l2": l2, "n_jobs": max(1, jobs // FOLDS)}
-            columns: list[list[str]] = [[] for _ in documents]
-            folds = parallel_map(lambda fold: self._fold_outputs(place, documents, fold, params), range(FOLDS), jobs)
-            for rows, outputs in folds:
-                for i, column in zip(rows, outputs, strict=True):
-                    columns[i] = column
-            self._columns[place] = columns
-        return self._columns[place]
+            executor = threads(self._params["n_jobs"])
+            params = {**self._params, "l2": l2, "n_jobs": max(1, executor.workers // FOLDS)}
 
-    def _fold_outputs(
-        self, place: tuple[str, ...], documents: Sequence[Document], fold: int, params: Mapping[str, Any]
-    ) -> tuple[list[int], list[list[str]]]:
-        rows = np.flatnonzero(self._fold == fold).tolist()
-        others = [documents[i] for i in np.flatnonzero(self._fold != fold).tolist()]
-        held_out = [documents[i] for i in rows]
-        if not any(document.mentions for document in others):  # nothing to learn from, so nothing is found
-            return rows, [[_OUTSIDE] * document.token_count for document in held_out]
-        chain = self._fit(place, others, params, None)
-        return rows, [tag_column(document) for document in chain.stream(held_out)]
+            def fit(rest: list[int]) -> Recognizer | None:
+                others = [documents[i] for i in rest]
+                learnable = any(document.mentions for document in others)
+                return self._fit(place, others, params, None) if learnable else None
+
+            def outputs(chain: Recognizer | None, rows: list[int]) -> list[list[str]]:
+                held = [documents[i] for i in rows]
+                if chain is None:  # there was nothing to learn from, so nothing is found
+                    return [[_OUTSIDE] * document.token_count for document in held]
+                return [tag_column(document) for document in chain.stream(held)]
+
+            self._columns[place] = out_of_fold(self._fold, fit, outputs, executor)
+        return self._columns[place]
 
     def _fit(
         self, place: tuple[str, ...], documents: Sequence[Document], params: Mapping[str, Any], stage: str | None
