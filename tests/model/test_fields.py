@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,9 +13,12 @@ from spanloom import Cascade, Linker, Recognizer, Segmenter
 from spanloom.cli.config import CommonOptions, checked, options_of
 from spanloom.cli.options import with_parameters
 from spanloom.errors import UsageError
+from spanloom.link.parameters import LinkerParameters
 from spanloom.model.fields import Number, declared
 from spanloom.model.parameters import Parameters
-from spanloom.recognize.parameters import RecognizerParameters
+from spanloom.recognize.parameters import CascadeParameters, RecognizerParameters
+from spanloom.segment.parameters import SegmenterParameters
+from spanloom.tag.parameters import TaggerParameters
 from spanloom.tag.pos_tagger import PosTagger
 
 
@@ -52,6 +57,50 @@ def test_one_more_parameter_is_one_line(value: Any, tmp_path: Any) -> None:
     (tmp_path / "own.toml").write_text('train = "t"\noutput = "m"\nmomentum = 0.75\n')
     options = checked(options_of(Own, CommonOptions), {}, str(tmp_path / "own.toml"))
     assert Own(**options.parameters()).momentum == 0.75
+
+
+def section(kind: str) -> str:
+    """What the documentation tells of a verb."""
+    page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
+    [found] = [part for part in re.split(r"^## ", page, flags=re.M) if part.startswith(f"`spanloom train {kind}`")]
+    return found
+
+
+def defaults(parameters: type) -> dict[str, str]:
+    """Options, and their defaults as people are told them; empty where there is none."""
+    return {
+        parameter.option or f"--{name.replace('_', '-')}": parameter.default(default)
+        for name, parameter, default in declared(parameters)
+        if parameter.option is not None
+    }
+
+
+TABLES = {"recognizer": RecognizerParameters, "linker": LinkerParameters, "segmenter": SegmenterParameters}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_the_tables_of_the_documentation_tell_what_is_declared(kind: str) -> None:
+    text, options = section(kind), defaults(TABLES[kind])
+    assert not [option for option in options if f"`{option}" not in text]
+    rows = dict(re.findall(r"^\| `(--[\w-]+)[^|]*\|.*\| ([^|]*) ?\|$", text, re.M))
+    assert set(rows) <= {*options, "--train", "--dev", "--output", "--config", "--vocabulary"}
+    told = {option: rows[option].strip().strip("`") for option in rows.keys() & options.keys()}
+    assert len(told) >= 7
+    # what stands where nothing is taken by default is for the page to say
+    assert [(option, default) for option, default in told.items() if options[option] not in ("", default)] == []
+
+
+def test_the_documentation_of_cascades_tells_what_they_lack() -> None:
+    lacking = re.search(r"options of `train recognizer` but (.*?), and `--order", section("cascade"), re.S)
+    assert lacking
+    assert {*re.findall(r"`(--[\w-]+)`", lacking[1])} == {*defaults(RecognizerParameters)} - {
+        *defaults(CascadeParameters)
+    }
+
+
+def test_the_documentation_of_taggers_tells_their_defaults() -> None:
+    told = re.findall(r"`(--[\w-]+) \w+` (?:is what is learned )?\(`?([^)`]+)`?\)", " ".join(section("tagger").split()))
+    assert dict(told) == defaults(TaggerParameters)
 
 
 def test_the_help_of_segmenters_tells_their_own_lambdas() -> None:

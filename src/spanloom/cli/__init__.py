@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from spanloom.cli import train_verbs  # noqa: F401  (registers its verbs)
 from spanloom.cli.app import main
 
 __all__ = ["main"]

@@ -11,7 +11,7 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import partial, wraps
 from types import FrameType
 from typing import Annotated, Any, NoReturn
 
@@ -23,7 +23,10 @@ from spanloom.cli import options
 from spanloom.cli.execute import INTERRUPTED, execute, open_streams, refused
 from spanloom.cli.messages import LOG
 from spanloom.cli.options import Columns, Data, Force, Format, Input, InputFormat, Jobs, Json, Model, Quiet, Seed
-from spanloom.recognize.parameters import RecognizerParameters
+from spanloom.link.parameters import LinkerParameters
+from spanloom.recognize.parameters import CascadeParameters, RecognizerParameters
+from spanloom.segment.parameters import SegmenterParameters
+from spanloom.tag.parameters import TaggerParameters
 
 
 class Once(TyperCommand):
@@ -135,6 +138,76 @@ def _demo(
     quiet: Quiet = False,
 ) -> None:
     """Train on the bundled clinical notes, mark up a sample note, show it; under a minute."""
+
+
+def _trained(
+    train: options.Train = None,
+    dev: options.Dev = None,
+    output: options.ModelOutput = None,
+    config: options.Config = None,
+    *,
+    input_format: InputFormat = None,
+    columns: Columns = None,
+    on_error: options.OnError = None,
+    force: options.ForceOrConfig = None,
+    seed: Seed = None,
+    jobs: Jobs = None,
+    quiet: options.QuietOrConfig = None,
+) -> None:
+    """What training takes, whatever the model."""
+
+
+_train = partial(verb, group=train_app, around=[_trained])
+
+
+@_train("train recognizer", parameters=RecognizerParameters)
+def _train_recognizer() -> None:
+    """Train a recognizer of nested, overlapping and crossing mentions."""
+
+
+@_train("train cascade", parameters=CascadeParameters)
+def _train_cascade() -> None:
+    """Train a chain for each type, each of which sees the outputs of the earlier ones: a baseline."""
+
+
+@_train("train linker", parameters=LinkerParameters)
+def _train_linker(
+    vocabulary: Annotated[
+        str | None,
+        typer.Option("--vocabulary", metavar="V", help="The concepts to link to; any format of spanloom vocabulary."),
+    ] = None,
+) -> None:
+    """Train a linker, which recognizes mentions and links them to the concepts of a vocabulary together."""
+
+
+@_train("train segmenter", parameters=SegmenterParameters)
+def _train_segmenter() -> None:
+    """Train a segmenter: words and mentions of text without spaces, such as Chinese."""
+
+
+@_train("train tagger", parameters=TaggerParameters)
+def _train_tagger() -> None:
+    """Train a tagger of parts of speech, or of another column, on documents that have it."""
+
+
+@verb("train language-model", train_app)
+def _train_language_model(
+    train: options.Texts = None,
+    dev: Annotated[
+        str | None, typer.Option("--dev", metavar="DATA", help="Text whose perplexity is told; never learned from.")
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="OUT", help="The model directory to write, or a file .arpa or .arpa.gz."
+        ),
+    ] = None,
+    order: options.Order = None,
+    input_format: InputFormat = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Train a word n-gram model on raw text, or convert one from the ARPA format of KenLM and SRILM, or to it."""
 
 
 @verb("lab compare", lab_app, was="compare", parameters=RecognizerParameters)

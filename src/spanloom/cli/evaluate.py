@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from spanloom.cli import evaluate_html
 from spanloom.cli.messages import Messages
 from spanloom.cli.pace import counted
 from spanloom.cli.predict import load_model, predict
@@ -20,6 +19,7 @@ from spanloom.evaluate import (
     ConceptReport,
     ConceptTest,
     PairedTest,
+    Point,
     Report,
     calibration,
     concept_test,
@@ -27,15 +27,22 @@ from spanloom.evaluate import (
     evaluate_concepts,
     evaluate_tags,
     paired_test,
+    precision_recall,
 )
+from spanloom.evaluate.compare import Key
 from spanloom.evaluate.words import WordReport, evaluate_words
 from spanloom.files import STDIO
-from spanloom.model.protocol import Model, fills_column, finds_mentions, links
+from spanloom.files.output import check_free, output_file
+from spanloom.model.protocol import MentionModel, Model, Swept, fills_column, finds_mentions, links, sweeps
 from spanloom.text import prepare
+from spanloom.view.error_page import error_page
+from spanloom.view.plots import require
 from spanloom.vocabulary import read_vocabulary
 
 if TYPE_CHECKING:
     from spanloom.model.choices import WhichMentions
+
+_SHIFTS = (-2.0, -1.5, -1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)  # from the tuned penalty
 
 
 def run(
@@ -75,7 +82,7 @@ def run(
     if vocabulary is not None and not concepts:
         raise UsageError("--vocabulary resolves identifiers of concepts; add --concepts, or leave it out")
     if html is not None:
-        evaluate_html.check(html, force)
+        _check_page(html, force)
     resolver = None if vocabulary is None else read_vocabulary(vocabulary)  # before anything that takes long
     seed = 0 if seed is None else seed
     predictor = None if model is None else load_model(model, jobs)
@@ -122,7 +129,7 @@ def run(
     if html is not None:
         title = f"Errors of {Path(model or predicted or gold).name} on {Path(gold).name}"
         known_model = predictor if predictor is not None and finds_mentions(predictor) else None
-        evaluate_html.write(html, documents, found, report, scores, model=known_model, title=title, force=force)
+        _write_page(html, documents, found, report, scores, model=known_model, title=title, force=force)
     results = _Results(report, segmented, linked, scores, test, linked_test)
     print(json.dumps(results.to_dict(), indent=2) + "\n" if as_json else results.to_text(), end="")
     return reading.finish()
@@ -198,6 +205,68 @@ def _check_types(gold: Sequence[Document], types: Sequence[str] | None) -> None:
 def _are_scored(documents: Sequence[Document]) -> bool:
     scores = [mention.score for document in documents for mention in document.mentions]
     return bool(scores) and None not in scores
+
+
+def _check_page(output: str, force: bool) -> None:
+    """Whether the page can be written, before the work that it is about.
+
+    Raises:
+        UsageError: it cannot: the name is not that of a page, it is taken, or Matplotlib is missing.
+    """
+    if Path(output).suffix.lower() not in (".html", ".htm"):
+        raise UsageError(f"found --html {output}, expected a name that ends in .html")
+    check_free(output, force=force)
+    require()
+
+
+def _write_page(
+    output: str,
+    gold: Sequence[Document],
+    predicted: Sequence[Document],
+    report: Report,
+    scores: Calibration | None,
+    *,
+    model: MentionModel | None,
+    title: str,
+    force: bool,
+) -> None:
+    """Write the page.
+
+    Args:
+        output: the file.
+        gold: N documents.
+        predicted: predictions for the same texts.
+        report: of the same.
+        scores: calibration, if all predicted mentions have scores.
+        model: that predicted, if it is known: for its learning curve and its mention penalty.
+        title: of the page.
+        force: replace a file that is there.
+    """
+    curve = () if scores is None else precision_recall(gold, predicted, key=KEYS[report.match])
+    note, penalties = "as predicted", list[Point]()
+    if model is not None and sweeps(model):
+        note = f"as predicted, with the tuned mention penalty {model.fitted.penalty:.2f}"
+        penalties = _penalties(model, gold, predicted, KEYS[report.match])
+    learning = None if model is None else model.learning()
+    if learning is not None and not any(learning.f1.values()):
+        learning = None
+    page = error_page(
+        gold, predicted, report, calibration=scores, curve=curve, note=note, penalties=penalties,
+        learning=learning, title=title,
+    )  # fmt: skip
+    with output_file(output, force=force) as file:
+        file.write(page)
+
+
+def _penalties(model: Swept, gold: Sequence[Document], predicted: Sequence[Document], key: Key) -> list[Point]:
+    """Precision and recall with the tuned mention penalty and others around it, which stand as thresholds."""
+    penalties = [model.fitted.penalty + shift for shift in _SHIFTS]
+    types = {mention.type for document in (*gold, *predicted) for mention in document.mentions}
+    points = []
+    for penalty, found in zip(penalties, model.sweep(gold, penalties), strict=True):
+        kept = [document.copy(mentions=[m for m in document.mentions if m.type in types]) for document in found]
+        points += [point._replace(threshold=penalty) for point in precision_recall(gold, kept, key=key)]
+    return points
 
 
 class _Results(NamedTuple):
