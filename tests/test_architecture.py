@@ -203,6 +203,19 @@ def test_a_recognizer_loads_what_it_needs(tmp_path: Path) -> None:
     assert loaded(code) == "[]"
 
 
+def test_the_command_predicts_without_linear_algebra(tmp_path: Path) -> None:
+    note = Document("no pain", mentions=[Mention("problem", [(3, 7)])])
+    Recognizer(features=["w[0]"], epochs=1).fit([note] * 20).save(tmp_path / "model")
+    (tmp_path / "note.txt").write_text("no pain")
+    code = (
+        "import sys\nfrom spanloom.cli import main\nout, sys.stdout = sys.stdout, sys.stderr\n"
+        f"try:\n    main(['predict', {str(tmp_path / 'model')!r}, {str(tmp_path / 'note.txt')!r}])\n"
+        "except SystemExit as end:\n    assert not end.code\n"
+        "print(sorted({'numba', 'scipy.linalg', 'scipy.linalg.cython_blas'} & set(sys.modules)), file=out)"
+    )
+    assert loaded(code) == "['numba']"
+
+
 def loaded(code: str) -> str:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
     return done.stdout.strip()
