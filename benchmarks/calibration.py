@@ -217,7 +217,7 @@ def uncalibrated(model: Recognizer | Segmenter) -> Recognizer | Segmenter:
     """The same with exact probabilities."""
     other = copy(model)
     if isinstance(other, Recognizer):
-        other.tagger_ = replace(other.fitted, scalings=UNSCALED)
+        other.model_ = replace(other.fitted, scalings=UNSCALED)
     else:
         other.model_ = replace(other.fitted, scalings=UNSCALED)
     return other

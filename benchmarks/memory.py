@@ -40,7 +40,7 @@ def train(chosen: argparse.Namespace) -> None:
         random_state=chosen.seed, pos=None, **CASES[chosen.case],
     )  # fmt: skip
     recognizer.fit(documents, dev=dev, progress=note)
-    weights = recognizer.tagger_.scorer.weights
+    weights = recognizer.model_.scorer.weights
     print(json.dumps({"peak_gb": peak_memory(), "rows": recognizer.report_.rows, "steps": steps,
                       "weights": weights.features.size + weights.constants.size}))  # fmt: skip
 

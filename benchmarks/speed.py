@@ -148,7 +148,7 @@ def tagging(result: Result, chosen: argparse.Namespace, paths: str) -> None:
             "bio", preset, clusters=paths if known else None, epochs=EPOCHS, l2=C2, tune_penalty=False,
             random_state=chosen.seed, pos=None,
         )  # fmt: skip
-        tagger = recognizer.fit(train, dev=dev).tagger_
+        tagger = recognizer.fit(train, dev=dev).model_
         tag_ours(tagger, batches[:1])  # compiled before the clock runs
         made = [make(s.words, s.pos) for s in sentences]
         times: dict[str, list[Seconds]] = {"CRFsuite": [], "CRFsuite, strings made before": [], "Spanloom": []}

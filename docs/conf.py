@@ -29,6 +29,7 @@ CONTENTS = {
         "docs/how-to/calibration",
         "docs/how-to/big-corpora",
         "docs/privacy",
+        "docs/model-files",
         "docs/how-to/from-spacy",
         "docs/how-to/from-brat",
         "docs/viewing",

@@ -55,7 +55,9 @@ PUBLIC = {
     "spanloom.link": "LinkReport Linker PAPER_FEATURES Pipeline load",
     "spanloom.lm": "",
     "spanloom.model": "",
-    "spanloom.modelfile": "damaged load_arrays read_description read_kind save_model",
+    "spanloom.modelfile": (
+        "Array Bounded Described FORMAT LARGEST ModelPart OtherModelError damaged load read read_kind save write"
+    ),
     "spanloom.models": "KINDS Model Saved explain load",
     "spanloom.parallel": "Executor Processes SERIAL Serial Threads even_ranges parallel_map threads worker_count",
     "spanloom.recognize": "Cascade CascadeReport KINDS Lost Progress Recognizer Report load",
@@ -81,25 +83,27 @@ PUBLIC = {
     ),
 }
 
-# of classes; `check_stored` and `ready` are for the package, and the API page leaves them out
+# of classes; `check_stored`, `ready`, `to_part` and `from_part` are for the package, and the API page leaves them out;
+# so it does those that are deprecated: `tagger_`, `chains_` and `system_`
 METHODS = {
     "Document": "columns copy id mentions meta sentence_count sentences text token_count tokens words",
     "Mention": "concepts end head id key replace score spans start text type",
     "Recognizer": (
-        "alternatives annotates capable check check_stored describe explain fit fitted get_params kind learning "
-        "log_likelihood marginals pos_ predict ready save score set_params stream structured summary sweep with_penalty"
+        "alternatives annotates capable check check_stored describe explain fit fitted from_part get_params kind "
+        "learning log_likelihood marginals pos_ predict ready save score set_params stream structured summary sweep "
+        "tagger_ to_part with_penalty"
     ),
     "Cascade": (
-        "annotates capable check check_stored describe explain fit fitted get_params kind learning pos_ predict save "
-        "score set_params stream strongest_ structured summary with_penalty"
+        "annotates capable chains_ check check_stored describe explain fit fitted from_part get_params kind learning "
+        "pos_ predict save score set_params stream strongest_ structured summary to_part with_penalty"
     ),
     "Linker": (
-        "annotates capable check check_stored describe explain fit fitted get_params kind learning predict save score "
-        "set_params stream summary vocabulary"
+        "annotates capable check check_stored describe explain fit fitted from_part get_params kind learning predict "
+        "save score set_params stream summary system_ to_part vocabulary"
     ),
     "Segmenter": (
-        "annotates capable check check_stored describe explain fit fitted get_params kind learning marginals predict "
-        "save score set_params stream summary"
+        "annotates capable check check_stored describe explain fit fitted from_part get_params kind learning marginals "
+        "predict save score set_params stream summary to_part"
     ),
 }
 

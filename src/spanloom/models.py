@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from pkgutil import resolve_name
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from spanloom import modelfile
 from spanloom.document import Mention
 from spanloom.document.inputs import One
 from spanloom.errors import ModelError, UsageError
 from spanloom.model.protocol import Model, Saved, explains
-from spanloom.modelfile import read_description
 
 if TYPE_CHECKING:
     from spanloom.model.explanation import Explanation
@@ -22,16 +22,16 @@ __all__ = ["KINDS", "Model", "Saved", "explain", "load"]
 
 KINDS: Final = MappingProxyType(
     {
-        "recognizer": "spanloom.recognize.recognizer:load",
-        "cascade": "spanloom.recognize.cascade:load_cascade",
-        "linker": "spanloom.link:load",
-        "segmenter": "spanloom.segment:load_segmenter",
-        "tagger": "spanloom.tag.pos_tagger:load_tagger",
-        "language-model": "spanloom.lm.language_model:LanguageModel.load",
-        "vocabulary": "spanloom.vocabulary:Vocabulary.open",
+        "recognizer": "spanloom.recognize:Recognizer",
+        "cascade": "spanloom.recognize:Cascade",
+        "linker": "spanloom.link:Linker",
+        "segmenter": "spanloom.segment:Segmenter",
+        "tagger": "spanloom.tag.pos_tagger:PosTagger",
+        "language-model": "spanloom.lm.language_model:LanguageModel",
+        "vocabulary": "spanloom.vocabulary:Vocabulary",
     }
 )
-"""Kind, as ``model.json`` and the attribute ``kind`` name it -> what loads it, imported when it is needed."""
+"""Kind, as ``model.json`` and the attribute ``kind`` name it -> its class, imported when it is needed."""
 
 
 def load(path: str | Path, *, structure: Structure | None = None) -> Saved:
@@ -45,13 +45,14 @@ def load(path: str | Path, *, structure: Structure | None = None) -> Saved:
         ModelError: the folder holds no model, or a damaged one, or one of another format, kind or structure.
         UsageError: a structure for a model that is no recognizer.
     """
-    kind = read_description(path)["kind"]
+    kind = modelfile.read_kind(path)
     if kind not in KINDS:
         raise ModelError(f"{path}: a model of kind {kind!r}, expected one of {', '.join(KINDS)}")
     if structure is not None and kind != "recognizer":
         raise UsageError(f"{path}: a model of kind {kind!r}, which takes no structure; leave it out")
-    loader: Callable[..., Saved] = resolve_name(KINDS[kind])
-    return loader(path) if structure is None else loader(path, structure)
+    given = {} if structure is None else {"structure": structure}
+    model: Saved = modelfile.load(resolve_name(KINDS[kind]), path, **given)
+    return model
 
 
 def explain(model: Saved, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:

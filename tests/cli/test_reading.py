@@ -92,7 +92,7 @@ def test_training_data_may_stand_several_times(command, tmp_path):
     train = ["train", "recognizer", "--features", "small", "--epochs", "1", "--quiet"]
     given = ["--train", parts[0], "--train", parts[1], "--dev", parts[1], "--dev", parts[0]]
     assert command(*train, *given, "--output", tmp_path / "m").returncode == 0
-    assert json.loads((tmp_path / "m" / "model.json").read_text())["types"] == ["a", "b"]
+    assert json.loads((tmp_path / "m" / "model.json").read_text())["parts"]["model"]["types"] == ["a", "b"]
     config = tmp_path / "train.toml"
     config.write_text(f"train = {json.dumps([str(part) for part in parts])}\ndev = {json.dumps(str(parts[0]))}\n")
     assert command(*train, "--config", config, "--output", tmp_path / "n").returncode == 0
@@ -106,7 +106,7 @@ def test_columns_of_training_data(command, tmp_path):
         "small", "--epochs", "1", "--output", tmp_path / "m", "--quiet",
     )  # fmt: skip
     assert (result.returncode, result.stderr) == (0, "")
-    assert json.loads((tmp_path / "m" / "model.json").read_text())["types"] == ["problem"]
+    assert json.loads((tmp_path / "m" / "model.json").read_text())["parts"]["model"]["types"] == ["problem"]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from spanloom.document import Batch, Document
 from spanloom.errors import ModelError, UsageError
 from spanloom.features import Built, FeatureIndex, FeatureSet, Keys, Sparse, build_index, name_rows
 from spanloom.hashing import hash_text
+from spanloom.modelfile import ModelPart
 
 rows_of_keys = st.lists(st.sets(st.integers(0, 30), max_size=12), max_size=25)
 
@@ -128,17 +129,17 @@ def test_names_of_rows() -> None:
 
 def test_state_survives_and_is_the_same_every_time() -> None:
     features, documents, built = build()
-    state = built.index.state()
-    again = build_index(features.keys(Batch.of(documents), n_jobs=2)).index.state()
+    state = built.index.to_part().arrays
+    again = build_index(features.keys(Batch.of(documents), n_jobs=2)).index.to_part().arrays
     assert all(np.array_equal(state[name], again[name]) for name in state)
-    loaded = FeatureIndex.from_state(state)
+    loaded = FeatureIndex.from_part(ModelPart(arrays=state))
     keys = features.keys(Batch.of(corpus(2, 30)))
     for one, other in zip(built.index.lookup(keys), loaded.lookup(keys, n_jobs=2), strict=True):
         assert one is not None and other is not None and np.array_equal(one, other)
 
 
 def test_damaged_states_are_refused() -> None:
-    state = build(size=20)[2].index.state()
+    state = build(size=20)[2].index.to_part().arrays
     sizes = state["group_sizes"]
     damages = [
         {"words": state["words"][:-1]},
@@ -154,10 +155,10 @@ def test_damaged_states_are_refused() -> None:
     ]
     for damage in damages:
         with pytest.raises(ModelError):
-            FeatureIndex.from_state({**state, **damage})
-    del state["slots"]
+            FeatureIndex.from_part(ModelPart(arrays={**state, **damage}))
+    state = {name: array for name, array in state.items() if name != "slots"}
     with pytest.raises(ModelError, match="slots"):
-        FeatureIndex.from_state(state)
+        FeatureIndex.from_part(ModelPart(arrays=state))
 
 
 def test_nothing_and_wrong_use() -> None:

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save
 
+from spanloom import modelfile
 from spanloom.document import Document, Mention
 from spanloom.errors import ModelError
 from spanloom.recognize import Cascade, Recognizer, load
-from spanloom.recognize.cascade import load_cascade
 
 DOCUMENTS = [Document("No chest pain today", mentions=[Mention("x", [(3, 13)]), Mention("y", [(3, 8)])])] * 12
 
@@ -49,6 +49,10 @@ def describe(path, change):
     (path / "model.json").write_text(json.dumps(description))
 
 
+def chain(description, number):
+    return description["parts"][f"chain{number}"]
+
+
 def weigh(path, arrays):
     data = save(arrays)
     (path / "weights.safetensors").write_bytes(data)
@@ -60,7 +64,7 @@ def test_the_untouched_model_loads(model):
     assert found.text == DOCUMENTS[0].text
 
 
-@pytest.mark.parametrize("name", ["format", "sha256", "kind", "params", "report", "chains"])
+@pytest.mark.parametrize("name", ["format", "sha256", "kind", "params", "report", "strongest", "parts"])
 def test_a_description_without_a_key(model, name):
     describe(model, lambda description: description.pop(name))
     refused(model)
@@ -73,30 +77,35 @@ def test_a_kind_is_not_another(model, tmp_path):
     refused(model, "kind", "expected a recognizer or a cascade")
     Recognizer("bio", ["w[0]"], epochs=1).fit(DOCUMENTS).save(tmp_path / "other")
     with pytest.raises(ModelError, match="of kind 'recognizer', expected a cascade"):
-        load_cascade(tmp_path / "other")
+        modelfile.load(Cascade, tmp_path / "other")
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda d: d["chains"].clear(), "expected one chain for each type"),
-        (lambda d: d["chains"].reverse(), "which no earlier chain gives"),
-        (lambda d: d["chains"].append(d["chains"][0]), "expected one chain for each type"),
-        (lambda d: d["chains"].pop(0), "which no earlier chain gives"),
-        (lambda d: d["chains"][0].update(types=["x", "z"]), "expected one chain for each type"),
-        (lambda d: d["chains"][0].update(types=[]), "expected one chain for each type"),
-        (lambda d: d["chains"][1].update(types=["w"]), "w"),
-        (lambda d: d["chains"][0].update(templates=["cascade_0_x[0]"]), "which no earlier chain gives"),
-        (lambda d: d["chains"][1].update(templates=["cascade_1_y[0]"]), "which no earlier chain gives"),
-        (lambda d: d["chains"][0].update(templates=["w[0"]), "w[0"),
-        (lambda d: d["chains"][0].update(penalty=None), "chains.0.penalty"),
-        (lambda d: d["chains"][1].pop("strongest"), "chains.1.strongest"),
+        (lambda d: d["strongest"].clear(), "expected one chain for each type"),
+        (lambda d: d["strongest"].append(d["strongest"][0]), "the part 'chain2' is missing"),
+        (lambda d: d["strongest"].pop(), "'y'"),
+        (lambda d: d.update(strongest=[{}, None]), "strongest.1"),
+        (lambda d: d["parts"].pop("chain0"), "the part 'chain0' is missing"),
+        (lambda d: d["parts"].update(chain1=d["parts"]["chain0"]), "expected one chain for each type"),
+        (lambda d: chain(d, 0).update(types=["x", "z"]), "expected float32"),
+        (lambda d: chain(d, 0).update(types=[]), "types []"),
+        (lambda d: chain(d, 1).update(types=["w"]), "w"),
+        (lambda d: chain(d, 0).update(templates=["cascade_0_x[0]"]), "which no earlier chain gives"),
+        (lambda d: chain(d, 1).update(templates=["cascade_1_y[0]"]), "which no earlier chain gives"),
+        (lambda d: chain(d, 0).update(templates=["w[0"]), "w[0"),
+        (lambda d: chain(d, 0).update(penalty=None), "chain0.penalty"),
+        (lambda d: chain(d, 0).update(structure="separators"), "a model of structure 'separators', expected bilou"),
+        (lambda d: chain(d, 1).update(structure="tree"), "structure"),
+        (lambda d: chain(d, 1).update(counting="twice"), "counting 'twice'"),
         (lambda d: d["report"]["chains"].pop("y"), "y"),
         (lambda d: d["report"].update(documents="many"), "documents"),
         (lambda d: d["params"].update(order="alphabet"), "order"),
         (lambda d: d["params"].update(structure="bio"), "structure"),
         (lambda d: d.update(params=[]), "params"),
-        (lambda d: d.update(chains={"x": 1}), "chains"),
+        (lambda d: d.update(parts=[]), "parts"),
+        (lambda d: d["parts"].update(chain0=7), "chain0"),
     ],
 )
 def test_wrong_values_in_the_description(model, change, words):
@@ -129,5 +138,5 @@ def test_numbers_that_are_not_finite(model):
 
 def test_clusters_that_cannot_be_read(model):
     arrays = load_file(model / "weights.safetensors")
-    weigh(model, {**arrays, "clusters": np.frombuffer(b'{"a": 7}', np.uint8)})
+    weigh(model, {**arrays, "resources.clusters": np.frombuffer(b'{"a": 7}', np.uint8)})
     refused(model, "damaged")

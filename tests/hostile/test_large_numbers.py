@@ -147,14 +147,16 @@ def changed(path, name, value):
 
 
 @pytest.mark.parametrize("value", [-3e38, 3e38, 2e12, -np.inf, np.nan])
-@pytest.mark.parametrize(("model", "name"), [("tagger", "weights"), ("tagger", "transitions"), ("with", "pos.weights")])
+@pytest.mark.parametrize(
+    ("model", "name"), [("tagger", "model.weights"), ("tagger", "model.constants"), ("with", "pos.model.weights")]
+)
 def test_weights_too_large_are_not_loaded(copied, model, name, value):
     with pytest.raises(ModelError, match=f"{name}.* not finite or too large"):
         load(changed(copied / model, name, value))
 
 
 def test_weights_as_large_as_they_may_be_are_used(copied):
-    tagger = load(changed(copied / "tagger", "weights", 1e12))
+    tagger = load(changed(copied / "tagger", "model.weights", 1e12))
     assert set(tagger.predict("No chest pain").columns["pos"]) <= {"DT", "NN"}
 
 
@@ -181,7 +183,7 @@ def test_a_model_does_not_decide_how_many_threads_there_are(copied, jobs):
 
 @pytest.mark.parametrize("penalty", [1e13, -1e308])
 def test_a_penalty_too_large(copied, penalty):
-    rewrite(copied / "with", lambda description: description.update(penalty=penalty))
+    rewrite(copied / "with", lambda description: description["parts"]["model"].update(penalty=penalty))
     with pytest.raises(ModelError, match="penalty"):
         load(copied / "with")
 

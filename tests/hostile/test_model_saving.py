@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from spanloom.errors import DataError, UsageError
-from spanloom.modelfile import load_arrays, read_description, save_model
+from spanloom.modelfile import ModelPart, read, write
 
 
 @pytest.fixture
 def model(tmp_path):
-    save_model(tmp_path / "model", "recognizer", {"a": 0}, {"weights": np.zeros(2, np.float32)})
+    write(tmp_path / "model", "recognizer", ModelPart({"a": 0}, {"weights": np.zeros(2, np.float32)}))
     return tmp_path / "model"
 
 
@@ -23,7 +23,7 @@ def written(folder):
 
 
 def save_again(path, **options):
-    save_model(path, "recognizer", {"a": 1}, {"weights": np.ones(3, np.float32)}, **options)
+    write(path, "recognizer", ModelPart({"a": 1}, {"weights": np.ones(3, np.float32)}), **options)
 
 
 def test_a_model_is_replaced_only_when_told(model):
@@ -32,8 +32,8 @@ def test_a_model_is_replaced_only_when_told(model):
         save_again(model)
     assert written(model) == before
     save_again(model, force=True)
-    assert read_description(model)["a"] == 1
-    assert load_arrays(model, read_description(model))["weights"].tolist() == [1, 1, 1]
+    found = read(model, "recognizer")
+    assert (found.values, found.arrays["weights"].tolist()) == ({"a": 1}, [1, 1, 1])
     assert sorted(path.name for path in model.parent.iterdir()) == ["model"]
 
 
@@ -64,7 +64,7 @@ def test_a_link_to_a_model_stays_a_link(model, tmp_path):
     (tmp_path / "link").symlink_to(model)
     save_again(tmp_path / "link", force=True)
     assert (tmp_path / "link").is_symlink()
-    assert read_description(model)["a"] == 1
+    assert read(model, "recognizer").values == {"a": 1}
 
 
 @pytest.mark.parametrize("stop", [1, 2])
@@ -94,5 +94,5 @@ def test_a_save_that_fails_leaves_the_old_model_whole(model, monkeypatch, stop, 
 
 def test_numbers_that_are_not_finite_are_never_saved(tmp_path):
     with pytest.raises(ValueError, match="JSON"):
-        save_model(tmp_path / "model", "recognizer", {"a": float("nan")}, {})
+        write(tmp_path / "model", "recognizer", ModelPart({"a": float("nan")}))
     assert list(tmp_path.iterdir()) == []

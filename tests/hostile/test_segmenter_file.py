@@ -81,15 +81,16 @@ def test_a_kind_is_not_another(model):
     ("change", "words"),
     [
         (lambda d: d["parts"].clear(), "chains of 0 parts"),
-        (lambda d: d["parts"].pop(), "chains of 2 parts"),
-        (lambda d: d["parts"].reverse(), "chains of 3 parts"),
-        (lambda d: d["parts"][0]["chains"].reverse(), "chains of 3 parts"),
-        (lambda d: d["parts"][0]["chains"].pop(), "chains of 3 parts"),
-        (lambda d: d["parts"][0].update(templates=["w[0"]), "w[0"),
-        (lambda d: d["parts"][0].update(templates=["pos[0]"]), "the column 'pos'"),
-        (lambda d: d["parts"][0].update(templates=["word_tag[0]"]), "the column 'word_tag'"),
-        (lambda d: d["parts"][1].update(templates=["word_tag[0]"]), "the column 'word_tag'"),
-        (lambda d: d["parts"][0]["chains"][0].update(penalty=None), "penalty"),
+        (lambda d: d["parts"].pop("part2"), "chains of 2 parts"),
+        (lambda d: d["parts"].pop("part0"), "the part 'part0' is missing"),
+        (lambda d: d["parts"].update(part1=d["parts"]["part2"], part2=d["parts"]["part1"]), "chains of 3 parts"),
+        (lambda d: d["parts"]["part0"]["parts"].pop("words"), "chains of 3 parts"),
+        (lambda d: d["parts"]["part0"]["parts"].pop("index"), "the part 'part0.index' is missing"),
+        (lambda d: d["parts"]["part0"].update(templates=["w[0"]), "w[0"),
+        (lambda d: d["parts"]["part0"].update(templates=["pos[0]"]), "the column 'pos'"),
+        (lambda d: d["parts"]["part0"].update(templates=["word_tag[0]"]), "the column 'word_tag'"),
+        (lambda d: d["parts"]["part1"].update(templates=["word_tag[0]"]), "the column 'word_tag'"),
+        (lambda d: d["parts"]["part0"]["parts"]["words"].update(penalty=None), "penalty"),
         (lambda d: d.update(types=[]), "for types ()"),
         (lambda d: d.update(types=["x", "x"]), "damaged"),
         (lambda d: d.update(types=["x", "y"]), "expected float32 ("),
@@ -130,7 +131,9 @@ def test_numbers_that_are_not_finite(model):
 
 def test_dictionaries_that_are_missing_or_cannot_be_read(model):
     arrays = load_file(model / "weights.safetensors")
-    weigh(model, {**arrays, "dictionaries": np.frombuffer(b'{"a": 7}', np.uint8)})
+    weigh(model, {**arrays, "dictionaries.phrases": np.frombuffer(b'{"a": 7}', np.uint8)})
     refused(model, "damaged")
-    weigh(model, {name: array for name, array in arrays.items() if name != "dictionaries"})
+    weigh(model, {name: array for name, array in arrays.items() if name != "dictionaries.phrases"})
+    refused(model, "'dictionaries.phrases' is missing")
+    describe(model, lambda description: description["parts"].pop("dictionaries"))
     refused(model, "the column 'dictionary'")

@@ -29,11 +29,11 @@ def test_rows_are_those_of_the_recognizer(documents):
     predicted = recognizer.predict(documents[4:])
     assert [found.mentions for found in tuned.predicted] == [found.mentions for found in predicted]
     assert tuned.test.overall == evaluate(documents[4:], tuned.predicted).overall
-    assert tuned.penalty == recognizer.report_.penalty == models["first"].tagger_.penalty
+    assert tuned.penalty == recognizer.report_.penalty == models["first"].model_.penalty
     assert rows[0].penalty == 0
     assert (
         tuned.weights
-        == recognizer.tagger_.scorer.weights.features.size + recognizer.tagger_.scorer.weights.constants.size
+        == recognizer.model_.scorer.weights.features.size + recognizer.model_.scorer.weights.constants.size
     )
 
 
@@ -44,14 +44,14 @@ def test_a_cascade_is_one_of_the_models(documents):
     assert (untuned.penalty, tuned.penalty) == (0.0, None)
     assert tuned.dev_f1 == pytest.approx(model.report_.dev_f1)
     assert tuned.rows == model.report_.rows
-    assert any(chain.tagger_.penalty for chain in model.chains_)
-    assert all(chain.tagger_.penalty == 0 for chain in without_penalty(model).chains_)
+    assert any(chain.model_.penalty for chain in model.model_)
+    assert all(chain.model_.penalty == 0 for chain in without_penalty(model).model_)
 
 
 def test_a_row_is_given_as_soon_as_it_is_there(documents):
     models = {"first": small("bio"), "second": small("bio")}
     next(compare(models, documents, documents[:4]))
-    assert not hasattr(models["second"], "tagger_")
+    assert not hasattr(models["second"], "model_")
 
 
 def test_the_tenth_that_is_held_out_is_the_one_of_fit(documents):

@@ -119,7 +119,7 @@ def test_without_development_data_all_training_data_count_in_the_end(
 ) -> None:
     steps: list[Progress] = []
     linker = Linker("small", iterations=2, folds=2).fit(train, vocabulary=vocabulary, progress=steps.append)
-    assert int(linker.system_.reader.proposer.memory.prior.sum()) == linker.report_.mentions == 36
+    assert int(linker.model_.reader.proposer.memory.prior.sum()) == linker.report_.mentions == 36
     assert [step.step for step in steps if step.stage == "training on all"] == list(range(1, linker.report_.passes + 1))
 
 
@@ -128,7 +128,7 @@ def test_what_is_found_between_biases(train: list[Document], dev: list[Document]
         ["low[0]"], iterations=1, folds=2, margin=0, dictionary=False, segments=False, evidence=False,
         state_features=True, word_rate=1,
     )  # fmt: skip
-    system = weak.fit(train, dev=dev, vocabulary=vocabulary).system_
+    system = weak.fit(train, dev=dev, vocabulary=vocabulary).model_
     instance, matrix = system.read(system.columns(Batch.of([prepare(document) for document in dev])), None, 1)
     owner = np.repeat(instance.data.document, np.diff(instance.data.offsets))
     searched: list[int] = []
@@ -305,16 +305,16 @@ def test_the_ranges_of_a_language_model_may_be_left_to_template_15(
     for words in (True, False):
         linker = Linker("small", iterations=1, folds=2, language_model=model, language_words=words)
         linker.fit(train, dev=dev, vocabulary=vocabulary)
-        needs = linker.system_.reader.tagger.scorer.needs
+        needs = linker.model_.reader.tagger.scorer.needs
         assert ({"bigram", "trigram"} <= set(needs)) == words
-        assert linker.system_.search.groups & kernels_features.LANGUAGE
+        assert linker.model_.search.groups & kernels_features.LANGUAGE
 
 
 def test_without_a_tuned_bias_there_is_none(train: list[Document], dev: list[Document], vocabulary: Vocabulary) -> None:
     steps: list[Progress] = []
     linker = Linker("small", iterations=1, folds=2, tune_bias=False)
     linker.fit(train, dev=dev, vocabulary=vocabulary, progress=steps.append)
-    assert linker.system_.bias == 0 and not [step for step in steps if step.stage == "tuning the bias"]
+    assert linker.model_.bias == 0 and not [step for step in steps if step.stage == "tuning the bias"]
 
 
 def test_common_words_of_the_vocabulary_come_with_the_model(
@@ -325,7 +325,7 @@ def test_common_words_of_the_vocabulary_come_with_the_model(
     linker = Linker(["low[0]", "common[-1]"], iterations=1, folds=2).fit(train, dev=dev, vocabulary=vocabulary)
     linker.save(tmp_path / "m")
     again = load(tmp_path / "m")
-    own = again.system_.columns(Batch.of([prepare(Document("Diseases of lithium"))]))
+    own = again.model_.columns(Batch.of([prepare(Document("Diseases of lithium"))]))
     assert own.columns["common"] == ["yes", "no", "no"]
     assert found(list(again.predict(bare(dev)))) == found(list(linker.predict(bare(dev))))
 

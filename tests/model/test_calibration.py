@@ -24,7 +24,7 @@ def scores(recognizer, documents):
 def with_tagger(recognizer, **changes):
     other = Recognizer(**recognizer.get_params())
     other.types_, other.report_, other.strongest_ = recognizer.types_, recognizer.report_, recognizer.strongest_
-    other.tagger_ = replace(recognizer.tagger_, **changes)
+    other.model_ = replace(recognizer.model_, **changes)
     return other
 
 
@@ -51,8 +51,8 @@ def test_scores_become_what_development_data_say(trained, notes):
         assert measured.error == pytest.approx(error, abs=1e-6)
         assert measured.count == checked.mentions.count
     assert checked.mentions.enough and checked.answers.enough
-    assert trained.tagger_.scalings.mentions == Platt(checked.mentions.slope, checked.mentions.intercept)
-    assert trained.tagger_.scalings.answers == Platt(checked.answers.slope, checked.answers.intercept)
+    assert trained.model_.scalings.mentions == Platt(checked.mentions.slope, checked.mentions.intercept)
+    assert trained.model_.scalings.answers == Platt(checked.answers.slope, checked.answers.intercept)
 
 
 def test_a_model_that_is_too_sure_is_mended(notes):
@@ -73,7 +73,7 @@ def test_marginals_keep_the_order_calibrated_or_not(trained, notes):
     exact = np.concatenate(trained.marginals(notes.test, calibrated=False))
     mapped = np.concatenate(trained.marginals(notes.test))
     assert (np.diff(mapped[np.argsort(exact)]) >= 0).all()
-    assert mapped == pytest.approx(trained.tagger_.scalings.mentions(exact))
+    assert mapped == pytest.approx(trained.model_.scalings.mentions(exact))
     assert mapped != pytest.approx(exact, abs=1e-3)
 
 
@@ -90,14 +90,14 @@ def test_explanations_say_both(trained, notes):
     for explanation, mention in zip(trained.explain(document), predicted.mentions, strict=True):
         assert explanation.mention == mention
         assert explanation.probability == mention.score
-        assert trained.tagger_.scalings.mentions(np.array([explanation.marginal]))[0] == pytest.approx(mention.score)
+        assert trained.model_.scalings.mentions(np.array([explanation.marginal]))[0] == pytest.approx(mention.score)
         assert explanation.record()["marginal"] == explanation.marginal
 
 
 def test_too_few_predictions_leave_exact_marginals(notes):
     model = Recognizer(features=["bias", "low[-1..1]"], epochs=2, rate=0.3).fit(notes.train, dev=notes.train[:1])
     checked = model.report_.calibration
-    assert model.tagger_.scalings == UNSCALED
+    assert model.model_.scalings == UNSCALED
     assert not checked.mentions.enough and checked.mentions.before == checked.mentions.after
     assert scores(model, notes.test[:2]) == [
         pytest.approx(chances) for chances in model.marginals(list(model.predict(notes.test[:2])), calibrated=False)
@@ -107,9 +107,9 @@ def test_too_few_predictions_leave_exact_marginals(notes):
 def test_they_are_saved_and_loaded(trained, notes, tmp_path):
     trained.save(tmp_path / "model")
     description = json.loads((tmp_path / "model" / "model.json").read_text())
-    assert description["scalings"] == asdict(trained.tagger_.scalings)
+    assert description["parts"]["model"]["scalings"] == asdict(trained.model_.scalings)
     again = load(tmp_path / "model")
-    assert again.tagger_.scalings == trained.tagger_.scalings
+    assert again.model_.scalings == trained.model_.scalings
     assert again.report_ == trained.report_
     assert scores(again, notes.test) == scores(trained, notes.test)
 
@@ -118,10 +118,10 @@ def test_a_model_of_before_gives_exact_marginals(trained, notes, tmp_path):
     trained.save(tmp_path / "model")
     file = tmp_path / "model" / "model.json"
     description = json.loads(file.read_text())
-    del description["scalings"], description["report"]["calibration"]
+    del description["parts"]["model"]["scalings"], description["report"]["calibration"]
     file.write_text(json.dumps(description))
     old = load(tmp_path / "model")
-    assert (old.tagger_.scalings, old.report_.calibration) == (UNSCALED, None)
+    assert (old.model_.scalings, old.report_.calibration) == (UNSCALED, None)
     found = list(old.predict(notes.test[:2]))
     assert scores(old, notes.test[:2]) == [pytest.approx(p) for p in trained.marginals(found, calibrated=False)]
 
@@ -141,7 +141,7 @@ def test_the_answer_of_a_cascade_is_a_product_over_its_chains(notes, order):
     cascade = Cascade(order, features=["bias", "low[-1..1]"], epochs=2, rate=0.3).fit(notes.train, dev=notes.dev)
     found = list(cascade.predict(notes.test, answers=True))
     assert [d.mentions for d in found] == [d.mentions for d in cascade.predict(notes.test)]
-    first = cascade.chains_[0]
+    first = cascade.model_[0]
     assert first.report_.calibration is not None
     for document, alone in zip(found, first.predict(map(prepare, notes.test), answers=True), strict=True):
         answer = document.meta["answer"]

@@ -10,7 +10,8 @@ import pytest
 from spanloom.document import Document, Mention
 from spanloom.errors import SpanloomError, UsageError
 from spanloom.hypergraph import ENGINES
-from spanloom.recognize import Recognizer, load
+from spanloom.link import Linker
+from spanloom.recognize import Cascade, Recognizer, load
 from spanloom.structures import READINGS, STRUCTURES
 
 DOCUMENTS = [Document("No chest pain today", mentions=[Mention("x", [(3, 13)])])] * 30
@@ -29,7 +30,7 @@ def test_clone_copies_parameters_but_nothing_learned():
     recognizer = Recognizer("bio", ["bias", "w[0]"], l2=[0.1, 1.0], epochs=3, n_jobs=-1).fit(DOCUMENTS)
     copy = clone(recognizer)
     assert copy.get_params() == recognizer.get_params()
-    assert not hasattr(copy, "tagger_")
+    assert not hasattr(copy, "model_")
     assert recognizer.fitted
 
 
@@ -90,3 +91,12 @@ def test_numbers_of_numpy_are_numbers(tmp_path):
     assert recognizer.report_.l2 == 0.5
     recognizer.save(tmp_path / "model")
     assert load(tmp_path / "model").get_params()["epochs"] == 2
+
+
+@pytest.mark.parametrize(("kind", "old"), [(Recognizer, "tagger_"), (Cascade, "chains_"), (Linker, "system_")])
+def test_what_was_learned_is_known_by_its_old_name_too(kind, old):
+    model = kind()
+    assert not hasattr(model, old)
+    model.model_ = object()
+    with pytest.warns(DeprecationWarning, match=rf"{old} is now model_, and goes with version 0\.3"):
+        assert getattr(model, old) is model.model_

@@ -7,12 +7,11 @@ import shutil
 
 import numpy as np
 import pytest
-from safetensors.numpy import load_file
 
 from spanloom.data import clinical
 from spanloom.document import Batch, Document, Mention
 from spanloom.errors import ModelError, SpanloomError
-from spanloom.modelfile import save_model
+from spanloom.modelfile import ModelPart, read, write
 from spanloom.recognize import Recognizer, load
 from spanloom.text import prepare
 from spanloom.vocabulary import Concept, Vocabulary
@@ -65,7 +64,7 @@ def test_a_model_needs_none_of_its_files(notes, files, tmp_path):
 def test_rules_are_those_of_the_training_in_their_order(notes, files, tmp_path):
     recognizer = Recognizer(features=["bias", "section[0]", "note[0]"], sections=files / "rules.toml", **SMALL)
     recognizer.fit(notes.train[:9]).save(tmp_path / "model")
-    rules = json.loads((tmp_path / "model" / "model.json").read_text())["rules"]
+    rules = json.loads((tmp_path / "model" / "model.json").read_text())["parts"]["resources"]["rules"]
     assert list(rules["sections"]) == ["findings", "course"] and list(rules["notes"]) == ["long"]
     features = load(tmp_path / "model").fitted.scorer.features
     assert features.resources == recognizer.fitted.scorer.features.resources
@@ -81,7 +80,7 @@ def test_rules_as_a_mapping(notes, tmp_path):
 
 def test_a_model_without_such_columns_holds_no_rules(notes, tmp_path):
     Recognizer(features=["bias", "w[0]"], **SMALL).fit(DOCUMENTS).save(tmp_path / "model")
-    assert json.loads((tmp_path / "model" / "model.json").read_text())["rules"] is None
+    assert json.loads((tmp_path / "model" / "model.json").read_text())["parts"].keys() == {"model"}
 
 
 def test_a_preset_does_without_ignored_columns():
@@ -139,17 +138,13 @@ def damaged(files, tmp_path):
     Recognizer(features=features, vocabulary=files / "vocabulary.tsv", **SMALL).fit(DOCUMENTS).save(model)
 
     def change(rules=None, categories=None):
-        description = json.loads((model / "model.json").read_text())
-        arrays = load_file(model / "weights.safetensors")
-        kind, rest = (
-            description["kind"],
-            {k: v for k, v in description.items() if k not in ("format", "kind", "sha256")},
-        )
-        rest["rules"] = rules or description["rules"]
+        part = read(model, "recognizer")
+        values, arrays = part.json(), part.flat()
+        if rules:
+            values["parts"]["resources"]["rules"] = rules
         if categories is not None:
-            arrays["categories"] = np.frombuffer(categories, np.uint8)
-        rest.pop("spanloom")
-        save_model(model, kind, rest, arrays, force=True)
+            arrays["resources.categories"] = np.frombuffer(categories, np.uint8)
+        write(model, "recognizer", ModelPart.of(values, arrays), force=True)
         return model
 
     return change

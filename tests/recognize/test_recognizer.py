@@ -80,7 +80,7 @@ def test_same_seed_same_bytes(settings, notes, tmp_path):
 def test_any_number_of_threads_predicts_the_same(trained, notes):
     expected = found(trained, notes.test)
     other = Recognizer(n_jobs=2)
-    other.types_, other.tagger_ = trained.types_, trained.tagger_
+    other.types_, other.model_ = trained.types_, trained.model_
     assert found(other, notes.test) == expected
 
 
@@ -287,8 +287,8 @@ def test_the_mention_penalty_is_tuned_on_development_data(notes):
     settings = {"features": TEMPLATES, "rate": 0.3, "epochs": 2}
     tuned = Recognizer(**settings).fit(notes.train, dev=notes.dev)
     plain = Recognizer(tune_penalty=False, **settings).fit(notes.train, dev=notes.dev)
-    assert plain.tagger_.penalty == plain.report_.penalty == 0
-    assert tuned.tagger_.penalty == tuned.report_.penalty != 0
+    assert plain.model_.penalty == plain.report_.penalty == 0
+    assert tuned.model_.penalty == tuned.report_.penalty != 0
     assert tuned.report_.dev_f1 > plain.report_.dev_f1
     counts = [
         sum(map(len, found(plain, notes.dev))),
@@ -299,7 +299,7 @@ def test_the_mention_penalty_is_tuned_on_development_data(notes):
 
 def _with(recognizer, penalty):
     other = Recognizer()
-    other.tagger_ = recognizer.tagger_.with_penalty(penalty)
+    other.model_ = recognizer.model_.with_penalty(penalty)
     return other
 
 
@@ -307,7 +307,7 @@ def test_clusters_by_number_and_by_file(notes, tmp_path):
     documents = [prepare(document) for document in notes.train[:12]]
     induced = Recognizer(features="small", clusters=16, epochs=1)
     recognizer = Recognizer(features=["bias", "cluster[0]"], clusters=16, epochs=1).fit(documents, dev=documents[:3])
-    clusters = recognizer.tagger_.scorer.features.clusters
+    clusters = recognizer.model_.scorer.features.clusters
     assert len(set(clusters.values())) == 16
     words = [word for document in documents for word in document.words]
     write_paths(tmp_path / "paths", clusters, {word: words.count(word) for word in clusters})
@@ -329,9 +329,9 @@ def test_clusters_of_words_with_tabs_and_line_ends(tmp_path):
     text = "a\tb c\nd e"
     document = Document(text, tokens=[[0, 3], [4, 7], [8, 9]], mentions=[Mention("x", [(4, 7)])])
     recognizer = Recognizer(features=["bias", "cluster[0]"], clusters=3, epochs=2).fit([document] * 5, dev=[document])
-    assert set(recognizer.tagger_.scorer.features.clusters) == {"a\tb", "c\nd", "e"}
+    assert set(recognizer.model_.scorer.features.clusters) == {"a\tb", "c\nd", "e"}
     recognizer.save(tmp_path / "model")
-    assert load(tmp_path / "model").tagger_.scorer.features.clusters == recognizer.tagger_.scorer.features.clusters
+    assert load(tmp_path / "model").model_.scorer.features.clusters == recognizer.model_.scorer.features.clusters
 
 
 def test_columns_of_the_data_as_features(notes, tmp_path):

@@ -86,7 +86,7 @@ def no_mentions():
 def with_penalty_and_scalings(recognizer):
     """Whatever training chose: a penalty that no score may depend on, and maps that all scores do."""
     scalings = Scalings(mentions=Platt(0.6, 0.3), answers=Platt(1.4, -0.5))
-    recognizer.tagger_ = replace(recognizer.tagger_, penalty=0.8, scalings=scalings)
+    recognizer.model_ = replace(recognizer.model_, penalty=0.8, scalings=scalings)
     return recognizer
 
 
@@ -102,7 +102,7 @@ def mapped(slope, intercept, probability):
 def test_scores_are_the_marginals_of_listed_structures(structure, optimizer):
     settings = {"headless": "whole", "optimizer": optimizer, "l2": 0.3, "epochs": 6, "iterations": 10}
     recognizer = Recognizer(structure, ["bias", "low[-1..1]", "suffix(2..3)"], **settings).fit(TRAIN, dev=TRAIN)
-    tagger = with_penalty_and_scalings(recognizer).tagger_
+    tagger = with_penalty_and_scalings(recognizer).model_
     assert (tagger.scorer.index.group_sizes > 1).any()
     checked = 0
     for text in TEXTS[: reference.listable(tagger.engine.template)]:
@@ -142,7 +142,7 @@ def test_scores_are_the_marginals_of_listed_structures(structure, optimizer):
 def test_an_answer_has_the_share_of_its_structure(structure, counting):
     settings = {"headless": "whole", "counting": counting, "rate": 0.5, "epochs": 2, "random_state": 1}
     recognizer = Recognizer(structure, ["bias", "low[-1..1]"], **settings).fit(TRAIN, dev=TRAIN)
-    tagger = with_penalty_and_scalings(recognizer).tagger_
+    tagger = with_penalty_and_scalings(recognizer).model_
     template = tagger.engine.template
     listed = reference.subgraphs if counting == "subgraphs" else reference.derivations
     texts = TEXTS[: reference.listable(template)]

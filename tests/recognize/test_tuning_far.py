@@ -14,7 +14,7 @@ def test_a_penalty_that_starts_a_mention_of_each_type_at_each_token():
     """To read 7,500 mentions of 50 takes long, and 500 types in 500 documents took for ever."""
     notes = [Document("No chest pain", mentions=[Mention(f"t{i}", [(3, 13)])]) for i in range(TYPES)]
     documents = list(map(prepare, notes))
-    tagger = Recognizer(features=["bias", "w[0]"], epochs=1, l2=1.0).fit(documents, dev=documents).tagger_
+    tagger = Recognizer(features=["bias", "w[0]"], epochs=1, l2=1.0).fit(documents, dev=documents).model_
     batch = Batch.of(documents)
     development = Development(batch, tagger, "enough")
     potentials, offsets = development.score(tagger.scorer.weights), batch.sentences

@@ -10,7 +10,7 @@ from safetensors.numpy import load_file
 
 from spanloom.document import Document, Mention
 from spanloom.errors import ModelError, UsageError
-from spanloom.modelfile import save_model
+from spanloom.modelfile import ModelPart, write
 from spanloom.recognize import Cascade, Recognizer, load
 from spanloom.tag.pos_tagger import PosTagger, load_tagger
 
@@ -152,14 +152,14 @@ def test_a_recognizer_is_no_tagger(tmp_path):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda description, arrays: description["pos"].pop("tags"),
-        lambda description, arrays: description["pos"]["tags"].append("DT"),
-        lambda description, arrays: description["pos"]["params"].update(column=7),
-        lambda description, arrays: description["pos"]["params"].update(features=["w[0"]),
-        lambda description, arrays: description["pos"]["params"].update(surprise=1),
-        lambda description, arrays: description.update(pos=[]),
-        lambda description, arrays: arrays.pop("pos.weights"),
-        lambda description, arrays: arrays.update({"pos.transitions": np.zeros((1, 1), np.float32)}),
+        lambda description, arrays: description["parts"]["pos"]["parts"]["model"].pop("types"),
+        lambda description, arrays: description["parts"]["pos"]["parts"]["model"]["types"].append("DT"),
+        lambda description, arrays: description["parts"]["pos"]["params"].update(column=7),
+        lambda description, arrays: description["parts"]["pos"]["params"].update(features=["w[0"]),
+        lambda description, arrays: description["parts"]["pos"]["params"].update(surprise=1),
+        lambda description, arrays: description["parts"]["pos"].update(params=[]),
+        lambda description, arrays: arrays.pop("pos.model.weights"),
+        lambda description, arrays: arrays.update({"pos.model.constants": np.zeros((1, 1), np.float32)}),
     ],
 )
 def test_damaged_taggers(kind, tagger, tmp_path, change):
@@ -168,7 +168,7 @@ def test_damaged_taggers(kind, tagger, tmp_path, change):
     arrays = load_file(tmp_path / "model" / "weights.safetensors")
     change(description, arrays)
     rest = {key: value for key, value in description.items() if key not in ("format", "kind", "sha256", "spanloom")}
-    save_model(tmp_path / "model", description["kind"], rest, arrays, force=True)
+    write(tmp_path / "model", description["kind"], ModelPart.of(rest, arrays), force=True)
     with pytest.raises(ModelError, match="damaged") as caught:
         load(tmp_path / "model")
     assert "\n" not in str(caught.value)

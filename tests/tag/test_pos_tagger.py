@@ -11,9 +11,11 @@ import pytest
 from spanloom.document import Document
 from spanloom.errors import DataError, ModelError, UsageError
 from spanloom.hypergraph import ENGINES, Potentials, SubgraphEngine
+from spanloom.modelfile import ModelPart
 from spanloom.tag.pos_tagger import PosTagger, load_tagger
 from spanloom.tag.tag_model import TAGS
 
+TYPES = ("parts", "model", "types")
 LENGTHS = ([0], [1], [2, 0, 4], [3, 1, 5], [0, 6, 0])
 
 
@@ -157,10 +159,9 @@ def test_saved_and_loaded(tagger, documents, tmp_path):
 
 
 def test_inside_another_model(tagger, documents):
-    arrays = {"weights": np.zeros(1), **tagger.arrays("pos.")}
-    description = json.loads(json.dumps(tagger.description()))
-    inner = PosTagger.from_parts(description, arrays, "pos.")
-    assert inner.accuracy(documents) == 1
+    outer = ModelPart(arrays={"weights": np.zeros(1)}, parts={"pos": tagger.to_part()})
+    inner = ModelPart.of(json.loads(json.dumps(outer.json())), outer.flat()).part("pos")
+    assert PosTagger.from_part(inner).accuracy(documents) == 1
 
 
 def test_another_column_and_no_development_data(documents):
@@ -202,7 +203,8 @@ def test_what_cannot_be_meant_is_refused(documents, tmp_path):
 @pytest.mark.parametrize(
     ("place", "value"),
     [
-        (("tags",), ["DT", "JJ"]), (("tags",), []), (("tags",), ["DT"] * 5), (("params", "l2"), "x"),
+        ((*TYPES,), ["DT", "JJ"]), ((*TYPES,), []), ((*TYPES,), ["DT"] * 5),
+        (("parts", "model", "structure"), "bio"), (("params", "l2"), "x"),
         (("params", "features"), ["bias", "pos[0]"]), (("params", "features"), ["cluster[0]"]),
         (("params",), {"no": 1}), (("report",), {}),
     ],

@@ -14,7 +14,7 @@ from spacy.training import Example
 
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, ModelError, UsageError
-from spanloom.modelfile import save_model
+from spanloom.modelfile import ModelPart, read, write
 from spanloom.recognize import Cascade, Recognizer, load
 from spanloom.tag.spacy_tagger import SpacyTagger
 
@@ -96,7 +96,7 @@ def test_a_model_keeps_the_name(kind, folder, tmp_path, command, monkeypatch):
     model.save("model")
     kind(**SETTINGS, pos=SpacyTagger("pipeline")).fit(BARE).save("by_object")
     for path in ("model", "by_object"):
-        assert json.loads((tmp_path / path / "model.json").read_text())["pos"] == {"spacy": "pipeline"}
+        assert json.loads((tmp_path / path / "model.json").read_text())["parts"]["pos"] == {"spacy": "pipeline"}
         assert not [name for name in load_file(f"{path}/weights.safetensors") if name.startswith("pos.")]
         assert found(load(path), BARE) == expected
         assert "fills the column 'pos' with the spaCy pipeline 'pipeline'" in command("inspect", path).stdout
@@ -163,9 +163,8 @@ def test_a_pipeline_without_tags(tmp_path):
 @pytest.mark.parametrize("damage", [{"spacy": 3}, {"spacy": None}, {"spacy": "x", "more": "y"}])
 def test_damaged_names(kind, folder, tmp_path, damage):
     kind(**SETTINGS, pos=f"spacy:{folder}").fit(BARE).save(tmp_path / "model")
-    description = json.loads((tmp_path / "model" / "model.json").read_text())
-    arrays = load_file(tmp_path / "model" / "weights.safetensors")
-    rest = {key: value for key, value in description.items() if key not in ("format", "kind", "sha256", "spanloom")}
-    save_model(tmp_path / "model", description["kind"], rest | {"pos": damage}, arrays, force=True)
+    part = read(tmp_path / "model", kind.kind)
+    changed = ModelPart(part.values, part.arrays, {**part.parts, "pos": ModelPart(damage)})
+    write(tmp_path / "model", kind.kind, changed, force=True)
     with pytest.raises(ModelError, match="damaged"):
         load(tmp_path / "model")

@@ -182,5 +182,5 @@ def test_a_large_vocabulary_opens_faster_than_it_is_built(tmp_path) -> None:
 
 
 def test_the_index_of_something_else(model) -> None:
-    with pytest.raises(ModelError, match="found a 'recognizer', expected a vocabulary"):
+    with pytest.raises(ModelError, match="of kind 'recognizer', expected a vocabulary"):
         Vocabulary.open(model)

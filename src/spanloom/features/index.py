@@ -16,6 +16,7 @@ from spanloom.errors import DataWarning, ModelError, UsageError
 from spanloom.features import kernels_index as kernels
 from spanloom.features.featureset import FeatureSet, Keys, split_rows
 from spanloom.hashing import FILLING, Int32, Int64, Slots, UInt64
+from spanloom.modelfile import ModelPart
 from spanloom.parallel import parallel_map, worker_count
 
 Float32 = NDArray[np.float32]
@@ -140,27 +141,26 @@ class FeatureIndex:
         found = kernels.lookup(ids, offsets, *self._slots, self._shares, indices, values, out)
         return indices[:found], out, values[:found]
 
-    def state(self) -> dict[str, NDArray[np.generic]]:
-        """What a model file must hold: the words of the table, which slots they fill (as bits), and the group sizes."""
+    def to_part(self) -> ModelPart:
+        """The index as a part of a model file: the words of the table, which slots they fill (as bits), group sizes."""
         filled = self.table != 0
-        return {"words": self.table[filled], "slots": np.packbits(filled), "group_sizes": self.group_sizes}
+        slots = np.packbits(filled)
+        return ModelPart(arrays={"words": self.table[filled], "slots": slots, "group_sizes": self.group_sizes})
 
     @classmethod
-    def from_state(cls, state: dict[str, NDArray[np.generic]]) -> FeatureIndex:
-        """The index that `state` was taken from.
+    def from_part(cls, part: ModelPart) -> FeatureIndex:
+        """The index that `to_part` gave.
 
         Raises:
             ModelError: arrays that do not belong together.
         """
-        try:
-            words = state["words"].astype(np.uint64, casting="no", copy=False)
-            slots, sizes = state["slots"], state["group_sizes"]
-            filled = np.unpackbits(slots.astype(np.uint8, casting="no")).view(np.bool_)
-            table = np.zeros(len(filled), np.uint64)
-            table[np.flatnonzero(filled)] = words
-        except (KeyError, TypeError, ValueError) as error:
-            raise ModelError(f"feature index cannot be read ({error}); the model is damaged") from error
-        return cls(table, sizes.astype(np.float32), words)
+        words, sizes = part.array("words", np.uint64, None), part.array("group_sizes", np.float32, None)
+        filled = np.unpackbits(part.array("slots", np.uint8, None)).view(np.bool_)
+        if filled.sum() != len(words):
+            raise ModelError(f"feature table has {filled.sum()} slots for {len(words)} words; the model is damaged")
+        table = np.zeros(len(filled), np.uint64)
+        table[filled] = words
+        return cls(table, sizes, words)
 
 
 def build_index(keys: Keys, *, min_count: int = 1) -> Built:

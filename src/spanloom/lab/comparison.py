@@ -25,8 +25,7 @@ from spanloom.learn import Progress
 from spanloom.learn.folds import hold_out
 from spanloom.model.corpus import by_sentence
 from spanloom.model.report import Report
-from spanloom.recognize.cascade import Cascade
-from spanloom.recognize.cascade_store import CascadeReport
+from spanloom.recognize.cascade import Cascade, CascadeReport
 from spanloom.recognize.recognizer import Recognizer
 from spanloom.structures import structure_of
 from spanloom.text import prepare

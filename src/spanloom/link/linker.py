@@ -7,9 +7,10 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, ClassVar, Literal, Self, get_args, overload
 
+from spanloom import modelfile
 from spanloom.document import Document, Mention, batches
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
-from spanloom.errors import ModelError, UsageError, not_fitted
+from spanloom.errors import UsageError
 from spanloom.evaluate.compare import Item, exact
 from spanloom.evaluate.compare import score as compare_mentions
 from spanloom.evaluate.measures import Learning
@@ -21,20 +22,21 @@ from spanloom.link.fitting import Fitter, Plan
 from spanloom.link.parameters import LinkerParameters
 from spanloom.link.report import LinkReport, make_report
 from spanloom.link.scores import known
-from spanloom.link.store import StoredLinker, read_linker, write_linker
+from spanloom.link.store import SearchValues, arrays_of, parts_of, search_values, system_of
 from spanloom.link.system import System
 from spanloom.lm.language_model import LanguageModel
 from spanloom.model.choices import WhichMentions
 from spanloom.model.corpus import Lost, by_sentence, training_types
 from spanloom.model.explanation import Explanation
-from spanloom.model.parameters import MentionEstimator
+from spanloom.model.parameters import MentionEstimator, renamed
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.resources import Sources
+from spanloom.model.store import Estimated
+from spanloom.modelfile import ModelPart
 from spanloom.parallel import worker_count
 from spanloom.tag.filling import (
     AUTO,
     COLUMN,
-    Filler,
     check_source,
     check_use,
     fill,
@@ -58,12 +60,18 @@ PAPER_FEATURES = (
 """
 
 
-class Linker(LinkerParameters, MentionEstimator):
+class _Described(Estimated[LinkReport]):
+    """What is said of a linker."""
+
+    search: SearchValues
+
+
+class Linker(LinkerParameters, MentionEstimator[System]):
     """Recognizes mentions and links them to a vocabulary together: the transition system of Lou et al. (2017).
 
     {parameters}
 
-    Attributes after fitting: ``types_``, ``system_``, ``report_``, and ``lost_``, the mentions that no derivation
+    Attributes after fitting: ``types_``, ``model_``, ``report_``, and ``lost_``, the mentions that no derivation
     holds; the last is not saved.
     """
 
@@ -123,7 +131,7 @@ class Linker(LinkerParameters, MentionEstimator):
             outcome = fitter.refit(train, outcome)
         check_use(pos, outcome.system.reader.tagger.scorer.features)
         self.types_ = types
-        self.system_ = outcome.system
+        self.model_ = outcome.system
         self.lost_ = outcome.derivations.lost
         self.report_ = make_report(train, outcome)
         self._tell_lost()
@@ -244,23 +252,21 @@ class Linker(LinkerParameters, MentionEstimator):
         """
         return explain(self.fitted, prepare(one_of(X)), mentions)
 
-    def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the model as a folder of two files; the vocabulary is in it. The same training gives the same bytes.
+    def to_part(self) -> ModelPart:
+        """See `spanloom.modelfile.save`; the vocabulary is in it."""
+        said = _Described.of(self, search=search_values(self.fitted))
+        return said.part(arrays_of(self.fitted), parts_of(self.fitted))
 
-        Args:
-            path: the folder.
-            force: replace a model that is there.
-
-        Raises:
-            UsageError: the folder is there, or the linker is not trained.
-            DataError: the system refused to write.
-        """
-        params = self._plain_params()
-        if isinstance(self.pos, Filler):
-            params["pos"] = None
-        if isinstance(self.language_model, LanguageModel):
-            params["language_model"] = None
-        write_linker(StoredLinker(params, self.fitted, self.report_), path, force=force)
+    @classmethod
+    def from_part(cls, part: ModelPart) -> Self:
+        """See `spanloom.modelfile.load`."""
+        said = part.read(_Described)
+        system = system_of(part, said.search)
+        made = said.restored(cls, system)
+        made.types_ = system.types
+        made.language_model = made.language_model or system.language
+        made.pos = made.pos or system.pos
+        return made
 
     def check(self) -> None:
         """Whether the parameters can be meant.
@@ -273,19 +279,8 @@ class Linker(LinkerParameters, MentionEstimator):
         if self.task != "recognize" and not self.segments and not self.state_features:
             raise UsageError("without segments and state_features nothing tells candidates apart; give one of them")
 
-    @property
-    def fitted(self) -> System:
-        """The trained linker.
-
-        Raises:
-            NotFittedError: there is none yet.
-        """
-        if not hasattr(self, "system_"):
-            raise not_fitted("linker")
-        return self.system_
-
     types_: tuple[str, ...]
-    system_: System
+    system_ = renamed("system_")
     report_: LinkReport
     lost_: tuple[Lost, ...]
 
@@ -296,13 +291,4 @@ def load(path: str | Path) -> Linker:
     Raises:
         ModelError: the folder holds no linker, or a damaged one, or one of another format.
     """
-    stored = read_linker(path)
-    try:
-        linker = Linker(**stored.params)
-        linker.check_stored()
-    except (TypeError, UsageError) as error:
-        raise ModelError(f"{path}: damaged: {error}; train or copy the model again") from None
-    linker.types_, linker.system_, linker.report_ = stored.system.types, stored.system, stored.report
-    linker.language_model = linker.language_model or stored.system.language
-    linker.pos = linker.pos or stored.system.pos
-    return linker
+    return modelfile.load(Linker, path)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spanloom import modelfile
 from spanloom.document import Batch, Document, batches
 from spanloom.errors import DataError, ModelError, UsageError
 from spanloom.features.tokens import flatten
@@ -19,15 +20,13 @@ from spanloom.lm.kernels_language import END, START, UNKNOWN, Ints, Level, Singl
 from spanloom.lm.kneser_ney import estimate
 from spanloom.lm.ngrams import HIGHEST, MARKERS, childless
 from spanloom.model.protocol import Annotation, Capability
-from spanloom.modelfile import Array, load_arrays, read_description, save_model
+from spanloom.modelfile import Array, ModelPart
 from spanloom.text import prepare
 
-KIND = "language-model"
 RANGES = 10
 _BATCH_TOKENS = 200_000  # flattened at once
 _LN10 = np.float32(np.log(10))
 _EVEN = (np.arange(-9, 0) / 2).astype(np.float32) * _LN10
-_ARRAYS = ("ptr", "words", "scores", "backoff")
 
 
 class LanguageModel:
@@ -197,46 +196,39 @@ class LanguageModel:
         sizes = {f"{order}-grams": len(level.words) for order, level in enumerate(self.levels, 1)}
         return {"kind": self.kind, "order": self.order, "counts": {"words": len(self.words), **sizes}}
 
-    def arrays(self, prefix: str = "") -> dict[str, Array]:
-        """The model as arrays under names that begin with ``prefix``, for a model file."""
+    def to_part(self) -> ModelPart:
+        """See `spanloom.modelfile.save`."""
         raw = [word.encode("utf-8", "surrogatepass") for word in self.words]
-        found: dict[str, Array] = {
+        arrays: dict[str, Array] = {
             "text": np.frombuffer(b"".join(raw), np.uint8),
             "lengths": np.array([len(word) for word in raw], np.int32),
             "bounds": self.bounds,
         }
         for order, level in enumerate(self.levels, 1):
-            found |= {f"{name}{order}": array for name, array in level._asdict().items()}
-        return {prefix + name: array for name, array in found.items()}
+            arrays |= {f"{name}{order}": array for name, array in level._asdict().items()}
+        return ModelPart({"order": self.order, "words": len(self.words)}, arrays)
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Array], prefix: str = "") -> Self:
-        """The model that `arrays` was taken from.
-
-        Raises:
-            ModelError: arrays that are missing, or that do not belong together.
-        """
-        own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-        try:
-            ends = np.cumsum(own["lengths"].astype(np.int64, casting="safe")).tolist()
-            raw = own["text"].astype(np.uint8, casting="no").tobytes()
-            words = [raw[a:b].decode("utf-8", "surrogatepass") for a, b in zip([0, *ends], ends, strict=False)]
-            levels = [
-                Level(*(own[f"{name}{order}"] for name in _ARRAYS))
-                for order in range(1, HIGHEST + 1)
-                if f"ptr{order}" in own
-            ]
-            bounds = own["bounds"]
-            if len(raw) != sum(ends[-1:]):
-                raise ValueError(f"{len(raw)} bytes of words, expected {sum(ends[-1:])}")
-        except (KeyError, TypeError, ValueError) as error:
-            raise ModelError(f"language model cannot be read ({error}); the model is damaged") from None
+    def from_part(cls, part: ModelPart) -> Self:
+        """See `spanloom.modelfile.load`."""
+        ends = np.cumsum(part.array("lengths", np.int32, None), dtype=np.int64).tolist()
+        raw = part.array("text", np.uint8, sum(ends[-1:])).tobytes()
+        words = [raw[a:b].decode("utf-8", "surrogatepass") for a, b in zip([0, *ends], ends, strict=False)]
+        bounds = part.array("bounds", np.float32, 2, RANGES - 1)
+        levels: list[Level] = []
+        above = 1
+        for order in [order for order in range(1, HIGHEST + 1) if f"ptr{order}" in part.arrays]:
+            ptr, last, scores, backoff = (f"{name}{order}" for name in Level._fields)
+            ends, numbers = part.array(ptr, np.int64, above + 1), part.array(last, np.int32, None)
+            above = len(numbers)
+            floats = (part.array(name, np.float32, above) for name in (scores, backoff))
+            levels.append(Level(ends, numbers, *floats))
         _check(words, levels, bounds)
         return cls(words, levels, bounds)
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the model as a folder; see `spanloom.modelfile.save_model`."""
-        save_model(path, KIND, {"order": self.order, "words": len(self.words)}, self.arrays(), force=force)
+        """Write the model as a folder; see `spanloom.modelfile.save`."""
+        modelfile.save(self, path, force=force)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -248,16 +240,7 @@ class LanguageModel:
         """
         if Path(path).is_file():
             return cls.read_arpa(path)
-        description = read_description(path)
-        if description["kind"] != KIND:
-            raise ModelError(f"{path}: a model of kind {description['kind']!r}, expected a {KIND}")
-        arrays = load_arrays(path, description)
-        try:
-            return cls.from_arrays(arrays)
-        except ModelError as error:
-            raise ModelError(
-                f"{path}: damaged: {error}" if not str(error).startswith(str(path)) else str(error)
-            ) from None
+        return modelfile.load(cls, path)
 
 
 def _stream(words: NDArray[np.int32], sentences: Ints) -> NDArray[np.int32]:
@@ -284,13 +267,10 @@ def _stream(words: NDArray[np.int32], sentences: Ints) -> NDArray[np.int32]:
 
 def _check(words: Sequence[str], levels: Sequence[Level], bounds: Singles) -> None:
     """Whether the arrays of a file can be a language model, so that no look-up leaves them."""
-    above, fits = 1, tuple(words[:3]) == MARKERS and len(set(words)) == len(words) and len(levels) > 0
-    fits &= bounds.dtype == np.float32 and bounds.shape == (2, RANGES - 1) and bool((np.diff(bounds) >= 0).all())
-    for ptr, last, scores, backoff in levels:
-        fits &= ptr.dtype == np.int64 and last.dtype == np.int32 and scores.dtype == backoff.dtype == np.float32
-        fits &= ptr.shape == (above + 1,) and last.ndim == 1 and last.shape == scores.shape == backoff.shape
-        fits = fits and ptr[0] == 0 and ptr[-1] == len(last) and bool((np.diff(ptr) >= 0).all())
-        fits = fits and bool(((last >= 0) & (last < len(words))).all())
-        above = len(last)
+    fits = tuple(words[:3]) == MARKERS and len(set(words)) == len(words) and len(levels) > 0
+    fits &= bool((np.diff(bounds) >= 0).all())
+    for ptr, last, _, _ in levels:
+        fits &= bool(ptr[0] == 0 and ptr[-1] == len(last) and (np.diff(ptr) >= 0).all())
+        fits &= bool(((last >= 0) & (last < len(words))).all())
     if not fits or len(levels[0].words) != len(words) or (levels[0].words != np.arange(len(words))).any():
-        raise ModelError("language model with arrays that do not belong together; the model is damaged")
+        raise ModelError("the arrays of the language model do not belong together")

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, fields
 from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
 from spanloom.document import Document
 from spanloom.document.inputs import Given, training_of
 from spanloom.document.markup import shorten, table
-from spanloom.errors import LostWarning, UsageError
+from spanloom.errors import LostWarning, UsageError, not_fitted
 from spanloom.evaluate.compare import score as compare_mentions
 from spanloom.model.fields import (
     LAMBDAS,
@@ -30,16 +30,17 @@ from spanloom.model.fields import (
     documented,
 )
 from spanloom.model.protocol import Annotation, Capability
-from spanloom.modelfile import LARGEST
+from spanloom.modelfile import LARGEST, ModelPart, save
 from spanloom.structures import Structure
 
 if TYPE_CHECKING:
     from spanloom.model.corpus import Lost
 
 _PLAIN = (bool, int, float, str, list, tuple, dict, type(None))  # what JSON has
+M = TypeVar("M")
 
 
-class Parameters:
+class Parameters(Generic[M]):
     """What an estimator is, beside the dataclass of its parameters.
 
     `sklearn.base.clone`, and with it searches and cross-validation, make an untrained copy with the same parameters.
@@ -51,6 +52,7 @@ class Parameters:
     capable: ClassVar[frozenset[Capability]] = frozenset()
     report_: Any
     lost_: tuple[Lost, ...]
+    model_: M
 
     def __init_subclass__(cls) -> None:
         if hasattr(cls, "__dataclass_fields__") and cls.__doc__:  # there is none where docstrings are stripped
@@ -144,12 +146,38 @@ class Parameters:
             estimator_type=None, target_tags=TargetTags(required=False), input_tags=documents, no_validation=True
         )
 
-    def _plain_params(self) -> dict[str, Any]:
-        """The parameters as a model file keeps them: numbers of numpy are those of Python, and there is one thread.
+    @property
+    def fitted(self) -> M:
+        """What was learned.
 
-        A model does not depend on the number of threads.
+        Raises:
+            NotFittedError: it is not trained.
         """
-        return {name: np.asarray(value).tolist() for name, value in {**self.get_params(), "n_jobs": 1}.items()}
+        if "model_" not in vars(self):
+            raise not_fitted(self.kind)
+        return self.model_
+
+    def to_part(self) -> ModelPart:
+        """All that it is, as a part of a model file."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_part(cls, part: ModelPart) -> Self:
+        """The trained model that `to_part` gave; whatever it raises is told as damage."""
+        raise NotImplementedError
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the model as a folder of two files. The same data and seed give the same bytes.
+
+        Args:
+            path: the folder.
+            force: replace a model that is there.
+
+        Raises:
+            UsageError: the folder is there, or the model is not trained.
+            DataError: the system refused to write.
+        """
+        save(self, path, force=force)
 
     def check_stored(self) -> Self:
         """Parameters from a model file, if they can be meant; how many threads there are is no matter of the file.
@@ -170,7 +198,7 @@ class Parameters:
             check_value(name, getattr(self, name), parameter)
 
 
-class MentionEstimator(Parameters):
+class MentionEstimator(Parameters[M]):
     """An estimator that finds mentions."""
 
     def stream(self, X: Given) -> Iterator[Document]:
@@ -197,6 +225,18 @@ class MentionEstimator(Parameters):
         """
         gold = list(training_of(X, y))
         return compare_mentions(gold, list(self.stream(gold))).f1
+
+
+def renamed(old: str) -> Any:
+    """What was learned, under the name that it had before it was ``model_`` in all estimators."""
+
+    def get(estimator: Parameters[M]) -> M:
+        if "model_" not in vars(estimator):
+            raise AttributeError(old)
+        warnings.warn(f"{old} is now model_, and goes with version 0.3", DeprecationWarning, stacklevel=2)
+        return estimator.fitted
+
+    return property(get, doc="Deprecated: ``model_``.")
 
 
 def check_value(name: str, value: Any, parameter: Parameter) -> None:

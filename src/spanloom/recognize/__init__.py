@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from spanloom.model.corpus import Lost as Lost
     from spanloom.model.report import Report as Report
     from spanloom.recognize.cascade import Cascade as Cascade
-    from spanloom.recognize.cascade_store import CascadeReport as CascadeReport
+    from spanloom.recognize.cascade import CascadeReport as CascadeReport
     from spanloom.recognize.loading import KINDS as KINDS
     from spanloom.recognize.loading import load as load
     from spanloom.recognize.recognizer import Recognizer as Recognizer
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _EXPORTS = {
     "KINDS": "spanloom.recognize.loading",
     "Cascade": "spanloom.recognize.cascade",
-    "CascadeReport": "spanloom.recognize.cascade_store",
+    "CascadeReport": "spanloom.recognize.cascade",
     "Lost": "spanloom.model.corpus",
     "Progress": "spanloom.learn.training",
     "Recognizer": "spanloom.recognize.recognizer",

@@ -6,15 +6,15 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, get_args, overload
 
 import numpy as np
 
 from spanloom.document import Batch, Document, Mention, batches
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
-from spanloom.errors import ModelError, UsageError, not_fitted
+from spanloom.errors import ModelError, UsageError, plural
 from spanloom.evaluate.measures import Learning
 from spanloom.features import FeatureSet
 from spanloom.learn import Listener, Progress
@@ -23,14 +23,17 @@ from spanloom.model.calibration import answered
 from spanloom.model.choices import Order
 from spanloom.model.corpus import Lost, Notice, by_sentence, known_types, training_types
 from spanloom.model.explanation import Explanation
-from spanloom.model.parameters import MentionEstimator
+from spanloom.model.parameters import MentionEstimator, renamed
 from spanloom.model.protocol import Annotation, Capability
-from spanloom.model.report import of_structures
+from spanloom.model.report import Report, ReportLines, of_structures
 from spanloom.model.resources import Sources
+from spanloom.model.store import Estimated, Shared, model_of, model_part, shared_of, shared_part
 from spanloom.model.strongest import Strongest, names_from
 from spanloom.model.structured import LinearModel
-from spanloom.recognize.cascade_store import CascadeReport, StoredCascade, read_cascade, write_cascade
+from spanloom.modelfile import ModelPart
 from spanloom.recognize.links import (
+    PREFIX,
+    STRUCTURE,
     Link,
     Links,
     column_names,
@@ -41,13 +44,72 @@ from spanloom.recognize.links import (
 )
 from spanloom.recognize.parameters import CascadeParameters
 from spanloom.recognize.recognizer import BATCH_TOKENS, Recognizer
-from spanloom.tag.filling import AUTO, COLUMN, Filler, check_source, check_use, fill, learn_tagger, open_tagger, told
+from spanloom.structures import STRUCTURES
+from spanloom.tag.filling import (
+    AUTO,
+    COLUMN,
+    Filler,
+    check_source,
+    check_use,
+    fill,
+    filler_of,
+    filler_part,
+    learn_tagger,
+    open_tagger,
+    told,
+)
 from spanloom.text import prepare
 
 ORDERS = get_args(Order)
+_CHAIN = "chain"  # and a number: a part of a model file
 
 
-class Cascade(CascadeParameters, MentionEstimator):
+@dataclass(frozen=True)
+class CascadeReport(ReportLines):
+    """What the training of a cascade saw and chose.
+
+    Args:
+        documents, sentences, tokens, mentions: of the training data.
+        development: sentences of the development data.
+        lost: reason -> how many mentions the chains cannot hold for it.
+        ambiguous: mentions that are held, but read back otherwise.
+        dropped: templates of a preset that the data cannot serve.
+        rows: rows of weights, of all chains.
+        steps: passes or iterations, of all chains.
+        dev_f1: of all types, each chain with its penalty, 0 to 1.
+        chains: type -> the report of its chain, in their order.
+    """
+
+    documents: int
+    sentences: int
+    tokens: int
+    mentions: int
+    development: int
+    lost: dict[str, int]
+    ambiguous: int
+    dropped: tuple[str, ...]
+    rows: int
+    steps: int
+    dev_f1: float
+    chains: dict[str, Report]
+
+    def chosen(self) -> Iterator[str]:
+        """What training chose, and for each chain."""
+        rows, steps = plural(self.rows, "row"), plural(self.steps, "step")
+        yield f"{rows} of weights, {plural(len(self.chains), 'chain')}, {steps}"
+        for name, chain in self.chains.items():
+            figures = f"lambda {chain.l2:g}, mention penalty {chain.penalty:.2f}"
+            yield f"  {name}: {plural(chain.mentions, 'mention')}, {figures}, development F1 {100 * chain.dev_f1:.1f}"
+            yield from (f"    {line}" for line in chain.calibrated())
+
+
+class _Described(Estimated[CascadeReport]):
+    """What is said of a cascade; the strongest features of each chain."""
+
+    strongest: list[Strongest]
+
+
+class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
     """A BILOU chain for each type, each of which sees the outputs of the earlier ones (Alex et al. 2007).
 
     A baseline of Lu and Roth (2015), section 4.1. Mentions of different types may overlap; of two mentions of one type
@@ -56,7 +118,7 @@ class Cascade(CascadeParameters, MentionEstimator):
 
     {parameters}
 
-    Attributes after fitting: ``chains_``, a `Recognizer` for each type, in their order; ``types_``; ``report_``;
+    Attributes after fitting: ``model_``, a `Recognizer` for each type, in their order; ``types_``; ``report_``;
     ``pos_``; and ``lost_``, the mentions that the model cannot hold; the last is not saved.
 
     >>> from spanloom import Cascade, Document, Mention
@@ -113,8 +175,8 @@ class Cascade(CascadeParameters, MentionEstimator):
         fitted = links.finish(order)
 
         self.types_ = types
-        self.chains_ = tuple(link.chain for link in fitted)
-        self.lost_ = tuple(lost for chain in self.chains_ for lost in chain.lost_)
+        self.model_ = tuple(link.chain for link in fitted)
+        self.lost_ = tuple(lost for chain in self.model_ for lost in chain.lost_)
         self.pos_ = pos
         self.report_ = _report(train, given, features, fitted)
         self._tell_lost()
@@ -183,7 +245,7 @@ class Cascade(CascadeParameters, MentionEstimator):
     def with_penalty(self, penalty: float) -> Self:
         """A copy with another mention penalty, the same in all chains."""
         other = copy(self)
-        other.chains_ = tuple(chain.with_penalty(penalty) for chain in self.fitted)
+        other.model_ = tuple(chain.with_penalty(penalty) for chain in self.fitted)
         return other
 
     def learning(self) -> Learning:
@@ -221,19 +283,28 @@ class Cascade(CascadeParameters, MentionEstimator):
         ranked = sorted(range(len(mentions)), key=lambda i: order[mentions[i].type])
         return [explanation for _, explanation in sorted(zip(ranked, found, strict=True), key=lambda pair: pair[0])]
 
-    def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the model as a folder of two files. The same data and seed give the same bytes.
+    def to_part(self) -> ModelPart:
+        """See `spanloom.modelfile.save`."""
+        said = _Described.of(self, strongest=[chain.strongest_ for chain in vars(self).get("model_", ())])
+        chains = {f"{_CHAIN}{number}": model_part(chain.fitted) for number, chain in enumerate(self.fitted)}
+        shared = shared_part(self.fitted[0].fitted.scorer.features)
+        return said.part({}, {**chains, "resources": shared, "pos": filler_part(self.pos_)})
 
-        Args:
-            path: the folder.
-            force: replace a model that is there.
-
-        Raises:
-            UsageError: the folder is there, or the cascade is not trained.
-            DataError: the system refused to write.
-        """
-        params = self._plain_params() | ({"pos": None} if isinstance(self.pos, Filler) else {})
-        write_cascade(StoredCascade(params, self.fitted, self.report_, self.pos_), path, force=force)
+    @classmethod
+    def from_part(cls, part: ModelPart) -> Self:
+        """See `spanloom.modelfile.load`."""
+        said = part.read(_Described)
+        shared = shared_of(part.parts.get("resources"))
+        chains = tuple(_restored(part.part(f"{_CHAIN}{number}"), shared) for number in range(len(said.strongest)))
+        types = _types(chains)
+        if set(types) != said.report.chains.keys():
+            raise ModelError(f"chains of the types {types}, but reports of {list(said.report.chains)}")
+        for name, chain, strongest in zip(types, chains, said.strongest, strict=True):
+            chain.report_, chain.strongest_ = said.report.chains[name], strongest
+        made = said.restored(cls, chains)
+        made.types_, made.pos_ = tuple(sorted(types)), filler_of(part.parts.get("pos"))
+        made.pos = made.pos or made.pos_  # a tagger that was not given as a path
+        return made
 
     def check(self) -> None:
         """Whether the parameters can be meant.
@@ -257,44 +328,37 @@ class Cascade(CascadeParameters, MentionEstimator):
         return {**params, "pos": None}  # documents have the column before a chain sees them
 
     @property
-    def fitted(self) -> tuple[Recognizer, ...]:
-        """The trained chains, in their order.
-
-        Raises:
-            UsageError: there are none yet.
-        """
-        if not hasattr(self, "chains_"):
-            raise not_fitted("cascade")
-        return self.chains_
-
-    @property
     def strongest_(self) -> Strongest:
         """The strongest features of each tag of each chain."""
         return {role: features for chain in self.fitted for role, features in chain.strongest_.items()}
 
     types_: tuple[str, ...]
-    chains_: tuple[Recognizer, ...]
+    chains_ = renamed("chains_")
     report_: CascadeReport
     lost_: tuple[Lost, ...]
     pos_: Filler | None = None
 
 
-def load_cascade(path: str | Path) -> Cascade:
-    """A cascade that was saved.
+def _restored(part: ModelPart, shared: Shared) -> Recognizer:
+    """A chain, without its report and its strongest features."""
+    model = model_of(part, shared, STRUCTURES[STRUCTURE])
+    chain = Recognizer(STRUCTURE, [str(template) for template in model.scorer.features.templates], pos=None)
+    chain.types_, chain.model_ = model.types, model
+    return chain
 
-    Raises:
-        ModelError: the folder holds no cascade, or a damaged one, or one of another format.
-    """
-    stored = read_cascade(path)
-    try:
-        cascade = Cascade(**stored.params)
-        cascade.check_stored()
-    except (TypeError, UsageError) as error:
-        raise ModelError(f"{path}: damaged: {error}; train or copy the model again") from None
-    cascade.chains_, cascade.report_, cascade.pos_ = stored.chains, stored.report, stored.pos
-    cascade.pos = cascade.pos or stored.pos  # a tagger that was not given as a path
-    cascade.types_ = tuple(sorted(name for chain in stored.chains for name in chain.types_))
-    return cascade
+
+def _types(chains: Sequence[Recognizer]) -> list[str]:
+    """The types of chains that belong together, in their order: each has one, and sees outputs of earlier ones only."""
+    types = [name for chain in chains for name in chain.types_]
+    if not types or any(len(chain.types_) != 1 for chain in chains) or len(set(types)) < len(types):
+        raise ModelError(f"chains of the types {types}, expected one chain for each type")
+    columns = column_names(sorted(types))
+    for number, chain in enumerate(chains):
+        seen = {name for name in chain.fitted.scorer.needs if name.startswith(PREFIX)}
+        unknown = seen.difference(columns[name] for name in types[:number])
+        if unknown:
+            raise ModelError(f"the chain of {types[number]!r} sees {min(unknown)!r}, which no earlier chain gives")
+    return types
 
 
 def _hold_out(documents: Sequence[Document], types: Sequence[str], seed: int) -> tuple[list[Document], list[Document]]:

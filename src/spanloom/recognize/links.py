@@ -246,7 +246,7 @@ def _measured(chain: Recognizer, dev: Sequence[Document]) -> Link:
     """The chain in its place, calibrated, and its development F1 counted anew."""
     batch = Batch.of(dev)
     tagger, checked = calibrate(chain.fitted, batch, chain.fitted.score(batch), chain.reading)
-    chain.tagger_, chain.report_ = tagger, replace(chain.report_, calibration=checked)
+    chain.model_, chain.report_ = tagger, replace(chain.report_, calibration=checked)
     found = chain.predict(dev)
     gold, seen = (Gold(Batch.of(documents), chain.types_) for documents in (dev, found))
     correct = len(set(gold.table.rows()) & set(seen.table.rows()))
@@ -272,6 +272,6 @@ def _tuned(chain: Recognizer, dev: Sequence[Document], others: Sequence[Counts])
 
     penalty = search_step(lambda value: f1([*others, counts(value)]))
     result = copy(chain)
-    result.tagger_ = tagger.with_penalty(penalty)
+    result.model_ = tagger.with_penalty(penalty)
     result.report_ = replace(chain.report_, penalty=penalty)
     return result

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+from spanloom import modelfile
 from spanloom.errors import ModelError
-from spanloom.modelfile import read_description
-from spanloom.recognize.cascade import Cascade, load_cascade
+from spanloom.recognize.cascade import Cascade
 from spanloom.recognize.recognizer import Recognizer
-from spanloom.recognize.recognizer import load as load_recognizer
 
 KINDS: dict[str, Callable[[str | Path], Recognizer | Cascade]] = {
-    "recognizer": load_recognizer,
-    "cascade": load_cascade,
+    "recognizer": partial(modelfile.load, Recognizer),
+    "cascade": partial(modelfile.load, Cascade),
 }
 
 
@@ -23,7 +23,7 @@ def load(path: str | Path) -> Recognizer | Cascade:
     Raises:
         ModelError: the folder holds no model, or a damaged one, or one of another format or kind.
     """
-    kind = read_description(path)["kind"]
+    kind = modelfile.read_kind(path)
     if kind not in KINDS:
         raise ModelError(f"{path}: a model of kind {kind!r}, expected a {' or a '.join(KINDS)}")
     return KINDS[kind](path)

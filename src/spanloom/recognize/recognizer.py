@@ -5,13 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
-from pathlib import Path
 from time import monotonic
 from typing import Any, ClassVar, Literal, Self, overload
 
 from spanloom.document import Batch, Document, Mention, batches
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
-from spanloom.errors import DataError, ModelError, UsageError, not_fitted
+from spanloom.errors import DataError, ModelError, UsageError
 from spanloom.evaluate.measures import Learning
 from spanloom.features import Built, FeatureSet, build_index
 from spanloom.hypergraph import Edges, Floats
@@ -31,16 +30,17 @@ from spanloom.model.corpus import (
 from spanloom.model.development import Development, trained
 from spanloom.model.explain import explain
 from spanloom.model.explanation import Explanation
-from spanloom.model.parameters import MentionEstimator, lambdas
+from spanloom.model.parameters import MentionEstimator, lambdas, renamed
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import Report, make_report, of_structures
 from spanloom.model.resources import Sources
+from spanloom.model.store import Estimated, model_of, model_part, shared_of, shared_part, structure_in
 from spanloom.model.strongest import Strongest, names_from, strongest_features
 from spanloom.model.structured import LinearModel, StructuredModel
+from spanloom.modelfile import ModelPart
 from spanloom.parallel import threads, worker_count
 from spanloom.recognize.alternatives import alternatives, sweep
 from spanloom.recognize.parameters import RecognizerParameters
-from spanloom.recognize.store import Stored, read_recognizer, write_recognizer
 from spanloom.scoring import LinearScorer, Weights
 from spanloom.structures import Structure, structure_of
 from spanloom.tag.filling import (
@@ -51,6 +51,8 @@ from spanloom.tag.filling import (
     check_use,
     fill,
     fill_batch,
+    filler_of,
+    filler_part,
     learn_tagger,
     open_tagger,
     told,
@@ -60,12 +62,18 @@ from spanloom.text import prepare
 BATCH_TOKENS = 20_000  # predicted at once
 
 
-class Recognizer(RecognizerParameters, MentionEstimator):
+class _Described(Estimated[Report]):
+    """What is said of a recognizer."""
+
+    strongest: Strongest
+
+
+class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
     """A trainable recognizer of mentions.
 
     {parameters}
 
-    Attributes after fitting: ``types_``, ``tagger_``, ``report_``, ``strongest_``, ``pos_``, and ``lost_``, the
+    Attributes after fitting: ``types_``, ``model_``, ``report_``, ``strongest_``, ``pos_``, and ``lost_``, the
     mentions that the model cannot hold; the last is not saved.
 
     >>> from spanloom import Document, Mention, Recognizer
@@ -127,9 +135,9 @@ class Recognizer(RecognizerParameters, MentionEstimator):
 
         self.types_ = types
         tagger = trained(tagger, data, fit)
-        self.tagger_, checked = calibrate(tagger, unseen, development.score(tagger.scorer.weights), self.reading, jobs)
-        self.strongest_ = strongest_features(self.tagger_, features, known, built, self.names)
-        self.report_ = make_report(known, unseen, gold, edges, data, fit, features, self.tagger_, checked)
+        self.model_, checked = calibrate(tagger, unseen, development.score(tagger.scorer.weights), self.reading, jobs)
+        self.strongest_ = strongest_features(self.model_, features, known, built, self.names)
+        self.report_ = make_report(known, unseen, gold, edges, data, fit, features, self.model_, checked)
         self.lost_ = tuple(gold.lost)
         self.pos_ = pos
         self._tell_lost()
@@ -239,7 +247,7 @@ class Recognizer(RecognizerParameters, MentionEstimator):
     def with_penalty(self, penalty: float) -> Self:
         """A copy with another mention penalty."""
         other = copy(self)
-        other.tagger_ = self.fitted.with_penalty(penalty)
+        other.model_ = self.fitted.with_penalty(penalty)
         return other
 
     def learning(self) -> Learning:
@@ -268,20 +276,31 @@ class Recognizer(RecognizerParameters, MentionEstimator):
         """Documents with what `fitted` needs: tokens, sentences and the column that a tagger fills."""
         return fill(map(prepare, documents), self.pos_, self.n_jobs)
 
-    def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the model as a folder of two files. The same data and seed give the same bytes.
+    def to_part(self) -> ModelPart:
+        """See `spanloom.modelfile.save`."""
+        said = _Described.of(self, strongest=vars(self).get("strongest_"))
+        shared = shared_part(self.fitted.scorer.features)
+        return said.part({}, {"model": model_part(self.fitted), "resources": shared, "pos": filler_part(self.pos_)})
+
+    @classmethod
+    def from_part(cls, part: ModelPart, structure: Structure | None = None) -> Self:
+        """See `spanloom.modelfile.load`.
 
         Args:
-            path: the folder.
-            force: replace a model that is there.
-
-        Raises:
-            UsageError: the folder is there, or the recognizer is not trained.
-            DataError: the system refused to write.
+            part: what `to_part` gave.
+            structure: that of the model, where its class is none of Spanloom's.
         """
-        params = self._plain_params() | {"structure": str(self.structure)}
-        params |= {"pos": None} if isinstance(self.pos, Filler) else {}
-        write_recognizer(Stored(params, self.fitted, self.report_, self.strongest_, self.pos_), path, force=force)
+        said = part.read(_Described)
+        if not {"structure", "reading"} <= said.params.keys():
+            raise ModelError("the parameters name no structure, or no reading")
+        stored = part.part("model")
+        model = model_of(stored, shared_of(part.parts.get("resources")), structure_in(stored, structure))
+        made = said.restored(cls, model, **({"structure": structure} if structure else {}))
+        if str(made._structure) != str(model.structure):
+            raise ModelError(f"the parameters name the structure {made._structure}, the model {model.structure}")
+        made.types_, made.strongest_, made.pos_ = model.types, said.strongest, filler_of(part.parts.get("pos"))
+        made.pos = made.pos or made.pos_  # a tagger that was not given as a path
+        return made
 
     def log_likelihood(self, X: Given) -> Floats:
         """The log-probability of each sentence's own mentions, (N, K) by type; (N, 1) where types share a lattice.
@@ -335,44 +354,9 @@ class Recognizer(RecognizerParameters, MentionEstimator):
     def _headless(self) -> str | None:
         return self.headless if self._structure.heads else None
 
-    @property
-    def fitted(self) -> LinearModel:
-        """The trained model.
-
-        Raises:
-            NotFittedError: there is none yet.
-        """
-        if not hasattr(self, "tagger_"):
-            raise not_fitted("recognizer")
-        tagger: LinearModel = self.tagger_
-        return tagger
-
     types_: tuple[str, ...]
-    tagger_: LinearModel
+    tagger_ = renamed("tagger_")
     report_: Report
     lost_: tuple[Lost, ...]
     strongest_: Strongest
     pos_: Filler | None = None
-
-
-def load(path: str | Path, structure: Structure | None = None) -> Recognizer:
-    """A recognizer that was saved.
-
-    Args:
-        path: the folder.
-        structure: that of the model, where its class is none of Spanloom's: the file keeps its name and parameters, and
-            no code.
-
-    Raises:
-        ModelError: the folder holds no recognizer, or a damaged one, or one of another format or structure.
-    """
-    stored = read_recognizer(path, structure)
-    try:
-        recognizer = Recognizer(**stored.params)
-        recognizer.check_stored()
-    except (TypeError, UsageError) as error:
-        raise ModelError(f"{path}: damaged: {error}; train or copy the model again") from None
-    recognizer.types_, recognizer.tagger_ = stored.tagger.types, stored.tagger
-    recognizer.report_, recognizer.strongest_, recognizer.pos_ = stored.report, stored.strongest, stored.pos
-    recognizer.pos = recognizer.pos or stored.pos  # a tagger that was not given as a path
-    return recognizer

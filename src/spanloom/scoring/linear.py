@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from spanloom.document import Batch, Document
-from spanloom.errors import ModelError
 from spanloom.features import FeatureIndex, FeatureSet, Sparse
-from spanloom.hypergraph import Ints, Potentials
-from spanloom.modelfile import Array
+from spanloom.hypergraph import Ints, Potentials, Template
+from spanloom.modelfile import ModelPart
 from spanloom.parallel import threads
 from spanloom.scoring.base import Part
 from spanloom.scoring.product import Weights, role_scores
 
 __all__ = ["LinearScorer", "NamedFeatures"]
-
-_INDEX = "index."
 
 
 class NamedFeatures(NamedTuple):
@@ -86,38 +82,28 @@ class LinearScorer:
         """Return the same with other weights."""
         return replace(self, weights=weights)
 
-    def arrays(self, prefix: str = "") -> dict[str, Array]:
-        """Return the arrays of a model file, under names that begin with a prefix."""
-        arrays: dict[str, Array] = {f"{prefix}{_INDEX}{name}": array for name, array in self.index.state().items()}
-        arrays[prefix + "weights"], arrays[prefix + "constants"] = self.weights
-        return arrays
+    def to_part(self) -> ModelPart:
+        """Return the index and the weights as a part of a model file."""
+        weights, constants = self.weights
+        return ModelPart({}, {"weights": weights, "constants": constants}, {"index": self.index.to_part()})
 
     @classmethod
-    def from_arrays(cls, features: FeatureSet, arrays: Mapping[str, Array], prefix: str = "") -> LinearScorer:
-        """Return the scorer that `arrays` was taken from.
+    def from_part(
+        cls, part: ModelPart, features: FeatureSet, template: Template, types: int, index: FeatureIndex | None = None
+    ) -> LinearScorer:
+        """Return the scorer that `to_part` gave.
+
+        Args:
+            part: that one.
+            features: templates.
+            template: whose roles and constants have weights.
+            types: K.
+            index: where several scorers share one; the part's own when ``None``.
 
         Raises:
-            ModelError: an index that no training makes.
-            KeyError: an array is missing.
+            ModelError: an index that no training makes, or weights of another shape.
         """
-        weights = Weights(arrays[prefix + "weights"], arrays[prefix + "constants"])
-        return cls(features, read_index(arrays, prefix), weights)
-
-    def check(self, roles: int, constants: int, types: int, prefix: str = "") -> None:
-        """Refuse weights that are not those of so many roles, constants and types.
-
-        Raises:
-            ModelError: they are not; names the array after the prefix.
-        """
-        shapes = ((len(self.index), roles, types), (constants, types))
-        for name, array, shape in zip(("weights", "constants"), self.weights, shapes, strict=True):
-            if array.shape != shape or array.dtype != np.float32:
-                raise ModelError(f"{prefix + name!r} is {array.dtype} of shape {array.shape}, expected float32 {shape}")
-
-
-def read_index(arrays: Mapping[str, Array], prefix: str = "") -> FeatureIndex:
-    """Return the index that a model file holds under names that begin with a prefix."""
-    start = prefix + _INDEX
-    return FeatureIndex.from_state(
-        {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
-    )
+        index = FeatureIndex.from_part(part.part("index")) if index is None else index
+        rows = part.array("weights", np.float32, len(index), len(template.roles), types)
+        constants = part.array("constants", np.float32, len(template.constants), types)
+        return cls(features, index, Weights(rows, constants))

@@ -10,9 +10,10 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, overload
 
 import numpy as np
 
+from spanloom import modelfile
 from spanloom.document import Document, Mention, batches
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
-from spanloom.errors import ModelError, UsageError, not_fitted
+from spanloom.errors import ModelError, UsageError
 from spanloom.evaluate.measures import Learning
 from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import hold_out, units
@@ -23,6 +24,7 @@ from spanloom.model.parameters import MentionEstimator, lambdas
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import of_structures
 from spanloom.model.strongest import Strongest, names_from
+from spanloom.modelfile import ModelPart
 from spanloom.parallel import worker_count
 from spanloom.recognize.recognizer import BATCH_TOKENS
 from spanloom.segment.calibration import calibrate
@@ -38,7 +40,7 @@ from spanloom.segment.parameters import LAMBDAS, SegmenterParameters
 from spanloom.segment.placing import asked_mentions, placed
 from spanloom.segment.report import SegmenterReport, chain_names, make_report
 from spanloom.segment.stacking import train_stack
-from spanloom.segment.store import StoredSegmenter, plain, read_segmenter, write_segmenter
+from spanloom.segment.store import SegmenterValues, model_of, parts_of
 from spanloom.segment.training import Settings, train_chains
 from spanloom.text import prepare
 
@@ -55,7 +57,7 @@ class Probabilities(NamedTuple):
     mentions: list[float]
 
 
-class Segmenter(SegmenterParameters, MentionEstimator):
+class Segmenter(SegmenterParameters, MentionEstimator[Model]):
     """A trainable segmenter and recognizer for text without spaces (Xu et al. 2014).
 
     One chain tags characters with words, another with mentions; the methods differ in how the two come together.
@@ -263,19 +265,25 @@ class Segmenter(SegmenterParameters, MentionEstimator):
         decoded = self._decode(model, characters, worker_count(self.n_jobs))
         return Explainer(model, characters, decoded).explain(mentions)
 
-    def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the model as a folder of two files. The same data and seed give the same bytes.
+    def to_part(self) -> ModelPart:
+        """See `spanloom.modelfile.save`."""
+        model = self.fitted
+        said = SegmenterValues.of(
+            self, types=list(model.types), joint_penalty=model.joint_penalty, scalings=model.scalings,
+            strongest=self.strongest_,
+        )  # fmt: skip
+        return said.part({}, parts_of(model))
 
-        Args:
-            path: the folder.
-            force: replace a model that is there.
-
-        Raises:
-            UsageError: the folder is there, or the segmenter is not trained.
-            DataError: the system refused to write.
-        """
-        params = {name: plain(value) for name, value in {**self.get_params(), "n_jobs": 1}.items()}
-        write_segmenter(StoredSegmenter(params, self.fitted, self.report_, self.strongest_), path, force=force)
+    @classmethod
+    def from_part(cls, part: ModelPart) -> Self:
+        """See `spanloom.modelfile.load`."""
+        said = part.read(SegmenterValues)
+        model = model_of(part, said)
+        made = said.restored(cls, model)
+        if not model.serves(made.method):
+            raise ModelError(f"its chains are not those of the method {made.method!r}")
+        made.types_, made.strongest_ = model.types, said.strongest
+        return made
 
     def check(self) -> None:
         """Whether the parameters can be meant.
@@ -295,20 +303,7 @@ class Segmenter(SegmenterParameters, MentionEstimator):
             self.names, self.tune_penalty, self.random_state, worker_count(self.n_jobs),
         )  # fmt: skip
 
-    @property
-    def fitted(self) -> Model:
-        """The trained model.
-
-        Raises:
-            NotFittedError: there is none yet.
-        """
-        if not hasattr(self, "model_"):
-            raise not_fitted("segmenter")
-        model: Model = self.model_
-        return model
-
     types_: tuple[str, ...]
-    model_: Model
     report_: SegmenterReport
     lost_: tuple[Lost, ...]
     strongest_: Strongest
@@ -321,14 +316,4 @@ def load_segmenter(path: str | Path) -> Segmenter:
     Raises:
         ModelError: the folder holds no segmenter, or a damaged one, or one of another format.
     """
-    stored = read_segmenter(path)
-    try:
-        segmenter = Segmenter(**stored.params)
-        segmenter.check_stored()
-        if not stored.model.serves(segmenter.method):
-            raise UsageError(f"its chains are not those of the method {segmenter.method!r}")
-    except (TypeError, UsageError) as error:
-        raise ModelError(f"{path}: damaged: {error}; train or copy the model again") from None
-    segmenter.types_, segmenter.model_ = stored.model.types, stored.model
-    segmenter.report_, segmenter.strongest_ = stored.report, stored.strongest
-    return segmenter
+    return modelfile.load(Segmenter, path)

@@ -15,7 +15,8 @@ from spanloom.document import Batch, Document
 from spanloom.errors import UsageError
 from spanloom.features import FeatureSet
 from spanloom.learn import Listener, Progress
-from spanloom.tag.pos_tagger import PosTagger, load_tagger
+from spanloom.modelfile import ModelPart, load
+from spanloom.tag.pos_tagger import PosTagger
 from spanloom.tag.spacy_tagger import PREFIX, SpacyTagger
 
 Filler = PosTagger | SpacyTagger
@@ -42,7 +43,7 @@ def open_tagger(pos: Source) -> Filler | None:
     if isinstance(pos, str) and pos.startswith(PREFIX):
         pos = SpacyTagger(pos.removeprefix(PREFIX))
     if isinstance(pos, str | Path):
-        return load_tagger(pos)
+        return load(PosTagger, pos)
     _ = pos.fitted if isinstance(pos, PosTagger) else pos.pipeline
     return pos
 
@@ -110,6 +111,18 @@ def check_use(tagger: Filler | None, features: FeatureSet) -> None:
             f"pos is given, but no template names the column {tagger.column!r}, which the tagger fills; take features "
             "that do, such as the preset biomedical for the column 'pos'"
         )
+
+
+def filler_part(tagger: Filler | None) -> ModelPart | None:
+    """A tagger as a part of a model file; of a pipeline of spaCy its name."""
+    return None if tagger is None else tagger.to_part()
+
+
+def filler_of(part: ModelPart | None) -> Filler | None:
+    """The tagger that `filler_part` gave; raises what `spanloom.modelfile.damaged` turns into a `ModelError`."""
+    if part is None:
+        return None
+    return (SpacyTagger if "spacy" in part.values else PosTagger).from_part(part)
 
 
 def fill(documents: Iterable[Document], tagger: Filler | None, n_jobs: int | None = 1) -> list[Document]:

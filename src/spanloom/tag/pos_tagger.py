@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import Any, ClassVar, Literal, Self, overload
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 
 from spanloom.document import Batch, Document, batches
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, paired
-from spanloom.errors import DataError, UsageError, not_fitted, plural
+from spanloom.errors import DataError, ModelError, UsageError, plural
 from spanloom.features import FeatureSet, build_index
 from spanloom.hypergraph import Ints
 from spanloom.learn import EdgeTarget, Listener, Progress, Training, TrainingSet, fit_together
@@ -22,15 +21,15 @@ from spanloom.model.corpus import by_sentence
 from spanloom.model.development import trained
 from spanloom.model.parameters import Parameters
 from spanloom.model.protocol import Annotation
+from spanloom.model.store import NOTHING, Estimated, model_of, model_part
 from spanloom.model.structured import LinearModel
-from spanloom.modelfile import Array, damaged, read_kind, save_model
+from spanloom.modelfile import ModelPart, load
 from spanloom.parallel import Executor, threads, worker_count
 from spanloom.scoring import LinearScorer, Weights, role_scores
 from spanloom.tag.parameters import TaggerParameters
-from spanloom.tag.tag_model import TAGS, best_tags, given_tags, read_tag_model, tag_arrays, tag_model
+from spanloom.tag.tag_model import TAGS, best_tags, given_tags, tag_model
 from spanloom.text import prepare
 
-KIND = "tagger"
 _BATCH_TOKENS = 20_000  # tagged at once
 
 
@@ -66,17 +65,7 @@ class TaggerReport:
         yield f"development accuracy {100 * self.accuracy:.2f} on {plural(self.development, 'token')}"
 
 
-class _Description(BaseModel):
-    """What ``model.json`` says of a tagger."""
-
-    model_config = ConfigDict(allow_inf_nan=False)
-
-    params: dict[str, Any]
-    tags: list[str]
-    report: TaggerReport
-
-
-class PosTagger(TaggerParameters, Parameters):
+class PosTagger(TaggerParameters, Parameters[LinearModel]):
     """A trainable tagger that fills a column, such as parts of speech.
 
     A first-order conditional random field (Lafferty et al. 2001): each tag has weights for the features of its token,
@@ -219,43 +208,17 @@ class PosTagger(TaggerParameters, Parameters):
         found = given_tags(list(self.stream(documents)), self.column)
         return sum(map(str.__eq__, given, found)) / len(given)
 
-    def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the model as a folder of two files. The same data and seed give the same bytes.
-
-        Args:
-            path: the folder.
-            force: replace a model that is there.
-
-        Raises:
-            UsageError: the folder is there, or the tagger is not trained.
-            DataError: the system refused to write.
-        """
-        save_model(path, KIND, self.description(), self.arrays(), force=force)
-
-    def arrays(self, prefix: str = "") -> dict[str, Array]:
-        """The arrays of a model file, under names that begin with ``prefix``."""
-        return tag_arrays(self.fitted, prefix)
-
-    def description(self) -> dict[str, Any]:
-        """What a model file says of the tagger, as JSON values; with `arrays` it is all of it."""
-        model = self.fitted
-        description = _Description(params=self._plain_params(), tags=list(model.types), report=self.report_)
-        return description.model_dump(mode="json")
+    def to_part(self) -> ModelPart:
+        """See `spanloom.modelfile.save`."""
+        return Estimated[TaggerReport].of(self).part({}, {"model": model_part(self.fitted)})
 
     @classmethod
-    def from_parts(cls, description: Mapping[str, Any], arrays: Mapping[str, Array], prefix: str = "") -> Self:
-        """The tagger of `description` and `arrays`, such as they stand in another model's file.
-
-        Raises:
-            ModelError, UsageError, ValueError, KeyError, TypeError: they do not belong together; see
-                `spanloom.modelfile.damaged`.
-        """
-        known = _Description.model_validate(description)
-        tagger = cls(**known.params)
-        tagger.check_stored()
-        tagger.model_ = read_tag_model(known.tags, tagger.features, arrays, prefix)
-        tagger.report_ = known.report
-        return tagger
+    def from_part(cls, part: ModelPart) -> Self:
+        """See `spanloom.modelfile.load`."""
+        model = model_of(part.part("model"), NOTHING, TAGS)
+        if len(set(model.types)) < len(model.types):
+            raise ModelError(f"the tags are {', '.join(model.types)}, expected each once")
+        return part.read(Estimated[TaggerReport]).restored(cls, model)
 
     def check(self) -> None:
         """Whether the parameters can be meant.
@@ -273,23 +236,10 @@ class PosTagger(TaggerParameters, Parameters):
             raise UsageError(f"a template names the column {self.column!r}, which is to be learned; take it out")
 
     @property
-    def fitted(self) -> LinearModel:
-        """The trained model.
-
-        Raises:
-            NotFittedError: there is none yet.
-        """
-        if not hasattr(self, "model_"):
-            raise not_fitted("tagger")
-        model: LinearModel = self.model_
-        return model
-
-    @property
     def tags_(self) -> tuple[str, ...]:
         """The tags."""
         return self.fitted.types
 
-    model_: LinearModel
     report_: TaggerReport
 
 
@@ -328,6 +278,4 @@ def load_tagger(path: str | Path) -> PosTagger:
     Raises:
         ModelError: the folder holds no tagger, or a damaged one, or one of another format.
     """
-    raw, arrays = read_kind(path, KIND)
-    with damaged(path):
-        return PosTagger.from_parts(raw, arrays)
+    return load(PosTagger, path)

@@ -8,14 +8,25 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
+from pydantic import ConfigDict
+
 from spanloom.document import Document
 from spanloom.errors import DataError, UsageError
 from spanloom.extras import extra
+from spanloom.modelfile import Described, ModelPart
 from spanloom.text import prepare
 
 PREFIX = "spacy:"
 _INSTALLED = "spacy_models"  # the group of entry points by which pipelines make themselves known
 _UNUSED = ("parser", "ner", "entity_ruler", "entity_linker", "lemmatizer", "textcat", "senter")  # tags need none
+
+
+class _Described(Described):
+    """What is said of a pipeline."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    spacy: str
 
 
 class SpacyTagger:
@@ -91,6 +102,11 @@ class SpacyTagger:
         """What the column is filled with."""
         return f"the spaCy pipeline {self.name!r}"
 
-    def description(self) -> dict[str, Any]:
-        """What a model file says of it: the name."""
-        return {"spacy": self.name}
+    def to_part(self) -> ModelPart:
+        """The name, as a part of a model file."""
+        return _Described(spacy=self.name).part()
+
+    @classmethod
+    def from_part(cls, part: ModelPart) -> SpacyTagger:
+        """What `to_part` gave."""
+        return cls(part.read(_Described).spacy)

@@ -43,7 +43,6 @@ class _Scores(NamedTuple):
 
 _SCORES: Final = _Scores()
 _LEXICON: Final = "lexicon."  # arrays of the names
-_OLD: Final = "folded.close.keys"
 
 
 class CandidateFinder:
@@ -128,7 +127,7 @@ class CandidateFinder:
             ModelError: the arrays are none that `arrays` gives for a vocabulary of this size.
         """
         kind = _check(method, k)
-        if _OLD in arrays or not arrays:  # of format 1, whose keys were others
+        if not arrays:  # they are made again
             return cls(vocabulary, memory, k=k, method=method)
         lexicon = Lexicon.from_arrays(arrays, _LEXICON, vocabulary.name_concept)
         vocabulary.indexes[KEPT] = lexicon

@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from spanloom.document.identifiers import normalize_identifier
 from spanloom.errors import ModelError
-from spanloom.modelfile import load_arrays, read_description, save_model
+from spanloom.modelfile import ModelPart, load, save
 from spanloom.vocabulary.concept import Concept
 from spanloom.vocabulary.notes import Note, Notes
 from spanloom.vocabulary.records import Record, examine, merge
 from spanloom.vocabulary.strings import Array, Int64s, Strings, take_bounds
 
-KIND = "vocabulary"
 _SINGLE = ("ids", "definitions", "categories")  # one string a concept
 _SEVERAL = ("names", "alternatives", "parents")  # any number of them
 
@@ -185,6 +184,16 @@ class Vocabulary(Sequence[Concept]):
             raise ModelError(f"the vocabulary is damaged: {problem}; make it again from its source")
         return cls(single, several, notes)
 
+    def to_part(self) -> ModelPart:
+        """See `spanloom.modelfile.save`."""
+        notes = [[note.kind, note.count, list(note.examples)] for note in self.notes]
+        return ModelPart({"counts": self.counts(), "notes": notes}, self.arrays())
+
+    @classmethod
+    def from_part(cls, part: ModelPart) -> Vocabulary:
+        """See `spanloom.modelfile.load`."""
+        return cls.from_arrays(part.arrays, map(_note, part.values.get("notes", [])))
+
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the index, a folder; it is there in full or not at all. The same vocabulary gives the same bytes.
 
@@ -192,8 +201,7 @@ class Vocabulary(Sequence[Concept]):
             UsageError: something is there and ``force`` is false, or it is anything but an index or a model.
             DataError: the system refused to write.
         """
-        notes = [[note.kind, note.count, list(note.examples)] for note in self.notes]
-        save_model(path, KIND, {"counts": self.counts(), "notes": notes}, self.arrays(), force=force)
+        save(self, path, force=force)
 
     @classmethod
     def open(cls, path: str | Path) -> Vocabulary:
@@ -202,14 +210,7 @@ class Vocabulary(Sequence[Concept]):
         Raises:
             ModelError: there is none, or it is damaged or of another version.
         """
-        description = read_description(path)
-        if description["kind"] != KIND:
-            raise ModelError(f"{path}: found a {description['kind'][:40]!r}, expected a {KIND}; name its folder")
-        arrays = load_arrays(path, description)
-        try:
-            return cls.from_arrays(arrays, map(_note, description.get("notes", [])))
-        except (ModelError, TypeError, ValueError) as error:
-            raise ModelError(f"{path}: {error}") from None
+        return load(cls, path)
 
 
 def _joined(values: Sequence[tuple[str, ...]]) -> tuple[Strings, Int64s]:

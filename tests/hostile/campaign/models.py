@@ -25,7 +25,7 @@ from spanloom.errors import SpanloomError
 from spanloom.formats import read
 from spanloom.link import Linker
 from spanloom.lm.language_model import LanguageModel
-from spanloom.modelfile import save_model
+from spanloom.modelfile import ModelPart, write
 from spanloom.models import load
 from spanloom.recognize import Cascade, Recognizer
 from spanloom.segment import Segmenter
@@ -128,7 +128,8 @@ def _case(description: dict[str, Any], arrays: dict[str, Any], draw: random.Rand
         description.pop(name, None)  # made right
     warnings.simplefilter("ignore")
     try:
-        save_model(place, kind if isinstance(kind, str) else "recognizer", description, arrays, force=True)
+        part = ModelPart.of(description, arrays)
+        write(place, kind if isinstance(kind, str) else "recognizer", part, force=True)
     except (SpanloomError, TypeError, ValueError, OverflowError, RecursionError):
         return "refused"  # a value that no file can hold
     try:

@@ -1,0 +1,206 @@
+"""Structured models, what fills the columns of their features, and estimators, as parts of a model file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, Self, TypeVar
+
+import numpy as np
+from pydantic import TypeAdapter
+
+from spanloom.errors import ModelError
+from spanloom.features import FeatureSet, Resources
+from spanloom.hypergraph import ENGINES
+from spanloom.learn.platt import UNSCALED, Scalings
+from spanloom.model.parameters import Parameters
+from spanloom.model.structured import LinearModel, StructuredModel
+from spanloom.modelfile import Array, Bounded, Described, ModelPart, OtherModelError
+from spanloom.scoring import LinearScorer
+from spanloom.structures import STRUCTURES, Structure, structure_of
+from spanloom.text import Phrases, Rules, read_rules
+
+R = TypeVar("R")
+E = TypeVar("E", bound=Parameters[Any])
+_LISTS = TypeAdapter(dict[str, list[str]])
+_TEXTS = TypeAdapter(dict[str, str])
+
+
+class Estimated(Described, Generic[R]):
+    """What is said of every estimator: the parameters of its constructor, and the report of its training."""
+
+    params: dict[str, Any]
+    report: R
+
+    @classmethod
+    def of(cls, estimator: Parameters[Any], **more: Any) -> Self:
+        """What is said of a trained estimator, and more that its class says.
+
+        A model does not depend on the number of threads, so it is kept as 1.
+
+        Raises:
+            UsageError: it is not trained.
+        """
+        _ = estimator.fitted
+        params = {name: _plain(value) for name, value in {**estimator.get_params(), "n_jobs": 1}.items()}
+        return cls(params=params, report=vars(estimator)["report_"], **more)
+
+    def restored(self, estimator: type[E], model: Any, **given: Any) -> E:
+        """The trained estimator; raises what `spanloom.modelfile.damaged` turns into a `ModelError`.
+
+        Args:
+            estimator: its class.
+            model: what it has learned.
+            given: parameters in place of those of the file.
+        """
+        made = estimator(**self.params | given).check_stored()
+        made.__dict__.update(model_=model, report_=self.report)
+        return made
+
+
+class _Model(Described):
+    """What is said of a structured model."""
+
+    types: list[str]
+    structure: str
+    counting: str
+    templates: list[str]
+    penalty: Bounded
+    scalings: Scalings = UNSCALED
+
+
+class Shared(NamedTuple):
+    """What fills columns of features; the models of an estimator share it."""
+
+    clusters: Mapping[str, str] | None
+    resources: Resources
+
+
+NOTHING = Shared(None, Resources())
+
+
+class _Rules(Described):
+    """Rules, in their order."""
+
+    sections: dict[str, str]
+    notes: dict[str, str]
+
+
+class _Shared(Described):
+    """What is said of what fills columns."""
+
+    rules: _Rules | None
+
+
+def model_part(model: LinearModel) -> ModelPart:
+    """A structured model as a part, without what fills columns of its features."""
+    [counting] = (name for name, engine in ENGINES.items() if type(model.engine) is engine)
+    said = _Model(
+        types=list(model.types), structure=str(model.structure), counting=counting,
+        templates=[str(template) for template in model.scorer.features.templates], penalty=model.penalty,
+        scalings=model.scalings,
+    )  # fmt: skip
+    scorer = model.scorer.to_part()
+    return said.part(scorer.arrays, scorer.parts)
+
+
+def model_of(part: ModelPart, shared: Shared, structure: Structure) -> LinearModel:
+    """The structured model that `model_part` gave; raises what `spanloom.modelfile.damaged` turns into a `ModelError`.
+
+    Args:
+        part: the model's.
+        shared: what fills columns of features.
+        structure: that the model must have.
+    """
+    said = part.read(_Model)
+    if said.structure != str(structure):
+        raise ModelError(f"a model of structure {said.structure!r}, expected {structure}")
+    if said.counting not in ENGINES or not said.types:
+        raise ModelError(f"counting {said.counting!r}, types {said.types}")
+    engine = ENGINES[said.counting](structure.template(said.types))
+    features = FeatureSet(said.templates, clusters=shared.clusters, resources=shared.resources)
+    scorer = LinearScorer.from_part(part, features, engine.template, structure.lanes(said.types))
+    return StructuredModel(structure, tuple(said.types), engine, scorer, said.penalty, said.scalings)
+
+
+def structure_in(part: ModelPart, given: Structure | None) -> Structure:
+    """The structure of a stored model: one of Spanloom's, or the one that is given.
+
+    Raises:
+        OtherModelError: it is none of Spanloom's, or another than is given.
+    """
+    text = part.read(_Model).structure
+    own = structure_of(text) if text.partition("(")[0] in STRUCTURES else None
+    chosen = given or own
+    if chosen is None or str(chosen) != text:
+        found = "none was given" if given is None else f"{given} was given"
+        raise OtherModelError(f"a model of structure {text!r}, but {found}; use load(path, structure=...) in Python")
+    return chosen
+
+
+def shared_part(features: FeatureSet) -> ModelPart | None:
+    """Rules, where a template depends on them, clusters and categories; ``None`` where there is none of them."""
+    rules = features.resources.rules if {"section", "note"} & set(features.computed) else None
+    arrays = {}
+    if features.clusters is not None:
+        arrays["clusters"] = packed(features.clusters)
+    if features.resources.categories is not None:
+        arrays["categories"] = packed(named_phrases(features.resources.categories, " "))
+    if rules is None and not arrays:
+        return None
+    stored = None if rules is None else _Rules(sections=dict(rules.sections), notes=dict(rules.notes))
+    return _Shared(rules=stored).part(arrays)
+
+
+def shared_of(part: ModelPart | None) -> Shared:
+    """What `shared_part` gave; raises what `spanloom.modelfile.damaged` turns into a `ModelError`."""
+    if part is None:
+        return NOTHING
+    rules = part.read(_Shared).rules
+    clusters = categories = None
+    if "clusters" in part.arrays:
+        clusters = _TEXTS.validate_json(part.arrays["clusters"].tobytes())
+    if "categories" in part.arrays:
+        names = unpacked(part.arrays["categories"])
+        categories = Phrases((name.split(" "), label) for label, phrases in names.items() for name in phrases)
+    return Shared(clusters, Resources(Rules() if rules is None else read_rules(rules.model_dump()), categories))
+
+
+def named_phrases(phrases: Phrases, separator: str) -> dict[str, list[str]]:
+    """Label -> phrases, each as one text."""
+    names: dict[str, list[str]] = {}
+    for words, labels in phrases.labels.items():
+        for label in labels:
+            names.setdefault(label, []).append(separator.join(words))
+    return {label: sorted(texts) for label, texts in names.items()}
+
+
+def packed(value: Mapping[str, Any], *, ascii: bool = True) -> Array:
+    """JSON as an array of bytes."""
+    return np.frombuffer(json.dumps(value, sort_keys=True, ensure_ascii=ascii).encode(), np.uint8)
+
+
+def unpacked(array: Array) -> dict[str, list[str]]:
+    """Lists of texts that were `packed`."""
+    return _LISTS.validate_json(array.tobytes())
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as JSON has it; of lists of phrases it says how long they are, as a model holds the phrases.
+
+    A model that was given is ``None``: it is a part of the file.
+    """
+    if hasattr(value, "to_part"):
+        return None
+    if isinstance(value, Structure | Path):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {name: _shown(source) for name, source in value.items()}
+    return np.asarray(value).tolist()
+
+
+def _shown(source: Any) -> Any:
+    if isinstance(source, str | Path):
+        return str(source)
+    return source if isinstance(source, Mapping) else f"{len(source)} phrases"

@@ -1,0 +1,25 @@
+"""Model files: one folder with ``model.json`` and ``weights.safetensors``. Loading runs no code.
+
+A model file is a `ModelPart`, and so is whatever a model is made of. What is saved has ``to_part`` and ``from_part``,
+which say what is its own; `save` and `load` do the rest, and refuse the same damage for every kind: a file that is
+missing, cut off or changed, a newer format, numbers that are not finite.
+"""
+
+from spanloom.modelfile.folder import FORMAT, load, read, read_kind, save, write
+from spanloom.modelfile.part import LARGEST, Array, Bounded, Described, ModelPart, OtherModelError, damaged
+
+__all__ = [
+    "FORMAT",
+    "LARGEST",
+    "Array",
+    "Bounded",
+    "Described",
+    "ModelPart",
+    "OtherModelError",
+    "damaged",
+    "load",
+    "read",
+    "read_kind",
+    "save",
+    "write",
+]

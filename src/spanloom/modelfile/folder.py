@@ -1,0 +1,167 @@
+"""The folder of a model file: written in full or not at all, and read with the same checks for every kind of model."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Final, Protocol, Self, TypeVar
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load_file
+from safetensors.numpy import save as packed
+
+from spanloom import __version__
+from spanloom.errors import ModelError
+from spanloom.files.output import output_folder, writing
+from spanloom.files.staging import settle
+from spanloom.modelfile.format1 import upgraded
+from spanloom.modelfile.part import LARGEST, Array, ModelPart, damaged
+
+FORMAT: Final = 2
+"""What is written. Format 1, the one before it, is read."""
+_DESCRIPTION, _WEIGHTS = "model.json", "weights.safetensors"
+_HEADER = ("format", "kind", "spanloom", "sha256")
+
+
+class Stored(Protocol):
+    """What can be saved."""
+
+    kind: ClassVar[Any]
+
+    def to_part(self) -> ModelPart:
+        """All that the model is."""
+        ...
+
+    @classmethod
+    def from_part(cls, part: ModelPart) -> Self:
+        """The model that `to_part` gave; whatever it raises is told as damage."""
+        ...
+
+
+M = TypeVar("M", bound=Stored)
+
+
+def save(model: Stored, path: str | Path, *, force: bool = False) -> None:
+    """Write a model as a folder of two files. The same model gives the same bytes.
+
+    Args:
+        model: trained.
+        path: the folder; it is there in full or not at all.
+        force: replace a model that is there.
+
+    Raises:
+        UsageError: the folder is there and ``force`` is false, it holds anything but a model, or the model is not
+            trained.
+        DataError: the system refused to write.
+    """
+    write(path, model.kind, model.to_part(), force=force)
+
+
+def load(cls: type[M], path: str | Path, **given: Any) -> M:
+    """The model of a folder.
+
+    Args:
+        cls: its class.
+        path: the folder.
+        given: for ``from_part``.
+
+    Raises:
+        ModelError: the folder holds no such model, or a damaged one, or one of a newer format.
+    """
+    part = read(path, cls.kind)
+    with damaged(path):
+        return cls.from_part(part, **given)
+
+
+def write(path: str | Path, kind: str, part: ModelPart, *, force: bool = False) -> None:
+    """Write a part as a model of some kind; see `save`."""
+    weights = packed({name: np.ascontiguousarray(array) for name, array in part.flat().items()})
+    header = (FORMAT, kind, __version__, hashlib.sha256(weights).hexdigest())
+    said = {**dict(zip(_HEADER, header, strict=True)), **part.json()}
+    text = json.dumps(said, ensure_ascii=False, indent=1, allow_nan=False)
+    # Only the two files of a model may go: a folder of models is none.
+    old = [Path(path).resolve() / name for name in (_DESCRIPTION, _WEIGHTS)]
+    with output_folder(path, force=force, may_replace=lambda file: file.absolute() in old) as folder:
+        for name, data in ((_WEIGHTS, weights), (_DESCRIPTION, text.encode() + b"\n")):
+            with writing(path):
+                (folder / name).write_bytes(data)
+
+
+def read(path: str | Path, kind: str) -> ModelPart:
+    """The part that a model of this kind is.
+
+    Raises:
+        ModelError: the folder holds no such model, or a damaged one, or one of a newer format.
+    """
+    said = _description(path)
+    if said["kind"] != kind:
+        raise ModelError(f"{path}: a model of kind {said['kind']!r}, expected a {kind}")
+    arrays = _arrays(path, said)
+    values = {name: value for name, value in said.items() if name not in _HEADER}
+    with damaged(path):
+        return upgraded(kind, values, arrays) if said["format"] == 1 else ModelPart.of(values, arrays)
+
+
+def read_kind(path: str | Path) -> str:
+    """What kind of model a folder holds.
+
+    Raises:
+        ModelError: it holds none, or a damaged one, or one of a newer format.
+    """
+    kind: str = _description(path)["kind"]
+    return kind
+
+
+def _description(path: str | Path) -> dict[str, Any]:
+    """What ``model.json`` says."""
+    file = Path(path) / _DESCRIPTION
+    try:
+        settle(path)
+        said = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ModelError(
+            f"{path}: no model here: {_DESCRIPTION} is missing; name the folder that training wrote"
+        ) from None
+    except OSError as error:
+        raise ModelError(f"{file}: cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise ModelError(f"{file}: damaged, not JSON ({error}); train or copy the model again") from None
+    if not isinstance(said, dict) or not isinstance(said.get("kind"), str):
+        raise ModelError(f"{file}: not a model's description: it names no kind; name the folder that training wrote")
+    number = said.get("format")
+    if type(number) is not int or not 1 <= number <= FORMAT:
+        newer = type(number) is int and number > FORMAT
+        remedy = "update Spanloom, or train the model again" if newer else "train or copy the model again"
+        raise ModelError(
+            f"{file}: model format {number!r}, written by Spanloom {said.get('spanloom')!r}; this is Spanloom "
+            f"{__version__}, which reads formats 1 to {FORMAT}: {remedy}"
+        )
+    return said
+
+
+def _arrays(path: str | Path, said: Mapping[str, Any]) -> dict[str, Array]:
+    """The arrays of a model, if they are those that ``said`` was written with, and finite."""
+    file = Path(path) / _WEIGHTS
+    try:
+        with file.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        if digest != said.get("sha256"):
+            raise ModelError(f"{file}: damaged or of another model: its checksum is not the one in {_DESCRIPTION}")
+        arrays: dict[str, Array] = load_file(file)
+    except FileNotFoundError:
+        raise ModelError(f"{file}: missing; train or copy the model again") from None
+    except OSError as error:
+        raise ModelError(f"{file}: cannot be read: {error.strerror}") from None
+    except (SafetensorError, ValueError, TypeError, KeyError, AttributeError) as error:  # the last: a type numpy lacks
+        raise ModelError(f"{file}: damaged: {error}; train or copy the model again") from None
+    for name, array in arrays.items():
+        # NaN is the least and the greatest of whatever it stands among
+        if array.dtype.kind == "f" and array.size and not -LARGEST <= array.min() <= array.max() <= LARGEST:
+            raise ModelError(
+                f"{file}: {name!r} holds numbers from {array.min():g} to {array.max():g} that are not finite or too "
+                f"large, expected none beyond {LARGEST:g}; train or copy the model again"
+            )
+    return arrays

@@ -1,0 +1,150 @@
+"""Format 1, as parts. It had one description and one list of arrays a model, each kind with names of its own.
+
+What is written here is what that format was, and does not change with the code of the models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from spanloom.modelfile.part import Array, ModelPart
+
+_Values = Mapping[str, Any]
+_Arrays = Mapping[str, Array]
+_MODEL = ("types", "templates", "penalty", "scalings")
+_WEIGHTS = ("weights", "constants")
+_FORMS = ("forms.first", "forms.last", "forms.size")
+_SEARCH = ("roles", "keys", "weights", *_FORMS, "combinations.parts", "combinations.sizes")
+_RESOURCES = ("clusters", "categories")
+_STRUCTURES = {"semi_markov": "longest", "shared": "components", "split": "components", "seven_tag": "components"}
+_TRANSITIONS = {"transitions": "constants"}
+_DEFAULTS = {"longest": None, "components": 3}
+
+
+def upgraded(kind: str, values: _Values, arrays: _Arrays) -> ModelPart:
+    """The part that a model of format 1 is; raises what `damaged` turns into a `ModelError`."""
+    return _KINDS.get(kind, _plain)(values, arrays)
+
+
+def _plain(values: _Values, arrays: _Arrays) -> ModelPart:
+    """What has no parts."""
+    return ModelPart(values, arrays)
+
+
+def _recognizer(values: _Values, arrays: _Arrays) -> ModelPart:
+    params = values["params"]
+    model = _model(values, _structure(params), params["counting"], arrays)
+    return ModelPart(_some(values, "params", "report", "strongest"), parts={"model": model, **_columns(values, arrays)})
+
+
+def _cascade(values: _Values, arrays: _Arrays) -> ModelPart:
+    chains = {
+        f"chain{n}": _model(said, "bilou", "subgraphs", _under(arrays, f"chain{n}."), f"chain{n}.")
+        for n, said in enumerate(values["chains"])
+    }
+    own = {**_some(values, "params", "report"), "strongest": [said["strongest"] for said in values["chains"]]}
+    return ModelPart(own, parts={**chains, **_columns(values, arrays)})
+
+
+def _linker(values: _Values, arrays: _Arrays) -> ModelPart:
+    chain = _model(values["chain"], "bilou", "subgraphs", _under(arrays, "chain."), "chain.")
+    parts = {"chain": chain, **_columns(values, arrays)}
+    for name in ("vocabulary", "seen"):
+        parts[name] = ModelPart(arrays=_under(arrays, f"{name}."), name=f"{name}.")
+    parts["memory"] = ModelPart(arrays=_remembered(_under(arrays, "memory.")), name="memory.")
+    parts["finder"] = ModelPart(name="finder.")  # its keys were others, and are made again from the vocabulary
+    if values["language"]:
+        parts["language"] = ModelPart(arrays=_under(arrays, "language."), name="language.")
+    own = _some(arrays, *_SEARCH)
+    return ModelPart(_some(values, "params", "report", "search"), own, parts)
+
+
+def _remembered(arrays: _Arrays) -> dict[str, Array]:
+    """A memory, which was a table for each degree of folding, as rows that have one degree each."""
+    degrees = ("exact", "close", "loose")
+    sizes = [np.diff(arrays[f"{n}.ptr"]) for n in range(len(degrees))]
+    joined: dict[str, Array] = {
+        "concept": np.concatenate([arrays[f"{n}.values"] for n in range(len(degrees))]),
+        "counts": np.concatenate([arrays[f"{n}.counts"] for n in range(len(degrees))]),
+    }
+    for n, name in enumerate(degrees):
+        for column, values in ((name, arrays[f"{n}.keys"]), (f"occurrences.{name}", arrays[f"{n}.occurrences"])):
+            empty = [np.zeros(int(size.sum()), values.dtype) for size in sizes]
+            empty[n] = np.repeat(values, sizes[n])
+            joined[column] = np.concatenate(empty)
+    return joined
+
+
+def _segmenter(values: _Values, arrays: _Arrays) -> ModelPart:
+    parts = {
+        f"part{n}": _part(said, _under(arrays, f"part{n}."), f"part{n}.") for n, said in enumerate(values["parts"])
+    }
+    if "dictionaries" in arrays:
+        parts["dictionaries"] = ModelPart(arrays={"phrases": arrays["dictionaries"]}, name="dictionaries.")
+    said = _some(values, "params", "report", "types", "joint_penalty", "scalings", "strongest")
+    return ModelPart(said, parts=parts)
+
+
+def _part(said: _Values, arrays: _Arrays, name: str) -> ModelPart:
+    """Chains of a segmenter that share their features."""
+    parts = {"index": ModelPart(arrays=_under(arrays, "index."), name=f"{name}index.")}
+    for chain in said["chains"]:
+        own = f"{chain['name']}."
+        parts[chain["name"]] = ModelPart(_some(chain, "penalty"), _under(arrays, own), name=name + own)
+    return ModelPart(_some(said, "templates"), parts=parts, name=name)
+
+
+def _tagger(values: _Values, arrays: _Arrays, name: str = "") -> ModelPart:
+    """A tagger, or the name of a pipeline."""
+    if "spacy" in values:
+        return ModelPart(values, name=name)
+    said = {"types": values["tags"], "templates": values["params"]["features"], "penalty": 0.0}
+    renamed = {_TRANSITIONS.get(key, key): array for key, array in arrays.items()}
+    model = _model(said, "tags", "subgraphs", renamed, f"{name}model.")
+    return ModelPart(_some(values, "params", "report"), parts={"model": model}, name=name)
+
+
+def _structure(params: _Values) -> Any:
+    """The text of a structure whose parameter stood beside it."""
+    text = params["structure"]
+    name = _STRUCTURES.get(text, "")
+    value = params[name] if name else None
+    return f"{text}({name}={value})" if name and value != _DEFAULTS[name] else text
+
+
+def _model(said: _Values, structure: Any, counting: Any, arrays: _Arrays, name: str = "model.") -> ModelPart:
+    """A structured model; ``arrays`` may hold those of others."""
+    index = ModelPart(arrays=_under(arrays, "index."), name=f"{name}index.")
+    values = {**_some(said, *_MODEL), "structure": structure, "counting": counting}
+    return ModelPart(values, _some(arrays, *_WEIGHTS), {"index": index}, name)
+
+
+def _columns(values: _Values, arrays: _Arrays) -> dict[str, ModelPart]:
+    """What fills columns: rules, clusters, categories; and a tagger."""
+    parts, rules, pos = {}, values.get("rules"), values.get("pos")
+    found = _some(arrays, *_RESOURCES)
+    if rules is not None or found:
+        parts["resources"] = ModelPart({"rules": rules}, found, name="resources.")
+    if pos is not None:
+        parts["pos"] = _tagger(pos, _under(arrays, "pos."), "pos.")
+    return parts
+
+
+def _some(given: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: given[name] for name in names if name in given}
+
+
+def _under(arrays: _Arrays, prefix: str) -> dict[str, Array]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+_KINDS: dict[str, Callable[[_Values, _Arrays], ModelPart]] = {
+    "recognizer": _recognizer,
+    "cascade": _cascade,
+    "linker": _linker,
+    "segmenter": _segmenter,
+    "tagger": _tagger,
+}

@@ -1,0 +1,161 @@
+"""A part of a model file: values as JSON has them, arrays, and smaller parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from spanloom.errors import ModelError, SpanloomError
+
+Array = NDArray[Any]
+LARGEST = 1e12
+"""No weight or penalty of a model is further from 0: sums of a million of them are numbers that kernels can follow."""
+Bounded = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
+_PARTS = "parts"
+
+
+class Described(BaseModel):
+    """The values of a part; each kind of part names its own."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
+
+    def part(
+        self, arrays: Mapping[str, Array] | None = None, parts: Mapping[str, ModelPart | None] | None = None
+    ) -> ModelPart:
+        """Return the part with these values; parts that are ``None`` are left out."""
+        held = {name: part for name, part in (parts or {}).items() if part is not None}
+        return ModelPart(self.model_dump(mode="json"), arrays or {}, held)
+
+
+D = TypeVar("D", bound=Described)
+
+
+class OtherModelError(Exception):
+    """A model that is sound, but not the one that was asked for."""
+
+
+@dataclass(frozen=True)
+class ModelPart:
+    """A piece of a model: what is said of it, its arrays, and the pieces that it is made of, to any depth.
+
+    Args:
+        values: JSON values, what ``model.json`` says of it.
+        arrays: by name.
+        parts: by name, which has no dot.
+        name: of the part itself, from the outermost one on, with a dot at the end; for messages.
+
+    >>> chain = ModelPart({"types": ["x"]}, {"weights": np.zeros((2, 3), np.float32)})
+    >>> whole = ModelPart(parts={"chain": chain})
+    >>> whole.json(), list(whole.flat())
+    ({'parts': {'chain': {'types': ['x']}}}, ['chain.weights'])
+    >>> again = ModelPart.of(whole.json(), whole.flat())
+    >>> again.part("chain").array("weights", np.float32, 2, None).shape
+    (2, 3)
+    """
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    arrays: Mapping[str, Array] = field(default_factory=dict)
+    parts: Mapping[str, ModelPart] = field(default_factory=dict)
+    name: str = ""
+
+    def json(self) -> dict[str, Any]:
+        """What ``model.json`` says of the part and of all within it."""
+        inner = {name: part.json() for name, part in self.parts.items()}
+        return {**self.values, **({_PARTS: inner} if inner else {})}
+
+    def flat(self) -> dict[str, Array]:
+        """All arrays, under names such as ``part.sub.array``."""
+        inner = {f"{name}.{key}": array for name, part in self.parts.items() for key, array in part.flat().items()}
+        return {**self.arrays, **inner}
+
+    @classmethod
+    def of(cls, values: Any, arrays: Mapping[str, Array], name: str = "") -> ModelPart:
+        """The part whose `json` and `flat` are given.
+
+        Raises:
+            ModelError: the values are those of no part.
+        """
+        inner = values.get(_PARTS, {}) if isinstance(values, dict) else None
+        if not isinstance(inner, dict):
+            raise ModelError(f"{name + _PARTS!r} is no object with parts")
+        own: dict[str, Array] = {}
+        theirs: dict[str, dict[str, Array]] = {key: {} for key in inner}
+        for key, array in arrays.items():
+            first, _, rest = key.partition(".")
+            if rest and first in theirs:
+                theirs[first][rest] = array
+            else:
+                own[key] = array
+        parts = {key: cls.of(inner[key], theirs[key], f"{name}{key}.") for key in inner}
+        return cls({key: value for key, value in values.items() if key != _PARTS}, own, parts, name)
+
+    def read(self, schema: type[D]) -> D:
+        """The values, checked.
+
+        Raises:
+            ModelError: they are not of this schema; names the first that is not.
+        """
+        try:
+            return schema.model_validate(self.values)
+        except ValidationError as error:
+            raise ModelError(self.name + _first(error)) from None
+
+    def array(self, name: str, dtype: DTypeLike, *shape: int | None) -> Array:
+        """An array of the part.
+
+        Args:
+            name: its name.
+            dtype: of its numbers.
+            shape: the length of each axis, ``None`` for any.
+
+        Raises:
+            ModelError: it is missing, or of another type or shape.
+        """
+        array = self.arrays.get(name)
+        if array is None:
+            raise ModelError(f"{self.name + name!r} is missing")
+        fits = len(shape) == array.ndim and all(map(_fits, array.shape, shape))
+        if array.dtype != dtype or not fits:
+            expected = ", ".join("any" if length is None else str(length) for length in shape)
+            found = f"{array.dtype} of shape {array.shape}"
+            raise ModelError(f"{self.name + name!r} is {found}, expected {np.dtype(dtype)} ({expected})")
+        return array
+
+    def part(self, name: str) -> ModelPart:
+        """A part of the part.
+
+        Raises:
+            ModelError: it is missing.
+        """
+        if name not in self.parts:
+            raise ModelError(f"the part {self.name + name!r} is missing")
+        return self.parts[name]
+
+
+def _fits(length: int, wanted: int | None) -> bool:
+    return wanted is None or length == wanted
+
+
+@contextmanager
+def damaged(path: str | Path) -> Iterator[None]:
+    """Whatever is found wrong inside becomes a `ModelError` in one line."""
+    try:
+        yield
+    except OtherModelError as error:
+        raise ModelError(f"{path}: {error}") from None
+    except (ValidationError, KeyError, TypeError, ValueError, RecursionError, SpanloomError) as error:
+        reason = _first(error) if isinstance(error, ValidationError) else " ".join(str(error).split())
+        raise ModelError(f"{path}: damaged: {reason}; train or copy the model again") from None
+
+
+def _first(error: ValidationError) -> str:
+    """Of many values that cannot be read, the first, in one line."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(map(str, first['loc']))}: {' '.join(first['msg'].split())}"
