@@ -8,8 +8,8 @@
     └── UsageError                an argument, an option or a configuration that is invalid; also a ValueError
         └── NotFittedError        a model that is not trained; also scikit-learn's, where that is loaded
 
-    DataWarning                   data that were read other than they stand: sorted, trimmed, left out
-    LostWarning                   training mentions that a model cannot hold
+    DataWarning                   data that a reader changed: sorted, trimmed, left out
+    LostWarning                   training mentions that a model cannot represent
 
 Every message says what was found, what was expected and what to do, in one line.
 """
@@ -26,9 +26,9 @@ _END = 600  # of them, how many stay of the end of a longer one
 
 
 def one_line(text: str) -> str:
-    r"""A message as it can be printed anywhere: one line, no control characters, and no more than `LONGEST` characters.
+    r"""Return a message in one line, without control characters, of at most `LONGEST` characters.
 
-    Of a longer one the middle is left out, so that what was found and what to do both stay.
+    The middle of a longer one is left out, so that its beginning and its advice stay.
 
     >>> one_line("found 'a\r\nb', expected a number")
     "found 'a\\r\\nb', expected a number"
@@ -41,7 +41,7 @@ def one_line(text: str) -> str:
 
 
 def clip(text: str, most: int = 60) -> str:
-    r"""Somebody's text in quotes, as messages show it: its beginning, on one line.
+    r"""Return the beginning of a user's text in quotes, on one line, for a message.
 
     >>> clip("a\rb"), clip("pain" * 1000, 9)
     ("'a\\rb'", "'painpain…'")
@@ -88,7 +88,7 @@ class UsageError(SpanloomError, ValueError):
 
 
 class NotFittedError(UsageError):
-    """A model that is asked before it is trained; where scikit-learn is loaded, also its error of this name."""
+    """Use of an unfitted model; where scikit-learn is loaded, also its error of this name."""
 
 
 def plural(number: int, noun: str) -> str:
@@ -101,10 +101,10 @@ def plural(number: int, noun: str) -> str:
 
 
 def not_fitted(what: str) -> NotFittedError:
-    """The error of a model that is not trained.
+    """Return the error for a model that is not trained.
 
     Args:
-        what: the model, such as ``recognizer``.
+        what: the kind of model, such as ``recognizer``.
 
     >>> raise not_fitted("recognizer")
     Traceback (most recent call last):
@@ -117,7 +117,7 @@ def not_fitted(what: str) -> NotFittedError:
 
 @cache
 def _joined(theirs: type[Exception]) -> type[NotFittedError]:
-    """Our error that is also another library's; pickled, as between processes, it becomes ours."""
+    """Return our error as a subclass of another library's, too; pickled, as between processes, it becomes ours."""
 
     def reduce(error: NotFittedError) -> tuple[type[NotFittedError], tuple[Any, ...]]:
         return NotFittedError, error.args
@@ -126,8 +126,8 @@ def _joined(theirs: type[Exception]) -> type[NotFittedError]:
 
 
 class DataWarning(UserWarning):
-    """Data that were read other than they stand: repaired, or left out. Each kind is told once, with its count."""
+    """Data that a reader repaired or left out: one warning for each kind, with its count."""
 
 
 class LostWarning(UserWarning):
-    """Training mentions that a model cannot hold: how many, and why; `lost_` of the model lists them."""
+    """Training mentions that a model cannot represent: how many, and why; `lost_` of the model lists them."""

@@ -1,4 +1,4 @@
-"""Libraries that come with an extra: loaded where they are used, and named with the command that installs them."""
+"""Optional libraries: imported where they are used, with the install command in the error if one is missing."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from spanloom.errors import UsageError
 
 @contextmanager
 def extra(name: str, what: str) -> Iterator[None]:
-    """Around the imports of an extra: says what to install if one of its libraries is missing.
+    """Raise an error with the install command if an import of an extra fails in this context.
 
     Args:
         name: the extra, as pip calls it.
-        what: what needs the library; a sentence begins with it.
+        what: the feature that needs the library, as the beginning of the message.
 
     Raises:
         UsageError: a library is missing.

@@ -1,4 +1,4 @@
-"""How kernels are compiled, and where their machine code is kept.
+"""Compilation of kernels by Numba, and the cache of their machine code.
 
 Numba makes two wrappers for a compiled function, for calls from Python and from C, and each unpacks every array of
 every tuple. A function that only kernels call needs neither, nor a file of its own in the cache, which is a sixth less
@@ -35,7 +35,7 @@ _WITHOUT_COUNTS = {"_nrt": False} if hasattr(CPUTargetOptions, "_nrt") else {}  
 
 @cache
 def _sources(folder: Path) -> str:
-    """The hash of what the kernels of a folder are compiled from."""
+    """Return the hash of the source files of a folder's kernels."""
     digest = sha256()
     for path in sorted({*Path(__file__).parent.glob("kernels*.py"), *folder.glob("kernels*.py")}):
         digest.update(sha256(path.read_bytes()).digest())
@@ -69,7 +69,7 @@ def kernel(function: Callable[..., Any], signature: str | None = None) -> Any:
 
 
 class _Guarded:
-    """A compiled function without wrappers: other kernels see it, a call from Python is an error."""
+    """A compiled function without wrappers: kernels may call it, a call from Python is an error."""
 
     def __init__(self, dispatcher: Any) -> None:
         update_wrapper(self, dispatcher.py_func)
@@ -95,9 +95,9 @@ def kernel_only(function: Callable[..., Any]) -> Any:
 
 
 def kernel_only_no_refcount(function: Callable[..., Any]) -> Any:
-    """As `kernel_only`, without counts of references: for functions that make no arrays, and return none of their own.
+    """Compile as `kernel_only` does, without reference counts, a function that makes no arrays and returns none.
 
-    A version of Numba that knows no such thing compiles it as `kernel_only` does, which is slower.
+    A version of Numba without this option compiles it as `kernel_only` does, which is slower.
     """
     return _guarded(function, {**_WITHOUT_WRAPPERS, **_WITHOUT_COUNTS})
 
@@ -118,10 +118,10 @@ class _Compilation(Listener):
 
 @contextmanager
 def watch_compilation(tell: Callable[[], object]) -> Iterator[None]:
-    """Within it, call a function when the first kernel is compiled.
+    """Call a function when the first kernel is compiled in this context.
 
     No kernel is compiled whose machine code is in Numba's cache, so the function is called once on a machine and
-    version, when somebody would otherwise wait without knowing for what.
+    version, so that a user learns the reason of the wait.
     """
     with install_listener("numba:compile", _Compilation(tell)):
         yield

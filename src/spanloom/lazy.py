@@ -1,4 +1,4 @@
-"""Names of a package whose modules are imported when a name is first used."""
+"""Lazy imports: a package's modules are imported when one of their names is first used."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 
 def lazily(package: str, names: Mapping[str, str]) -> Callable[[str], Any]:
-    """What a package calls ``__getattr__``.
+    """Return the ``__getattr__`` of a package with lazy imports.
 
     Args:
-        package: its name.
-        names: name -> the module that it stands in.
+        package: the package's name.
+        names: public name -> module that defines it.
     """
 
     def get(name: str) -> Any:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanloom.document import Document, Mention
-from spanloom.document.validate import Problem, Units, find_errors, validate
+from spanloom.document.validate import OffsetUnits, Problem, find_errors, validate
 from spanloom.errors import DataError
 
 TOKENS = [[0, 4], [5, 9], [10, 15], [15, 16]]
@@ -98,7 +98,7 @@ def test_units_are_found(before: str, surface: str, after: str) -> None:
     surface = surface.encode("utf-8", "ignore").decode()
     text = before + surface + after
     start, length = len(before.encode("utf-16-le")) // 2, len(surface.encode("utf-16-le")) // 2
-    found = Units(text).counted_as([(start, start + length)], surface)
+    found = OffsetUnits(text).counted_as([(start, start + length)], surface)
     assert found == "in UTF-16 units"
 
 

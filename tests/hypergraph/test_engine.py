@@ -180,16 +180,16 @@ def test_reference_inside_and_outside(name):
     scores = sentence_scores(template, given_, offsets, 0, 0)
     values = reference.inside(template, scores, reference.log_sum)
     log_z = reference.log_sum([total(scores, s) for s in structures(template, 3, "derivations")])
-    assert values[reference.Node(0, template.root)] == pytest.approx(log_z)
+    assert values[reference.TokenNode(0, template.root)] == pytest.approx(log_z)
     best = reference.inside(template, scores, lambda terms: max(terms, default=-math.inf))
-    assert best[reference.Node(0, template.root)] == pytest.approx(
+    assert best[reference.TokenNode(0, template.root)] == pytest.approx(
         max(total(scores, s) for s in structures(template, 3, "derivations"))
     )
     beyond = reference.outside(template, scores, values)
     visits = Counter()
     for structure in structures(template, 3, "derivations"):
         for token, edge in structure:
-            visits[reference.Node(token, template.edges[edge].head)] += math.exp(total(scores, structure) - log_z)
+            visits[reference.TokenNode(token, template.edges[edge].head)] += math.exp(total(scores, structure) - log_z)
     for node, value in values.items():
         assert math.exp(value + beyond[node] - log_z) == pytest.approx(visits[node], abs=1e-9)
 

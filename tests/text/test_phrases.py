@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanloom.text import Phrases
-from spanloom.text.phrases import Found, fold
+from spanloom.text.phrases import PhraseMatch, fold
 
 words = st.lists(st.sampled_from(["a1", "b1", "c1", "A1"]), max_size=6).map(tuple)
 entries = st.lists(st.tuples(words, st.sampled_from(["x", "y", "z"])), max_size=12)
 
 
-def plain(entries: list[tuple[tuple[str, ...], str]], sentence: tuple[str, ...]) -> list[Found]:
+def plain(entries: list[tuple[tuple[str, ...], str]], sentence: tuple[str, ...]) -> list[PhraseMatch]:
     """The same by trying every phrase at every word."""
     folded = [(tuple(map(fold, phrase)), label) for phrase, label in entries if phrase]
     text = tuple(map(fold, sentence))
@@ -25,7 +25,7 @@ def plain(entries: list[tuple[tuple[str, ...], str]], sentence: tuple[str, ...])
         if fits:
             best = max(fits, key=len)
             labels = tuple(sorted({label for phrase, label in folded if phrase == best}))
-            found.append(Found(at, at + len(best), labels))
+            found.append(PhraseMatch(at, at + len(best), labels))
             at += len(best)
         else:
             at += 1

@@ -63,7 +63,7 @@ class Test(_Strict):
 
 
 class Row(_Strict):
-    """A model on test data: what `spanloom.lab.comparison.Row.to_dict` gives, and more."""
+    """A model on test data: what `spanloom.lab.comparison.VariantRow.to_dict` gives, and more."""
 
     name: str
     heads: str

@@ -9,7 +9,7 @@ __all__ = ["chinese_clinical", "clinical"]
 
 
 def clinical() -> Path:
-    """The folder of the bundled clinical corpus.
+    """Return the folder of the bundled clinical corpus.
 
     It holds ``train``, ``dev`` and ``test`` (each note as a ``.txt`` beside its brat ``.ann``), ``vocabulary.tsv`` (the
     concepts), ``sample.txt`` (a note that nobody annotated) and ``GUIDELINES.md``. Every note is invented.
@@ -23,7 +23,7 @@ def clinical() -> Path:
 
 
 def chinese_clinical() -> Path:
-    """The folder of the bundled Chinese corpus: sections of discharge summaries with gold words and mentions.
+    """Return the folder of the bundled Chinese corpus: sections of discharge summaries with words and mentions.
 
     It holds ``train.jsonl``, ``dev.jsonl`` and ``test.jsonl`` in the native format: ``tokens`` are the gold words, the
     mention types are ``problem``, ``test``, ``medication`` and ``treatment``. A mention is made of whole words, a

@@ -1,4 +1,4 @@
-"""From characters to tokens: which tokens a mention covers, and which mentions cut one."""
+"""Alignment of mentions with tokens, and of token ranges with characters."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class TokenRange(NamedTuple):
 
 
 class Alignment(NamedTuple):
-    """A mention in tokens.
+    """A mention aligned with tokens.
 
     Args:
-        mention: the mention as it stands in the document.
+        mention: the mention, unchanged.
         ranges: its tokens; spans that touch, or that only white space separates, are one range. ``None`` if an end
             falls inside a token, in white space, or outside every token.
         sentence: the sentence that holds all of it; -1 if none does.
@@ -35,11 +35,11 @@ class Alignment(NamedTuple):
 
 
 def align(document: Document, mentions: Sequence[Mention] | None = None) -> list[Alignment]:
-    """Each mention of a document in tokens.
+    """Align each mention of a document with its tokens.
 
     Args:
         document: tokenized.
-        mentions: those to align; the document's own when ``None``.
+        mentions: the mentions to align; the document's own when ``None``.
 
     Raises:
         DataError: the document has no tokens.
@@ -81,7 +81,7 @@ def _ranges(mention: Mention, starts: dict[int, int], ends: dict[int, int]) -> t
 
 
 def to_spans(document: Document, ranges: Sequence[tuple[int, int]]) -> tuple[Span, ...]:
-    """Token ranges as character spans.
+    """Return token ranges as character spans.
 
     >>> document = Document("mild pain", tokens=[[0, 4], [5, 9]])
     >>> to_spans(document, [(0, 2)])

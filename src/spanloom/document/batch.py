@@ -1,4 +1,4 @@
-"""Documents as arrays, made once: what features, models and the engine see of them."""
+"""Documents as arrays, made once for features, models and the engine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Batch", "SentenceNumber", "batches"]
 
 
 class SentenceNumber(NamedTuple):
-    """A sentence: the number of its document in the batch, and its own in the document."""
+    """Number of a sentence's document in the batch, and of the sentence in the document."""
 
     document: int
     sentence: int
@@ -29,7 +29,7 @@ class Batch:
     The tokens are those of the documents, or smaller ones, such as characters.
 
     Args:
-        documents: as they were given.
+        documents: the documents, unchanged.
         tokens: (T, 2) start and end of each token in the text of its document.
         sentences: (N + 1,) first token of each sentence, and T.
         firsts: (D + 1,) first sentence of each document, and N.
@@ -95,7 +95,7 @@ class Batch:
         ]
 
     def has(self, column: str) -> bool:
-        """Whether all documents that have tokens have a column."""
+        """Return whether all documents that have tokens have a column."""
         return column in self.columns or not any(self.lacking(column))
 
     def lacking(self, column: str) -> Iterator[Document]:
@@ -125,7 +125,7 @@ class Batch:
         return values
 
     def with_columns(self, columns: Mapping[str, Sequence[str]]) -> Batch:
-        """Return the same with further columns of T values each."""
+        """Return the batch with further columns of T values each."""
         return replace(self, columns={**self.columns, **columns})
 
     def take(self, rows: Sequence[int]) -> Batch:
@@ -145,7 +145,7 @@ class Batch:
         return (values[first:last] for first, last in pairwise(starts))
 
     def view(self, i: int) -> Document:
-        """Return a document as the batch has it, with its tokens, sentences and columns."""
+        """Return a document with the tokens, sentences and columns of the batch."""
         first, last = self.starts[i : i + 2].tolist()
         bounds = self.sentences[self.firsts[i] : self.firsts[i + 1] + 1] - first
         columns = {name: list(values[first:last]) for name, values in self.columns.items()}
@@ -168,7 +168,7 @@ class Batch:
 def batches(
     documents: Iterable[Document], tokens: int, ready: Callable[[Document], Document]
 ) -> Iterator[list[Document]]:
-    """Yield documents made ready, in lists of about so many tokens."""
+    """Yield prepared documents in lists of about ``tokens`` tokens."""
     batch: list[Document] = []
     size = 0
     for document in documents:
@@ -183,7 +183,7 @@ def batches(
 
 
 def _ranges(bounds: Offsets, rows: Sequence[int]) -> Offsets:
-    """All places between neighbouring bounds, of some rows."""
+    """Return the concatenated ranges ``bounds[i]`` to ``bounds[i + 1]`` of some rows i."""
     return np.concatenate([np.zeros(0, np.int64), *(np.arange(bounds[i], bounds[i + 1]) for i in rows)])
 
 
@@ -194,7 +194,7 @@ def _stack(arrays: Sequence[Offsets | None]) -> tuple[Offsets, Offsets]:
 
 
 def _refuse(documents: Sequence[Document]) -> None:
-    """Name the first document whose tokens or sentences cannot be."""
+    """Raise a `DataError` for the first document whose tokens or sentences are invalid."""
     for document in documents:
         tokens = [] if document.tokens is None else document.tokens.tolist()
         for i, (start, end) in enumerate(tokens):

@@ -1,4 +1,4 @@
-"""A document: text, and what is known of it."""
+"""Documents: text, tokens, sentences, columns and mentions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LISTED = 5  # mentions that are shown
 class Document:
     """A text with its tokens, sentences, token columns and mentions.
 
-    Only ``text`` is required. What a file does not give is ``None`` (tokens, sentences) or empty. Documents are equal
+    Only ``text`` is required. Missing fields are ``None`` (tokens, sentences) or empty. Documents are equal
     if all that they hold is; since they can be changed, they cannot be keys of a dictionary. A notebook shows a
     drawing.
 
@@ -34,7 +34,7 @@ class Document:
         sentences: (N, 2) first token and end token of each sentence, half-open; ``None`` if not split.
         columns: name -> one value for each token, such as ``"pos"``.
         mentions: in no particular order.
-        meta: whatever else the file said.
+        meta: further data of the file.
 
     Raises:
         DataError: a text that is no string, or a mention that is no `Mention`.
@@ -91,7 +91,7 @@ class Document:
         return f"Document({', '.join(parts)})"
 
     def _repr_html_(self) -> str:
-        """The drawing that a notebook shows."""
+        """Return the drawing that a notebook shows."""
         drawing: str = resolve_name("spanloom.view.notebook:drawing")(self)
         return drawing
 
@@ -104,16 +104,16 @@ class Document:
 
     @property
     def token_count(self) -> int:
-        """How many tokens there are; none in a document that is not tokenized."""
+        """The number of tokens; 0 in a document that is not tokenized."""
         return 0 if self.tokens is None else len(self.tokens)
 
     @property
     def sentence_count(self) -> int:
-        """How many sentences there are; none in a document that is not split."""
+        """The number of sentences; 0 in a document that is not split."""
         return 0 if self.sentences is None else len(self.sentences)
 
     def copy(self, **changes: Any) -> Document:
-        """A copy whose lists and dictionaries are its own, with some fields changed."""
+        """Return a copy with lists and dictionaries of its own, and some fields changed."""
         fields: dict[str, Any] = {
             "text": self.text,
             "id": self.id,
@@ -127,7 +127,7 @@ class Document:
 
 
 def check_mentions(mentions: Sequence[object]) -> None:
-    """Whether everything in a list of mentions is one; what lies in them, `spanloom.document.validate` says.
+    """Check that all items of a list are mentions; their content is checked by `spanloom.document.validate`.
 
     Raises:
         DataError: something else stands among them, such as a tuple.

@@ -1,4 +1,4 @@
-"""Identifiers of concepts as they are written in one place and another, in one form: ``PREFIX:LOCAL``."""
+"""Normalization of concept identifiers from different sources to one form, ``PREFIX:LOCAL``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ADDRESS = re.compile(r"https?://(?:purl\.obolibrary\.org/obo/|id\.nlm\.nih\.gov
 
 
 def normalize_identifier(text: str) -> str:
-    """An identifier in the form in which identifiers are compared.
+    """Return the normal form of an identifier, in which identifiers are compared.
 
     - MeSH identifiers get the prefix that they often come without: ``D`` or ``C`` and six or nine digits. So do the
       concepts of UMLS: ``C`` and seven digits.

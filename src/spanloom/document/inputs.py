@@ -1,6 +1,6 @@
-"""What estimators are given, as documents: a text, a document, several of them, or a column of a table.
+"""Conversion of the inputs of estimators to documents: a text, a document, several, or a column of a table.
 
-Neither pandas nor pyarrow is imported: a column is known by how it behaves.
+Neither pandas nor pyarrow is imported: a column is recognized by its methods.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ _EXPECTED = "expected a text, a Document, or a list or a column of them"
 
 
 def is_one(X: object) -> bool:
-    """Whether this is one text or document, whose answer is one as well."""
+    """Return whether X is one text or document, for which one result is returned."""
     return isinstance(X, str | Document)
 
 
 def answer(X: Given, found: Iterable[Answer]) -> Answer | list[Answer]:
-    """What was found for the texts that were given: one ``Answer`` for one text or document, a list otherwise."""
+    """Return the results for the input X: one ``Answer`` for one text or document, a list otherwise."""
     answers = list(found)
     return answers[0] if is_one(X) else answers
 
 
 def documents_of(X: Given, name: str = "X") -> Iterator[Document]:
-    """Documents, one at a time; those that are given are passed on as they are.
+    """Yield the input as documents; a `Document` is passed on unchanged.
 
     Args:
         X: a text, a document, several of them, or a column of texts.
-        name: what messages call it.
+        name: the name of X in error messages.
 
     Raises:
-        UsageError: at once: a table, a mapping, a path or whatever else holds no texts; when it is reached: an item
+        UsageError: at once: a table, a mapping, a path or another value without texts; when it is reached: an item
             that is neither text nor document.
         DataError: when it is reached: an item that is missing.
 
@@ -63,7 +63,7 @@ def documents_of(X: Given, name: str = "X") -> Iterator[Document]:
 
 
 def one_of(X: One, name: str = "X") -> Document:
-    """The document that is given, or that of a text.
+    """Return one document: the input itself, or a new one of a text.
 
     Raises:
         UsageError: something else, such as a list.
@@ -74,13 +74,13 @@ def one_of(X: One, name: str = "X") -> Document:
 
 
 def training_of(X: Given, y: Iterable[Any] | None = None, name: str = "X") -> Iterator[Document]:
-    """Documents with their gold mentions.
+    """Yield documents with their gold mentions.
 
     Args:
         X: as of `documents_of`.
         y: the mentions of each text, each a `Mention` or ``(type, start, end)``, in place of those that documents have;
             ``None`` if documents have them.
-        name: what messages call X.
+        name: the name of X in error messages.
 
     Raises:
         UsageError: a y of another length, or that holds no lists of mentions.
@@ -101,10 +101,10 @@ def training_of(X: Given, y: Iterable[Any] | None = None, name: str = "X") -> It
 
 
 def paired(X: Given, y: Iterable[Any], own: str, name: str = "X") -> list[tuple[Document, list[Any]]]:
-    """Documents, each with its list out of ``y``.
+    """Return pairs of a document and its list in ``y``.
 
     Args:
-        own: what y holds of each text, in words.
+        own: the expected items of ``y``, in words, for error messages.
 
     Raises:
         UsageError: a y of another length, or that holds no lists.
@@ -128,7 +128,7 @@ def paired(X: Given, y: Iterable[Any], own: str, name: str = "X") -> list[tuple[
 
 
 def development_of(dev: Dev) -> tuple[Given, Iterable[Any] | None]:
-    """Development data as X and y: one pair of them, or documents that hold their gold."""
+    """Return development data as X and y; y is ``None`` for documents with gold mentions."""
     if isinstance(dev, tuple) and len(dev) == 2 and not any(isinstance(part, str | Document) for part in dev):
         texts, gold = dev
         return cast(Several, texts), cast(Iterable[Any], gold)
@@ -196,6 +196,6 @@ def _named(value: object) -> str:
 
 
 def _short(value: object) -> str:
-    """What a value is, as far as a message has room for it."""
+    """Return a value's type and, if it is short, its text, for error messages."""
     shown = repr(value).partition("\n")[0]
     return f"the {_named(value)} {shown}" if len(shown) <= 40 else f"a {_named(value)}"

@@ -1,4 +1,4 @@
-"""What notebooks show: tables and preformatted text as HTML, in which text is never read as HTML."""
+"""HTML for notebooks: tables and preformatted text, in which all text is escaped."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from html import escape
 
 
 class Printed:
-    """A result that is a table of text: `print` and notebooks show it."""
+    """Base class of results that `print` and notebooks show as a table of text."""
 
     __slots__ = ()
 
     def to_text(self) -> str:
-        """The table."""
+        """Return the table as text."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -23,7 +23,7 @@ class Printed:
 
 
 def preformatted(text: str) -> str:
-    """Text as it stands.
+    """Return preformatted text as HTML.
 
     >>> preformatted("a < b")
     '<pre>a &lt; b</pre>'
@@ -32,7 +32,7 @@ def preformatted(text: str) -> str:
 
 
 def table(title: str, rows: Iterable[Sequence[object]], header: Sequence[str] = ()) -> str:
-    """A table with a title above it.
+    """Return an HTML table with a title above it.
 
     Args:
         title: in plain text.
@@ -48,7 +48,7 @@ def table(title: str, rows: Iterable[Sequence[object]], header: Sequence[str] = 
 
 
 def shorten(text: str, most: int = 60) -> str:
-    """Text of so many characters at most.
+    """Return a text shortened to at most ``most`` characters.
 
     >>> shorten("abcdef", 4)
     'abc…'

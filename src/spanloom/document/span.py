@@ -100,20 +100,20 @@ class Mention:
 
     @property
     def key(self) -> tuple[str, tuple[Span, ...]]:
-        """What exact comparison compares: type and spans."""
+        """Type and spans, the key of exact comparison."""
         return self.type, self.spans
 
     def text(self, text: str) -> str:
-        """The mention's surface: its spans, joined by one space."""
+        """Return the mention's surface: the text of its spans, joined by one space."""
         return " ".join(text[start:end] for start, end in self.spans)
 
     def replace(self, **changes: object) -> Mention:
-        """A copy with some fields changed."""
+        """Return a copy with some fields changed."""
         return replace(self, **changes)  # type: ignore[arg-type]
 
 
 def join_spans(text: str, spans: Sequence[Span]) -> tuple[Span, ...]:
-    """Spans as they are compared: those that touch, or that only white space separates, are one.
+    """Join spans that touch or that only white space separates, as comparisons need them.
 
     >>> join_spans("mild chest pain", [Span(0, 4), Span(5, 10)])
     (Span(start=0, end=10),)

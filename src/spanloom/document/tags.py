@@ -1,7 +1,7 @@
-"""Tags and mentions, as pure functions: BIO and BILOU.
+"""Conversion between mentions and tags: BIO and BILOU, as pure functions.
 
 A tag is ``O`` or a letter, a hyphen and a type, such as ``B-problem``. Mentions are ``(first, end, type)`` in tokens,
-half-open. Tags hold neither overlaps nor gaps; the caller sees to that.
+half-open. Tags hold neither overlaps nor gaps; the caller must exclude them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _BILOU_LETTERS = {"S": "U", "E": "L", "M": "I"}  # BIOES and BMES write the same
 
 
 def to_bio(mentions: Iterable[TypedRange], length: int) -> list[str]:
-    """BIO (also called IOB2) tags of a sentence.
+    """Return the BIO (also called IOB2) tags of a sentence.
 
     >>> to_bio([(0, 2, "test")], 3)
     ['B-test', 'I-test', 'O']
@@ -26,7 +26,7 @@ def to_bio(mentions: Iterable[TypedRange], length: int) -> list[str]:
 
 
 def to_bilou(mentions: Iterable[TypedRange], length: int) -> list[str]:
-    """BILOU tags of a sentence.
+    """Return the BILOU tags of a sentence.
 
     >>> to_bilou([(0, 2, "test"), (2, 3, "test")], 3)
     ['B-test', 'L-test', 'U-test']
@@ -41,7 +41,7 @@ def to_bilou(mentions: Iterable[TypedRange], length: int) -> list[str]:
 
 
 def from_tags(tags: Sequence[str]) -> list[TypedRange]:
-    """The mentions of BIO, IOB1, BILOU or BIOES tags; whatever scheme, a mention ends where it must.
+    """Return the mentions of BIO, IOB1, BILOU or BIOES tags; the scheme need not be named.
 
     A tag that cannot follow the one before it (``I-x`` after ``O``) starts a mention, as CoNLL's scorer reads it.
 

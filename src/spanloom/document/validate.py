@@ -1,4 +1,4 @@
-"""What is wrong with a document, in full: errors that no code should meet, and warnings that a person should read.
+"""Validation of documents: errors that make a document invalid, and warnings for a person to read.
 
 `find_errors` is the one place that says what a sound document is: the readers call it on what they read and raise
 the first error; `validate` lists them all and adds the warnings.
@@ -21,7 +21,7 @@ SHOWN = 40  # characters of somebody's text in a message
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something wrong with a document.
+    """An error or a warning about a document.
 
     Args:
         severity: an ``"error"`` keeps the document from being read; a ``"warning"`` does not.
@@ -31,7 +31,7 @@ class Problem:
         mention: the index of the mention in the document, if it is about one.
         path: the file, if there is one.
         line: the line in the file, counted from 1.
-        altered: whether the document is other than the file says, because something was repaired or left out.
+        altered: whether the document differs from the file, because something was repaired or left out.
 
     >>> str(Problem("error", "empty span", "span 5-5 is empty", "mention T3", path="a.ann", line=2))
     'a.ann:2: error: mention T3: span 5-5 is empty'
@@ -51,7 +51,7 @@ class Problem:
         object.__setattr__(self, "place", one_line(self.place))
 
     def to_error(self) -> DataError:
-        """The problem as an exception."""
+        """Return the problem as an exception."""
         return DataError(": ".join(part for part in (self.place, self.message) if part), path=self.path, line=self.line)
 
     def __str__(self) -> str:
@@ -60,7 +60,7 @@ class Problem:
 
 
 def validate(document: Document) -> list[Problem]:
-    """Every problem of a document: errors first, then warnings. Tokens are not needed.
+    """Return every problem of a document: errors first, then warnings. Tokens are not needed.
 
     >>> document = Document("mild pain", tokens=[[0, 4], [5, 9]])
     >>> document.mentions = [Mention("problem", [(0, 7)]), Mention("problem", [(5, 19)])]
@@ -80,7 +80,7 @@ def validate(document: Document) -> list[Problem]:
 
 
 def find_errors(document: Document) -> list[Problem]:
-    """What makes a document unusable: offsets, order and lengths that cannot be meant.
+    """Return the errors of a document: invalid offsets, order and lengths.
 
     >>> find_errors(Document("pain", tokens=[[0, 4], [3, 4]]))[0].message
     'starts at 3, before the token before it ends at 4; tokens stand in text order and do not overlap'
@@ -97,13 +97,13 @@ def find_errors(document: Document) -> list[Problem]:
     return problems
 
 
-class Units:
-    """A text in the units in which others count offsets, each made when it is first asked for.
+class OffsetUnits:
+    """A text in the units in which other programs count offsets, each made when it is first needed.
 
-    >>> units = Units("𝒳 Ångström unit")
+    >>> units = OffsetUnits("𝒳 Ångström unit")
     >>> units.counted_as([(16, 20)], "unit"), units.counted_as([(12, 16)], "unit")
     ('in UTF-8 bytes', 'in UTF-16 units')
-    >>> Units("a unit").counted_as([(3, 6)], "unit")
+    >>> OffsetUnits("a unit").counted_as([(3, 6)], "unit")
     'from 1, with the last character included'
     """
 
@@ -112,21 +112,21 @@ class Units:
 
     @cached_property
     def utf16(self) -> bytes:
-        """Two bytes a unit."""
+        """The text in UTF-16, two bytes a unit."""
         return self.text.encode("utf-16-le", "surrogatepass")
 
     @cached_property
     def utf8(self) -> bytes:
-        """A byte a unit."""
+        """The text in UTF-8."""
         return self.text.encode("utf-8", "surrogatepass")
 
     @cached_property
     def joined(self) -> str:
-        """CR LF as one character."""
+        """The text with CR LF as one character."""
         return self.text.replace("\r\n", "\n")
 
     def counted_as(self, spans: Sequence[tuple[int, int]], surface: str) -> str | None:
-        """How offsets were counted, if not in characters: the unit in which they give the known surface.
+        """Return the unit, other than characters, in which offsets give the known surface; ``None`` if there is none.
 
         Args:
             spans: start and end pairs in an unknown unit.
@@ -146,7 +146,7 @@ class Units:
         return next((unit for unit, parts in readings.items() if flat(" ".join(parts)) == wanted), None)
 
     def hint(self, end: int) -> str:
-        """What to say of an offset behind the text that would be within it in another unit."""
+        """Return advice for an offset outside the text that would be inside it in another unit."""
         if self.text.isascii() or end <= len(self.text):
             return ""
         if end <= len(self.utf16) // 2:
@@ -157,7 +157,7 @@ class Units:
 
 
 def beginning(spans: Sequence[tuple[int, int]], text: str, most: int) -> str:
-    """The beginning of a mention's surface; no more of the text is looked at, however long the mention is.
+    """Return the first ``most`` characters of a mention's surface, without a look at the rest of a long mention.
 
     >>> beginning([(0, 4), (11, 15)], "mild or no pain", 6)
     'mild p'
@@ -174,7 +174,7 @@ def beginning(spans: Sequence[tuple[int, int]], text: str, most: int) -> str:
 
 
 def flat(text: str) -> str:
-    """Line ends and tabs as spaces, one for one, as line-based formats write a mention's text."""
+    """Replace each line end and tab by a space, as line-based formats write a mention's text."""
     return text.translate(_FLAT)
 
 
@@ -248,7 +248,7 @@ def _column_errors(document: Document) -> Iterator[Problem]:
 
 
 def place_of(mention: Mention, index: int) -> str:
-    """How messages name a mention: by its identifier, else by its index.
+    """Return the name of a mention in messages: its identifier, else its index.
 
     >>> place_of(Mention("problem", [(0, 4)], id="T3"), 7)
     'mention T3'
@@ -258,7 +258,7 @@ def place_of(mention: Mention, index: int) -> str:
 
 def _mentions_errors(document: Document) -> Iterator[Problem]:
     seen: set[str] = set()
-    units = Units(document.text)
+    units = OffsetUnits(document.text)
     for i, mention in enumerate(document.mentions):
         for kind, message in _mention_errors(mention, units):
             yield Problem("error", kind, message, place_of(mention, i), i)
@@ -269,7 +269,7 @@ def _mentions_errors(document: Document) -> Iterator[Problem]:
             seen.add(mention.id)
 
 
-def _mention_errors(mention: Mention, units: Units) -> Iterator[tuple[str, str]]:
+def _mention_errors(mention: Mention, units: OffsetUnits) -> Iterator[tuple[str, str]]:
     previous, length = 0, len(units.text)
     for start, end in mention.spans:
         if start < 0 or end > length:
@@ -334,7 +334,7 @@ def _token_warnings(document: Document, tokens: Offsets, mentions: Sequence[tupl
 
 
 def _cut(text: str, starts: list[int], ends: list[int], mention: Mention) -> str:
-    """Which end of which span is no token's end; empty if all fit."""
+    """Describe the first start or end of a span that is not a token's; empty if all are aligned."""
     for start, end in mention.spans:
         first = bisect_left(starts, start)
         if first == len(starts) or starts[first] != start:

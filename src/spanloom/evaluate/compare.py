@@ -18,7 +18,7 @@ from spanloom.document.span import join_spans
 from spanloom.errors import DataError
 from spanloom.evaluate.measures import Score
 from spanloom.evaluate.overlap import Overlaps, overlaps
-from spanloom.evaluate.units import Units, name, pair
+from spanloom.evaluate.units import ResamplingUnits, name, pair
 
 Item = tuple[Hashable, Mention]
 Key = Callable[[Document], Iterable[Item]]
@@ -71,7 +71,7 @@ KEYS: dict[str, Key] = {"exact": exact, "boundaries": boundaries, "heads": heads
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class ComparedSide:
     """The M different mentions of one side of a comparison, document by document.
 
     Args:
@@ -92,14 +92,16 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class MentionComparison:
     """Gold beside prediction."""
 
-    gold: Side
-    predicted: Side
+    gold: ComparedSide
+    predicted: ComparedSide
 
 
-def compare(gold: Sequence[Document], predicted: Sequence[Document], units: Units, key: Key = exact) -> Comparison:
+def compare(
+    gold: Sequence[Document], predicted: Sequence[Document], units: ResamplingUnits, key: Key = exact
+) -> MentionComparison:
     """Compare documents with predictions for them, item by item.
 
     Args:
@@ -115,7 +117,7 @@ def compare(gold: Sequence[Document], predicted: Sequence[Document], units: Unit
         require_heads(gold)
     expected = [_distinct(key(document)) for document in gold]
     found = [_distinct(key(document)) for document in predicted]
-    return Comparison(_side(expected, found, units), _side(found, expected, units))
+    return MentionComparison(_side(expected, found, units), _side(found, expected, units))
 
 
 def score(gold: Sequence[Document], predicted: Sequence[Document], *, key: Key = exact) -> Score:
@@ -159,11 +161,11 @@ def _distinct(items: Iterable[Item]) -> _Distinct:
     return distinct
 
 
-def _side(own: list[_Distinct], other: list[_Distinct], units: Units) -> Side:
+def _side(own: list[_Distinct], other: list[_Distinct], units: ResamplingUnits) -> ComparedSide:
     mentions = [list(items.values()) for items in own]
     found = [overlaps(group) for group in mentions]
     unit = [units.of(i, group) for i, group in enumerate(mentions)]
-    return Side(
+    return ComparedSide(
         mentions=[mention for group in mentions for mention in group],
         document=np.repeat(np.arange(len(mentions)), [len(group) for group in mentions]),
         unit=np.concatenate([np.zeros(0, np.int64), *unit]),

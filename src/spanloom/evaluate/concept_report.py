@@ -25,7 +25,7 @@ from spanloom.evaluate.concepts import (
 from spanloom.evaluate.measures import Floats, Score, rates
 from spanloom.evaluate.paired import PairedTest, compare_rows
 from spanloom.evaluate.report import cells, header
-from spanloom.evaluate.rows import Row, scores, unit_counts
+from spanloom.evaluate.rows import ReportRow, scores, unit_counts
 from spanloom.evaluate.units import pair
 
 _SHOWN = 10  # identifiers that the vocabulary lacks, in the text
@@ -257,7 +257,7 @@ def concept_test(
     )
 
 
-def _f1(rows: Sequence[Row], documents: int) -> list[Floats]:
+def _f1(rows: Sequence[ReportRow], documents: int) -> list[Floats]:
     """The F1 of each document, for each row."""
     counts = unit_counts(rows, documents).toarray().reshape(documents, len(rows), 4)
     return [rates(counts[:, i])[:, 2] for i in range(len(rows))]

@@ -17,8 +17,8 @@ from spanloom.document import Document, Mention, Span
 from spanloom.document.identifiers import normalize_identifier
 from spanloom.document.span import join_spans
 from spanloom.evaluate.compare import Item, Key, compare
-from spanloom.evaluate.rows import Bools, Ints, Row, everything
-from spanloom.evaluate.units import Units
+from spanloom.evaluate.rows import Bools, Ints, ReportRow, everything
+from spanloom.evaluate.units import ResamplingUnits
 
 _Place = tuple[str, tuple[Span, ...]]
 
@@ -130,20 +130,20 @@ def concept_sets(documents: Iterable[Document], resolve: Resolved, kind: str | N
     ]
 
 
-def by_document(gold: Sequence[frozenset[str]], predicted: Sequence[frozenset[str]]) -> Row:
+def by_document(gold: Sequence[frozenset[str]], predicted: Sequence[frozenset[str]]) -> ReportRow:
     """The row of the concepts of documents."""
     hits = _repeated([len(g & p) for g, p in zip(gold, predicted, strict=True)])
-    return Row(hits, _repeated(map(len, predicted)), hits, _repeated(map(len, gold)), np.zeros(0, np.int64))
+    return ReportRow(hits, _repeated(map(len, predicted)), hits, _repeated(map(len, gold)), np.zeros(0, np.int64))
 
 
-def by_mention(gold: Sequence[Document], predicted: Sequence[Document], resolve: Resolved) -> Row:
+def by_mention(gold: Sequence[Document], predicted: Sequence[Document], resolve: Resolved) -> ReportRow:
     """The row of mentions whose type, boundaries and concepts are right; the units are documents."""
     return everything(compare(gold, predicted, whole_documents(len(gold)), linked_mentions(resolve)))
 
 
-def whole_documents(count: int) -> Units:
+def whole_documents(count: int) -> ResamplingUnits:
     """Documents as the units of resampling, whatever sentences they have."""
-    return Units([np.zeros(0, np.int64)] * count, np.arange(count), count, "document")
+    return ResamplingUnits([np.zeros(0, np.int64)] * count, np.arange(count), count, "document")
 
 
 def recognized(gold: Sequence[Document], predicted: Sequence[Document], resolve: Resolved) -> Recognized:
@@ -160,7 +160,7 @@ def recognized(gold: Sequence[Document], predicted: Sequence[Document], resolve:
     return Recognized(np.array(document, np.int64), np.array(right, np.bool_), np.array(linked, np.bool_))
 
 
-def accuracy(found: Recognized, linked: bool) -> Row:
+def accuracy(found: Recognized, linked: bool) -> ReportRow:
     """The row whose precision is the part of the recognized mentions that have the right concepts.
 
     Args:
@@ -169,7 +169,7 @@ def accuracy(found: Recognized, linked: bool) -> Row:
     """
     chosen = found.linked == linked
     all_, right = found.document[chosen], found.document[chosen & found.right]
-    return Row(right, all_, right, all_, np.zeros(0, np.int64))
+    return ReportRow(right, all_, right, all_, np.zeros(0, np.int64))
 
 
 def _concepts_at(document: Document, resolve: Resolved) -> dict[_Place, frozenset[str]]:

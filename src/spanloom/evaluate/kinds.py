@@ -19,7 +19,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from spanloom.document import Document, Mention, Span
-from spanloom.evaluate.compare import Comparison, compare, exact
+from spanloom.evaluate.compare import MentionComparison, compare, exact
 from spanloom.evaluate.partial import errors
 from spanloom.evaluate.units import pair, units
 
@@ -119,7 +119,7 @@ def _meet(one: Span, other: Span) -> bool:
     return one.start < other.end and other.start < one.end
 
 
-def _unmatched(comparison: Comparison) -> Iterator[Finding]:
+def _unmatched(comparison: MentionComparison) -> Iterator[Finding]:
     gold, predicted = comparison.gold, comparison.predicted
     kinds = errors(comparison)
     for i, j in kinds.boundary.tolist():
@@ -133,7 +133,7 @@ def _unmatched(comparison: Comparison) -> Iterator[Finding]:
         yield Finding("spurious", int(predicted.document[j]), None, predicted.mentions[j])
 
 
-def _matched(comparison: Comparison, headed: bool, linked: bool) -> Iterator[Finding]:
+def _matched(comparison: MentionComparison, headed: bool, linked: bool) -> Iterator[Finding]:
     """The errors of mentions whose type and spans are right."""
     gold, predicted = comparison.gold, comparison.predicted
     there = {

@@ -14,8 +14,8 @@ from spanloom.errors import UsageError
 from spanloom.evaluate.compare import Key, compare, exact
 from spanloom.evaluate.measures import Interval, Score
 from spanloom.evaluate.resample import bootstrap, percentile_interval, randomization
-from spanloom.evaluate.rows import Row, everything, unit_counts
-from spanloom.evaluate.units import Units, pair, units, with_sentences
+from spanloom.evaluate.rows import ReportRow, everything, unit_counts
+from spanloom.evaluate.units import ResamplingUnits, pair, units, with_sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def paired_test(
     return compare_rows(rows[0], rows[1], cut, samples, seed)
 
 
-def compare_rows(a: Row, b: Row, cut: Units, samples: int, seed: int) -> PairedTest:
+def compare_rows(a: ReportRow, b: ReportRow, cut: ResamplingUnits, samples: int, seed: int) -> PairedTest:
     """The test of two rows, of whatever they count; arguments as for `paired_test`."""
     counts = unit_counts([a, b], cut.count)
     drawn = bootstrap(counts, 2, samples, seed)[:, :, 2]

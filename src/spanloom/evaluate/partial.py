@@ -24,14 +24,14 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from spanloom.document import Mention
-from spanloom.evaluate.compare import Comparison, Side
+from spanloom.evaluate.compare import ComparedSide, MentionComparison
 from spanloom.evaluate.overlap import flatten, shared
 
 Ints = NDArray[np.int64]
 
 
 class Errors(NamedTuple):
-    """The errors of a prediction, as rows of the two sides of a `Comparison`.
+    """The errors of a prediction, as rows of the two sides of a `MentionComparison`.
 
     Args:
         head: (A, 2) gold and predicted mention of each head error.
@@ -48,7 +48,7 @@ class Errors(NamedTuple):
     spurious: Ints
 
 
-def errors(comparison: Comparison) -> Errors:
+def errors(comparison: MentionComparison) -> Errors:
     """Sort the mentions that do not match exactly into kinds of error."""
     gold, predicted = comparison.gold, comparison.predicted
     missed, spurious = _rest(gold, np.flatnonzero(~gold.hit)), _rest(predicted, np.flatnonzero(~predicted.hit))
@@ -60,7 +60,7 @@ def errors(comparison: Comparison) -> Errors:
     return Errors(heads, boundary, types, _without(missed, types[:, 0]), _without(spurious, types[:, 1]))
 
 
-def _rest(side: Side, rows: Ints) -> Ints:
+def _rest(side: ComparedSide, rows: Ints) -> Ints:
     """Rows in an order that follows from their content alone."""
     key = [
         (int(side.document[i]), side.mentions[i].spans, side.mentions[i].type, side.mentions[i].head or (), int(i))
@@ -73,11 +73,11 @@ def _without(rows: Ints, used: Ints) -> Ints:
     return rows[~np.isin(rows, used)]
 
 
-def _place(side: Side, row: int) -> tuple[int, str]:
+def _place(side: ComparedSide, row: int) -> tuple[int, str]:
     return int(side.document[row]), side.mentions[row].type
 
 
-def _pair_boundaries(gold: Side, missed: Ints, predicted: Side, spurious: Ints) -> Ints:
+def _pair_boundaries(gold: ComparedSide, missed: Ints, predicted: ComparedSide, spurious: Ints) -> Ints:
     columns, rows = _edges(gold, missed, predicted, spurious)
     graph = csr_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(len(missed), len(spurious)))
     match = maximum_bipartite_matching(graph, perm_type="column")
@@ -85,7 +85,7 @@ def _pair_boundaries(gold: Side, missed: Ints, predicted: Side, spurious: Ints) 
     return np.stack([missed[paired], spurious[match[paired]]], axis=1)
 
 
-def _edges(gold: Side, missed: Ints, predicted: Side, spurious: Ints) -> tuple[Ints, Ints]:
+def _edges(gold: ComparedSide, missed: Ints, predicted: ComparedSide, spurious: Ints) -> tuple[Ints, Ints]:
     """Which of ``spurious`` may be a boundary error of which of ``missed``: two arrays of positions."""
     candidates: dict[tuple[int, str], list[int]] = defaultdict(list)
     for j, row in enumerate(spurious.tolist()):
@@ -104,7 +104,9 @@ def _edges(gold: Side, missed: Ints, predicted: Side, spurious: Ints) -> tuple[I
     return np.concatenate(columns), np.concatenate(rows)
 
 
-def _pair_equal(gold: Side, missed: Ints, predicted: Side, spurious: Ints, part: Callable[[Mention], Hashable]) -> Ints:
+def _pair_equal(
+    gold: ComparedSide, missed: Ints, predicted: ComparedSide, spurious: Ints, part: Callable[[Mention], Hashable]
+) -> Ints:
     """Mentions of which a part is equal, one to one."""
     waiting: dict[tuple[int, Hashable], list[int]] = defaultdict(list)
     for row in spurious.tolist():

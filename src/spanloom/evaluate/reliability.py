@@ -11,7 +11,7 @@ import numpy as np
 from spanloom.document import Document
 from spanloom.document.markup import Printed
 from spanloom.errors import DataError, UsageError
-from spanloom.evaluate.compare import Key, Side, compare, exact
+from spanloom.evaluate.compare import ComparedSide, Key, compare, exact
 from spanloom.evaluate.measures import calibration_error
 from spanloom.evaluate.units import pair, units
 
@@ -139,7 +139,7 @@ def calibration(
     )
 
 
-def mention_scores(side: Side, predicted: Sequence[Document]) -> list[float]:
+def mention_scores(side: ComparedSide, predicted: Sequence[Document]) -> list[float]:
     """The scores of predicted mentions.
 
     Args:

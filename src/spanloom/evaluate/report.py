@@ -14,7 +14,7 @@ from spanloom.errors import UsageError
 from spanloom.evaluate.compare import KEYS, Key, compare
 from spanloom.evaluate.measures import Score
 from spanloom.evaluate.partial import errors
-from spanloom.evaluate.rows import Row, by_sentence, by_structure, by_type, everything, scores
+from spanloom.evaluate.rows import ReportRow, by_sentence, by_structure, by_type, everything, scores
 from spanloom.evaluate.units import pair, units, with_sentences
 
 
@@ -157,7 +157,7 @@ def evaluate(
     comparison = compare(gold, predicted, cut, _key(match))
     kinds = errors(comparison)
     near = np.concatenate([kinds.head[:, 0], kinds.boundary[:, 0]])
-    groups: list[dict[str, Row]] = [
+    groups: list[dict[str, ReportRow]] = [
         {
             "overall": everything(comparison),
             "partial": everything(comparison, comparison.gold.unit[near]),

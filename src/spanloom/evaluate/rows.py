@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from spanloom.evaluate.compare import Comparison
+from spanloom.evaluate.compare import MentionComparison
 from spanloom.evaluate.measures import Floats, Interval, Intervals, Score
 from spanloom.evaluate.resample import bootstrap, percentile_interval
 
@@ -19,7 +19,7 @@ Ints = NDArray[np.int64]
 STRUCTURES = ("flat", "nested", "crossing", "discontiguous")
 
 
-class Row(NamedTuple):
+class ReportRow(NamedTuple):
     """The units, one entry for each mention (or half of one), of what a row counts.
 
     Args:
@@ -37,10 +37,12 @@ class Row(NamedTuple):
     half: Ints
 
 
-def row(comparison: Comparison, gold: Bools | slice, predicted: Bools | slice, half: Ints | None = None) -> Row:
+def row(
+    comparison: MentionComparison, gold: Bools | slice, predicted: Bools | slice, half: Ints | None = None
+) -> ReportRow:
     """The row of the gold and predicted mentions that two masks select."""
     g, p = comparison.gold, comparison.predicted
-    return Row(
+    return ReportRow(
         p.unit[predicted][p.hit[predicted]],
         p.unit[predicted],
         g.unit[gold][g.hit[gold]],
@@ -49,25 +51,25 @@ def row(comparison: Comparison, gold: Bools | slice, predicted: Bools | slice, h
     )
 
 
-def everything(comparison: Comparison, half: Ints | None = None) -> Row:
+def everything(comparison: MentionComparison, half: Ints | None = None) -> ReportRow:
     """The row of all mentions."""
     return row(comparison, slice(None), slice(None), half)
 
 
-def by_type(comparison: Comparison) -> dict[str, Row]:
+def by_type(comparison: MentionComparison) -> dict[str, ReportRow]:
     """A row for each type, by name."""
     gold = np.array([mention.type for mention in comparison.gold.mentions], np.object_)
     predicted = np.array([mention.type for mention in comparison.predicted.mentions], np.object_)
     return {name: row(comparison, gold == name, predicted == name) for name in sorted({*gold, *predicted})}
 
 
-def by_structure(comparison: Comparison) -> dict[str, Row]:
+def by_structure(comparison: MentionComparison) -> dict[str, ReportRow]:
     """Flat, nested, crossing, discontiguous: gold mentions that are so in gold, predicted ones that are so there."""
     gold, predicted = comparison.gold.overlaps, comparison.predicted.overlaps
     return {name: row(comparison, getattr(gold, name), getattr(predicted, name)) for name in STRUCTURES}
 
 
-def by_sentence(comparison: Comparison, units: int) -> dict[str, Row]:
+def by_sentence(comparison: MentionComparison, units: int) -> dict[str, ReportRow]:
     """With and without overlap: the mentions of the units where two gold mentions share a character (001, Table 4)."""
     gold, predicted = comparison.gold, comparison.predicted
     overlapping = np.zeros(units, np.bool_)
@@ -78,7 +80,7 @@ def by_sentence(comparison: Comparison, units: int) -> dict[str, Row]:
     }
 
 
-def unit_counts(rows: Iterable[Row], units: int) -> csr_array:
+def unit_counts(rows: Iterable[ReportRow], units: int) -> csr_array:
     """(U, 4 * rows) the counts of each unit: correct, predicted, found, gold of each row in turn."""
     where: list[Ints] = []
     columns: list[Ints] = []
@@ -96,7 +98,7 @@ def unit_counts(rows: Iterable[Row], units: int) -> csr_array:
     return csr_array((np.concatenate(weights), (np.concatenate(where), np.concatenate(columns))), shape=shape)
 
 
-def scores(rows: Sequence[Row], units: int, samples: int, seed: int) -> list[Score]:
+def scores(rows: Sequence[ReportRow], units: int, samples: int, seed: int) -> list[Score]:
     """The score of each row, with 95 % bootstrap intervals if ``samples`` is not 0."""
     counts = unit_counts(rows, units)
     totals = [Score(p, q, f, g) for p, q, f, g in counts.sum(axis=0).reshape(len(rows), 4).tolist()]

@@ -82,7 +82,7 @@ def _first_difference(left: str, right: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Units:
+class ResamplingUnits:
     """A partition of the texts into U units of resampling.
 
     Args:
@@ -109,7 +109,7 @@ def with_sentences(documents: Sequence[Document]) -> list[Document]:
     return [prepare(document) if document.sentences is None else document for document in documents]
 
 
-def units(gold: Sequence[Document], *predictions: Sequence[Document]) -> Units:
+def units(gold: Sequence[Document], *predictions: Sequence[Document]) -> ResamplingUnits:
     """Cut the gold documents into units such that every mention, gold or predicted, lies in one.
 
     A unit is a sentence of the gold document; sentences that a mention joins are one unit. A document without sentences
@@ -129,7 +129,7 @@ def units(gold: Sequence[Document], *predictions: Sequence[Document]) -> Units:
     sizes = [len(starts) + 1 for starts in cuts]
     split = {document.tokens is not None and document.sentences is not None for document in gold}
     name = "sentence or document" if len(split) > 1 else "sentence" if True in split else "document"
-    return Units(cuts, np.cumsum([0, *sizes])[: len(sizes)], sum(sizes), name)
+    return ResamplingUnits(cuts, np.cumsum([0, *sizes])[: len(sizes)], sum(sizes), name)
 
 
 def sentence_starts(document: Document) -> NDArray[np.int64]:

@@ -17,12 +17,12 @@ TRUE = np.uint64(hash_text("True"))
 FALSE = np.uint64(hash_text("False"))
 CHUNK = np.uint64(64)
 
-WORD, LOW, NORM, KIND = 0, 1, 2, 3  # rows of Characters.maps
-UPPER, TITLE, LOWER, DIGIT, ALNUM, MARK = 1, 2, 4, 8, 16, 32  # bits of Characters.flags
+WORD, LOW, NORM, KIND = 0, 1, 2, 3  # rows of CharacterTable.maps
+UPPER, TITLE, LOWER, DIGIT, ALNUM, MARK = 1, 2, 4, 8, 16, 32  # bits of CharacterTable.flags
 ROMAN = np.array([[67, 68, 77], [88, 76, 67], [73, 86, 88]])  # CDM, XLC, IVX: one, five and ten of each power of ten
 
 
-class Characters(NamedTuple):
+class CharacterTable(NamedTuple):
     """What is known of each code point up to the highest of the batch.
 
     Args:
@@ -175,7 +175,7 @@ def word_columns(codes, starts, ends, specifications, characters, values):
     Args:
         codes, starts, ends: as in `spanloom.kernels_hashing.intern`, one entry a distinct word.
         specifications: (columns, 2) int64: code and parameter, as `columns.word_column` gives them.
-        characters: `Characters` of all code points that occur.
+        characters: `CharacterTable` of all code points that occur.
         values: (words, columns) uint64, output: the hash of the value; 0 if absent; for ``orth`` bits.
     """
     maps, flags = characters

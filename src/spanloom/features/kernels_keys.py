@@ -13,7 +13,7 @@ from spanloom.kernels_hashing import ONE, ZERO, mix
 CONJUNCTION, BAG, SET = 0, 1, 2
 
 
-class Program(NamedTuple):
+class FeatureProgram(NamedTuple):
     """What the kernel evaluates.
 
     Args:

@@ -8,12 +8,12 @@ import numpy as np
 
 from spanloom.features import kernels_keys as kernels
 from spanloom.features.columns import ORTHOGRAPHY, SET_COLUMN, boundary
-from spanloom.features.kernels_keys import Program
+from spanloom.features.kernels_keys import FeatureProgram
 from spanloom.features.template import Bag, Column, Feature
 from spanloom.hashing import UInt64, hash_text
 
 
-def compile_features(features: Sequence[Feature], columns: Sequence[Column]) -> Program:
+def compile_features(features: Sequence[Feature], columns: Sequence[Column]) -> FeatureProgram:
     """Features as arrays, for a buffer with these columns in each row."""
     number = {column: c for c, column in enumerate(columns)}
     kinds, distances, places, reach = [], [], [0], 0
@@ -29,7 +29,7 @@ def compile_features(features: Sequence[Feature], columns: Sequence[Column]) -> 
             kinds.append(kernels.SET if is_set else kernels.CONJUNCTION)
             reach = max(reach, *map(abs, offsets), 0)
         places.append(len(distances))
-    return Program(
+    return FeatureProgram(
         np.array(kinds, np.int64),
         _hashes([str(feature) for feature in features]),
         np.array(places, np.int64),

@@ -122,7 +122,7 @@ def parse(text: str) -> Template:
         ...
     spanloom.errors.UsageError: template 'w[0', character 4: found the end, expected ']'
     """
-    return _Parser(text).template()
+    return _TemplateParser(text).template()
 
 
 def parse_all(source: str | Iterable[str]) -> tuple[Template, ...]:
@@ -139,7 +139,7 @@ def parse_all(source: str | Iterable[str]) -> tuple[Template, ...]:
     return tuple(parse(line) for line in stripped if line)
 
 
-class _Parser:
+class _TemplateParser:
     """Recursive descent over the line's symbols; one method a rule of the grammar."""
 
     def __init__(self, text: str) -> None:

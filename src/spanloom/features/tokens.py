@@ -43,7 +43,7 @@ def flatten(batch: Batch) -> Tokens:
     return Tokens(text, codes, batch.tokens[:, 0] + shift, batch.tokens[:, 1] + shift)
 
 
-def characters(codes: NDArray[np.uint32]) -> kernels.Characters:
+def characters(codes: NDArray[np.uint32]) -> kernels.CharacterTable:
     """What Python's Unicode tables say of the code points that occur."""
     highest = int(codes.max()) if len(codes) else 0
     seen = np.zeros(highest + 1, np.bool_)
@@ -54,7 +54,7 @@ def characters(codes: NDArray[np.uint32]) -> kernels.Characters:
     if rows:
         table = np.array(rows, np.int64).T
         maps[:, points], flags[points] = table[:4], table[4]
-    return kernels.Characters(maps, flags)
+    return kernels.CharacterTable(maps, flags)
 
 
 def _character(character: str) -> tuple[int, int, int, int, int]:

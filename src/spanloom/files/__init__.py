@@ -1,3 +1,3 @@
-"""Files and folders that are there in full or not at all, whatever interrupts."""
+"""Atomic output: files and folders are written completely or not at all, whatever interrupts."""
 
 STDIO = "-"  # the path that means standard input or output

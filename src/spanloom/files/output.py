@@ -1,4 +1,4 @@
-"""Output that is whole or not there: written beside, then put in place.
+"""Atomic output of files and folders: written beside the target, then put in place.
 
 A file or folder under its final name is always complete. Whatever goes wrong while it is written (bad input, a full
 disk, Ctrl-C), what was written so far is removed, and what stood there before stays as it was. A process that is killed
@@ -23,11 +23,11 @@ from spanloom.files.swap import NEW, put
 
 
 class Sink:
-    """A file to write to, whose failures name the final file.
+    """A writable file whose errors name the final file.
 
     Args:
         file: open for writing bytes.
-        name: what messages call it.
+        name: the final file's name in messages.
     """
 
     def __init__(self, file: BinaryIO, name: str | Path) -> None:
@@ -35,7 +35,7 @@ class Sink:
         self._name = name
 
     def write(self, data: str | bytes) -> None:
-        """Write text as UTF-8, or bytes as they are.
+        """Write text as UTF-8, or bytes unchanged.
 
         Raises:
             DataError: the system refused (a full disk), or the text has no UTF-8 form.
@@ -46,7 +46,7 @@ class Sink:
 
 @contextmanager
 def writing(name: str | Path) -> Iterator[None]:
-    """Turn the system's refusals into one line that names the output.
+    """Turn errors of the system into a `DataError` of one line that names the output.
 
     A closed pipe is left alone: that is for the command line to end quietly.
     """
@@ -63,14 +63,14 @@ def writing(name: str | Path) -> Iterator[None]:
 
 @contextmanager
 def output_file(path: str | Path, *, force: bool = False) -> Iterator[Sink]:
-    """A file to write, there in full or not at all; ``-`` is standard output.
+    """Open a file for atomic output: written in full or not at all; ``-`` is standard output.
 
     Args:
         path: the final name. A device or a pipe is written to directly.
-        force: replace a file that is there.
+        force: replace an existing file.
 
     Raises:
-        UsageError: the file is there and ``force`` is false, or its folder is missing.
+        UsageError: the file exists and ``force`` is false, or its folder is missing.
         DataError: the system refused to write.
     """
     if str(path) == STDIO:
@@ -90,14 +90,14 @@ def output_file(path: str | Path, *, force: bool = False) -> Iterator[Sink]:
 
 @contextmanager
 def output_files(paths: Sequence[str | Path], *, force: bool = False) -> Iterator[list[Sink]]:
-    """Files that belong together, such as a text and its annotations: all there in full, or none of them.
+    """Open several files for atomic output, such as a text and its annotations: all are written in full, or none.
 
     Args:
         paths: the final names.
-        force: replace files that are there.
+        force: replace existing files.
 
     Raises:
-        UsageError: one is there and ``force`` is false, or its folder is missing.
+        UsageError: one exists and ``force`` is false, or its folder is missing.
         DataError: the system refused to write.
     """
     targets = [check_free(path, force=force) for path in paths]
@@ -115,15 +115,15 @@ def output_files(paths: Sequence[str | Path], *, force: bool = False) -> Iterato
 def output_folder(
     path: str | Path, *, force: bool = False, may_replace: Callable[[Path], bool] = lambda file: False
 ) -> Iterator[Path]:
-    """A folder to fill, there in full or not at all. Fill the folder that is given; it is put in place at the end.
+    """Yield an empty folder to fill, which is put in place at the end: complete, or not at all.
 
     Args:
-        path: the final name. An empty folder that is there is used without ``force``.
-        force: replace a folder that is there, if every file in it may be replaced.
+        path: the final name. An existing empty folder is used without ``force``.
+        force: replace an existing folder, if every file in it may be replaced.
         may_replace: whether a file in the old folder may go; keeps ``--force`` from emptying somebody's home.
 
     Raises:
-        UsageError: the folder is there and may not be replaced, or its parent is missing.
+        UsageError: the folder exists and may not be replaced, or its parent is missing.
         DataError: the system refused to write.
     """
     target = Path(path)
@@ -158,7 +158,7 @@ def _staged(target: Path, name: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def scratch_file(path: str | Path) -> Iterator[BinaryIO]:
-    """A nameless file that vanishes when done, beside an output that needs two passes; refusals name the output."""
+    """Open a temporary file without a name beside an output that needs two passes; errors name the output."""
     target = Path(path).absolute()
     folder = None if str(path) == STDIO or _is_special(target) or not target.parent.is_dir() else target.parent
     with writing(path):
@@ -171,10 +171,10 @@ def scratch_file(path: str | Path) -> Iterator[BinaryIO]:
 
 
 def check_free(path: str | Path, *, force: bool) -> Path:
-    """The path that will be written, links followed.
+    """Return the path that will be written, with links followed.
 
     Raises:
-        UsageError: something is there and ``force`` is false, or the folder around it is missing.
+        UsageError: the path exists and ``force`` is false, or its parent folder is missing.
     """
     target = Path(path)
     with writing(path):

@@ -1,4 +1,4 @@
-"""A hidden folder beside an output, in which it is made; nobody else's while its owner lives, then anybody's to remove.
+"""Staging folders: hidden folders beside an output, in which it is made; locked while their process lives.
 
 ``.NAME.xxxxxxxx.part`` holds what is written (``new``), while it is put in place what stood there before (``old``,
 ``undo``; see `spanloom.files.swap`), and ``lock``, on which the owner holds a lock of the system's. That ends with
@@ -33,7 +33,7 @@ _LONGEST = 200  # bytes of a name; with what is added it is still one
 
 @contextmanager
 def staged(target: Path) -> Iterator[Path]:
-    """A staging folder for a target, with an empty folder ``new``; whatever is in it at the end is removed.
+    """Yield a staging folder for a target, with an empty folder ``new``; remove it at the end.
 
     What earlier processes, now gone, left behind on the way to the same target is removed first.
 
@@ -72,10 +72,10 @@ def _remove(folder: Path) -> None:
 
 
 def settle(path: str | Path) -> None:
-    """Undo what a process that is gone left half-replaced at a path; to be called before it is looked at.
+    """Undo the unfinished replacement of a path by a dead process; to be called before the path is read.
 
     Raises:
-        DataError: what it left is damaged.
+        DataError: the remains are damaged.
         OSError: the system refused.
     """
     for folder in _beside(Path(path)):
@@ -83,10 +83,10 @@ def settle(path: str | Path) -> None:
 
 
 def settle_input(path: Path) -> None:
-    """The same for what is read: a file and those beside it that belong to it, or a folder with all that is in it.
+    """Settle an input: a file with the files that belong to it, or a folder with its contents.
 
     Raises:
-        DataError: what was left is damaged.
+        DataError: the remains are damaged.
         OSError: the system refused.
     """
     settle(path)
@@ -103,12 +103,12 @@ def _settle_part(folder: Path) -> None:
 
 
 def is_part(path: str | Path) -> bool:
-    """Whether a relative path is, or is inside, a staging folder."""
+    """Return whether a relative path is, or is inside, a staging folder."""
     return any(_PART.fullmatch(name) for name in Path(path).parts)
 
 
 def _beside(target: Path) -> list[Path]:
-    """The staging folders of a target, abandoned or not."""
+    """Return the staging folders of a target, abandoned or not."""
     stem, parent = _stem(target), target.absolute().parent
     if not parent.is_dir():
         return []
@@ -124,7 +124,7 @@ def _stem(target: Path) -> str:
 
 
 def _remove_abandoned(folder: Path) -> None:
-    """Undo what it half-replaced and remove it, if nobody that lives owns it."""
+    """Undo the replacements of an abandoned staging folder and remove it."""
     if not _is_ours(folder):
         return
     lock = _claim(folder, certain=True)
@@ -138,7 +138,7 @@ def _remove_abandoned(folder: Path) -> None:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Whether it is a folder, no link, and of this user: others' are not to be believed, nor to be touched."""
+    """Return whether a path is a folder, no link, and owned by this user; others' folders are ignored."""
     try:
         status = folder.lstat()
     except OSError:
@@ -147,11 +147,11 @@ def _is_ours(folder: Path) -> bool:
 
 
 def _claim(folder: Path, *, certain: bool = False) -> int | None:
-    """A handle that holds the lock of a staging folder; ``None`` if another process has it or has removed the folder.
+    """Lock a staging folder and return the handle; ``None`` if another process holds or has removed it.
 
     Args:
         folder: the staging folder.
-        certain: give ``None``, too, where the file system has no locks.
+        certain: return ``None``, too, where the file system has no locks.
     """
     path = folder / _LOCK
     try:
@@ -172,7 +172,7 @@ def _claim(folder: Path, *, certain: bool = False) -> int | None:
 
 
 def _locked(handle: int) -> bool | None:
-    """Whether the lock is ours now; ``None`` if there are no locks here."""
+    """Return whether the lock was acquired; ``None`` if the file system has no locks."""
     try:
         if sys.platform == "win32":
             msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)

@@ -1,4 +1,4 @@
-"""Putting outputs in place, so that a process killed at any moment leaves the old ones or the new.
+"""Atomic replacement of outputs: a process killed at any moment leaves the old ones or the new.
 
 What is new stands complete in ``STAGING/new``, on the disk and not only in memory, before anything is renamed.
 
@@ -35,13 +35,13 @@ _NO_FOLDERS = {errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES, errno.EIS
 
 
 class _Move(NamedTuple):
-    """A line of the journal.
+    """A line of the journal of renames.
 
     Args:
-        place: where the output goes, from the folder around the staging.
+        place: path of the output, relative to the folder around the staging folder.
         name: of the new one in ``new`` and of the old one in ``old``.
-        folder: whether an old folder makes way; it is renamed, where a file is linked.
-        stamp: size and time of the new one, by which it is known when it is in place.
+        folder: whether a folder is replaced; it is renamed, where a file is linked.
+        stamp: size and time of the new one, which identify it when it is in place.
     """
 
     place: str
@@ -53,10 +53,10 @@ class _Move(NamedTuple):
 def put(staging: Path, targets: Sequence[Path]) -> None:
     """Put ``new/0``, ``new/1``, ... of a staging folder in the places of ``targets``: all of them, or none.
 
-    What stood there before is in the staging folder afterwards, or gone.
+    The old outputs are in the staging folder afterwards, or removed.
 
     Raises:
-        OSError: a rename failed; what stood there before stands there again.
+        OSError: a rename failed; the old outputs are in place again.
     """
     moves = [(staging / NEW / str(i), target) for i, target in enumerate(targets)]
     for new, target in moves:
@@ -75,9 +75,9 @@ def put(staging: Path, targets: Sequence[Path]) -> None:
 
 
 def undo(staging: Path) -> None:
-    """Put back what a journal says was replaced; without a journal nothing was.
+    """Undo the renames in a journal; without a journal, do nothing.
 
-    A file that is neither the old nor the new one was put there by somebody since, and stays.
+    A file that is neither the old nor the new one came from another program since, and stays.
 
     Raises:
         DataError: the journal is damaged.
@@ -102,7 +102,7 @@ def undo(staging: Path) -> None:
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """Swap two names in one step; false where the system or the file system cannot."""
+    """Swap two names in one step; return false where the system or the file system cannot."""
     call = _linux("renameat2")
     if call is None:
         return False
@@ -111,7 +111,7 @@ def exchange(one: Path, other: Path) -> bool:
 
 
 def flush(folder: Path) -> None:
-    """Have the files of a folder, the folders in it and itself put on the disk.
+    """Flush a folder, its files and its subfolders to the disk.
 
     Raises:
         OSError: a disk that is full or fails may show only here.
@@ -222,5 +222,5 @@ def _flush_file_system(folder: Path) -> bool:
 
 @cache
 def _linux(name: str) -> Any:
-    """A function of Linux's C library that Python does not have; ``None`` elsewhere, or if the library is too old."""
+    """Return a function of Linux's C library that Python lacks; ``None`` elsewhere, or if the library is too old."""
     return getattr(ctypes.CDLL(None), name, None) if sys.platform == "linux" else None

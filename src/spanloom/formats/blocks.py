@@ -29,7 +29,7 @@ _UNTYPED = "mention"  # the type of tags that are only a letter
 _LINE_ENDS = str.maketrans("\r\n", "  ")
 
 
-class Line(NamedTuple):
+class NumberedLine(NamedTuple):
     """A line with its number."""
 
     number: int
@@ -50,7 +50,7 @@ class Block:
         problems: of lines that could not be read.
     """
 
-    lines: list[Line] = field(default_factory=list)
+    lines: list[NumberedLine] = field(default_factory=list)
     comments: list[str] = field(default_factory=list)
     text: str | None = None
     new: str | None = None
@@ -75,7 +75,7 @@ def blocks(path: str | Path) -> Iterator[Block]:
             continue
         block.number = block.number or number
         if not line.startswith("# ") or block.lines:
-            block.lines.append(Line(number, line))
+            block.lines.append(NumberedLine(number, line))
         elif line.startswith(NEW_DOCUMENT):
             block.new = line.removeprefix(NEW_DOCUMENT).strip().removeprefix("id").strip().removeprefix("=").strip()
         elif line.startswith(TEXT):
@@ -87,7 +87,7 @@ def blocks(path: str | Path) -> Iterator[Block]:
 
 
 @dataclass(slots=True)
-class Sentence:
+class FileSentence:
     """One sentence of a file.
 
     Args:
@@ -105,7 +105,7 @@ class Sentence:
     problems: list[Problem] = field(default_factory=list)
 
 
-def assemble(sentences: Sequence[Sentence], name: str, comments: Sequence[Sequence[str]] = ()) -> Document:
+def assemble(sentences: Sequence[FileSentence], name: str, comments: Sequence[Sequence[str]] = ()) -> Document:
     """A document of sentences, one a line of its text."""
     tokens: list[tuple[int, int]] = []
     bounds: list[tuple[int, int]] = []
@@ -131,7 +131,7 @@ def assemble(sentences: Sequence[Sentence], name: str, comments: Sequence[Sequen
 def scan_blocks(
     path: str | Path,
     found: Iterable[Block],
-    read: Callable[[Block], Sentence],
+    read: Callable[[Block], FileSentence],
     *,
     whole: bool = False,
     loose: bool = False,
@@ -143,14 +143,14 @@ def scan_blocks(
     Args:
         path: the file, or ``-``.
         found: its blocks.
-        read: makes a `Sentence` of a block with lines, or raises a `DataError` that names the line.
+        read: makes a `FileSentence` of a block with lines, or raises a `DataError` that names the line.
         whole: whether a file without marks of documents is one document; else each of its sentences is one.
         loose: whether comments are kept that no sentence follows.
         stem: what documents that are only numbered are called, before their number.
         told: what is to be said of the file, with its first document.
     """
     name = str(path)
-    sentences: list[Sentence] = []
+    sentences: list[FileSentence] = []
     comments: list[list[str]] = []
     problems = list(told)
     start, title, marked, sound, count = None, "", False, True, 0

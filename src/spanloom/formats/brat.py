@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from spanloom.document import Document
-from spanloom.document.validate import Problem, Units, place_of
+from spanloom.document.validate import OffsetUnits, Problem, place_of
 from spanloom.errors import DataError, UsageError
 from spanloom.files import STDIO
 from spanloom.files.output import output_files, output_folder
@@ -103,7 +103,7 @@ def _settle(found: Annotations, text: str, path: str) -> list[Problem]:
 def _counts_mark(text: str, found: Annotations) -> bool:
     """Whether the texts of the mentions stand at their offsets only if the byte order mark is counted."""
     pairs = [(m, line.surface) for m, line in zip(found.mentions, found.lines, strict=True) if line.surface]
-    with_mark, without = Units(text), Units(text.removeprefix(_BOM))
+    with_mark, without = OffsetUnits(text), OffsetUnits(text.removeprefix(_BOM))
     if any(surface_problem(surface, m, with_mark, "") is not None for m, surface in pairs):
         return False
     return any(surface_problem(surface, m, without, "") is not None for m, surface in pairs)

@@ -26,7 +26,7 @@ from spanloom.formats.blocks import (
     TAG,
     TEXT,
     Block,
-    Sentence,
+    FileSentence,
     blocks,
     flat_mentions,
     new_document,
@@ -46,7 +46,7 @@ def scan(path: str | Path) -> Iterator[Scanned]:
     return scan_blocks(path, blocks(path), _sentence, whole=True)
 
 
-def _sentence(block: Block) -> Sentence:
+def _sentence(block: Block) -> FileSentence:
     rows: list[list[str]] = []
     before = "E"
     for number, line in block.lines:
@@ -73,7 +73,7 @@ def _sentence(block: Block) -> Sentence:
     ends = [end for (_, end), row in zip(offsets, rows, strict=True) if row[1] in "ES"]
     tags = [typed(row[2]) for row in rows if len(row) == 3]
     mentions = [(kind, offsets[first][0], offsets[end - 1][1]) for first, end, kind in from_tags(tags)]
-    return Sentence(text, list(zip(starts, ends, strict=True)), {}, mentions)
+    return FileSentence(text, list(zip(starts, ends, strict=True)), {}, mentions)
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:

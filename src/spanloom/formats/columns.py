@@ -41,8 +41,8 @@ from spanloom.formats.blocks import (
     TAG,
     TEXT,
     Block,
-    Line,
-    Sentence,
+    FileSentence,
+    NumberedLine,
     bad_tag,
     comments_above,
     new_document,
@@ -77,7 +77,7 @@ def scan(path: str | Path, columns: Sequence[str] | None = None, stem: str = "do
 
     Args:
         path: the file, or ``-``.
-        columns: the name of each column, such as ``["word", "pos", "tag"]`` (see `Layout`);
+        columns: the name of each column, such as ``["word", "pos", "tag"]`` (see `ColumnLayout`);
             guessed from the first sentences if not given.
         stem: what documents are called that begin at ``-DOCSTART-`` without an identifier, before their number:
             "document" in a file of its own, so that gold and predictions are called alike, and the file's name in a
@@ -99,7 +99,7 @@ def scan(path: str | Path, columns: Sequence[str] | None = None, stem: str = "do
     yield from scan_blocks(path, chain(first, blocks), read, loose=True, stem=stem, told=told)
 
 
-def _layout(blocks: list[Block], columns: Sequence[str] | None) -> Layout | str:
+def _layout(blocks: list[Block], columns: Sequence[str] | None) -> ColumnLayout | str:
     sentences = [[line.text for line in block.lines] for block in blocks if block.lines]
     tabs = bool(sentences) and "\t" in sentences[0][0]
     width = len(split(sentences[0][0], tabs)) if sentences else None
@@ -111,10 +111,10 @@ def _layout(blocks: list[Block], columns: Sequence[str] | None) -> Layout | str:
                 return named_layout(comment.removeprefix(GLOBAL_COLUMNS).split(), tabs, width)
             except UsageError as error:
                 return str(error)
-    return guessed_layout(sentences) if sentences else Layout(("word",), tabs)
+    return guessed_layout(sentences) if sentences else ColumnLayout(("word",), tabs)
 
 
-def _guessed(layout: Layout, path: str, blocks: list[Block]) -> Iterator[Problem]:
+def _guessed(layout: ColumnLayout, path: str, blocks: list[Block]) -> Iterator[Problem]:
     """What is not plain about a layout that was guessed."""
     if CHUNK in layout.names:
         message = (
@@ -149,7 +149,7 @@ def _blocks(path: str | Path) -> Iterator[Block]:
                 block = Block(number=number)
             _comment(block, line)
         else:
-            block.lines.append(Line(number, line))
+            block.lines.append(NumberedLine(number, line))
     if block.lines or block.problems or block.comments or block.new is not None:
         yield block
 
@@ -172,7 +172,7 @@ def _comment(block: Block, line: str) -> None:
         block.comments.append(line)
 
 
-def _sentence(block: Block, layout: Layout) -> Sentence:
+def _sentence(block: Block, layout: ColumnLayout) -> FileSentence:
     """A sentence of the lines that are sound; the others are problems of it."""
     problems: list[Problem] = []
     rows = _rows(block, layout, problems)
@@ -183,10 +183,10 @@ def _sentence(block: Block, layout: Layout) -> Sentence:
         for i in layout.tags
         for begin, end, kind in from_tags([typed(row[i]) for row in rows])
     ]
-    return Sentence(text, offsets, columns, mentions, problems)
+    return FileSentence(text, offsets, columns, mentions, problems)
 
 
-def _rows(block: Block, layout: Layout, problems: list[Problem]) -> list[list[str]]:
+def _rows(block: Block, layout: ColumnLayout, problems: list[Problem]) -> list[list[str]]:
     """The fields of the lines that have the right number of them, with sound words and tags."""
     rows = []
     for i, (number, line) in enumerate(block.lines, start=1):
@@ -354,7 +354,7 @@ def _surface(text: str, tokens: Offsets, words: list[str], first: int, end: int)
 
 
 @dataclass(frozen=True)
-class Layout:
+class ColumnLayout:
     """The columns of a file.
 
     Args:
@@ -410,7 +410,7 @@ def is_comment(line: str) -> bool:
     return "\t" not in line and not (len(fields) <= _MOST_FIELDS and TAG.fullmatch(fields[-1]))
 
 
-def named_layout(columns: Sequence[str], tabs: bool, width: int | None = None) -> Layout:
+def named_layout(columns: Sequence[str], tabs: bool, width: int | None = None) -> ColumnLayout:
     """The layout that the user, or the file's ``# global.columns`` line, names.
 
     Args:
@@ -432,10 +432,10 @@ def named_layout(columns: Sequence[str], tabs: bool, width: int | None = None) -
     twice = next((name for name in counts if name not in ("tag", "_") and counts[name] > 1), None)
     if twice is not None:
         raise UsageError(f"columns name {clip(twice)} twice; only 'tag' (nested levels) and '_' (skipped) may repeat")
-    return Layout(names, tabs)
+    return ColumnLayout(names, tabs)
 
 
-def guessed_layout(sentences: Sequence[Sequence[str]]) -> Layout | str:
+def guessed_layout(sentences: Sequence[Sequence[str]]) -> ColumnLayout | str:
     """The layout that the first sentences show; a message if none fits.
 
     The first column is the word, or the second if the first one counts the tokens from 1. The last column holds tags,
@@ -449,18 +449,18 @@ def guessed_layout(sentences: Sequence[Sequence[str]]) -> Layout | str:
         sentences: their lines, as they stand.
 
     >>> guessed_layout([["EU NNP B-ORG", "rejects VBZ O"]])
-    Layout(names=('word', 'column2', 'tag'), tabs=False)
+    ColumnLayout(names=('word', 'column2', 'tag'), tabs=False)
     >>> guessed_layout([["1\\tEU\\tB-ORG\\tO\\t-", "2\\trejects\\tO\\tO\\t-"]])
-    Layout(names=('id', 'word', 'tag', 'tag', 'column5'), tabs=True)
+    ColumnLayout(names=('id', 'word', 'tag', 'tag', 'column5'), tabs=True)
     >>> guessed_layout([["EU NNP I-NP I-ORG", "rejects VBZ I-VP O"]])
-    Layout(names=('word', 'pos', 'chunk', 'tag'), tabs=False)
+    ColumnLayout(names=('word', 'pos', 'chunk', 'tag'), tabs=False)
     """
     tabs = "\t" in sentences[0][0]
     rows = [[split(line, tabs) for line in sentence] for sentence in sentences]
     width = Counter(len(row) for sentence in rows for row in sentence).most_common(1)[0][0]
     rows = [fit for sentence in rows if (fit := [row for row in sentence if len(row) == width])]
     if width == 1:
-        return Layout(("word",), tabs)
+        return ColumnLayout(("word",), tabs)
     first = [row[0] for sentence in rows for row in sentence]
     numbered = width > 2 and all(sentence[0][0] == "1" for sentence in rows) and all(map(_NUMBER.fullmatch, first))
     names = ["id", "word"] if numbered else ["word"]
@@ -481,7 +481,7 @@ def guessed_layout(sentences: Sequence[Sequence[str]]) -> Layout | str:
         names[first_tag] = CHUNK
         between = slice(names.index("word") + 1, first_tag)
         names[between] = _BEFORE_CHUNKS.get(first_tag - between.start, names[between])
-    return Layout(tuple(names), tabs)
+    return ColumnLayout(tuple(names), tabs)
 
 
 def _are_chunks(tags: Sequence[str]) -> bool:

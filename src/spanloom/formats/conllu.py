@@ -26,7 +26,7 @@ from spanloom.formats.blocks import (
     TAG,
     TEXT,
     Block,
-    Sentence,
+    FileSentence,
     bad_tag,
     blocks,
     comments_above,
@@ -53,7 +53,7 @@ def scan(path: str | Path) -> Iterator[Scanned]:
     """The documents of a CoNLL-U file. Without marks of documents, each sentence is one."""
     names: list[str] = list(_STANDARD)
 
-    def read(block: Block) -> Sentence:
+    def read(block: Block) -> FileSentence:
         for comment in block.comments:
             if comment.startswith(GLOBAL_COLUMNS):
                 names[:] = comment.removeprefix(GLOBAL_COLUMNS).split()
@@ -62,7 +62,7 @@ def scan(path: str | Path) -> Iterator[Scanned]:
     return scan_blocks(path, blocks(path), read)
 
 
-class _Row(NamedTuple):
+class _WordLine(NamedTuple):
     """A line: a word, a token of several words, or a word that the text does not show.
 
     Args:
@@ -99,13 +99,13 @@ class _Word(NamedTuple):
         ends: whether that token ends with it.
     """
 
-    row: _Row
+    row: _WordLine
     token: int
     begins: bool = True
     ends: bool = True
 
 
-def _sentence(block: Block, names: Sequence[str]) -> Sentence:
+def _sentence(block: Block, names: Sequence[str]) -> FileSentence:
     rows = [_row(line, names, number) for number, line in block.lines]
     hidden = [row for row in rows if not row.shown and row.tag != "O"]
     tokens, words = _surface([row for row in rows if row.shown])
@@ -117,7 +117,7 @@ def _sentence(block: Block, names: Sequence[str]) -> Sentence:
         values = [row.fields.get(name, "_") for row in tokens]
         if any(value != "_" for value in values):
             columns[_OURS.get(name, name.lower())] = values
-    sentence = Sentence(text, offsets, columns)
+    sentence = FileSentence(text, offsets, columns)
     _add_mentions(sentence, words, tokens)
     for row in hidden:
         message = f"the tag {row.tag[:40]!r} stands at {row.form[:40]!r}, which the text does not show; it was left out"
@@ -129,7 +129,7 @@ def _altered(kind: str, message: str, line: int) -> Problem:
     return Problem("warning", kind, message, line=line, altered=True)
 
 
-def _row(line: str, names: Sequence[str], number: int) -> _Row:
+def _row(line: str, names: Sequence[str], number: int) -> _WordLine:
     values = line.split("\t")
     expected = [*names, "NER"] if len(values) == len(names) + 1 and tuple(names) == _STANDARD else names
     if len(values) != len(expected) or "ID" not in expected or "FORM" not in expected:
@@ -149,12 +149,12 @@ def _row(line: str, names: Sequence[str], number: int) -> _Row:
         raise DataError(bad_tag(tag), line=number)
     fields["MISC"] = "|".join(part for part in misc.split("|") if not _DROPPED.match(part)) or "_"
     space = "" if "SpaceAfter=No" in misc.split("|") else " "
-    return _Row(number, int(match[1]), int(match[2] or match[1]), match[3] is None, fields, typed(tag), space)
+    return _WordLine(number, int(match[1]), int(match[2] or match[1]), match[3] is None, fields, typed(tag), space)
 
 
-def _surface(rows: Sequence[_Row]) -> tuple[list[_Row], list[_Word]]:
+def _surface(rows: Sequence[_WordLine]) -> tuple[list[_WordLine], list[_Word]]:
     """The tokens that the text shows, and the words that have the tags, which may be parts of them."""
-    tokens: list[_Row] = []
+    tokens: list[_WordLine] = []
     words: list[_Word] = []
     at = 0
     while at < len(rows):
@@ -176,7 +176,7 @@ def _surface(rows: Sequence[_Row]) -> tuple[list[_Row], list[_Word]]:
     return tokens, words
 
 
-def _parts(row: _Row, parts: Sequence[_Row], token: int) -> list[_Word]:
+def _parts(row: _WordLine, parts: Sequence[_WordLine], token: int) -> list[_Word]:
     """What has the tags of a token of several words: itself, or each of them."""
     if row.tag == "O":
         return [_Word(part, token, i == 1, i == len(parts)) for i, part in enumerate(parts, start=1)]
@@ -187,7 +187,7 @@ def _parts(row: _Row, parts: Sequence[_Row], token: int) -> list[_Word]:
     return [_Word(row, token)]
 
 
-def _add_mentions(sentence: Sentence, words: Sequence[_Word], tokens: Sequence[_Row]) -> None:
+def _add_mentions(sentence: FileSentence, words: Sequence[_Word], tokens: Sequence[_WordLine]) -> None:
     """Mentions of words as mentions of the tokens that the text shows."""
     for first, end, kind in from_tags([word.row.tag for word in words]):
         one, other = words[first], words[end - 1]
@@ -202,7 +202,7 @@ def _add_mentions(sentence: Sentence, words: Sequence[_Word], tokens: Sequence[_
             sentence.problems.append(_altered("mentions of parts of a token", message, one.row.number))
 
 
-def _text(tokens: Sequence[_Row], block: Block) -> tuple[str, list[tuple[int, int]]]:
+def _text(tokens: Sequence[_WordLine], block: Block) -> tuple[str, list[tuple[int, int]]]:
     text = block.text
     if text is None:
         text = "".join(token.form + token.space for token in tokens).rstrip()

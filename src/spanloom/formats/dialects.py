@@ -17,7 +17,7 @@ _REJECTED = ("reject", "ignore")  # answers of Prodigy; "accept" is the third
 _DERIVED = frozenset(("token_start", "token_end"))  # Prodigy writes them from the tokens
 
 
-class Names(NamedTuple):
+class FieldNames(NamedTuple):
     """What a record calls the list of mentions, and in it the type and the offsets; for messages."""
 
     field: str = "mentions"
@@ -25,13 +25,13 @@ class Names(NamedTuple):
     spans: str = "spans"
 
 
-def to_native(record: dict[str, Any], problems: list[Problem]) -> tuple[dict[str, Any], Names]:
+def to_native(record: dict[str, Any], problems: list[Problem]) -> tuple[dict[str, Any], FieldNames]:
     """The record with the fields of a native one; fields of other names stay.
 
     >>> to_native({"text": "mild pain", "spans": [{"start": 5, "end": 9, "label": "problem"}]}, [])[0]
     {'text': 'mild pain', 'mentions': [{'type': 'problem', 'spans': [[5, 9]]}]}
     """
-    names = Names()
+    names = FieldNames()
     if "mentions" in record:
         return record, names
     native = dict(record)
@@ -76,14 +76,14 @@ def _list_field(record: dict[str, Any]) -> str | None:
     return None
 
 
-def _names(field: str, items: object) -> Names:
+def _names(field: str, items: object) -> FieldNames:
     first = items[0] if isinstance(items, list) and items else None
     if not isinstance(first, dict):
-        return Names(field, "type", "start, end")
+        return FieldNames(field, "type", "start, end")
     kind = "type" if "type" in first else "label"
     if "offsets" in first:
-        return Names(field, kind, "offsets")
-    return Names(field, kind, "start_offset, end_offset" if "start_offset" in first else "start, end")
+        return FieldNames(field, kind, "offsets")
+    return FieldNames(field, kind, "start_offset, end_offset" if "start_offset" in first else "start, end")
 
 
 def _item(item: object) -> object:

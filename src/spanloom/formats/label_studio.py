@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from spanloom.document import Document, Mention, Span
-from spanloom.document.validate import Problem, Units, find_errors, place_of
+from spanloom.document.validate import OffsetUnits, Problem, find_errors, place_of
 from spanloom.errors import DataError
 from spanloom.files.output import output_file
 from spanloom.formats.base import TWICE, Format, Losses, Scanned, count_meta, count_unwritten, unwritable, writing_as
@@ -291,7 +291,7 @@ def _characters(text: str) -> dict[int, int]:
 
 def _surface_problems(found: Understood) -> list[Problem]:
     problems = []
-    text, units = found.document.text, Units(found.document.text)
+    text, units = found.document.text, OffsetUnits(found.document.text)
     for number, (mention, surfaces) in enumerate(zip(found.document.mentions, found.surfaces, strict=True)):
         for span, surface in zip(mention.spans, surfaces, strict=True):
             if surface is not None and span.end <= len(text) and not _stands(surface, text, span):

@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 from spanloom.document import Document, Mention, Span
 from spanloom.document.span import join_spans
-from spanloom.document.validate import Problem, Units, beginning, flat
+from spanloom.document.validate import OffsetUnits, Problem, beginning, flat
 from spanloom.errors import DataError
 from spanloom.files.output import output_file
 from spanloom.formats.base import (
@@ -46,7 +46,7 @@ from spanloom.formats.base import (
     no_document,
     unwritable,
 )
-from spanloom.formats.blocks import Block, Line
+from spanloom.formats.blocks import Block, NumberedLine
 from spanloom.formats.record import mention_problems, surface_problem
 from spanloom.formats.source import decode, raw_lines
 
@@ -183,7 +183,7 @@ def _blocks(path: str | Path) -> Iterator[Block]:
             yield block
             block = Block()
         if line.strip():
-            block.lines.append(Line(number, line))
+            block.lines.append(NumberedLine(number, line))
     if block.lines or block.problems:
         yield block
 
@@ -213,7 +213,7 @@ def _document(block: Block, path: str) -> Scanned:
     return Scanned(document, problems, path, first, [(path, line) for line in lines])
 
 
-def _passages(lines: list[Line]) -> tuple[Passage, Passage] | Problem:
+def _passages(lines: list[NumberedLine]) -> tuple[Passage, Passage] | Problem:
     """The title and the abstract, or what keeps the document from being read."""
     number, line = lines[0]
     title = parse_passage(line)
@@ -233,9 +233,11 @@ def _passages(lines: list[Line]) -> tuple[Passage, Passage] | Problem:
     return title, abstract
 
 
-def _rows(lines: list[Line], name: str, problems: list[Problem]) -> tuple[list[tuple[Line, Annotation]], list[str]]:
+def _rows(
+    lines: list[NumberedLine], name: str, problems: list[Problem]
+) -> tuple[list[tuple[NumberedLine, Annotation]], list[str]]:
     """The rows of mentions with their numbers, and the relations."""
-    found: list[tuple[Line, Annotation]] = []
+    found: list[tuple[NumberedLine, Annotation]] = []
     relations: list[str] = []
     for number, line in lines:
         start, tab, row = line.partition("\t")
@@ -248,13 +250,13 @@ def _rows(lines: list[Line], name: str, problems: list[Problem]) -> tuple[list[t
         elif annotation is None:
             relations.append(row)
         else:
-            found.append((Line(number, row), annotation))
+            found.append((NumberedLine(number, row), annotation))
         if message:
             problems.append(Problem("error", "PubTator line", message, line=number))
     return found, relations
 
 
-def _surface_problem(surface: str | None, mention: Mention, units: Units, place: str) -> Problem | None:
+def _surface_problem(surface: str | None, mention: Mention, units: OffsetUnits, place: str) -> Problem | None:
     if surface is None or mention.start >= mention.end:  # the check of offsets says more
         return None
     problem = surface_problem(surface, mention, units, place)

@@ -24,9 +24,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spanloom.document import Document, Mention, Offsets, Span
-from spanloom.document.validate import Problem, Units, beginning, find_errors, flat, place_of
+from spanloom.document.validate import OffsetUnits, Problem, beginning, find_errors, flat, place_of
 from spanloom.errors import clip
-from spanloom.formats.dialects import Names, rejected, to_native
+from spanloom.formats.dialects import FieldNames, rejected, to_native
 from spanloom.formats.json_text import not_as_expected
 
 
@@ -147,7 +147,7 @@ def parse_record(record: object, mentions: bool = True) -> tuple[Document | None
     if mentions and (answer := rejected(record)) is not None:
         message = f"the answer is {answer!r}, so the record is no gold; it is left out"
         return None, [Problem("warning", "records left out", message, altered=True)]
-    native, names = (record, Names()) if RECORD.keys() >= record.keys() else to_native(record, problems)
+    native, names = (record, FieldNames()) if RECORD.keys() >= record.keys() else to_native(record, problems)
     if not mentions:
         native = {name: value for name, value in native.items() if name != "mentions"}
     document = _document(native, names, problems)
@@ -156,7 +156,7 @@ def parse_record(record: object, mentions: bool = True) -> tuple[Document | None
     return document, problems
 
 
-def _renamed(problems: list[Problem], names: Names) -> list[Problem]:
+def _renamed(problems: list[Problem], names: FieldNames) -> list[Problem]:
     """Problems that name the field as the record has it (``spans[2]``, not ``mentions[2]``)."""
     if names.field == "mentions":
         return problems
@@ -167,7 +167,7 @@ def _wrong(problems: list[Problem], place: str, name: str, value: object, expect
     problems.append(Problem("error", "wrong field", not_as_expected(name, value, expected), place))
 
 
-def _document(record: dict[str, Any], names: Names, problems: list[Problem]) -> Document | None:
+def _document(record: dict[str, Any], names: FieldNames, problems: list[Problem]) -> Document | None:
     text = record.get("text")
     if not isinstance(text, str):
         _wrong(problems, "", "text", text, "the document's text")
@@ -187,7 +187,7 @@ def _document(record: dict[str, Any], names: Names, problems: list[Problem]) -> 
     if mentions is not None and not isinstance(mentions, list):
         _wrong(problems, "", names.field, mentions, EXPECTED["mentions"])
         mentions = None
-    units = Units(text)
+    units = OffsetUnits(text)
     for i, item in enumerate(mentions or ()):
         mention = _mention(item, units, f"{names.field}[{i}]", names, problems)
         if mention is None:
@@ -261,7 +261,9 @@ def _columns(value: object, problems: list[Problem]) -> dict[str, list[str]]:
     return value
 
 
-def _mention(item: object, units: Units, place: str, names: Names, problems: list[Problem]) -> Mention | None:
+def _mention(
+    item: object, units: OffsetUnits, place: str, names: FieldNames, problems: list[Problem]
+) -> Mention | None:
     before = len(problems)
     if not isinstance(item, dict):
         _wrong(problems, place, "it", item, f"an object with {names.type} and {names.spans}")
@@ -298,7 +300,7 @@ def _mention(item: object, units: Units, place: str, names: Names, problems: lis
 
 
 def surface_problem(
-    surface: str | None, mention: Mention, units: Units, place: str, source: str = "annotation"
+    surface: str | None, mention: Mention, units: OffsetUnits, place: str, source: str = "annotation"
 ) -> Problem | None:
     """What is wrong if a file's own text for a mention is not the text at its offsets; ``None`` if it is.
 
@@ -335,10 +337,10 @@ def mention_problems(
     document: Document,
     surfaces: Sequence[str | None],
     lines: Sequence[int],
-    check: Callable[[str | None, Mention, Units, str], Problem | None] = surface_problem,
+    check: Callable[[str | None, Mention, OffsetUnits, str], Problem | None] = surface_problem,
 ) -> list[Problem]:
     """What is wrong with a document whose mentions have texts and lines of their own in the file, as `check` says."""
-    problems, units = [], Units(document.text)
+    problems, units = [], OffsetUnits(document.text)
     for i, (mention, surface, line) in enumerate(zip(document.mentions, surfaces, lines, strict=True)):
         problem = check(surface, mention, units, place_of(mention, i))
         if problem is not None:

@@ -21,14 +21,14 @@ from spanloom.formats.base import (
     no_document,
     unwritable,
 )
-from spanloom.formats.blocks import Sentence, assemble, plain_words, sentences_of
+from spanloom.formats.blocks import FileSentence, assemble, plain_words, sentences_of
 from spanloom.formats.source import decode, raw_lines
 
 
 def scan(path: str | Path) -> Iterator[Scanned]:
     """The documents of a file; their tokens are words."""
     name = str(path)
-    sentences: list[Sentence] = []
+    sentences: list[FileSentence] = []
     start, found = 0, False
     for number, raw in raw_lines(path):
         words = decode(raw, path, number).split()
@@ -44,14 +44,14 @@ def scan(path: str | Path) -> Iterator[Scanned]:
         yield no_document(name, "a sentence a line, spaces between its words")
 
 
-def _sentence(words: list[str]) -> Sentence:
+def _sentence(words: list[str]) -> FileSentence:
     text, tokens = "", []
     for word in words:
         if text and _is_latin(text[-1]) and _is_latin(word[0]):
             text += " "
         tokens.append((len(text), len(text) + len(word)))
         text += word
-    return Sentence(text, tokens)
+    return FileSentence(text, tokens)
 
 
 def _is_latin(character: str) -> bool:

@@ -49,7 +49,7 @@ GONE = "lines of mentions that are gone"
 _BRAT_ID = re.compile(r"T[0-9]{1,15}")
 
 
-class Line(NamedTuple):
+class StandoffLine(NamedTuple):
     """A line of an ``.ann`` file.
 
     Args:
@@ -73,7 +73,7 @@ class Line(NamedTuple):
     expected: str = ""
 
 
-def parse(ann: str) -> list[Line]:
+def parse(ann: str) -> list[StandoffLine]:
     r"""Every line of a file; joined again they give the file.
 
     >>> [(line.id, line.kind, line.refers) for line in parse("T1\tproblem 0 4\tpain\nA1\tNegated T1\n")]
@@ -84,16 +84,20 @@ def parse(ann: str) -> list[Line]:
     return [_line(raw, number) for number, raw in enumerate(lines, start=1)]
 
 
-def _line(raw: str, number: int) -> Line:
+def _line(raw: str, number: int) -> StandoffLine:
     content = raw.rstrip("\r\n")
     if number == 1:
         content = content.removeprefix("\ufeff")
     found = _fields(content) if content.strip() else ()
-    return Line(raw, number, kind="unknown", expected=found) if isinstance(found, str) else Line(raw, number, *found)
+    return (
+        StandoffLine(raw, number, kind="unknown", expected=found)
+        if isinstance(found, str)
+        else StandoffLine(raw, number, *found)
+    )
 
 
 def _fields(content: str) -> tuple[Any, ...] | str:
-    """What a line says, as the fields of a `Line`; if it cannot be read, what was expected, where that is known."""
+    """Parse a line into the fields of a `StandoffLine`; for an invalid one return what was expected, if known."""
     letter = content[0]
     if letter == "T":
         if (found := _MENTION.fullmatch(content)) is None:
@@ -136,14 +140,14 @@ class Annotations:
     """The mentions of an ``.ann`` file with their lines, and what is wrong with the lines."""
 
     mentions: list[Mention] = field(default_factory=list)
-    lines: list[Line] = field(default_factory=list)
+    lines: list[StandoffLine] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
 
-def collect(lines: list[Line], path: str) -> Annotations:
+def collect(lines: list[StandoffLine], path: str) -> Annotations:
     """The mentions that the lines describe, in the order of their T lines."""
     result = Annotations(problems=list(_line_problems(lines, path)))
-    about: dict[str, list[Line]] = {}
+    about: dict[str, list[StandoffLine]] = {}
     for line in lines:
         if line.kind in ("concept", "head", "score"):
             about.setdefault(line.refers[0], []).append(line)
@@ -156,7 +160,7 @@ def collect(lines: list[Line], path: str) -> Annotations:
     return result
 
 
-def _completed(mention: Mention, about: list[Line], path: str, problems: list[Problem]) -> Mention:
+def _completed(mention: Mention, about: list[StandoffLine], path: str, problems: list[Problem]) -> Mention:
     concepts: dict[str, None] = {}
     single: dict[str, object] = {}
     for line in about:
@@ -172,7 +176,7 @@ def _completed(mention: Mention, about: list[Line], path: str, problems: list[Pr
     return mention.replace(concepts=tuple(concepts), head=single.get("head"), score=single.get("score"))
 
 
-def _line_problems(lines: list[Line], path: str) -> Iterator[Problem]:
+def _line_problems(lines: list[StandoffLine], path: str) -> Iterator[Problem]:
     mentions = {line.id for line in lines if line.kind == "mention"}
     known = {line.id for line in lines}
     seen: dict[str, int] = {}
@@ -299,7 +303,7 @@ def render(document: Document, previous: str, losses: Losses, path: Path | None 
     return "".join(written) + "".join(line + end for line in new)
 
 
-def _identified(document: Document, lines: list[Line], losses: Losses, path: Path | None) -> dict[str, Mention]:
+def _identified(document: Document, lines: list[StandoffLine], losses: Losses, path: Path | None) -> dict[str, Mention]:
     """Each mention under its identifier in the file, in the document's order."""
     free = _Numbers(lines, (mention.id or "" for mention in document.mentions))
     by_id: dict[str, Mention] = {}
@@ -318,7 +322,7 @@ def _identified(document: Document, lines: list[Line], losses: Losses, path: Pat
     return by_id
 
 
-def _gone(lines: list[Line], by_id: dict[str, Mention]) -> set[str]:
+def _gone(lines: list[StandoffLine], by_id: dict[str, Mention]) -> set[str]:
     """Identifiers of T lines without a mention, and of all lines about them, however far."""
     gone = {line.id for line in lines if line.kind == "mention" and line.id not in by_id}
     size = -1
@@ -328,7 +332,7 @@ def _gone(lines: list[Line], by_id: dict[str, Mention]) -> set[str]:
     return gone
 
 
-def _current(line: Line, mention: Mention | None, text: str) -> str | None:
+def _current(line: StandoffLine, mention: Mention | None, text: str) -> str | None:
     """The line as it should stand now; ``None`` if it is no longer true."""
     if mention is None:
         return line.raw
@@ -345,7 +349,7 @@ def _current(line: Line, mention: Mention | None, text: str) -> str | None:
     return line.raw if line.kind not in true or true[line.kind]() else None
 
 
-def _statement(line: Line) -> tuple[str, str, object]:
+def _statement(line: StandoffLine) -> tuple[str, str, object]:
     if line.kind == "mention":
         return line.id, "mention", None
     return (line.refers[0] if line.refers else "", line.kind, line.value if line.kind == "concept" else None)
@@ -377,7 +381,7 @@ def _mention_line(name: str, mention: Mention, text: str) -> str:
 class _Numbers:
     """Identifiers that no line has, old lines and removed ones included."""
 
-    def __init__(self, lines: list[Line], names: Iterator[str] | dict[str, Mention]) -> None:
+    def __init__(self, lines: list[StandoffLine], names: Iterator[str] | dict[str, Mention]) -> None:
         self._last = {"T": 0, "N": 0, "#": 0}
         for name in [*(line.id for line in lines), *names]:
             if name[:1] in self._last and name[1:].isascii() and name[1:].isdigit():

@@ -38,7 +38,7 @@ class Rivals(NamedTuple):
     edges: Edges
 
 
-class _Path(NamedTuple):
+class _AllowedPath(NamedTuple):
     """(S, E) which hyperedges a path allows at each of its tokens, from the first on."""
 
     first: int
@@ -76,13 +76,13 @@ def rivals(engine: Engine, potentials: Potentials, paths: Paths) -> Rivals:
     >>> found.score.tolist(), found.edges.ravel().tolist()
     ([4.0, 3.0], [0, 0, 1, 0])
     """
-    own = [_Path(first, paths.spread(i).astype(bool)) for i, first in enumerate(paths.first.tolist())]
+    own = [_AllowedPath(first, paths.spread(i).astype(bool)) for i, first in enumerate(paths.first.tolist())]
     keeping = [[(path.first + step, ~row) for step, row in enumerate(path.allowed)] for path in own]
     scores, edges = _best_of(engine, potentials, keeping)
     found = Rivals(np.array([scores.max(), -np.inf]), np.stack([edges, edges]))
     waiting: list[tuple[float, int, _Forbidden]] = []
     forbidden: _Forbidden = []
-    path: _Path | None = own[0]
+    path: _AllowedPath | None = own[0]
     order = count()  # of equals the first
     while path is not None:
         versions = [[*forbidden, place] for place in _places(engine.template, path)]
@@ -98,7 +98,7 @@ def rivals(engine: Engine, potentials: Potentials, paths: Paths) -> Rivals:
     return found
 
 
-def _places(template: Template, path: _Path) -> list[tuple[int, Bools]]:
+def _places(template: Template, path: _AllowedPath) -> list[tuple[int, Bools]]:
     """The tokens at which a structure may leave a path, and what to forbid there so that it does."""
     return [
         (path.first + step, forbidden)

@@ -67,7 +67,7 @@ class Paths(NamedTuple):
         return self.allowed[np.repeat(self.row[runs], self.size[runs])]
 
 
-class Span(NamedTuple):
+class ProductRange(NamedTuple):
     """Room for a kernel's notes: for which tokens a row of hyperedges has products, and where they are.
 
     Args:
@@ -87,7 +87,7 @@ class Span(NamedTuple):
     base: NDArray[np.int64]
 
 
-class Sentence(NamedTuple):
+class WalkedSentence(NamedTuple):
     """A sentence and a type, and what is known of its tokens.
 
     Args:
@@ -352,7 +352,7 @@ def path_probability(scores, constants, offsets, paths, starts, order, span, lat
         j = i
         while j < len(order) and paths.sentence[order[j]] == n and paths.kind[order[j]] == k:
             j += 1
-        at = Sentence(scores, constants, offsets[n], offsets[n + 1], k, automaton, ahead, b, own, chance, held)
+        at = WalkedSentence(scores, constants, offsets[n], offsets[n + 1], k, automaton, ahead, b, own, chance, held)
         held[:] = -1
         for x in range(entries):
             ahead[at.end - at.start, x] = 0.0 if automaton.accept[x] else -np.inf

@@ -26,7 +26,7 @@ Ints = NDArray[np.int64]
 MOST_STATES = 50_000
 
 
-class Arcs(NamedTuple):
+class AutomatonArcs(NamedTuple):
     """The arcs of an automaton.
 
     Args:
@@ -43,7 +43,7 @@ class Arcs(NamedTuple):
     bundle_edge: Ints
 
 
-class Program(NamedTuple):
+class AutomatonProgram(NamedTuple):
     """The automaton of a template, repeated at each token.
 
     The first X states are the *entries*, the frontiers with which a token can begin; the last X are the *exits*, with
@@ -64,9 +64,9 @@ class Program(NamedTuple):
         root: the entry at the first token.
     """
 
-    arcs: Arcs
-    bundled: Arcs
-    runs: Arcs
+    arcs: AutomatonArcs
+    bundled: AutomatonArcs
+    runs: AutomatonArcs
     orders: tuple[Ints, Ints]
     order: Ints
     accept: Ints
@@ -78,7 +78,7 @@ class Program(NamedTuple):
 State = tuple[frozenset[str], frozenset[str]]  # pending, next
 
 
-def compile_program(template: Template) -> Program:
+def compile_program(template: Template) -> AutomatonProgram:
     """The automaton of a template.
 
     >>> from spanloom.hypergraph import Child, Hyperedge
@@ -137,7 +137,7 @@ def _successors(template: Template, rank: dict[str, int], state: State) -> list[
 
 def _number(
     template: Template, rank: dict[str, int], entries: list[frozenset[str]], arcs: list[tuple[State, State, int]]
-) -> Program:
+) -> AutomatonProgram:
     # An exit never shares its number with an entry, even where both are (nothing, nothing).
     numbers: dict[tuple[State, bool], int] = {((entry, frozenset()), False): i for i, entry in enumerate(entries)}
 
@@ -166,7 +166,7 @@ def _number(
     runs = [(ends, [edge for _, [edge] in run]) for ends, run in groupby(single, itemgetter(0))]
     edges = len(template.edges) + 1
     bundled = _arcs(between.items(), edges)
-    return Program(
+    return AutomatonProgram(
         arcs=_arcs(single, edges),
         bundled=bundled,
         runs=_arcs(runs, edges),
@@ -182,7 +182,7 @@ def _number(
     )
 
 
-def _arcs(groups: Iterable[tuple[tuple[int, int], list[int]]], edges: int) -> Arcs:
+def _arcs(groups: Iterable[tuple[tuple[int, int], list[int]]], edges: int) -> AutomatonArcs:
     """Arcs from source, target and hyperedges, of which there are so many; those of several become bundles."""
     ends, picked = zip(*groups, strict=True)
     bundles: dict[tuple[int, ...], int] = {}
@@ -190,7 +190,7 @@ def _arcs(groups: Iterable[tuple[tuple[int, int], list[int]]], edges: int) -> Ar
         group[0] if len(group) == 1 else edges + bundles.setdefault(tuple(group), len(bundles)) for group in picked
     ]
     source, target = np.array(ends, np.int64).T.copy()
-    return Arcs(source, target, np.array(choice, np.int64), *csr(map(list, bundles)))
+    return AutomatonArcs(source, target, np.array(choice, np.int64), *csr(map(list, bundles)))
 
 
 def parts(template: Template) -> list[Template]:

@@ -17,7 +17,7 @@ Scores = Sequence[Sequence[float]]
 Choice = tuple[int, int]  # token, hyperedge
 
 
-class Node(NamedTuple):
+class TokenNode(NamedTuple):
     """A kind at a token."""
 
     token: int
@@ -45,13 +45,13 @@ def edge_scores(
     return [[score(edge, token) for edge in template.edges] for token in range(len(roles))]
 
 
-def children(template: Template, choice: Choice, length: int) -> list[Node] | None:
+def children(template: Template, choice: Choice, length: int) -> list[TokenNode] | None:
     """The nodes that a choice reaches; past the end final kinds are leaves and others forbid the choice (``None``)."""
     token, edge = choice
     nodes = []
     for child in template.edges[edge].children:
         if token + child.step < length:
-            nodes.append(Node(token + child.step, child.kind))
+            nodes.append(TokenNode(token + child.step, child.kind))
         elif child.kind not in template.final:
             return None
     return nodes
@@ -68,7 +68,7 @@ def subgraphs(template: Template, length: int) -> Iterator[tuple[Choice, ...]]:
     """
     rank = {kind: i for i, kind in enumerate(template.kinds)}
 
-    def expand(pending: frozenset[Node], chosen: tuple[Choice, ...]) -> Iterator[tuple[Choice, ...]]:
+    def expand(pending: frozenset[TokenNode], chosen: tuple[Choice, ...]) -> Iterator[tuple[Choice, ...]]:
         if not pending:
             yield tuple(sorted(chosen))
             return
@@ -78,7 +78,7 @@ def subgraphs(template: Template, length: int) -> Iterator[tuple[Choice, ...]]:
             if reached is not None:
                 yield from expand((pending - {node}) | set(reached), (*chosen, (node.token, edge)))
 
-    yield from expand(frozenset({Node(0, template.root)}), ())
+    yield from expand(frozenset({TokenNode(0, template.root)}), ())
 
 
 def derivations(template: Template, length: int) -> Iterator[tuple[Choice, ...]]:
@@ -87,7 +87,7 @@ def derivations(template: Template, length: int) -> Iterator[tuple[Choice, ...]]
     Choices come sorted, with repetition. Distinct trees may have the same choices, and each is yielded.
     """
 
-    def expand(node: Node) -> Iterator[tuple[Choice, ...]]:
+    def expand(node: TokenNode) -> Iterator[tuple[Choice, ...]]:
         for edge in template.edges_of(node.kind):
             choice = (node.token, edge)
             reached = children(template, choice, length)
@@ -95,7 +95,7 @@ def derivations(template: Template, length: int) -> Iterator[tuple[Choice, ...]]
                 for rest in product(reached):
                     yield (choice, *rest)
 
-    def product(nodes: list[Node]) -> Iterator[tuple[Choice, ...]]:
+    def product(nodes: list[TokenNode]) -> Iterator[tuple[Choice, ...]]:
         if not nodes:
             yield ()
             return
@@ -103,7 +103,7 @@ def derivations(template: Template, length: int) -> Iterator[tuple[Choice, ...]]
             for rest in product(nodes[1:]):
                 yield (*first, *rest)
 
-    for choices in expand(Node(0, template.root)):
+    for choices in expand(TokenNode(0, template.root)):
         yield tuple(sorted(choices))
 
 
@@ -111,10 +111,10 @@ def multiplicity(template: Template, choices: Sequence[Choice], length: int) -> 
     """How often each choice of one sub-hypergraph occurs in the derivation that unfolds it."""
     edge_at = {(token, template.edges[edge].head): (token, edge) for token, edge in choices}
     counts: Counter[Choice] = Counter()
-    reached = Counter({Node(0, template.root): 1})
+    reached = Counter({TokenNode(0, template.root): 1})
     for token in range(length):
         for kind in template.kinds:
-            times = reached[Node(token, kind)]
+            times = reached[TokenNode(token, kind)]
             if times:
                 choice = edge_at[token, kind]
                 counts[choice] += times
@@ -123,13 +123,13 @@ def multiplicity(template: Template, choices: Sequence[Choice], length: int) -> 
     return counts
 
 
-def inside(template: Template, scores: Scores, total: Callable[[list[float]], float]) -> dict[Node, float]:
+def inside(template: Template, scores: Scores, total: Callable[[list[float]], float]) -> dict[TokenNode, float]:
     """The inside score of each node, over derivations.
 
     ``total`` is `log_sum` for the sum over derivations, or ``max`` for the best one. Lu and Roth (2015), section 3.4.
     """
     length = len(scores)
-    values: dict[Node, float] = {}
+    values: dict[TokenNode, float] = {}
     for token in reversed(range(length)):
         for kind in reversed(template.kinds):
             terms = []
@@ -137,18 +137,18 @@ def inside(template: Template, scores: Scores, total: Callable[[list[float]], fl
                 reached = children(template, (token, edge), length)
                 if reached is not None:
                     terms.append(scores[token][edge] + sum(values[node] for node in reached))
-            values[Node(token, kind)] = total(terms) if terms else -math.inf
+            values[TokenNode(token, kind)] = total(terms) if terms else -math.inf
     return values
 
 
-def outside(template: Template, scores: Scores, values: Mapping[Node, float]) -> dict[Node, float]:
+def outside(template: Template, scores: Scores, values: Mapping[TokenNode, float]) -> dict[TokenNode, float]:
     """The outside score of each node. Inside (``values``) plus outside less log_partition is log expected visits."""
     length = len(scores)
-    terms: dict[Node, list[float]] = {Node(0, template.root): [0.0]}
-    result: dict[Node, float] = {}
+    terms: dict[TokenNode, list[float]] = {TokenNode(0, template.root): [0.0]}
+    result: dict[TokenNode, float] = {}
     for token in range(length):
         for kind in template.kinds:
-            node = Node(token, kind)
+            node = TokenNode(token, kind)
             result[node] = above = log_sum(terms.get(node, []))
             for edge in template.edges_of(kind):
                 reached = children(template, (token, edge), length) or []
@@ -161,7 +161,7 @@ def outside(template: Template, scores: Scores, values: Mapping[Node, float]) ->
 def kbest(template: Template, scores: Scores, count: int) -> list[tuple[float, tuple[Choice, ...]]]:
     """The ``count`` best derivations, best first, as scores and sorted choices."""
     length = len(scores)
-    ranked: dict[Node, list[tuple[float, tuple[Choice, ...]]]] = {}
+    ranked: dict[TokenNode, list[tuple[float, tuple[Choice, ...]]]] = {}
     for token in reversed(range(length)):
         for kind in reversed(template.kinds):
             candidates: list[tuple[float, tuple[Choice, ...]]] = []
@@ -174,8 +174,8 @@ def kbest(template: Template, scores: Scores, count: int) -> list[tuple[float, t
                     pairs = ((a + b, (*left, *right)) for a, left in partial for b, right in ranked[node])
                     partial = heapq.nlargest(count, pairs, key=lambda pair: pair[0])
                 candidates += partial
-            ranked[Node(token, kind)] = heapq.nlargest(count, candidates, key=lambda pair: pair[0])
-    return [(score, tuple(sorted(choices))) for score, choices in ranked[Node(0, template.root)]]
+            ranked[TokenNode(token, kind)] = heapq.nlargest(count, candidates, key=lambda pair: pair[0])
+    return [(score, tuple(sorted(choices))) for score, choices in ranked[TokenNode(0, template.root)]]
 
 
 def listable(template: Template, most: int = 600) -> int:
@@ -188,7 +188,7 @@ def listable(template: Template, most: int = 600) -> int:
     found = 1
     for length in range(2, 6):
         scores = [[0.0] * len(template.edges)] * length
-        if inside(template, scores, log_sum)[Node(0, template.root)] > math.log(most) + 1e-9:
+        if inside(template, scores, log_sum)[TokenNode(0, template.root)] > math.log(most) + 1e-9:
             break
         found = length
     return found

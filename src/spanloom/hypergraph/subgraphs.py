@@ -22,7 +22,7 @@ from spanloom.hypergraph.engine import (
 )
 from spanloom.hypergraph.kernels_automaton import Automaton, Hyperedges
 from spanloom.hypergraph.kernels_walks import Paths
-from spanloom.hypergraph.program import Arcs, Program, compile_program, parts
+from spanloom.hypergraph.program import AutomatonArcs, AutomatonProgram, compile_program, parts
 from spanloom.hypergraph.tables import hyperedges_of
 from spanloom.hypergraph.template import Hyperedge, Template
 from spanloom.hypergraph.walks import Walker
@@ -41,7 +41,7 @@ class SubgraphEngine(Engine):
 
     def __init__(self, template: Template) -> None:
         super().__init__(template)
-        self._parts = [_Part(part, template, i == 0) for i, part in enumerate(parts(template))]
+        self._parts = [_IndependentPart(part, template, i == 0) for i, part in enumerate(parts(template))]
         self.depth = sum(part.program.depth for part in self._parts) - len(self._parts) + 1
 
     def _sums(self, potentials: Potentials, offsets: Ints, n_jobs: int | None, wanted: bool) -> Expectations:
@@ -83,7 +83,7 @@ def _best_pairs(one: Ranking, two: Ranking, count: int) -> Ranking:
     return Ranking(score, tuple(tuple(sorted({*one.structures[i], *two.structures[j]})) for i, j in best))
 
 
-class _Part:
+class _IndependentPart:
     """One independent part of a template, as an automaton.
 
     Args:
@@ -93,7 +93,7 @@ class _Part:
     """
 
     def __init__(self, part: Template, whole: Template, first: bool) -> None:
-        self.program: Program = compile_program(part)
+        self.program: AutomatonProgram = compile_program(part)
         nothing = Hyperedge("", part.root)  # what is picked where a structure has ended early
         hyperedges = hyperedges_of([*part.edges, nothing], whole)
         of_label = {edge.label: i for i, edge in enumerate(whole.edges)}
@@ -160,7 +160,7 @@ class _Part:
             result *= walker.probabilities(potentials, offsets, paths, usable, anywhere, asked, n_jobs)
 
 
-def _automaton(program: Program, arcs: Arcs, number: Edges, hyperedges: Hyperedges) -> Automaton:
+def _automaton(program: AutomatonProgram, arcs: AutomatonArcs, number: Edges, hyperedges: Hyperedges) -> Automaton:
     begins = np.flatnonzero(np.diff(arcs.source, prepend=-1))
     first, stop = np.zeros((2, program.states), np.int64)
     first[arcs.source[begins]], stop[arcs.source[begins]] = begins, np.append(begins[1:], len(arcs.source))

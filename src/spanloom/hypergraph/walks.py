@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from spanloom.hypergraph import kernels_walks
 from spanloom.hypergraph.engine import PIECES, Floats, Ints, Potentials
 from spanloom.hypergraph.kernels_automaton import Automaton
-from spanloom.hypergraph.kernels_walks import Paths, Span
+from spanloom.hypergraph.kernels_walks import Paths, ProductRange
 from spanloom.parallel import parallel_map
 
 
@@ -55,8 +55,8 @@ class Walker:
         parallel_map(run, _pieces(paths, asked), n_jobs)
         return chances
 
-    def _room(self, rows: int) -> Span:
-        return Span(
+    def _room(self, rows: int) -> ProductRange:
+        return ProductRange(
             np.zeros((rows, len(self.automaton.accept)), np.int64), *(np.zeros(rows, np.int64) for _ in range(5))
         )
 

@@ -150,7 +150,7 @@ def divide(
 
 
 @dataclass(frozen=True)
-class Row:
+class VariantRow:
     """A trained model on test data, with or without its mention penalty.
 
     Args:
@@ -206,7 +206,7 @@ class Row:
 def measure(
     name: str, model: Model, dev: Sequence[Document], test: Sequence[Document], *, seconds: float = 0.0,
     finders: Mapping[str, HeadFinder] | None = None, seed: int = 0, notice: Callable[[str], object] = warnings.warn,
-) -> list[Row]:  # fmt: skip
+) -> list[VariantRow]:  # fmt: skip
     """The rows of a trained model: without the mention penalty, and with it if it was tuned.
 
     The weights of both are the same: nothing is trained again. With ``finders`` heads must match, too; a model that
@@ -233,7 +233,7 @@ def measure(
         for heads, find in _chosen(model, finders).items():
             predicted = list(find(on_test))
             found.append(
-                Row(
+                VariantRow(
                     name=name,
                     heads=heads,
                     tuned=tuned,
@@ -290,7 +290,7 @@ def compare(
     *,
     seed: int = 0,
     progress: Callable[[str, Progress], None] | None = None,
-) -> Iterator[Row]:
+) -> Iterator[VariantRow]:
     """Train models on one corpus, one after the other; the rows of each come as soon as it is done.
 
     Args:

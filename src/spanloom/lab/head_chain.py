@@ -44,7 +44,7 @@ class _Excerpt(NamedTuple):
     candidates: list[Mention]
 
 
-class _Chain(Recognizer):
+class _HeadRecognizer(Recognizer):
     """Sees where the mention is, whatever else it sees."""
 
     def _more_templates(self) -> Sequence[str]:
@@ -66,7 +66,7 @@ class HeadChain:
     """
 
     def __init__(self, features: str | Sequence[str] = "ace", **options: Any) -> None:
-        self.recognizer = _Chain("bilou", features, **options)
+        self.recognizer = _HeadRecognizer("bilou", features, **options)
 
     def fit(
         self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None

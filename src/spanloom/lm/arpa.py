@@ -1,4 +1,4 @@
-r"""ARPA files, the n-gram models of SRILM and KenLM as text; a name that ends in ``.gz`` is compressed.
+r"""ARPA files, the n-gram models of SRILM and KenLM as text; a file that ends in ``.gz`` is compressed.
 
 ::
 
@@ -11,7 +11,7 @@ r"""ARPA files, the n-gram models of SRILM and KenLM as text; a name that ends i
     ...
     \end\
 
-Of models above order 3 the first three orders are read: they are what such a model says after one and two words.
+Of models above order 3 the first three orders are read: they hold the probabilities after one and two words.
 Words are split at blanks and tabs and lines at LF only: every other white space of Unicode is part of a word.
 """
 
@@ -46,7 +46,7 @@ _SEPARATORS = re.compile("[ \t]+")
 
 
 def read_arpa(path: str | Path) -> tuple[list[str], tuple[Level, ...]]:
-    """The words and the n-grams of an ARPA file.
+    """Read the words and the n-grams of an ARPA file.
 
     Returns:
         The words, the markers first; and a level for each order, at most `HIGHEST`.
@@ -54,11 +54,11 @@ def read_arpa(path: str | Path) -> tuple[list[str], tuple[Level, ...]]:
     Raises:
         DataError: the file cannot be read, or is no ARPA file; names the line.
     """
-    return _Reader(path).read()
+    return _ArpaReader(path).read()
 
 
 def writable(word: str) -> bool:
-    r"""Whether an ARPA file can hold the word: it is not empty, and has no blank, tab, line end or NUL.
+    r"""Return whether an ARPA file can hold a word: it is not empty, and has no blank, tab, line end or NUL.
 
     >>> writable("non\N{NO-BREAK SPACE}breaking"), writable("6 1/2")
     (True, False)
@@ -72,12 +72,12 @@ def write_arpa(words: Sequence[str], levels: Sequence[Level], path: str | Path, 
     Args:
         words: the markers first.
         levels: one for each order.
-        path: compressed where it ends in ``.gz``.
-        force: replace a file that is there.
+        path: the output, compressed if it ends in ``.gz``.
+        force: replace an existing file.
 
     Raises:
         DataError: a word that an ARPA file cannot hold, or the system refused to write.
-        UsageError: the file is there.
+        UsageError: the file exists and ``force`` is false.
     """
     odd = next((word for word in words if not writable(word)), None)
     if odd is not None:
@@ -104,8 +104,8 @@ def _texts(words: Sequence[str], levels: Sequence[Level]) -> Iterator[str]:
     yield "\n\\end\\\n"
 
 
-class _Reader:
-    """Reads one file; knows the line, for messages."""
+class _ArpaReader:
+    """Parser of one ARPA file; keeps the line number for messages."""
 
     def __init__(self, path: str | Path) -> None:
         self._path = path
@@ -116,7 +116,7 @@ class _Reader:
         self._keys: list[Ints] = []  # of each order read: context * words + last word, ascending
 
     def read(self) -> tuple[list[str], tuple[Level, ...]]:
-        """All of it."""
+        """Read the whole file."""
         counts, line = self._header()
         levels: list[Level] = []
         for order in range(1, min(len(counts), HIGHEST) + 1):
@@ -138,7 +138,7 @@ class _Reader:
         raise DataError(message, path=self._path, line=line or self._line or None)
 
     def _header(self) -> tuple[list[int], str | None]:
-        """How many n-grams of each order the file says that it has, and the line after that."""
+        """Read the declared number of n-grams of each order; return it with the line that follows."""
         while (line := next(self._lines, None)) != "\\data\\":
             if line is None:
                 self._fail("found no line \\data\\, with which an ARPA file begins; give a model of KenLM or SRILM")
@@ -160,7 +160,7 @@ class _Reader:
             )
 
     def _level(self, order: int, counts: Sequence[int]) -> Level:
-        """The n-grams of a section."""
+        """Read the n-grams of a section."""
         highest = order == len(counts)
         ngrams, lines, scores, weights = array("i"), array("q"), array("d"), array("d")
         for _ in range(counts[order - 1]):
@@ -205,7 +205,7 @@ class _Reader:
         return number
 
     def _sorted(self, ngrams: Ints, lines: Ints, scores: Floats, weights: Floats) -> Level:
-        """Rows of words, in the order of the file, as a level."""
+        """Return rows of words, in the order of the file, as a level."""
         size = len(self._words)
         context = np.zeros(len(ngrams), np.int64)
         for below, words in zip(self._keys, ngrams.T, strict=False):
@@ -243,5 +243,5 @@ def _raw_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _shown(text: str | None) -> str:
-    """What was found, short enough for a message."""
+    """Return the found text, shortened for a message."""
     return "the end of the file" if text is None else repr(text if len(text) <= 60 else text[:60] + "...")

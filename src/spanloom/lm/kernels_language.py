@@ -1,4 +1,4 @@
-"""The kernel that looks up n-grams, and the table in which they stand."""
+"""Kernel of n-gram look-up, and the table of n-grams."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Level(NamedTuple):
         ptr: (contexts + 1,) int64; the n-grams of context c are numbers ``ptr[c]`` to ``ptr[c + 1]``.
         words: int32, the last word of each n-gram, ascending within a context.
         scores: float32, log10 of the probability of the last word after the context.
-        backoff: float32, log10 of the weight of this n-gram as the context of a longer one that is not there.
+        backoff: float32, log10 of the back-off weight of this n-gram as the context of a longer one that is missing.
     """
 
     ptr: Ints
@@ -41,7 +41,7 @@ class Level(NamedTuple):
 
 @kernel_only_no_refcount
 def _find(ptr, words, context, word):
-    """The number of the n-gram, -1 if it is not there; binary search among the children of its context."""
+    """Return the number of an n-gram, -1 if it is missing, by binary search among the children of its context."""
     low, high = ptr[context], ptr[context + 1]
     while low < high:
         middle = (low + high) >> 1
@@ -54,10 +54,10 @@ def _find(ptr, words, context, word):
 
 @kernel
 def score(stream, unigrams, bigrams, trigrams, scores):
-    """The log10 probability of each word after none, one and two words before it in its sentence.
+    """Compute the log10 probability of each word after none, one and two words before it in its sentence.
 
     A probability that is not listed is that of the shorter n-gram times the context's back-off weight, 1 if the context
-    is not listed either. Of a sentence's first word the only context is ``<s>``; of ``<s>`` itself nothing is asked.
+    is not listed either. Of a sentence's first word the only context is ``<s>``; ``<s>`` itself has no score.
 
     Args:
         stream: (S,) int32 words, each sentence from ``<s>`` to ``</s>``.

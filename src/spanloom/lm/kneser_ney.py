@@ -26,15 +26,15 @@ FALLBACK = (0.5, 1.0, 1.5)  # D(1), D(2), D(3) where a small text gives none tha
 _NEVER = -99.0  # log10, of a probability that is not asked for: <s> is given
 
 
-class _Counts(NamedTuple):
+class _NgramCounts(NamedTuple):
     """The n-grams of one order.
 
     Args:
         context: (n,) the number of each n-gram's context.
         words: (n,) its last word.
         suffix: (n,) the number of the n-gram without its first word, at the order below.
-        starts: (n,) whether it begins with ``<s>``.
-        plain: (n,) how often it occurs.
+        starts: (n,) bool, it begins with ``<s>``.
+        plain: (n,) its count in the text.
     """
 
     context: Ints
@@ -45,12 +45,12 @@ class _Counts(NamedTuple):
 
 
 def estimate(stream: NDArray[np.int32], vocabulary: int, order: int) -> tuple[Level, ...]:
-    """The n-grams of a text with their probabilities and back-off weights.
+    """Estimate the n-grams of a text with their probabilities and back-off weights.
 
     Args:
         stream: sentences one after the other, each from `START` to `END`, at least one of them with a word.
-        vocabulary: how many words there are, with the markers.
-        order: of the longest n-grams.
+        vocabulary: the number of words, markers included.
+        order: the order of the longest n-grams.
     """
     counts = _count(stream, vocabulary, order)
     adjusted = [_adjusted(own, above) for own, above in zip(counts, [*counts[1:], None], strict=True)]
@@ -74,10 +74,10 @@ def estimate(stream: NDArray[np.int32], vocabulary: int, order: int) -> tuple[Le
     )
 
 
-def _count(stream: NDArray[np.int32], vocabulary: int, order: int) -> list[_Counts]:
+def _count(stream: NDArray[np.int32], vocabulary: int, order: int) -> list[_NgramCounts]:
     words = np.arange(vocabulary, dtype=np.int64)
     zeros = np.zeros(vocabulary, np.int64)
-    counts = [_Counts(zeros, words, zeros, words == START, np.bincount(stream, minlength=vocabulary))]
+    counts = [_NgramCounts(zeros, words, zeros, words == START, np.bincount(stream, minlength=vocabulary))]
     keys = words  # context * vocabulary + word, ascending, of the order below
     begin, number = np.arange(len(stream)), stream.astype(np.int64)  # of each n-gram in the text
     for n in range(2, order + 1):
@@ -89,20 +89,20 @@ def _count(stream: NDArray[np.int32], vocabulary: int, order: int) -> list[_Coun
         )
         context, last = np.divmod(keys, vocabulary)
         suffix = np.searchsorted(lower, below.suffix[context] * vocabulary + last)
-        counts.append(_Counts(context, last, suffix, below.starts[context], plain))
+        counts.append(_NgramCounts(context, last, suffix, below.starts[context], plain))
     return counts
 
 
-def _adjusted(own: _Counts, above: _Counts | None) -> Ints:
-    """The counts a; 0 of ``<s>`` alone, which is never predicted."""
+def _adjusted(own: _NgramCounts, above: _NgramCounts | None) -> Ints:
+    """Return the counts a (n,); 0 for ``<s>`` alone, which is never predicted."""
     count = own.plain
     if above is not None:
         count = np.where(own.starts, own.plain, np.bincount(above.suffix, minlength=len(own.words)))
     return np.where(own.starts & (own.words == START), 0, count)
 
 
-def _smooth(own: _Counts, count: Ints, shorter: Floats) -> tuple[Floats, Floats]:
-    """The probability of each n-gram, and the weight g of each context; 1 of a context without n-grams."""
+def _smooth(own: _NgramCounts, count: Ints, shorter: Floats) -> tuple[Floats, Floats]:
+    """Return the probability of each n-gram, and the weight g of each context: 1 for one without n-grams."""
     discount = _discounts(count)[np.minimum(count, 3)]
     contexts = len(shorter)
     total = np.bincount(own.context, weights=count, minlength=contexts)
@@ -113,7 +113,7 @@ def _smooth(own: _Counts, count: Ints, shorter: Floats) -> tuple[Floats, Floats]
 
 
 def _discounts(count: Ints) -> Floats:
-    """(4,) D(0) = 0, D(1), D(2) and D(3)."""
+    """Return the discounts (4,): D(0) = 0, D(1), D(2) and D(3)."""
     t = np.bincount(np.minimum(count, 5), minlength=6).astype(float)
     found = np.zeros(4)
     if t[1:4].all():

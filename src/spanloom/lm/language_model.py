@@ -1,4 +1,4 @@
-"""A word n-gram model of order 1 to 3: trained on text, or read from an ARPA file."""
+"""Word n-gram language models of order 1 to 3: trained on text, or read from an ARPA file."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _EVEN = (np.arange(-9, 0) / 2).astype(np.float32) * _LN10
 
 
 class LanguageModel:
-    """The probability of each word after the one or two before it in its sentence.
+    """A word n-gram language model: probabilities of words after the one or two before them.
 
-    Words that the model does not know are ``<unk>``; a sentence begins after ``<s>`` and ends with ``</s>``. The model
+    Unknown words are ``<unk>``; a sentence begins after ``<s>`` and ends with ``</s>``. The model
     is never changed, so threads may share it.
 
     Args:
         words: V words, `MARKERS` first.
         levels: the n-grams of each order (see `spanloom.lm.ngrams.Level`), at most 3.
-        bounds: (2, 9) float32, ascending: the natural logarithms that part the ten ranges, of bigrams and of trigrams;
+        bounds: (2, 9) float32, ascending: the natural logarithms that separate the ten ranges of bigrams and trigrams;
             steps of half a power of ten when ``None``.
 
     >>> notes = [Document("no chest pain."), Document("no acute pain."), Document("chest pain.")]
@@ -71,13 +71,13 @@ class LanguageModel:
 
     @classmethod
     def train(cls, documents: Iterable[Document], order: int = HIGHEST) -> Self:
-        """A model of the documents' sentences, smoothed as `spanloom.lm.kneser_ney` says.
+        """Train a model on the documents' sentences, with the smoothing of `spanloom.lm.kneser_ney`.
 
         A token that an ARPA file cannot hold counts as ``<unk>``.
 
         Args:
             documents: read once; tokens and sentences are made where they are missing.
-            order: of the longest n-grams, 1 to 3.
+            order: the order of the longest n-grams, 1 to 3.
 
         Raises:
             DataError: there is no word.
@@ -107,7 +107,7 @@ class LanguageModel:
 
     @classmethod
     def read_arpa(cls, path: str | Path) -> Self:
-        """A model of KenLM, SRILM or `write_arpa`; see `spanloom.lm.arpa`.
+        """Read a model of KenLM, SRILM or `write_arpa`; see `spanloom.lm.arpa`.
 
         Raises:
             DataError: the file cannot be read, or is no ARPA file; names the line.
@@ -115,21 +115,21 @@ class LanguageModel:
         return cls(*arpa.read_arpa(path))
 
     def write_arpa(self, path: str | Path, *, force: bool = False) -> None:
-        """Write an ARPA file, which holds everything but the ranges; see `spanloom.lm.arpa`."""
+        """Write an ARPA file, which holds all but the ranges; see `spanloom.lm.arpa`."""
         arpa.write_arpa(self.words, self.levels, path, force=force)
 
     def bigram(self, documents: Sequence[Document]) -> Singles:
-        """(T,) natural logarithm of the probability of each token after the one before it, or after ``<s>``."""
+        """Return (T,) the natural logarithm of the probability of each token after the one before it, or ``<s>``."""
         return self.log_probabilities(documents)[:, 1]
 
     def trigram(self, documents: Sequence[Document]) -> Singles:
-        """(T,) natural logarithm of the probability of each token after the two before it, or as many as there are."""
+        """Return (T,) the natural logarithm of the probability of each token after the two, or fewer, before it."""
         return self.log_probabilities(documents)[:, 2]
 
     def log_probabilities(self, documents: Sequence[Document]) -> Singles:
-        """(T, 3) natural logarithms of the probability of each token after none, one and two words before it.
+        """Return (T, 3) natural logarithms of the probability of each token after none, one and two words before it.
 
-        Beyond the model's order a column is that of the order.
+        Columns beyond the model's order repeat the last one within it.
 
         Args:
             documents: tokens and sentences are made where they are missing.
@@ -139,7 +139,7 @@ class LanguageModel:
         return scores
 
     def ranges(self, documents: Sequence[Document]) -> NDArray[np.uint8]:
-        """(T, 2) the range, 0 to 9, of each token's bigram and trigram; 9 is the most probable.
+        """Return (T, 2) the range, 0 to 9, of each token's bigram and trigram; 9 is the most probable.
 
         Template 15 of Lou et al. (2017), section 2.5: ten even ranges. Ranges of the probability itself would say
         little: of the bigrams of GENIA 80 % lie in the lowest. So these are even ranges of its logarithm, half a power
@@ -149,7 +149,7 @@ class LanguageModel:
         return np.stack([np.searchsorted(bounds, column, "right") for bounds, column in columns], 1).astype(np.uint8)
 
     def with_ranges(self, documents: Iterable[Document]) -> Self:
-        """The same model whose ten ranges are the deciles of these documents' tokens.
+        """Return the model with the deciles of these documents' tokens as its ten ranges.
 
         Give text that the model was not trained on: in its own text it knows every n-gram, and new text would fall into
         the lowest ranges.
@@ -165,7 +165,7 @@ class LanguageModel:
         return type(self)(self.words, self.levels, np.ascontiguousarray(bounds))
 
     def perplexity(self, documents: Sequence[Document]) -> float:
-        """The perplexity of the documents' words and ends of sentences: less is better.
+        """Return the perplexity of the documents' words and ends of sentences: less is better.
 
         Raises:
             DataError: there is no word.
@@ -176,7 +176,7 @@ class LanguageModel:
         return float(np.exp(-self._score(stream)[stream != START, 2].mean(dtype=np.float64)))
 
     def _encode(self, documents: Sequence[Document]) -> NDArray[np.int32]:
-        """The words of the documents as a stream, as `_stream` gives it."""
+        """Return the words of the documents as a stream, as `_stream` makes it."""
         batch = Batch.of([prepare(document) for document in documents])
         tokens = flatten(batch)
         ids, hashes, _ = intern(tokens.codes, tokens.starts, tokens.ends)
@@ -232,11 +232,11 @@ class LanguageModel:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """A model that was saved, or an ARPA file.
+        """Load a saved model, or an ARPA file.
 
         Raises:
             ModelError: the folder holds no language model, or a damaged one.
-            DataError: it is a file, and no ARPA file.
+            DataError: the file is no ARPA file.
         """
         if Path(path).is_file():
             return cls.read_arpa(path)
@@ -244,7 +244,7 @@ class LanguageModel:
 
 
 def _stream(words: NDArray[np.int32], sentences: Ints) -> NDArray[np.int32]:
-    """Sentences, those without words left out, each between `START` and `END`.
+    """Return the stream of sentences, each between `START` and `END`; those without words are left out.
 
     A token that looks like one of the two is an unknown word.
 
@@ -266,7 +266,7 @@ def _stream(words: NDArray[np.int32], sentences: Ints) -> NDArray[np.int32]:
 
 
 def _check(words: Sequence[str], levels: Sequence[Level], bounds: Singles) -> None:
-    """Whether the arrays of a file can be a language model, so that no look-up leaves them."""
+    """Validate the arrays of a file, so that no look-up is out of bounds."""
     fits = tuple(words[:3]) == MARKERS and len(set(words)) == len(words) and len(levels) > 0
     fits &= bool((np.diff(bounds) >= 0).all())
     for ptr, last, _, _ in levels:

@@ -1,4 +1,4 @@
-"""N-grams of words as arrays: what the language model, its training and its file format share."""
+"""N-grams of words as arrays, for the language model, its training and its file format."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ HIGHEST = 3  # order
 
 
 def childless(contexts: int) -> Level:
-    """A level without an n-gram, above a level of so many."""
+    """Return a level without n-grams, above a level of ``contexts`` n-grams."""
     none = np.zeros(0, np.float32)
     return Level(np.zeros(contexts + 1, np.int64), np.zeros(0, np.int32), none, none)
 
 
 def pointers(contexts: Ints, count: int) -> Ints:
-    """``ptr`` of a level, from the contexts of its n-grams."""
+    """Return ``ptr`` of a level, from the contexts of its n-grams."""
     ptr: Ints = np.concatenate([[0], np.cumsum(np.bincount(contexts, minlength=count))]).astype(np.int64)
     return ptr
 
 
 def spell(levels: Sequence[Level], order: int) -> list[list[int]]:
-    """The words of each n-gram of an order, a list for each place: first words, second words, and so on."""
+    """Return the words of each n-gram of an order, a list for each place: first words, second words, and so on."""
     columns: list[list[int]] = []
     numbers = np.arange(len(levels[order - 1].words))
     for level in reversed(levels[:order]):

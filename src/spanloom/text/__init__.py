@@ -1,4 +1,4 @@
-"""Text to tokens and sentences; offsets are always kept."""
+"""Tokenization, sentences, sections and phrases of text; offsets are always kept."""
 
 from spanloom.text.notes import NOTES, note_type
 from spanloom.text.phrases import Phrases

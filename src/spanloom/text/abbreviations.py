@@ -1,4 +1,4 @@
-"""Abbreviations that a text defines: "Takotsubo syndrome (TS)" gives TS its long form, everywhere in the text.
+"""Abbreviation definitions in text: "Takotsubo syndrome (TS)" gives TS its long form, everywhere in the text.
 
 The search is that of Schwartz and Hearst (2003), A simple algorithm for identifying abbreviation definitions in
 biomedical text: a short form in parentheses after its long form, or the other way round; its characters are matched
@@ -27,10 +27,10 @@ _REACH: Final = 400  # characters before a parenthesis that a long form is looke
 
 
 class Abbreviation(NamedTuple):
-    """One definition of an abbreviation.
+    """Definition of an abbreviation.
 
     Args:
-        short, long: where both forms stand in the text.
+        short, long: the spans of both forms in the text.
     """
 
     short: Span
@@ -38,7 +38,7 @@ class Abbreviation(NamedTuple):
 
 
 def find_abbreviations(text: str) -> list[Abbreviation]:
-    """The definitions of abbreviations in a text, in its order.
+    """Find the definitions of abbreviations in a text, in text order.
 
     >>> text = "Takotsubo syndrome (TS) differs from AMI (acute myocardial infarction)."
     >>> [(text[slice(*short)], text[slice(*long)]) for short, long in find_abbreviations(text)]
@@ -56,7 +56,7 @@ def find_abbreviations(text: str) -> list[Abbreviation]:
 
 
 def abbreviations(document: Document) -> dict[str, str]:
-    """Short form -> long form, as a document's text defines them.
+    """Return the abbreviations that a document defines, as short form -> long form.
 
     A short form with several long forms gets the one that is defined most often, the first of those.
 
@@ -71,7 +71,7 @@ def abbreviations(document: Document) -> dict[str, str]:
 
 
 def expand(mention: str, defined: Mapping[str, str]) -> str | None:
-    """A mention with its abbreviations written out; ``None`` if it has none that the text defines.
+    """Return a mention with its abbreviations written out; ``None`` if it has none that the text defines.
 
     A definition inside the mention, "long form (SF)", is written once.
 
@@ -97,7 +97,7 @@ def _pattern(shorts: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _definition_inside(mention: str, defined: Mapping[str, str]) -> str:
-    """The mention without " (SF)" where the long form of SF stands before it."""
+    """Return a mention without " (SF)" where the long form of SF stands before it."""
 
     def plain(match: re.Match[str]) -> str:
         long = defined.get(_singular((match[1] or match[2]).strip(_TRIM)), "")
@@ -108,12 +108,12 @@ def _definition_inside(mention: str, defined: Mapping[str, str]) -> str:
 
 
 def _singular(form: str) -> str:
-    """A form without the plural s: after a capital or digit in a short form, after a letter in a long one."""
+    """Remove the plural s of a form: after a capital or digit in a short form, after a letter in a long one."""
     return form[:-1] if len(form) > 2 and form[-1] == "s" and form[-2] not in "su'’" else form
 
 
 def _inner(text: str, start: int, end: int) -> Span:
-    """What the brackets hold, up to where they turn to something else, without quotes."""
+    """Return the span of the form inside the brackets, up to a separator, without quotes."""
     turn = _BREAK.search(text, start, end)
     return _trim(text, start, turn.start() if turn else end)
 
@@ -127,7 +127,7 @@ def _trim(text: str, start: int, end: int) -> Span:
 
 
 def _before(text: str, bracket: int) -> Span:
-    """The text before a bracket, back to the end of a sentence or to another bracket."""
+    """Return the span before a bracket, back to the end of a sentence or to another bracket."""
     start = max(0, bracket - _REACH)
     for match in _SENTENCE_END.finditer(text, start, bracket):
         start = match.end()
@@ -135,7 +135,10 @@ def _before(text: str, bracket: int) -> Span:
 
 
 def _is_short(form: str) -> bool:
-    """Section 2.1 of the paper: at most two words, 2 to 10 characters, a letter, an alphanumeric first character."""
+    """Return whether a text may be a short form (section 2.1).
+
+    It has at most two words, 2 to 10 characters, a letter, and an alphanumeric first character.
+    """
     return (
         2 <= len(form) <= _LONGEST_SHORT
         and len(form.split()) <= _MOST_WORDS
@@ -145,7 +148,7 @@ def _is_short(form: str) -> bool:
 
 
 def _short_in_brackets(text: str, inner: Span, before: Span) -> Abbreviation | None:
-    """long (short)."""
+    """Match ``long (short)``."""
     if not _is_short(text[slice(*inner)]) or text[slice(*inner)].islower():
         return None
     short = Span(inner.start, inner.start + len(_singular(text[slice(*inner)])))
@@ -158,7 +161,7 @@ def _short_in_brackets(text: str, inner: Span, before: Span) -> Abbreviation | N
 
 
 def _long_in_brackets(text: str, inner: Span, before: Span) -> Abbreviation | None:
-    """short (long): the word before the bracket is the short form, and the long form fills the brackets."""
+    """Match ``short (long)``: the word before the bracket is the short form, the long form fills the brackets."""
     words = list(_WORD.finditer(text, *before))
     if not words:
         return None
@@ -172,7 +175,7 @@ def _long_in_brackets(text: str, inner: Span, before: Span) -> Abbreviation | No
 
 
 def _match(text: str, short: Span, long: Span) -> int | None:
-    """Where the shortest long form begins that ends with ``long`` and holds the short form's letters; section 2.2.
+    """Return the start of the shortest long form at the end of ``long`` with the short form's letters (section 2.2).
 
     From right to left, each letter or digit of the short form takes the nearest equal one; the first must begin a word.
     """
@@ -194,7 +197,7 @@ def _match(text: str, short: Span, long: Span) -> int | None:
 
 
 def _accept(text: str, short: Span, long: Span) -> Abbreviation | None:
-    """The paper's last conditions: longer than the short form, and the short form is no word of it."""
+    """Apply the paper's last conditions: the long form is longer, and the short form is no word of it."""
     form, words = text[slice(*short)], text[slice(*long)].split()
     size = sum(character.isalnum() for character in form)
     if long.end - long.start <= len(form) or form in words or len(words) > min(size + 5, 2 * size):

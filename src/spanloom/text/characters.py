@@ -1,4 +1,4 @@
-"""Classes of characters, written for the inside of a regular expression's square brackets.
+"""Character classes, written for the inside of a regular expression's square brackets.
 
 Python's ``re`` knows letters and digits (``\\w``) and white space (``\\s``), but neither marks nor scripts.
 """

@@ -1,4 +1,4 @@
-"""Words that a full stop does not part from what follows, in lower case and without their last full stop."""
+"""Abbreviations whose full stop does not end a sentence, in lower case and without their last full stop."""
 
 from __future__ import annotations
 

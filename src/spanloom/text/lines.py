@@ -1,4 +1,4 @@
-"""Which line ends end a sentence.
+"""Line ends that end a sentence.
 
 A blank line does. So does a line end before a list item or heading, after a heading, and after a line that is short:
 one that had room for the next line's first word. In text whose lines were not broken by width, each line end does.
@@ -25,7 +25,7 @@ _HEADING: Final = re.compile(
 )
 
 
-class _Line(NamedTuple):
+class _TextLine(NamedTuple):
     start: int
     end: int  # white space at its end left out
     first: int  # length of its first word; 0 if it is blank
@@ -33,7 +33,7 @@ class _Line(NamedTuple):
 
 
 def line_breaks(text: str) -> list[int]:
-    """The starts of those lines that begin a sentence.
+    """Return the starts of the lines that begin a sentence.
 
     >>> line_breaks("PLAN:\\n- aspirin\\n- follow up in the clinic in two weeks with Dr. Lee and bring\\n  the films")
     [6, 16]
@@ -43,7 +43,7 @@ def line_breaks(text: str) -> list[int]:
     return [line.start for before, line in pairwise(lines) if _breaks(text, before, line, width)]
 
 
-def _lines(text: str) -> list[_Line]:
+def _lines(text: str) -> list[_TextLine]:
     lines, start = [], 0
     for match in _END.finditer(text):
         lines.append(_line(text, start, match.start(), match[0] == "\x0c"))
@@ -51,14 +51,14 @@ def _lines(text: str) -> list[_Line]:
     return [*lines, _line(text, start, len(text), False)]
 
 
-def _line(text: str, start: int, end: int, page: bool) -> _Line:
+def _line(text: str, start: int, end: int, page: bool) -> _TextLine:
     content = text[start:end].strip()
     word = _WORD.match(content)
-    return _Line(start, start + len(text[start:end].rstrip()), word.end() if word else 0, page)
+    return _TextLine(start, start + len(text[start:end].rstrip()), word.end() if word else 0, page)
 
 
-def _width(lines: list[_Line]) -> int:
-    """The width at which lines were broken; 0 if they were not."""
+def _width(lines: list[_TextLine]) -> int:
+    """Return the width at which lines were broken; 0 if they were not."""
     lengths = sorted(line.end - line.start for line in lines if line.end - line.start > _LONG)
     if not lengths:
         return 0
@@ -68,11 +68,11 @@ def _width(lines: list[_Line]) -> int:
     return width if width <= _WIDEST and full and full >= _FULL * len(inner) else 0
 
 
-def _is_full(before: _Line, line: _Line, width: int) -> bool:
+def _is_full(before: _TextLine, line: _TextLine, width: int) -> bool:
     return before.end - before.start + 1 + line.first > width
 
 
-def _breaks(text: str, before: _Line, line: _Line, width: int) -> bool:
+def _breaks(text: str, before: _TextLine, line: _TextLine, width: int) -> bool:
     if before.page or not line.first or not before.first:
         return True
     if not width or not _is_full(before, line, width):

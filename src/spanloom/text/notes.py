@@ -1,4 +1,4 @@
-"""The type of a clinical note: discharge summary, echo report, ECG, radiology report, and the like."""
+"""Types of clinical notes: discharge summary, echo report, ECG, radiology report, and others."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ _LONGEST: Final = 60
 
 
 def outline(text: str, sections: Mapping[str, str] = SECTIONS) -> str:
-    """What tells a note's type: the beginning of its text, an empty line, and its headings, one a line.
+    """Return a note's outline: the beginning of its text, an empty line, and its headings, one a line.
 
     Args:
-        text: of the note.
+        text: the text of the note.
         sections: as in `spanloom.text.sections.headings`.
 
     >>> outline("FINDINGS: Clear lungs.")
@@ -51,10 +51,10 @@ def outline(text: str, sections: Mapping[str, str] = SECTIONS) -> str:
 
 
 def note_type(document: Document, notes: Mapping[str, str] = NOTES, sections: Mapping[str, str] = SECTIONS) -> str:
-    """The type of a note: what ``meta["note"]`` says, else the first whose expression is found in the outline.
+    """Return the type of a note: ``meta["note"]``, else the first type whose expression matches in its outline.
 
     Args:
-        document: only its text and ``meta`` count.
+        document: the note; only its text and ``meta`` are used.
         notes: type -> regular expression, without regard to case; ``^`` and ``$`` are the ends of lines.
         sections: as in `spanloom.text.sections.headings`.
 

@@ -1,4 +1,4 @@
-"""Phrases, such as the names of a vocabulary, found in text: the longest first, from left to right."""
+"""Phrase matching: the longest phrases in a text, such as names of a vocabulary, from left to right."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MEMORY: Final = 1 << 16  # words
 
 @lru_cache(_MEMORY)
 def fold(word: str) -> str:
-    """A word without regard to case and to the English plural; both sides of a comparison are folded.
+    """Fold the case and the English plural of a word, for comparison with other folded words.
 
     Words in capitals that would then be function words keep their capitals.
 
@@ -38,8 +38,8 @@ def fold(word: str) -> str:
     return low[:-2] if low.endswith(_HISSING) else low[:-1]
 
 
-class Found(NamedTuple):
-    """A phrase in a sentence.
+class PhraseMatch(NamedTuple):
+    """A phrase found in a sentence.
 
     Args:
         first, end: its words, half-open.
@@ -52,18 +52,18 @@ class Found(NamedTuple):
 
 
 class Phrases:
-    """Phrases with labels.
+    """Set of phrases with labels, and their matches in sentences.
 
-    Of the phrases that begin at a word the longest is taken, and the next one is looked for behind it. Each word costs
+    Of the phrases that begin at a word the longest is taken, and the search goes on after its end. Each word costs
     one look-up, and one more for each length that phrases with this first word have.
 
     Args:
         entries: words and a label; the same phrase may come with several labels. Phrases without words are left out.
-        fold: what is compared instead of the words themselves.
+        fold: function from a word to the form that is compared.
 
     >>> phrases = Phrases([(["heart"], "organ"), (["Heart", "failure"], "problem"), (["failure"], "event")])
     >>> phrases.find(["Acute", "heart", "failures"])
-    [Found(first=1, end=3, labels=('problem',))]
+    [PhraseMatch(first=1, end=3, labels=('problem',))]
     """
 
     def __init__(self, entries: Iterable[tuple[Sequence[str], str]], *, fold: Callable[[str], str] = fold) -> None:
@@ -79,7 +79,7 @@ class Phrases:
         self._lengths = {first: tuple(sorted(sizes, reverse=True)) for first, sizes in lengths.items()}
 
     def __len__(self) -> int:
-        """The number of distinct phrases."""
+        """Return the number of distinct phrases."""
         return len(self._labels)
 
     @property
@@ -87,11 +87,11 @@ class Phrases:
         """Folded words -> labels."""
         return self._labels
 
-    def find(self, words: Sequence[str]) -> list[Found]:
-        """The phrases in a sentence, in text order; they do not overlap.
+    def find(self, words: Sequence[str]) -> list[PhraseMatch]:
+        """Find the phrases in a sentence, in text order; they do not overlap.
 
         Args:
-            words: of one sentence.
+            words: the words of one sentence.
         """
         folded = tuple(map(self._fold, words))
         found, at, size = [], 0, len(folded)
@@ -99,7 +99,7 @@ class Phrases:
             for length in self._lengths.get(folded[at], ()):
                 labels = self._labels.get(folded[at : at + length]) if at + length <= size else None
                 if labels is not None:
-                    found.append(Found(at, at + length, labels))
+                    found.append(PhraseMatch(at, at + length, labels))
                     at += length - 1
                     break
             at += 1

@@ -1,4 +1,4 @@
-"""Tokens and sentences of documents that lack them, and the words of each sentence."""
+"""Preparation of documents: tokens and sentences where they are missing, and the words of each sentence."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from spanloom.text.tokens import tokenize
 
 
 def prepare(document: Document) -> Document:
-    """The document with tokens and sentences.
+    """Return a document with tokens and sentences.
 
-    What it has is kept; columns and mentions are untouched.
+    Existing tokens and sentences are kept; columns and mentions are unchanged.
 
     Returns:
         the document itself if it lacks nothing, else a copy.

@@ -1,4 +1,4 @@
-"""The rules that name sections and note types: those that come with Spanloom, or a user's own."""
+"""Rules for sections and note types: the bundled ones, or a user's own."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Rules:
 
 
 def read_rules(source: str | Path | Mapping[str, object]) -> Rules:
-    """Rules from a TOML file with the tables ``[sections]`` and ``[notes]``, or from the same as a mapping.
+    """Read rules from a TOML file with the tables ``[sections]`` and ``[notes]``, or from such a mapping.
 
     A table replaces all rules of its kind; the rules of a table that is missing stay.
 

@@ -1,7 +1,7 @@
-"""The headings of a report or article, and the section that each of its sentences stands in.
+"""Headings of a report or article, and the section of each of its sentences.
 
-Headings are looked for in the text itself, as Muis and Lu (2016), supplementary material, do: the beginning of a line
-up to a colon, or a whole line. So a part of a document knows its section, too.
+Headings are searched in the text itself, as Muis and Lu (2016), supplementary material, do: the beginning of a line
+up to a colon, or a whole line. So a part of a document has its section, too.
 """
 
 from __future__ import annotations
@@ -91,14 +91,14 @@ class Heading(NamedTuple):
 
 
 def headings(text: str, sections: Mapping[str, str] = SECTIONS) -> list[Heading]:
-    """The headings of a text, in text order.
+    """Find the headings of a text, in text order.
 
-    A heading that the rules know begins a line or follows a sentence's end, and a colon follows it; or it is a whole
+    A heading of the rules begins a line or follows a sentence's end, and a colon follows it; or it is a whole
     line that begins with a capital. Of other headings more is asked, so that no sentence is taken for one: after a
     blank line, capitals throughout (small words aside), and a colon.
 
     Args:
-        text: any.
+        text: the text to search.
         sections: section name -> regular expression that a heading must match as a whole, without regard to case.
 
     >>> headings("PLAN: home\\n\\nFacility: none\\n\\nA finding: none")
@@ -116,7 +116,7 @@ def headings(text: str, sections: Mapping[str, str] = SECTIONS) -> list[Heading]
 
 
 def _stands_out(text: str, start: int, words: str) -> bool:
-    """Whether a line's beginning is a heading even if nobody knows it."""
+    """Return whether the beginning of a line is a heading that the rules do not know."""
     before = text[max(0, start - _BLANK) : start].replace("\r\n", "\n")
     ends = sum(character in _LINE_END for character in before[len(before.rstrip()) :])
     parts = [part for part in words.replace("/", " ").split() if part not in _SMALL]
@@ -124,7 +124,7 @@ def _stands_out(text: str, start: int, words: str) -> bool:
 
 
 def section_names(document: Document, sections: Mapping[str, str] = SECTIONS) -> list[str]:
-    """The section that each sentence stands in: that of the last heading before its first token ends.
+    """Return the section of each sentence: that of the last heading before its first token ends.
 
     Args:
         document: with tokens and sentences.

@@ -1,4 +1,4 @@
-"""From tokens to sentences: rules for full stops, and for line ends (`lines`)."""
+"""Sentence splitting: rules for full stops, and for line ends (`lines`)."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ _NUMBERING: Final = re.compile(r"[\s#(]*(?:\d{1,3}(?:\.\d{1,2})*|[A-Za-z]|[ivxIV
 
 
 def split_sentences(text: str, tokens: Offsets) -> NDArray[np.int64]:
-    """Groups tokens into sentences.
+    """Split tokens into sentences.
 
-    A sentence ends at a full stop, exclamation or question mark that no rule says is something else, and at a line end
+    A sentence ends at a full stop, exclamation or question mark, unless a rule excludes it, and at a line end
     that is a blank line, stands beside a list item or heading, or closes a short line. No sentence ends inside a token.
 
     Args:
@@ -79,7 +79,7 @@ def split_sentences(text: str, tokens: Offsets) -> NDArray[np.int64]:
 
 
 def _ends(text: str, match: re.Match[str]) -> bool:
-    """Whether a sentence ends after this full stop and what closes it."""
+    """Return whether a sentence ends after this full stop and its closing marks."""
     if match[5]:  # CJK: no space follows
         return True
     following = _NEXT.match(text, match.end())
@@ -90,7 +90,7 @@ def _ends(text: str, match: re.Match[str]) -> bool:
 
 
 def _may_start(opening: str, word: str) -> bool:
-    """Whether a sentence may start with this word: no small letter, and no mark that continues a sentence."""
+    """Return whether a sentence may start with this word: no small letter, and no mark that continues a sentence."""
     if not word:
         return False
     if word[0].islower():
@@ -99,7 +99,7 @@ def _may_start(opening: str, word: str) -> bool:
 
 
 def _is_abbreviation(text: str, stop: int, following: str) -> bool:
-    """Whether the full stop at ``stop`` belongs to the word before it."""
+    """Return whether the full stop at ``stop`` belongs to the word before it."""
     before = text[max(0, stop - _REACH) : stop]
     last = _LAST.search(before)
     word = last[0] if last else ""
@@ -125,7 +125,7 @@ def _is_capitalized(word: str) -> bool:
 
 
 def _is_ordinal(before: str, following: str) -> bool:
-    """Whether a number between the two is a German ordinal, and its full stop no sentence's end."""
+    """Return whether a number between the two is a German ordinal, and its full stop no sentence's end."""
     if following.rstrip(".,;:)") in MONTHS:
         return True
     words = before.split()
@@ -138,7 +138,7 @@ def _is_acronym(word: str) -> bool:
 
 
 def _is_label(before: str) -> bool:
-    """Whether a single letter after ``before`` is a unit (24 h) or part of a name (vitamin D), and not an initial."""
+    """Return whether a single letter after ``before`` is a unit (24 h) or part of a name (vitamin D), no initial."""
     words = before.split()
     return bool(words) and (words[-1][-1].isdigit() or words[-1].lower().rpartition("-")[2] in LETTERED)
 
@@ -148,7 +148,7 @@ def _starts_sentence(word: str) -> bool:
 
 
 def _is_numbering(text: str, stop: int) -> bool:
-    """Whether the line up to ``stop`` is nothing but the number of a list item."""
+    """Return whether the line up to ``stop`` is nothing but the number of a list item."""
     start = max(text.rfind("\n", max(0, stop - _REACH), stop) + 1, stop - _REACH, 0)
     if start and text[start - 1] != "\n":
         return False

@@ -1,9 +1,9 @@
-"""From text to tokens: one regular expression, tried from left to right.
+"""Tokenization by one regular expression, tried from left to right.
 
 Words are split at every punctuation mark, also at hyphens and slashes (``IL-2-induced`` is five tokens), because
 mentions begin and end there: Muis and Lu 2017, appendix D. Numbers with a decimal point or thousands are not.
 
-Repetitions are possessive (``++``): what they took they keep. No string, however long, is scanned more than a fixed
+Repetitions are possessive (``++``), without backtracking. No string, however long, is scanned more than a fixed
 number of times.
 """
 
@@ -52,7 +52,7 @@ _TOKEN: Final = re.compile(
 
 
 def tokenize(text: str) -> Offsets:
-    """Splits a text into tokens.
+    """Split a text into tokens.
 
     Punctuation marks are tokens of their own. Kept together are numbers such as 3.5 and 1,000, single letters with
     full stops (``b.i.d.``), 5′, addresses of the web, and rules such as ``-----``. Taken apart are numbers and

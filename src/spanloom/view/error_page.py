@@ -96,7 +96,7 @@ show();
 """
 
 
-class Side(NamedTuple):
+class DrawnSide(NamedTuple):
     """One side of a comparison, ready to draw: the documents and their tracks."""
 
     documents: Sequence[Document]
@@ -150,7 +150,7 @@ def error_page(
     """
     predicted = pair(gold, predicted)
     names = type_names([*gold, *predicted])
-    sides = tuple(Side(side, [tracks(document, names) for document in side]) for side in (gold, predicted))
+    sides = tuple(DrawnSide(side, [tracks(document, names) for document in side]) for side in (gold, predicted))
     found = findings(gold, predicted)
     counts = Counter(finding.kind for finding in found)
     parts = [f"<header>\n<h1>{_plain(title)}</h1>\n{_scores(report)}"]
@@ -235,7 +235,7 @@ def _select(name: str, text: str, values: dict[str, str]) -> str:
     return f'<label>{text} <select name="{name}">{options}</select></label>\n'
 
 
-def _errors(found: Sequence[Finding], counts: Counter[str], sides: tuple[Side, ...]) -> Iterator[str]:
+def _errors(found: Sequence[Finding], counts: Counter[str], sides: tuple[DrawnSide, ...]) -> Iterator[str]:
     if not found:
         yield "<p>None.</p>\n"
     cuts = [blocks(document) for document in sides[0].documents]
@@ -255,7 +255,7 @@ def _confidence(finding: Finding) -> float | None:
     return None if finding.predicted is None else finding.predicted.score
 
 
-def _error(number: int, finding: Finding, sides: tuple[Side, ...], cuts: Sequence[tuple[int, int]]) -> str:
+def _error(number: int, finding: Finding, sides: tuple[DrawnSide, ...], cuts: Sequence[tuple[int, int]]) -> str:
     document = sides[0].documents[finding.document]
     mentions = [mention for mention in (finding.gold, finding.predicted) if mention is not None]
     low, high = _window(document.text, mentions, cuts)
@@ -297,7 +297,7 @@ def _word_start(text: str, at: int) -> int:
     return next((i for i in range(at, min(at + 40, len(text))) if i == 0 or text[i - 1].isspace()), at)
 
 
-def _column(side: Side, number: int, mentions: Sequence[Mention], low: int, high: int) -> str:
+def _column(side: DrawnSide, number: int, mentions: Sequence[Mention], low: int, high: int) -> str:
     """A side of an error: its sentence with the mentions that share a character with those of the error."""
     text = side.documents[number].text
     near = [track for track in side.tracks[number] if any(_meet(text, track.mention, mention) for mention in mentions)]

@@ -11,7 +11,7 @@ from spanloom.view.cells import advance, visible
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DisplayLine:
     """A line of the picture.
 
     The lines share the whole text among them: white space at a break, and lines without anything visible, belong to a
@@ -38,7 +38,7 @@ class Line:
         return self.columns[min(max(offset - self.start, 0), len(self.columns) - 1)]
 
 
-def layout(document: Document, width: int) -> list[Line]:
+def layout(document: Document, width: int) -> list[DisplayLine]:
     """Break a document's text into lines of at most ``width`` columns: at white space, inside a word if there is none.
 
     >>> [line.text for line in layout(Document("pain in the left arm"), 12)]
@@ -51,8 +51,8 @@ def layout(document: Document, width: int) -> list[Line]:
         low = start if i else 0
         high = shown[i + 1][0] if i + 1 < len(shown) else len(text)
         columns, drawn = _draw(text[start:end].rstrip())
-        lines.append(Line(low, high, start, columns, drawn, not i or block != shown[i - 1][2]))
-    return lines or [Line(0, max(len(text), 1), 0, (0,), "", True)]
+        lines.append(DisplayLine(low, high, start, columns, drawn, not i or block != shown[i - 1][2]))
+    return lines or [DisplayLine(0, max(len(text), 1), 0, (0,), "", True)]
 
 
 def blocks(document: Document) -> list[tuple[int, int]]:

@@ -17,7 +17,7 @@ from spanloom.errors import UsageError
 from spanloom.view import svg
 from spanloom.view.cells import cells, shorten
 from spanloom.view.direction import leftward, visual_order
-from spanloom.view.layout import Line, layout
+from spanloom.view.layout import DisplayLine, layout
 from spanloom.view.placement import Strip, left_out, members, place
 from spanloom.view.style import DARK, LIGHT
 from spanloom.view.svg import CELL, Element, number
@@ -163,7 +163,7 @@ def _spans(text: str) -> list[tuple[str, int, int]]:
     return found
 
 
-def _ruler(line: Line, width: int) -> _Ruler:
+def _ruler(line: DisplayLine, width: int) -> _Ruler:
     total = line.columns[-1]
     if line.text.isascii():
         return _Ruler([(column, False) for column in range(total)], False, width)
@@ -179,7 +179,7 @@ def _ruler(line: Line, width: int) -> _Ruler:
     return _Ruler(columns, base, width)
 
 
-def _words(root: Element, line: Line, ruler: _Ruler, top: float) -> None:
+def _words(root: Element, line: DisplayLine, ruler: _Ruler, top: float) -> None:
     for word, first, end in _spans(line.text):
         if word.isspace() or first == end:
             continue

@@ -12,14 +12,14 @@ from typing import NamedTuple
 
 from spanloom.document import Span
 from spanloom.view.cells import cells, fit
-from spanloom.view.layout import Line
+from spanloom.view.layout import DisplayLine
 from spanloom.view.tracks import Track
 
 MOST_ROWS = 100  # below a line
 APART = 2  # columns between a strip and a name left of the strip that follows
 
 
-class Part(NamedTuple):
+class VisiblePart(NamedTuple):
     """Columns ``first`` to ``end`` of a component that a line shows, and whether it begins and ends there."""
 
     first: int
@@ -55,14 +55,14 @@ class Strip(NamedTuple):
     row: int
     first: int
     end: int
-    parts: tuple[Part, ...]
+    parts: tuple[VisiblePart, ...]
     heads: tuple[tuple[int, int], ...]
     before: str | None
     after: str | None
     name: tuple[Text, ...]
 
 
-def members(lines: Sequence[Line], tracks: Sequence[Track]) -> list[list[Track]]:
+def members(lines: Sequence[DisplayLine], tracks: Sequence[Track]) -> list[list[Track]]:
     """For each line the tracks that it shows a part of."""
     lows = [line.low for line in lines]
     found: list[list[Track]] = [[] for _ in lines]
@@ -86,7 +86,7 @@ def _as_written(first: int, end: int) -> tuple[int, int]:
 
 
 def place(
-    line: Line,
+    line: DisplayLine,
     tracks: Sequence[Track],
     room: tuple[int, int],
     arrow: int,
@@ -140,14 +140,14 @@ def _meets(row: Sequence[tuple[int, int]], low: int, high: int) -> bool:
     return any(low <= end and start <= high for start, end in row)
 
 
-def _strip(line: Line, track: Track) -> Strip:
+def _strip(line: DisplayLine, track: Track) -> Strip:
     first = line.column(max(track.start, line.low))
     end = max(line.column(min(track.end, line.high)), first + 1)
     parts, heads = [], []
     for span in track.spans:
         if span.start >= line.high or span.end <= line.low:
             continue
-        parts.append(Part(*_columns(line, span), span.start >= line.low, span.end <= line.high))
+        parts.append(VisiblePart(*_columns(line, span), span.start >= line.low, span.end <= line.high))
         end = max(end, parts[-1].end)
         head = track.head
         if head is not None and head.start < min(span.end, line.high) and head.end > max(span.start, line.low):
@@ -161,7 +161,7 @@ def _strip(line: Line, track: Track) -> Strip:
     return Strip(track, 0, first, end, tuple(parts), tuple(heads), before, after, ())
 
 
-def _columns(line: Line, span: Span) -> tuple[int, int]:
+def _columns(line: DisplayLine, span: Span) -> tuple[int, int]:
     """Columns of a span; at least one."""
     first = line.column(max(span.start, line.low))
     return first, max(line.column(min(span.end, line.high)), first + 1)

@@ -17,7 +17,7 @@ from spanloom.document import Document
 from spanloom.errors import UsageError
 from spanloom.view.cells import fit, visible
 from spanloom.view.cells import width as cell_width
-from spanloom.view.layout import Line, layout
+from spanloom.view.layout import DisplayLine, layout
 from spanloom.view.placement import Strip, left_out, members, place
 from spanloom.view.tracks import Track, tracks, type_names
 
@@ -102,7 +102,7 @@ def render(document: Document, *, width: int = 80, color: bool = False, types: S
     return "\n".join(output).strip("\n") + "\n"
 
 
-def _draw_line(line: Line, found: Sequence[Track], width: int) -> _Canvas:
+def _draw_line(line: DisplayLine, found: Sequence[Track], width: int) -> _Canvas:
     """The tracks below one line."""
     canvas = _Canvas()
     strips = place(line, found, (-_MARGIN, width - _MARGIN), arrow=1)

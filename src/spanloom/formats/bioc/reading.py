@@ -56,9 +56,9 @@ import numpy as np
 
 from spanloom.document import Document, Mention, Span
 from spanloom.document.identifiers import normalize_identifier
-from spanloom.document.validate import Problem, Units, beginning, place_of
+from spanloom.document.validate import OffsetUnits, Problem, beginning, place_of
 from spanloom.formats.base import Scanned
-from spanloom.formats.bioc.syntax import Infons, Node, Parsed, to_value
+from spanloom.formats.bioc.syntax import BiocNode, Infons, Parsed, to_value
 from spanloom.formats.pubtator import split_identifier
 from spanloom.formats.record import other_errors, surface_problem
 
@@ -81,7 +81,7 @@ _BLANK = re.compile(r"\s+|\.\.\.|…")
 class _Placed(NamedTuple):
     """An annotation, with the numbers of its passage and of the piece of text that it stands in."""
 
-    node: Node
+    node: BiocNode
     passage: int | None
     piece: int | None
 
@@ -92,13 +92,13 @@ class _Placed(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Found:
+class _FoundAnnotations:
     """What is found in one document; one annotation for each mention."""
 
-    layout: Layout
-    units: Units
+    layout: OffsetLayout
+    units: OffsetUnits
     mentions: list[Mention] = field(default_factory=list)
-    nodes: list[Node] = field(default_factory=list)
+    nodes: list[BiocNode] = field(default_factory=list)
     infons: dict[str, Infons] = field(default_factory=dict)
     others: list[dict[str, Any]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -111,7 +111,7 @@ def scan(parse: Callable[[str | Path], Parsed], path: str | Path) -> Iterator[Sc
         yield Scanned(None, [tree], name) if isinstance(tree, Problem) else _understood(tree, collection, name)
 
 
-def _understood(tree: Node, collection: dict[str, Any], path: str) -> Scanned:
+def _understood(tree: BiocNode, collection: dict[str, Any], path: str) -> Scanned:
     """The document of a tree, or what is wrong with it."""
     pieces = [piece for passage in tree.passages for piece in _pieces(passage)]
     placed = list(_annotations(tree))
@@ -139,7 +139,7 @@ def _understood(tree: Node, collection: dict[str, Any], path: str) -> Scanned:
     return Scanned(document, problems, path, tree.line, places)
 
 
-def _at(problems: list[Problem], path: str, tree: Node) -> Iterator[Problem]:
+def _at(problems: list[Problem], path: str, tree: BiocNode) -> Iterator[Problem]:
     """Problems with their place: the line in XML, the document's name in JSON."""
     name = "" if tree.line else f"document {tree.id[:_SHOWN] or '?'}"
     for problem in problems:
@@ -147,12 +147,12 @@ def _at(problems: list[Problem], path: str, tree: Node) -> Iterator[Problem]:
         yield replace(problem, path=path, line=problem.line or tree.line, place=place)
 
 
-def _pieces(passage: Node) -> list[Node]:
+def _pieces(passage: BiocNode) -> list[BiocNode]:
     """What has text: the passage, or else its sentences."""
     return [passage] if passage.text is not None or not passage.sentences else passage.sentences
 
 
-def _annotations(tree: Node) -> Iterator[_Placed]:
+def _annotations(tree: BiocNode) -> Iterator[_Placed]:
     first = 0
     for i, passage in enumerate(tree.passages):
         pieces = _pieces(passage)
@@ -164,14 +164,14 @@ def _annotations(tree: Node) -> Iterator[_Placed]:
     yield from (_Placed(node, None, None) for node in tree.annotations)
 
 
-def _relations(tree: Node) -> Iterator[dict[str, Any]]:
-    sections: list[tuple[int | None, Node]] = [(None, tree)]
+def _relations(tree: BiocNode) -> Iterator[dict[str, Any]]:
+    sections: list[tuple[int | None, BiocNode]] = [(None, tree)]
     sections += [(i, section) for i, passage in enumerate(tree.passages) for section in (passage, *passage.sentences)]
     for i, section in sections:
         yield from ({"passage": i, **to_value("relation", relation)} for relation in section.relations)
 
 
-def _layout_problems(layout: Layout, pieces: list[Node]) -> Iterator[Problem]:
+def _layout_problems(layout: OffsetLayout, pieces: list[BiocNode]) -> Iterator[Problem]:
     if layout.name in _READINGS:
         starts = zip(pieces, layout.starts, strict=True)
         wrong = [piece for piece, start in starts if piece.offset != layout.base + start]
@@ -180,10 +180,10 @@ def _layout_problems(layout: Layout, pieces: list[Node]) -> Iterator[Problem]:
         yield Problem("warning", "passage offset", message, line=wrong[0].line if wrong else None)
 
 
-def _find(placed: list[_Placed], layout: Layout) -> _Found:
+def _find(placed: list[_Placed], layout: OffsetLayout) -> _FoundAnnotations:
     """Mentions first, then the parts of composite ones, each of which may be a mention of its own."""
-    found = _Found(layout, Units(layout.text))
-    names = _Names(placed)
+    found = _FoundAnnotations(layout, OffsetUnits(layout.text))
+    names = _MentionIds(placed)
     for one in placed:
         if one.node.locations and not one.is_part:
             _add_mention(found, one, names)
@@ -202,7 +202,7 @@ def _find(placed: list[_Placed], layout: Layout) -> _Found:
     return found
 
 
-class _Names:
+class _MentionIds:
     """Identifiers of mentions: in a file they need only be unique in a passage, and may be missing."""
 
     def __init__(self, placed: list[_Placed]) -> None:
@@ -210,7 +210,7 @@ class _Names:
         self._seen: Counter[str] = Counter()
         self._number = 0
 
-    def next(self, node: Node) -> str:
+    def next(self, node: BiocNode) -> str:
         name = node.id
         while not name or (name != node.id and name in self._ids):
             name, self._number = str(self._number), self._number + 1
@@ -220,7 +220,7 @@ class _Names:
         return f"{name}#{self._seen[name]}"
 
 
-def _add_mention(found: _Found, one: _Placed, names: _Names) -> None:
+def _add_mention(found: _FoundAnnotations, one: _Placed, names: _MentionIds) -> None:
     node, number = one.node, len(found.mentions)
     kind, concepts, name = type_of(node.infons), concepts_of(node.infons), names.next(node)
     mention = Mention(kind, tuple(found.layout.place(node.locations, one.piece)), name, concepts=concepts)
@@ -233,14 +233,14 @@ def _add_mention(found: _Found, one: _Placed, names: _Names) -> None:
     found.nodes.append(node)
 
 
-def _surface_problem(mention: Mention, surface: str | None, found: _Found, place: str) -> Problem | None:
+def _surface_problem(mention: Mention, surface: str | None, found: _FoundAnnotations, place: str) -> Problem | None:
     sound = all(0 <= start < end for start, end in mention.spans)
     if surface is not None and (not sound or agrees(found.layout.text, mention.spans, surface)):
         return None
     return surface_problem(surface, mention, found.units, place, source="annotation")
 
 
-def _keep_part(found: _Found, one: _Placed, whole: Mention) -> None:
+def _keep_part(found: _FoundAnnotations, one: _Placed, whole: Mention) -> None:
     """A part of a composite mention, with its locations counted in the document's text."""
     spans = found.layout.place(one.node.locations, one.piece)
     surface = one.node.text
@@ -251,7 +251,7 @@ def _keep_part(found: _Found, one: _Placed, whole: Mention) -> None:
     found.others.append({"passage": one.passage, "of": whole.id, **to_value("annotation", moved)})
 
 
-def _passages(tree: Node, layout: Layout, problems: list[Problem]) -> list[dict[str, Any]]:
+def _passages(tree: BiocNode, layout: OffsetLayout, problems: list[Problem]) -> list[dict[str, Any]]:
     values = []
     starts = iter(layout.starts)
     for i, passage in enumerate(tree.passages):
@@ -271,7 +271,7 @@ def _passages(tree: Node, layout: Layout, problems: list[Problem]) -> list[dict[
     return values
 
 
-def _range(section: Node, start: int, end: int, layout: Layout) -> dict[str, Any]:
+def _range(section: BiocNode, start: int, end: int, layout: OffsetLayout) -> dict[str, Any]:
     value: dict[str, Any] = {"start": start, "end": end}
     if section.offset != layout.base + start:
         value["offset"] = section.offset
@@ -350,7 +350,7 @@ def infons_for(kind: str, concepts: Sequence[str], before: Infons | None = None)
 Pieces = Sequence[tuple[int, int]]
 
 
-class Layout(NamedTuple):
+class OffsetLayout(NamedTuple):
     """A way of reading offsets: where the pieces of a document stand in its text.
 
     Args:
@@ -368,7 +368,9 @@ class Layout(NamedTuple):
     base: int
 
 
-def choose_layout(offsets: Sequence[int], texts: Sequence[str], annotated: Sequence[tuple[int | None, Node]]) -> Layout:
+def choose_layout(
+    offsets: Sequence[int], texts: Sequence[str], annotated: Sequence[tuple[int | None, BiocNode]]
+) -> OffsetLayout:
     """The layout that agrees best with what annotations say their text is; the first of those that are equally good.
 
     Args:
@@ -376,7 +378,7 @@ def choose_layout(offsets: Sequence[int], texts: Sequence[str], annotated: Seque
         texts: of the pieces.
         annotated: the number of a piece, or ``None``, and an annotation with locations, for each.
 
-    >>> found = choose_layout([0, 15], ["Mild pain.", "No fever."], [(1, Node(locations=[(14, 5)], text="fever"))])
+    >>> found = choose_layout([0, 15], ["Mild pain.", "No fever."], [(1, BiocNode(locations=[(14, 5)], text="fever"))])
     >>> found.name, found.text, found.place([(14, 5)], 1)
     ('joined', 'Mild pain. No fever.', [Span(start=14, end=19)])
     """
@@ -398,7 +400,9 @@ def agrees(text: str, spans: Sequence[Span], surface: str) -> bool:
     return found == surface or _BLANK.sub("", found) == _BLANK.sub("", surface)
 
 
-def _agreement(layout: Layout, texts: Sequence[str], annotated: Iterable[tuple[int | None, Node]]) -> tuple[int, int]:
+def _agreement(
+    layout: OffsetLayout, texts: Sequence[str], annotated: Iterable[tuple[int | None, BiocNode]]
+) -> tuple[int, int]:
     """How many annotations show their text; if none gives any, how many lie in their piece."""
     shown = inside = 0
     silent = True
@@ -412,18 +416,18 @@ def _agreement(layout: Layout, texts: Sequence[str], annotated: Iterable[tuple[i
     return shown, inside if silent else 0
 
 
-def _layouts(offsets: Sequence[int], texts: Sequence[str]) -> Iterator[Layout]:
+def _layouts(offsets: Sequence[int], texts: Sequence[str]) -> Iterator[OffsetLayout]:
     base = offsets[0] if offsets else 0
     ends = np.cumsum([len(text) + 1 for text in texts], dtype=np.int64)
     joined: list[int] = [0, *ends[:-1].tolist()] if texts else []
     declared = _declared(offsets, [len(text) for text in texts], base)
     if declared is not None:
-        yield Layout("declared", _text(declared, texts), declared, _counted_from(base), base)
+        yield OffsetLayout("declared", _text(declared, texts), declared, _counted_from(base), base)
     if declared != joined:
-        yield Layout("joined", " ".join(texts), joined, _counted_from(base), base)
+        yield OffsetLayout("joined", " ".join(texts), joined, _counted_from(base), base)
     shifts = [offset - start for offset, start in zip(offsets, joined, strict=True)]
     if any(shift != base for shift in shifts):
-        yield Layout("own", " ".join(texts), joined, _counted_from(base, shifts), base)
+        yield OffsetLayout("own", " ".join(texts), joined, _counted_from(base, shifts), base)
     if not all(map(str.isascii, texts)):
         raw = _declared(offsets, [len(text.encode("utf-8", "surrogatepass")) for text in texts], base)
         if raw is not None:
@@ -455,7 +459,7 @@ def _counted_from(base: int, shifts: Sequence[int] = ()) -> Callable[[Pieces, in
     return place
 
 
-def _in_bytes(starts: Sequence[int], texts: Sequence[str], base: int) -> Layout:
+def _in_bytes(starts: Sequence[int], texts: Sequence[str], base: int) -> OffsetLayout:
     """Offsets in bytes of UTF-8; one inside a character stands for that character's begin."""
     as_bytes = [text.encode("utf-8", "surrogatepass").decode("latin-1") for text in texts]
     in_bytes = _text(starts, as_bytes).encode("latin-1")
@@ -469,7 +473,7 @@ def _in_bytes(starts: Sequence[int], texts: Sequence[str], base: int) -> Layout:
     def place(pieces: Pieces, _: int | None) -> list[Span]:
         return [Span(character(offset - base), character(offset - base + length)) for offset, length in pieces]
 
-    return Layout("bytes", text, [character(start) for start in starts], place, base)
+    return OffsetLayout("bytes", text, [character(start) for start in starts], place, base)
 
 
 class Extent(NamedTuple):

@@ -2,8 +2,8 @@
 
 BioC (Comeau et al. 2013, "BioC: a minimalist approach to interoperability for biomedical text processing", Database)
 has two spellings, XML and JSON, of one tree: a collection of documents, of passages, perhaps of sentences, each with
-annotations, relations and *infons* (keys with values). Both spellings are read into a `Node` and written from one, by
-the one table of what each kind of node has, `FIELDS`.
+annotations, relations and *infons* (keys with values). Both spellings are read into a `BiocNode` and written from
+one, by one table of the fields of each kind of node, `FIELDS`.
 
 In XML, entities are not expanded, the DTD is not loaded, and nothing is fetched. A file that defines entities is
 refused, and so is one that is not UTF-8, whatever it says that it is. JSON is a collection, a list of collections or
@@ -57,7 +57,7 @@ _XML_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE collection SYSTEM
 
 
 @dataclass(slots=True)
-class Node:
+class BiocNode:
     """A document, passage, sentence, annotation or relation; a field that its kind does not have is empty.
 
     Args:
@@ -82,24 +82,24 @@ class Node:
     text: str | None = None
     locations: list[tuple[int, int]] = field(default_factory=list)
     nodes: list[tuple[str, str]] = field(default_factory=list)
-    passages: list[Node] = field(default_factory=list)
-    sentences: list[Node] = field(default_factory=list)
-    annotations: list[Node] = field(default_factory=list)
-    relations: list[Node] = field(default_factory=list)
+    passages: list[BiocNode] = field(default_factory=list)
+    sentences: list[BiocNode] = field(default_factory=list)
+    annotations: list[BiocNode] = field(default_factory=list)
+    relations: list[BiocNode] = field(default_factory=list)
     line: int | None = None
     unread: dict[str, Any] = field(default_factory=dict)
 
 
 Parsed = Iterator[
-    tuple[Node | Problem, dict[str, Any]]
+    tuple[BiocNode | Problem, dict[str, Any]]
 ]  # documents, or what keeps one from being read; of a collection
 
 
-def to_value(kind: str, node: Node) -> dict[str, Any]:
+def to_value(kind: str, node: BiocNode) -> dict[str, Any]:
     """A node as BioC JSON has it.
 
-    >>> passage = Node(text="Mild pain", annotations=[Node("1", 0, {"type": "Disease"}, "pain", [(5, 4)])])
-    >>> to_value("document", Node("7", passages=[passage]))["passages"][0]["annotations"][0]["locations"]
+    >>> passage = BiocNode(text="Mild pain", annotations=[BiocNode("1", 0, {"type": "Disease"}, "pain", [(5, 4)])])
+    >>> to_value("document", BiocNode("7", passages=[passage]))["passages"][0]["annotations"][0]["locations"]
     [{'offset': 5, 'length': 4}]
     """
     value: dict[str, Any] = {}
@@ -114,7 +114,7 @@ def to_value(kind: str, node: Node) -> dict[str, Any]:
     return value
 
 
-def from_value(kind: str, value: object, place: str = "", unread: dict[str, Any] | None = None) -> Node:
+def from_value(kind: str, value: object, place: str = "", unread: dict[str, Any] | None = None) -> BiocNode:
     """A node of BioC JSON.
 
     Args:
@@ -138,7 +138,7 @@ def from_value(kind: str, value: object, place: str = "", unread: dict[str, Any]
         raise wrong("passages", given.get("passages"), "a list of passages")
     within = f"{place}." if place else ""
     found = {name: _part(name, given.get(name), within + name, unread) for name in FIELDS[kind]}
-    return Node(**found, unread=unread)
+    return BiocNode(**found, unread=unread)
 
 
 def _part(name: str, value: object, place: str, unread: dict[str, Any]) -> Any:
@@ -250,7 +250,7 @@ def json_head(collection: dict[str, Any], losses: Losses) -> str:
     return to_json(head)[:-1] + ',"documents":[\n'
 
 
-def json_document(document: Node, losses: Losses) -> str:
+def json_document(document: BiocNode, losses: Losses) -> str:
     """A document of a JSON file; it loses nothing."""
     return to_json(to_value("document", document))
 
@@ -341,16 +341,16 @@ def _check_root(root: Any) -> None:
         raise DataError(f"found <{root.tag}>, expected BioC's <collection>", line=root.sourceline)
 
 
-def _document(element: Any, path: str) -> Node | Problem:
+def _document(element: Any, path: str) -> BiocNode | Problem:
     try:
         return _node(element)
     except DataError as error:
         return Problem("error", "unreadable", error.message, path=path, line=error.line)
 
 
-def _node(element: Any) -> Node:
+def _node(element: Any) -> BiocNode:
     kind, fields = element.tag, FIELDS[element.tag]
-    node = Node("" if kind == "document" else element.get("id", ""), line=element.sourceline)
+    node = BiocNode("" if kind == "document" else element.get("id", ""), line=element.sourceline)
     for child in element:
         match child.tag:
             case "infon":
@@ -417,7 +417,7 @@ def xml_head(collection: dict[str, Any], losses: Losses) -> str:
     return _XML_HEAD + "".join(map(_spelled, holder))
 
 
-def xml_document(document: Node, losses: Losses) -> str:
+def xml_document(document: BiocNode, losses: Losses) -> str:
     """A document of an XML file; infons that are no text are counted, and blanks that the identifier loses."""
     losses.add("white space at the ends of document identifiers", int(document.id != document.id.strip()))
     return _spelled(_element("document", document, losses))
@@ -429,7 +429,7 @@ def _spelled(element: Any) -> str:
     return str(etree.tostring(element, encoding="unicode", with_tail=False)) + "\n"
 
 
-def _element(kind: str, node: Node, losses: Losses, parent: Any = None) -> Any:
+def _element(kind: str, node: BiocNode, losses: Losses, parent: Any = None) -> Any:
     attributes = {"id": node.id} if node.id and kind != "document" else {}
     element = etree.Element(kind) if parent is None else etree.SubElement(parent, kind, **attributes)
     for name in _IN_XML[kind]:

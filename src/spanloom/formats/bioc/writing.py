@@ -21,7 +21,7 @@ from spanloom.formats.base import (
 )
 from spanloom.formats.bioc import syntax
 from spanloom.formats.bioc.reading import concepts_of, infons_for, normalized
-from spanloom.formats.bioc.syntax import COLLECTION, Infons, Node, from_value, wrong
+from spanloom.formats.bioc.syntax import COLLECTION, BiocNode, Infons, from_value, wrong
 
 _HELD = ("collection", "infons", "offset", "passages", "mentions", "annotations", "relations")
 GONE = "parts of composite mentions that are gone"
@@ -32,7 +32,7 @@ class Spelling(NamedTuple):
 
     name: str
     head: Callable[[dict[str, Any], Losses], str]
-    document: Callable[[Node, Losses], str]
+    document: Callable[[BiocNode, Losses], str]
     between: str
     end: str
 
@@ -50,8 +50,8 @@ class _Kept:
     offset: int
     passages: list[dict[str, Any]]
     mentions: dict[str, Infons]
-    annotations: list[tuple[int | None, str | None, Node]]
-    relations: list[tuple[int | None, Node]]
+    annotations: list[tuple[int | None, str | None, BiocNode]]
+    relations: list[tuple[int | None, BiocNode]]
 
 
 def write(spelling: Spelling, documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
@@ -83,7 +83,7 @@ def write(spelling: Spelling, documents: Iterable[Document], path: str | Path, f
     return losses
 
 
-def build(document: Document, losses: Losses, path: str | Path | None = None) -> tuple[Node, dict[str, Any]]:
+def build(document: Document, losses: Losses, path: str | Path | None = None) -> tuple[BiocNode, dict[str, Any]]:
     """The tree of a document, and what the document says of its collection.
 
     Args:
@@ -104,7 +104,7 @@ def build(document: Document, losses: Losses, path: str | Path | None = None) ->
         why = f": meta['bioc'] is not what reading BioC makes: {error.message}; remove it"
         raise unwritable(document, why, path) from error
     passages = [_passage(value, document.text, kept) for value in kept.passages]
-    tree = Node(document.id, infons=kept.infons, passages=passages)
+    tree = BiocNode(document.id, infons=kept.infons, passages=passages)
     here = {mention.id: mention for mention in document.mentions}
     for mention, name in _named(document, kept, losses):
         number = max((i for i, value in enumerate(kept.passages) if value["start"] <= mention.start), default=0)
@@ -126,7 +126,7 @@ def build(document: Document, losses: Losses, path: str | Path | None = None) ->
     return tree, kept.collection
 
 
-def _inside(part: Node, whole: Mention) -> bool:
+def _inside(part: BiocNode, whole: Mention) -> bool:
     return all(whole.start <= offset and offset + length <= whole.end for offset, length in part.locations)
 
 
@@ -144,24 +144,24 @@ def _named(document: Document, kept: _Kept, losses: Losses) -> Iterator[tuple[Me
         yield mention, name
 
 
-def _annotation(mention: Mention, name: str, document: Document, kept: _Kept, losses: Losses) -> Node:
+def _annotation(mention: Mention, name: str, document: Document, kept: _Kept, losses: Losses) -> BiocNode:
     infons = infons_for(mention.type, mention.concepts, kept.mentions.get(name) if mention.id == name else None)
     losses.add("concepts that read back in another way", int(concepts_of(infons) != normalized(mention.concepts)))
     count_concepts(losses, mention)
     count_mention(losses, mention, "heads", "scores")
     locations = [(start + kept.offset, end - start) for start, end in mention.spans]
-    return Node(name, 0, infons, mention.text(document.text), locations)
+    return BiocNode(name, 0, infons, mention.text(document.text), locations)
 
 
-def _section(passage: Node, value: dict[str, Any], start: int) -> Node:
+def _section(passage: BiocNode, value: dict[str, Any], start: int) -> BiocNode:
     """The passage or the sentence of it in which an annotation stands: the last that begins at or before it."""
     if not passage.sentences:
         return passage
     return passage.sentences[max((i for i, s in enumerate(value["sentences"]) if s["start"] <= start), default=0)]
 
 
-def _passage(value: dict[str, Any], text: str, kept: _Kept) -> Node:
-    section = Node(offset=value["start"] + kept.offset, infons=value["infons"])
+def _passage(value: dict[str, Any], text: str, kept: _Kept) -> BiocNode:
+    section = BiocNode(offset=value["start"] + kept.offset, infons=value["infons"])
     if value["sentences"]:
         section.sentences = [_passage(sentence, text, kept) for sentence in value["sentences"]]
     else:
