@@ -1,4 +1,4 @@
-"""How good a prediction is, and how sure one can be of it.
+"""Evaluation: precision, recall, F1, kinds of error, confidence intervals and significance tests.
 
 Every measure is a comparison of predicted documents with gold ones, on characters: nothing is tokenized again.
 """

@@ -1,7 +1,7 @@
-"""What is compared, and the comparison: for every mention its unit, whether it was hit, and how it overlaps.
+"""Comparison of predicted mentions with gold ones, and the keys by which they are equal.
 
-A *key* says what of a document is compared. It yields the items of a document, each with what must be equal and a
-mention that says where the item stands. Whatever else is to be compared one day (concepts, words) is one more such
+A *key* yields the items of a document that are compared, each as the values that must be equal and a
+mention with the item's place. A comparison of anything else (concepts, words) is one more such
 function, and one more line in `KEYS`.
 """
 
@@ -26,28 +26,28 @@ Ints = NDArray[np.int64]
 
 
 def exact(document: Document) -> Iterator[Item]:
-    """Type and all boundaries. Spans that touch, or that only white space separates, are one span."""
+    """Yield mentions keyed by type and all boundaries; spans with nothing or only white space between are joined."""
     for mention in document.mentions:
         joined = _joined(document, mention)
         yield joined.key, joined
 
 
 def boundaries(document: Document) -> Iterator[Item]:
-    """All boundaries, whatever the type: mentions of the same spans are one item."""
+    """Yield mentions keyed by all boundaries, without the type: mentions of the same spans are one item."""
     for mention in document.mentions:
         joined = _joined(document, mention)
         yield joined.spans, joined
 
 
 def heads(document: Document) -> Iterator[Item]:
-    """Type, all boundaries, and head (Lu and Roth 2015, section 4.1.2)."""
+    """Yield mentions keyed by type, all boundaries, and head (Lu and Roth 2015, section 4.1.2)."""
     for mention in document.mentions:
         joined = _joined(document, mention)
         yield (joined.key, joined.head), joined
 
 
 def require_heads(gold: Sequence[Document]) -> None:
-    """Whether every gold mention has a head.
+    """Check that every gold mention has a head.
 
     Raises:
         DataError: one has none; the message names it.
@@ -78,9 +78,9 @@ class ComparedSide:
         mentions: M; spans joined.
         document: (M,) the document of each.
         unit: (M,) the unit of resampling of each.
-        hit: (M,) whether the other side has the same item.
-        overlaps: (M,) each how it overlaps with others of its side.
-        duplicates: how many mentions repeated another, and were left out.
+        hit: (M,) bool, the other side has the same item.
+        overlaps: (M,) nested, crossing and discontiguous mentions of the side.
+        duplicates: the number of mentions that repeated another, and were left out.
     """
 
     mentions: list[Mention]
@@ -93,7 +93,7 @@ class ComparedSide:
 
 @dataclass(frozen=True, slots=True)
 class MentionComparison:
-    """Gold beside prediction."""
+    """The two sides of a comparison: gold and prediction."""
 
     gold: ComparedSide
     predicted: ComparedSide
@@ -121,7 +121,7 @@ def compare(
 
 
 def score(gold: Sequence[Document], predicted: Sequence[Document], *, key: Key = exact) -> Score:
-    """Only the overall score, without intervals: fast enough to be computed after each training step.
+    """Compute the overall score without intervals, fast enough for each training step.
 
     Args:
         gold: N documents.
@@ -144,13 +144,13 @@ def score(gold: Sequence[Document], predicted: Sequence[Document], *, key: Key =
 
 
 class _Distinct(dict[Hashable, Mention]):
-    """The different items of a document, and how many repeated one of them."""
+    """The different items of a document, and the number of duplicates."""
 
     duplicates = 0
 
 
 def _distinct(items: Iterable[Item]) -> _Distinct:
-    """Of equal items the one with the highest score stands for all, so that their order does not matter."""
+    """Remove duplicates: of equal items the one with the highest score is kept, so that order does not matter."""
     distinct = _Distinct()
     for key, mention in items:
         if key in distinct:

@@ -1,4 +1,4 @@
-"""How good predicted concepts are: the report, and the test of two predictions."""
+"""Evaluation of predicted concepts: the report, and the significance test of two predictions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SHOWN = 10  # identifiers that the vocabulary lacks, in the text
 
 @dataclass(frozen=True, slots=True)
 class ConceptReport(Printed):
-    """What `evaluate_concepts` finds. Identifiers are normalized, and alternatives resolved if there is a vocabulary.
+    """Report of `evaluate_concepts`. Identifiers are normalized, and alternatives resolved if there is a vocabulary.
 
     Args:
         documents: the different concepts of each document, summed over documents.
@@ -45,7 +45,7 @@ class ConceptReport(Printed):
         none: mentions without a concept.
         lacking: for each side and type the identifiers that the vocabulary lacks, and how many mentions have them;
             they count as concepts of their own. ``None`` without a vocabulary.
-        count: how many documents were compared; they are what is resampled for the intervals.
+        count: the number of documents compared, which are the units of resampling.
     """
 
     documents: Score
@@ -58,7 +58,7 @@ class ConceptReport(Printed):
     count: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, ready for JSON; fractions from 0 to 1."""
+        """Return the report as JSON values; fractions from 0 to 1."""
         return {
             "documents": self.documents.to_dict(),
             "mentions": self.mentions.to_dict(),
@@ -71,7 +71,7 @@ class ConceptReport(Printed):
         }
 
     def to_text(self) -> str:
-        """A table for a terminal; percent with two digits."""
+        """Return a table for a terminal; percent with two digits."""
         rows = {"documents": self.documents, "mentions": self.mentions}
         rows |= {f"  {kind}, {name}": score for kind, found in self.types.items() for name, score in found.items()}
         width = max(map(len, (*rows, "concepts of"))) + 2
@@ -194,14 +194,14 @@ class ConceptTest(Printed):
     mentions_t: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, ready for JSON."""
+        """Return the test as JSON values."""
         return {
             "documents": self.documents.to_dict() | {"t_test": self.documents_t},
             "mentions": self.mentions.to_dict() | {"t_test": self.mentions_t},
         }
 
     def to_text(self) -> str:
-        """Four lines for a terminal for each of the two."""
+        """Return four lines for a terminal for each of the two tests."""
         tests = {"documents": (self.documents, self.documents_t), "mentions": (self.mentions, self.mentions_t)}
         return "".join(
             f"concepts of {name}\n{test.to_text()}"
@@ -258,13 +258,13 @@ def concept_test(
 
 
 def _f1(rows: Sequence[ReportRow], documents: int) -> list[Floats]:
-    """The F1 of each document, for each row."""
+    """Return the F1 of each document, for each row."""
     counts = unit_counts(rows, documents).toarray().reshape(documents, len(rows), 4)
     return [rates(counts[:, i])[:, 2] for i in range(len(rows))]
 
 
 def t_test(a: Floats, b: Floats) -> float:
-    """The two-sided p value of a paired t-test; 1 where no pair differs.
+    """Return the two-sided p value of a paired t-test; 1 where no pair differs.
 
     Args:
         a: (N,) values.

@@ -1,7 +1,7 @@
-"""Concepts compared: document by document as sets, mention by mention, and where the mention was recognized.
+"""Comparison of concepts: by document as sets, by mention, and for the recognized mentions.
 
-The sets are what the shared tasks count (BioCreative V CDR, task DNER: Wei et al. 2016; NCBI Disease: Leaman et al.
-2013): which concepts a document mentions at all. A mention with several concepts, as composite mentions have, gives all
+The shared tasks count sets (BioCreative V CDR, task DNER: Wei et al. 2016; NCBI Disease: Leaman et al.
+2013): all concepts that a document mentions. A mention with several concepts, as composite mentions have, gives all
 of them to its document's set.
 """
 
@@ -24,7 +24,7 @@ _Place = tuple[str, tuple[Span, ...]]
 
 
 class Identified(Protocol):
-    """Whatever has an identifier, such as a concept."""
+    """Protocol of objects with an identifier, such as concepts."""
 
     @property
     def id(self) -> str:
@@ -33,19 +33,19 @@ class Identified(Protocol):
 
 
 class Resolver(Protocol):
-    """What knows which identifiers mean the same, such as `spanloom.vocabulary.Vocabulary`."""
+    """Protocol of vocabularies that resolve identifiers, such as `spanloom.vocabulary.Vocabulary`."""
 
     def find(self, id: str, /) -> int:
-        """The number of the concept with this identifier, or alternative identifier; -1 if there is none."""
+        """Return the number of the concept with this identifier, or alternative identifier; -1 if there is none."""
         ...
 
     def __getitem__(self, number: int, /) -> Identified:
-        """The concept of a number."""
+        """Return the concept of a number."""
         ...
 
 
 class Resolved:
-    """Identifiers in the form in which they are compared, each looked up once.
+    """Normalization of identifiers for comparison, each looked up once.
 
     Args:
         vocabulary: resolves alternatives; without one, only the spelling is normalized.
@@ -60,11 +60,11 @@ class Resolved:
         self._lacking: set[str] = set()
 
     def __call__(self, mention: Mention) -> frozenset[str]:
-        """The different concepts of a mention."""
+        """Return the different concepts of a mention."""
         return frozenset(map(self._form, mention.concepts))
 
     def lacking(self, documents: Iterable[Document]) -> dict[str, dict[str, int]]:
-        """By type, how many mentions have each identifier that the vocabulary lacks; the most frequent first."""
+        """Count, by type, the mentions of each identifier that the vocabulary lacks; the most frequent first."""
         found: dict[str, Counter[str]] = {}
         for document in documents:
             for mention in document.mentions:
@@ -88,12 +88,12 @@ class Resolved:
 
 
 class Recognized(NamedTuple):
-    """The mentions that gold and prediction both have; one document number for each, and whether the concepts agree.
+    """The mentions in both gold and prediction, with their documents and the agreement of their concepts.
 
     Args:
-        document: (M,) of each.
-        right: (M,) whether the concepts are the same.
-        linked: (M,) whether gold gives any.
+        document: (M,) number of the document of each.
+        right: (M,) bool, the concepts are equal.
+        linked: (M,) bool, gold has a concept.
     """
 
     document: Ints
@@ -102,7 +102,7 @@ class Recognized(NamedTuple):
 
 
 def linked_mentions(resolve: Resolved) -> Key:
-    """What `compare` compares: type, all boundaries, and all concepts; no concept equals no concept."""
+    """Return the key of `compare` for type, all boundaries and all concepts; no concept equals no concept."""
 
     def key(document: Document) -> Iterator[Item]:
         for mention in document.mentions:
@@ -113,7 +113,7 @@ def linked_mentions(resolve: Resolved) -> Key:
 
 
 def concept_sets(documents: Iterable[Document], resolve: Resolved, kind: str | None = None) -> list[frozenset[str]]:
-    """The concepts of each document, or of its mentions of one type.
+    """Return the concepts of each document, or of its mentions of one type.
 
     >>> document = Document("colon and lung cancer", mentions=[Mention("Disease", [(0, 21)], concepts=["D1", "D2"])])
     >>> [sorted(concepts) for concepts in concept_sets([document], Resolved())]
@@ -131,23 +131,23 @@ def concept_sets(documents: Iterable[Document], resolve: Resolved, kind: str | N
 
 
 def by_document(gold: Sequence[frozenset[str]], predicted: Sequence[frozenset[str]]) -> ReportRow:
-    """The row of the concepts of documents."""
+    """Return the row of the concepts of documents."""
     hits = _repeated([len(g & p) for g, p in zip(gold, predicted, strict=True)])
     return ReportRow(hits, _repeated(map(len, predicted)), hits, _repeated(map(len, gold)), np.zeros(0, np.int64))
 
 
 def by_mention(gold: Sequence[Document], predicted: Sequence[Document], resolve: Resolved) -> ReportRow:
-    """The row of mentions whose type, boundaries and concepts are right; the units are documents."""
+    """Return the row of mentions whose type, boundaries and concepts are right; the units are documents."""
     return everything(compare(gold, predicted, whole_documents(len(gold)), linked_mentions(resolve)))
 
 
 def whole_documents(count: int) -> ResamplingUnits:
-    """Documents as the units of resampling, whatever sentences they have."""
+    """Return documents as the units of resampling, without regard to sentences."""
     return ResamplingUnits([np.zeros(0, np.int64)] * count, np.arange(count), count, "document")
 
 
 def recognized(gold: Sequence[Document], predicted: Sequence[Document], resolve: Resolved) -> Recognized:
-    """The mentions whose type and boundaries are right; several at one place count once, with all their concepts."""
+    """Return the mentions whose type and boundaries are right; those of equal spans count once, with all concepts."""
     rows = [
         (number, expected == found.get(place), bool(expected))
         for number, (g, p) in enumerate(zip(gold, predicted, strict=True))
@@ -161,11 +161,11 @@ def recognized(gold: Sequence[Document], predicted: Sequence[Document], resolve:
 
 
 def accuracy(found: Recognized, linked: bool) -> ReportRow:
-    """The row whose precision is the part of the recognized mentions that have the right concepts.
+    """Return the row whose precision is the part of the recognized mentions that have the right concepts.
 
     Args:
         found: recognized mentions.
-        linked: those for which gold gives concepts, or those for which it gives none.
+        linked: select the mentions with gold concepts, or those without.
     """
     chosen = found.linked == linked
     all_, right = found.document[chosen], found.document[chosen & found.right]
@@ -181,6 +181,6 @@ def _concepts_at(document: Document, resolve: Resolved) -> dict[_Place, frozense
 
 
 def _repeated(counts: Iterable[int]) -> Ints:
-    """Each document's number as many times as it has something."""
+    """Return each document's number, repeated by its count."""
     many = np.fromiter(counts, np.int64)
     return np.repeat(np.arange(len(many)), many)

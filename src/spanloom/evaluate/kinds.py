@@ -1,11 +1,11 @@
-"""Every error of a prediction with its kind, finer than the counts of a `Report`: gaps, heads and concepts, too.
+"""Error analysis: every error of a prediction with its kind, finer than in a `Report`: gaps, heads, concepts.
 
 A boundary error (see `spanloom.evaluate.partial`) is, in this order:
 
 1. *gap missed*: a predicted component joins two gold components over the gap between them.
 2. *gap invented*: a gold component joins two predicted components.
 3. *fragment wrong*: a component, gold or predicted, shares no character with the other mention.
-4. *boundary*: whatever else; each component meets the other mention, and only ends are wrong.
+4. *boundary*: all others; each component shares a character with the other mention, and only ends are wrong.
 
 Of mentions whose type and spans are right, the *head* may be wrong, and the *concept*; or only one side has a concept:
 *NIL* (a mention that no concept of the vocabulary fits was given one, or the other way round). A mention can be wrong
@@ -29,7 +29,7 @@ ERROR_KINDS = (
 
 
 class Finding(NamedTuple):
-    """An error.
+    """An error of a prediction.
 
     Args:
         kind: one of `ERROR_KINDS`.
@@ -45,7 +45,7 @@ class Finding(NamedTuple):
 
 
 def findings(gold: Sequence[Document], predicted: Sequence[Document]) -> list[Finding]:
-    """All errors of a prediction, document by document, in text order.
+    """Return all errors of a prediction, document by document, in text order.
 
     Heads are compared where gold has one, and concepts, without regard to their order, everywhere; either only if both
     sides have any at all.
@@ -69,7 +69,7 @@ def findings(gold: Sequence[Document], predicted: Sequence[Document]) -> list[Fi
 
 
 def compared_kinds(gold: Sequence[Document], predicted: Sequence[Document]) -> tuple[str, ...]:
-    """The kinds of error that `findings` looks for: all, but those of heads and of concepts where a side has none.
+    """Return the kinds of error that `findings` compares: heads and concepts only if both sides have some.
 
     >>> documents = [Document("pain", mentions=[Mention("problem", [(0, 4)], head=(0, 4))])]
     >>> [kind for kind in ERROR_KINDS if kind not in compared_kinds(documents, documents)]
@@ -83,7 +83,7 @@ def compared_kinds(gold: Sequence[Document], predicted: Sequence[Document]) -> t
 
 
 def boundary_kind(gold: Mention, predicted: Mention) -> str:
-    """The kind of a boundary error.
+    """Return the kind of a boundary error.
 
     Args:
         gold: with joined spans.
@@ -106,7 +106,7 @@ def boundary_kind(gold: Mention, predicted: Mention) -> str:
 
 
 def _joins_a_gap(one: Mention, other: Mention) -> bool:
-    """Whether a component of ``one`` reaches from a component of ``other`` over the gap into the next."""
+    """Return whether a component of ``one`` reaches from a component of ``other`` over the gap into the next."""
     gaps = [(left.end, right.start) for left, right in pairwise(other.spans)]
     return any(span.start < low and span.end > high for span in one.spans for low, high in gaps)
 
@@ -134,7 +134,7 @@ def _unmatched(comparison: MentionComparison) -> Iterator[Finding]:
 
 
 def _matched(comparison: MentionComparison, headed: bool, linked: bool) -> Iterator[Finding]:
-    """The errors of mentions whose type and spans are right."""
+    """Yield the errors of mentions whose type and spans are right."""
     gold, predicted = comparison.gold, comparison.predicted
     there = {
         (document, mention.key): mention

@@ -42,7 +42,7 @@ class Score:
         predicted: predicted mentions.
         found: gold mentions that were found.
         gold: gold mentions.
-        intervals: bootstrap intervals, if they were asked for.
+        intervals: bootstrap intervals; ``None`` if not computed.
 
     >>> score = Score(correct=2, predicted=4, found=2, gold=3)
     >>> score.precision, round(score.recall, 3), round(score.f1, 3)
@@ -71,7 +71,7 @@ class Score:
         return float(rates(np.array([self.correct, self.predicted, self.found, self.gold], dtype=np.float64))[2])
 
     def to_dict(self) -> dict[str, Any]:
-        """The counts, the fractions and the intervals (``None`` if there are none), ready for JSON."""
+        """Return counts, fractions and intervals (``None`` if there are none) as JSON values."""
         values: dict[str, Any] = {
             name: _plain(getattr(self, name)) for name in ("correct", "predicted", "found", "gold")
         }
@@ -96,7 +96,7 @@ class Learning(NamedTuple):
 
 
 def rates(counts: Floats) -> Floats:
-    """Precision, recall and F1 of many counts.
+    """Compute precision, recall and F1 of many counts.
 
     Args:
         counts: (..., 4) correct, predicted, found, gold.
@@ -113,14 +113,14 @@ def rates(counts: Floats) -> Floats:
 
 
 def calibration_error(score: Floats, right: NDArray[np.bool_], bins: int = 10) -> float:
-    """The expected calibration error (Naeini et al. 2015; Guo et al. 2017).
+    """Return the expected calibration error (Naeini et al. 2015; Guo et al. 2017).
 
     Over bins of equal width the mean of \\|share that is right - mean score\\|, weighted by the number of predictions.
 
     Args:
         score: (M,) probabilities.
-        right: (M,) whether each prediction is right.
-        bins: how many, at least 1.
+        right: (M,) bool, the prediction is right.
+        bins: the number of bins, at least 1.
 
     >>> calibration_error(np.array([0.75, 0.75, 0.25]), np.array([True, True, False]))
     0.25

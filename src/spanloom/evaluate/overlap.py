@@ -1,4 +1,4 @@
-"""Which mentions nest, cross or skip words: judged on the characters that they cover, whatever their types."""
+"""Overlaps of mentions: nested, crossing and discontiguous ones, by their characters, without regard to types."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Ints = NDArray[np.int64]
 
 
 class Overlaps(NamedTuple):
-    """What each of M mentions is; one mention may be several of these.
+    """Kinds of overlap of M mentions; a mention may be of several kinds.
 
     Two mentions *overlap* if they share a character. If one of them then covers all that the other covers, both are
     *nested* (also two mentions of the same characters and different types); if not, both are *crossing*. A mention in
@@ -33,12 +33,12 @@ class Overlaps(NamedTuple):
 
     @property
     def overlapping(self) -> Bools:
-        """(M,) shares a character with another mention."""
+        """(M,) bool, the mention shares a character with another."""
         return self.nested | self.crossing
 
     @property
     def flat(self) -> Bools:
-        """(M,) none of the three."""
+        """(M,) bool, the mention is of none of the three kinds."""
         return ~(self.nested | self.crossing | self.discontiguous)
 
 
@@ -78,7 +78,7 @@ def overlaps(mentions: Sequence[Mention]) -> Overlaps:
 
 
 def _windows(ordered: Sequence[Mention]) -> tuple[Ints, Ints]:
-    """For each mention, sorted by start, the first and the end of those that its extent may meet."""
+    """Return for each mention, sorted by start, the range of the mentions that its extent may meet."""
     starts = np.array([mention.start for mention in ordered], np.int64)
     ends = np.array([mention.end for mention in ordered], np.int64)
     reach = np.maximum.accumulate(ends)
@@ -86,7 +86,7 @@ def _windows(ordered: Sequence[Mention]) -> tuple[Ints, Ints]:
 
 
 def flatten(mentions: Sequence[Mention]) -> tuple[Ints, Ints]:
-    """The spans of M mentions in one array.
+    """Return the spans of M mentions in one array.
 
     Returns:
         (S, 2) start and end of each span; (M,) the row of each mention's first span.
@@ -97,7 +97,7 @@ def flatten(mentions: Sequence[Mention]) -> tuple[Ints, Ints]:
 
 
 def shared(spans: Ints, first: Ints, own: Sequence[Span]) -> Ints:
-    """(M,) how many characters each of the flattened mentions shares with one mention, whose spans are ``own``."""
+    """Count the characters (M,) that each of the flattened mentions shares with one mention of the spans ``own``."""
     common = np.zeros(len(spans), np.int64)
     for start, end in own:
         common += np.maximum(np.minimum(spans[:, 1], end) - np.maximum(spans[:, 0], start), 0)

@@ -1,4 +1,4 @@
-"""Is one prediction better than another, or is it chance?"""
+"""Significance test of the difference of two predictions."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class PairedTest(Printed):
         a: the first prediction's score.
         b: the second's.
         interval: 95 % paired bootstrap interval of `difference`.
-        p_value: how often a difference of F1 this large, either way, comes by chance (two-sided approximate
+        p_value: the probability of a difference of F1 this large, either way, by chance (two-sided approximate
             randomization).
         enumerated: all exchanges were tried, so that the p value is exact.
         samples: of the interval, and of the test unless it is exact.
-        units: how many units were resampled.
-        unit: what was resampled, as in `Report`.
+        units: the number of units that were resampled.
+        unit: the kind of unit, as in `Report`.
     """
 
     a: Score
@@ -49,7 +49,7 @@ class PairedTest(Printed):
         return self.a.f1 - self.b.f1
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, ready for JSON; fractions from 0 to 1."""
+        """Return the test as JSON values; fractions from 0 to 1."""
         return {
             "a": self.a.to_dict(),
             "b": self.b.to_dict(),
@@ -63,7 +63,7 @@ class PairedTest(Printed):
         }
 
     def to_text(self) -> str:
-        """Three lines for a terminal."""
+        """Return three lines for a terminal."""
         low, high = (100 * end for end in self.interval)
         how = "exact randomization" if self.enumerated else f"approximate randomization, {self.samples:,} samples"
         return (
@@ -114,7 +114,7 @@ def paired_test(
 
 
 def compare_rows(a: ReportRow, b: ReportRow, cut: ResamplingUnits, samples: int, seed: int) -> PairedTest:
-    """The test of two rows, of whatever they count; arguments as for `paired_test`."""
+    """Test the difference of two rows of any counts; arguments as for `paired_test`."""
     counts = unit_counts([a, b], cut.count)
     drawn = bootstrap(counts, 2, samples, seed)[:, :, 2]
     of_a, of_b = np.split(counts.toarray(), 2, axis=1)

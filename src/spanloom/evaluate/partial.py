@@ -1,12 +1,12 @@
 """Partial matches and kinds of error.
 
-After what matches exactly is set aside, the rest is paired in this order, one to one:
+Mentions that do not match exactly are paired in this order, one to one:
 
 0. *head* error, where heads are compared: same type and spans, another head.
 1. *boundary* error: same type, at least one character shared. As many pairs as possible (a maximum matching, so that
    the count depends neither on the order of the mentions nor on which side is called gold).
 2. *type* error: same spans, another type.
-3. What is left of gold is *missed*, what is left of the prediction is *spurious*.
+3. Remaining gold mentions are *missed*, remaining predicted ones are *spurious*.
 
 The partial score is that of MUC and of SemEval-2013 task 9 ("partial", types required): an exact match counts 1, a
 boundary error 1/2, for precision and for recall. Where heads are compared, a head error counts 1/2, too.
@@ -61,7 +61,7 @@ def errors(comparison: MentionComparison) -> Errors:
 
 
 def _rest(side: ComparedSide, rows: Ints) -> Ints:
-    """Rows in an order that follows from their content alone."""
+    """Return the rows without a hit, in an order that depends on their content alone."""
     key = [
         (int(side.document[i]), side.mentions[i].spans, side.mentions[i].type, side.mentions[i].head or (), int(i))
         for i in rows.tolist()
@@ -86,7 +86,7 @@ def _pair_boundaries(gold: ComparedSide, missed: Ints, predicted: ComparedSide, 
 
 
 def _edges(gold: ComparedSide, missed: Ints, predicted: ComparedSide, spurious: Ints) -> tuple[Ints, Ints]:
-    """Which of ``spurious`` may be a boundary error of which of ``missed``: two arrays of positions."""
+    """Return the possible boundary errors as positions in ``missed`` and in ``spurious``."""
     candidates: dict[tuple[int, str], list[int]] = defaultdict(list)
     for j, row in enumerate(spurious.tolist()):
         candidates[_place(predicted, row)].append(j)
@@ -107,7 +107,7 @@ def _edges(gold: ComparedSide, missed: Ints, predicted: ComparedSide, spurious: 
 def _pair_equal(
     gold: ComparedSide, missed: Ints, predicted: ComparedSide, spurious: Ints, part: Callable[[Mention], Hashable]
 ) -> Ints:
-    """Mentions of which a part is equal, one to one."""
+    """Pair mentions of which a part is equal, one to one."""
     waiting: dict[tuple[int, Hashable], list[int]] = defaultdict(list)
     for row in spurious.tolist():
         waiting[int(predicted.document[row]), part(predicted.mentions[row])].append(row)

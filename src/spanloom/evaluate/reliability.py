@@ -1,4 +1,4 @@
-"""Are the scores probabilities? Of the mentions with score 0.8, four out of five should be right."""
+"""Calibration of scores: of the mentions with score 0.8, four out of five should be right."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Bin(NamedTuple):
     """Predicted mentions with similar scores.
 
     Args:
-        low: the least score of the bin.
+        low: the lowest score of the bin.
         high: the first score above it; the last bin includes 1.
-        mentions: how many.
+        mentions: the number of mentions.
         score: their mean score (0 if there are none).
         accuracy: the fraction of them that is right (0 if there are none).
     """
@@ -38,7 +38,7 @@ class Bin(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Calibration(Printed):
-    """How well scores tell the fraction of mentions that are right.
+    """Calibration of scores: their agreement with the fraction of mentions that are right.
 
     Only predicted mentions are judged: a gold mention that was not predicted has no score.
 
@@ -60,12 +60,12 @@ class Calibration(Printed):
     bins: tuple[Bin, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, ready for JSON."""
+        """Return the calibration as JSON values."""
         names = ("error", "brier", "score", "accuracy", "count")
         return {name: getattr(self, name) for name in names} | {"bins": [bin._asdict() for bin in self.bins]}
 
     def to_text(self) -> str:
-        """The numbers, and a reliability diagram: a bar is the fraction that is right, the bar ``|`` the mean score."""
+        """Return a text reliability diagram: a bar is the fraction that is right, the mark ``|`` the mean score."""
         lines = [
             f"expected calibration error {100 * self.error:.2f} %, Brier score {self.brier:.4f}",
             f"{self.count:,} mention(s), mean score {100 * self.score:.2f} %, right {100 * self.accuracy:.2f} %",
@@ -97,8 +97,8 @@ def calibration(
     Args:
         gold: N documents.
         predicted: predictions for the same texts, every mention with a score.
-        bins: how many, of equal width.
-        key: what makes a mention right.
+        bins: the number of bins of equal width.
+        key: the values that must be equal for a mention to be right.
 
     Raises:
         DataError: a document is missing or extra, its text differs, or a predicted mention has no score from 0 to 1.
@@ -140,11 +140,11 @@ def calibration(
 
 
 def mention_scores(side: ComparedSide, predicted: Sequence[Document]) -> list[float]:
-    """The scores of predicted mentions.
+    """Return the scores of predicted mentions.
 
     Args:
         side: the M different predicted mentions.
-        predicted: the documents that they stand in.
+        predicted: the documents of the mentions.
 
     Returns:
         M numbers from 0 to 1.

@@ -1,4 +1,4 @@
-"""Evaluate predicted documents against gold ones: the whole report."""
+"""Evaluation report of predicted documents against gold ones."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from spanloom.evaluate.units import pair, units, with_sentences
 
 @dataclass(frozen=True, slots=True)
 class Report(Printed):
-    """What `evaluate` finds.
+    """Report of `evaluate`.
 
     Args:
-        match: what had to be equal: ``exact``, type and all boundaries, or ``heads``, the head, too.
+        match: criterion of equality: ``exact``, type and all boundaries, or ``heads``, the head, too.
         overall: type and all boundaries equal; with ``heads`` the head, too, here and below.
         types: the same for each type, by name.
         structures: ``flat``, ``nested``, ``crossing``, ``discontiguous``; a mention may be in several of the last
@@ -37,9 +37,9 @@ class Report(Printed):
             gold and one predicted mention each, a missed one is gold, a spurious one predicted. With
             ``heads`` also ``head``: type and boundaries equal, another head.
         duplicates: mentions that repeated another and were left out, in ``gold`` and in ``predicted``.
-        documents: how many documents were compared.
-        units: how many units were resampled.
-        unit: what was resampled: ``sentence``, ``document``, or ``sentence or document`` where only some documents have
+        documents: the number of documents compared.
+        units: the number of units of resampling.
+        unit: the kind of unit: ``sentence``, ``document``, or ``sentence or document`` where only some documents have
             sentences.
     """
 
@@ -57,7 +57,7 @@ class Report(Printed):
     unit: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, ready for JSON; fractions from 0 to 1."""
+        """Return the report as JSON values; fractions from 0 to 1."""
         values: dict[str, Any] = {"match": self.match, "overall": self.overall.to_dict()}
         for name in ("types", "structures", "sentences", "keys"):
             values[name] = {key: score.to_dict() for key, score in getattr(self, name).items()}
@@ -67,7 +67,7 @@ class Report(Printed):
         return values
 
     def to_text(self) -> str:
-        """A table for a terminal; percent with two digits, a dash where nothing is below the line."""
+        """Return a table for a terminal; percent with two digits, a dash where the denominator is 0."""
         groups = [("", self._summary()), ("type", self.types), ("structure", self.structures)]
         groups.append((f"{self.unit}s", self.sentences))
         names = [name for _, rows in groups for name in rows]
@@ -94,13 +94,13 @@ class Report(Printed):
 
 
 def header(title: str, width: int, score: Score) -> str:
-    """The table's first line, above scores such as this one."""
+    """Return the table's first line, above scores such as this one."""
     interval = "" if score.intervals is None else "  95 % interval of F1"
     return f"{title:{width}}{'P':>7}{'R':>8}{'F1':>8}{'gold':>9}{'pred.':>8}{interval}"
 
 
 def cells(score: Score) -> str:
-    """A score as a line of the table, without its name."""
+    """Return a score as a line of the table, without its name."""
     fractions = (
         (score.precision, score.predicted),
         (score.recall, score.gold),
@@ -126,13 +126,13 @@ def evaluate(
     """Compare predicted documents with gold ones.
 
     Documents are matched by id, or by order where ids are missing or repeated. Mentions with the same type and spans
-    count once. The intervals are percentile bootstrap intervals over sentences (see `Units`): those of gold, ours where
-    it has none. Samples in which a row has nothing below the line are left out of its interval.
+    count once. The intervals are percentile bootstrap intervals over sentences of gold, split by
+    Spanloom where it has none (see `ResamplingUnits`). Samples in which a row's denominator is 0 are left out.
 
     Args:
         gold: N documents.
         predicted: predictions for the same texts.
-        match: what must be equal: ``exact``, type and boundaries, or ``heads``, the head, too.
+        match: criterion of equality: ``exact``, type and boundaries, or ``heads``, the head, too.
         keys: comparisons beside exact and partial match: names in `KEYS`.
         bootstrap: samples for the 95 % intervals; 0 for no intervals.
         seed: of the random numbers; the same seed gives the same intervals.

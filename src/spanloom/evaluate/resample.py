@@ -19,12 +19,12 @@ _TIE = 1e-12  # differences of F1 closer than this are equal: the same fractions
 
 
 def bootstrap(counts: csr_array, columns: int, samples: int, seed: int) -> Floats:
-    """Precision, recall and F1 of bootstrap samples of the units (Efron and Tibshirani 1993, chapter 13).
+    """Compute precision, recall and F1 of bootstrap samples of the units (Efron and Tibshirani 1993, chapter 13).
 
     Args:
         counts: (U, 4 * rows) of each unit and each row correct, predicted, found, gold.
         columns: rows.
-        samples: how many.
+        samples: the number of samples.
         seed: of the random numbers.
 
     Returns:
@@ -37,14 +37,14 @@ def bootstrap(counts: csr_array, columns: int, samples: int, seed: int) -> Float
 
 
 def _defined(counts: Floats) -> Floats:
-    """Rates; NaN where nothing is below the line, since such a sample says nothing of the row."""
+    """Return rates; NaN where the denominator is 0, since such a sample has no information about the row."""
     predicted, gold = counts[..., 1], counts[..., 3]
     below = np.stack([predicted, gold, predicted + gold], axis=-1)
     return np.where(below > 0, rates(counts), np.nan)
 
 
 def _weights(units: int, samples: int, seed: int) -> Iterator[Floats]:
-    """How often each unit is drawn in each sample, a few samples at a time."""
+    """Yield (samples, U) how often each unit is drawn in each sample, a few samples at a time."""
     random = np.random.default_rng(seed)
     step = max(1, _CHUNK // units)
     for first in range(0, samples, step):
@@ -54,9 +54,9 @@ def _weights(units: int, samples: int, seed: int) -> Iterator[Floats]:
 
 
 def percentile_interval(values: Floats, level: float = 0.95) -> Floats:
-    """The middle ``level`` of the values along the first axis: (2, ...) low and high.
+    """Return the percentile interval of the values along the first axis: (2, ...) low and high.
 
-    NaN is left out; where all values are NaN, nothing is known: 0 to 1.
+    NaN is left out; where all values are NaN, the interval is 0 to 1.
 
     >>> percentile_interval(np.array([[1.0, np.nan], [np.nan, np.nan]])).tolist()
     [[1.0, 0.0], [1.0, 1.0]]
@@ -70,7 +70,7 @@ def percentile_interval(values: Floats, level: float = 0.95) -> Floats:
 
 
 def randomization(a: Floats, b: Floats, samples: int, seed: int) -> tuple[float, bool]:
-    """Two-sided approximate randomization test of a difference of F1 (Noreen 1989; Yeh 2000).
+    """Test a difference of F1 by two-sided approximate randomization (Noreen 1989; Yeh 2000).
 
     In each unit the two predictions are exchanged with probability 1/2. The p value is the fraction of such exchanges
     whose difference of F1 is at least as large, either way, as the one observed. Only units whose counts differ can

@@ -1,4 +1,4 @@
-"""The rows of a report: which mentions each one counts, and their counts in every unit."""
+"""Rows of a report: selections of mentions, and their counts in each unit of resampling."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STRUCTURES = ("flat", "nested", "crossing", "discontiguous")
 
 
 class ReportRow(NamedTuple):
-    """The units, one entry for each mention (or half of one), of what a row counts.
+    """The mentions that a row counts, each as the number of its unit.
 
     Args:
         correct: predicted mentions that are right.
@@ -40,7 +40,7 @@ class ReportRow(NamedTuple):
 def row(
     comparison: MentionComparison, gold: Bools | slice, predicted: Bools | slice, half: Ints | None = None
 ) -> ReportRow:
-    """The row of the gold and predicted mentions that two masks select."""
+    """Return the row of the gold and predicted mentions that two masks select."""
     g, p = comparison.gold, comparison.predicted
     return ReportRow(
         p.unit[predicted][p.hit[predicted]],
@@ -52,25 +52,25 @@ def row(
 
 
 def everything(comparison: MentionComparison, half: Ints | None = None) -> ReportRow:
-    """The row of all mentions."""
+    """Return the row of all mentions."""
     return row(comparison, slice(None), slice(None), half)
 
 
 def by_type(comparison: MentionComparison) -> dict[str, ReportRow]:
-    """A row for each type, by name."""
+    """Return a row for each type, by name."""
     gold = np.array([mention.type for mention in comparison.gold.mentions], np.object_)
     predicted = np.array([mention.type for mention in comparison.predicted.mentions], np.object_)
     return {name: row(comparison, gold == name, predicted == name) for name in sorted({*gold, *predicted})}
 
 
 def by_structure(comparison: MentionComparison) -> dict[str, ReportRow]:
-    """Flat, nested, crossing, discontiguous: gold mentions that are so in gold, predicted ones that are so there."""
+    """Return rows for flat, nested, crossing and discontiguous mentions, each side by its own overlaps."""
     gold, predicted = comparison.gold.overlaps, comparison.predicted.overlaps
     return {name: row(comparison, getattr(gold, name), getattr(predicted, name)) for name in STRUCTURES}
 
 
 def by_sentence(comparison: MentionComparison, units: int) -> dict[str, ReportRow]:
-    """With and without overlap: the mentions of the units where two gold mentions share a character (001, Table 4)."""
+    """Return rows for the units with two gold mentions that share a character, and for those without (001, Table 4)."""
     gold, predicted = comparison.gold, comparison.predicted
     overlapping = np.zeros(units, np.bool_)
     overlapping[gold.unit[gold.overlaps.overlapping]] = True
@@ -81,7 +81,7 @@ def by_sentence(comparison: MentionComparison, units: int) -> dict[str, ReportRo
 
 
 def unit_counts(rows: Iterable[ReportRow], units: int) -> csr_array:
-    """(U, 4 * rows) the counts of each unit: correct, predicted, found, gold of each row in turn."""
+    """Count the mentions of each unit (U, 4 * rows): correct, predicted, found, gold of each row in turn."""
     where: list[Ints] = []
     columns: list[Ints] = []
     weights: list[Floats] = []
@@ -99,7 +99,7 @@ def unit_counts(rows: Iterable[ReportRow], units: int) -> csr_array:
 
 
 def scores(rows: Sequence[ReportRow], units: int, samples: int, seed: int) -> list[Score]:
-    """The score of each row, with 95 % bootstrap intervals if ``samples`` is not 0."""
+    """Return the score of each row, with 95 % bootstrap intervals if ``samples`` is not 0."""
     counts = unit_counts(rows, units)
     totals = [Score(p, q, f, g) for p, q, f, g in counts.sum(axis=0).reshape(len(rows), 4).tolist()]
     if not samples or not units:

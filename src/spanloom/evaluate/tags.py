@@ -1,4 +1,4 @@
-"""How many tokens have the right value in a column, such as the right part of speech."""
+"""Accuracy of a token column, such as parts of speech."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from spanloom.evaluate.units import name, pair
 
 @dataclass(frozen=True)
 class TagReport(Printed):
-    """How many tokens have the right value.
+    """Accuracy of a token column, with its interval.
 
     Args:
         column: its name.
         tokens: of the gold documents.
-        correct: how many have the value that gold has.
-        accuracy: their share.
+        correct: the number of tokens with the gold value.
+        accuracy: the fraction of correct tokens.
         low, high: its 95 % interval over sentences, by bootstrap.
     """
 
@@ -36,11 +36,11 @@ class TagReport(Printed):
     high: float
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the report as JSON values."""
         return asdict(self)
 
     def to_text(self) -> str:
-        """In one line."""
+        """Return the report in one line."""
         interval = f"95 % interval {100 * self.low:.2f} to {100 * self.high:.2f}"
         tokens = f"{self.correct:,} of {self.tokens:,} tokens"
         return f"{self.column}: accuracy {100 * self.accuracy:.2f} ({interval}), {tokens}\n"
@@ -59,7 +59,7 @@ def evaluate_tags(
         seed: of the bootstrap.
 
     Raises:
-        DataError: documents, tokens or columns that are not there or do not match.
+        DataError: documents, tokens or columns are missing or do not match.
 
     >>> tokens, sentences = [(0, 4), (5, 9)], [(0, 2)]
     >>> gold = Document("left lung", tokens=tokens, sentences=sentences, columns={"pos": ["JJ", "NN"]})
@@ -80,7 +80,7 @@ def evaluate_tags(
 
 
 def _counts(gold: Document, predicted: Document, column: str, number: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """(sentences, 2) of each sentence how many tokens are right, and how many there are."""
+    """Count the right tokens and all tokens of each sentence, (N, 2)."""
     place = f"document {name(gold, number)}"
     if gold.tokens is None or gold.sentences is None or predicted.tokens is None:
         raise DataError(f"{place}: a side has no tokens or sentences; give documents that do, such as JSONL")

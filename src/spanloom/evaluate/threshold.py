@@ -1,4 +1,4 @@
-"""Precision and recall over a threshold on the score."""
+"""Precision-recall curve over a threshold on the score."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from spanloom.evaluate.units import pair, units
 
 
 class Point(NamedTuple):
-    """A prediction without the mentions of a lower score than the threshold.
+    """Precision and recall of the mentions with at least a threshold score.
 
     Args:
-        threshold: the least score that is kept.
+        threshold: the lowest score that is kept.
         precision: from 0 to 1.
         recall: from 0 to 1.
         f1: from 0 to 1.
@@ -31,14 +31,14 @@ class Point(NamedTuple):
 
 
 def precision_recall(gold: Sequence[Document], predicted: Sequence[Document], *, key: Key = exact) -> tuple[Point, ...]:
-    """The precision-recall curve of a prediction with scores, one point for each score that occurs.
+    """Return the precision-recall curve of a prediction with scores, one point for each score that occurs.
 
-    The last point is the prediction as it is: a threshold can only take mentions away.
+    The last point is the whole prediction: a threshold can only remove mentions.
 
     Args:
         gold: N documents.
         predicted: predictions for the same texts, every mention with a score.
-        key: what makes a mention right.
+        key: the values that must be equal for a mention to be right.
 
     Returns:
         From the highest threshold to the lowest; none if nothing is predicted.

@@ -1,4 +1,4 @@
-"""Pairs of documents, and the units (sentences or documents) that are resampled."""
+"""Pairing of documents, and units of resampling (sentences or documents)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spanloom.text import prepare
 
 
 def pair(gold: Sequence[Document], predicted: Sequence[Document]) -> list[Document]:
-    """The predicted documents in the order of the gold ones.
+    """Return the predicted documents in the order of the gold ones.
 
     They are matched by id if every id is given and unique on both sides, else by order.
 
@@ -70,7 +70,7 @@ def _pair_by_order(gold: Sequence[Document], predicted: Sequence[Document]) -> l
 
 
 def name(document: Document, index: int) -> str:
-    """How a message names a document: by its id, or by its number."""
+    """Return the name of a document in messages: its id, or its number."""
     return f"{document.id!r}" if document.id else f"number {index + 1}"
 
 
@@ -89,7 +89,7 @@ class ResamplingUnits:
         cuts: for each document the characters at which a new unit begins, after the first.
         offsets: for each document the number of its first unit.
         count: U.
-        name: what a unit is: ``sentence``, ``document``, or ``sentence or document`` where only some documents have
+        name: the kind of unit: ``sentence``, ``document``, or ``sentence or document`` where only some documents have
             sentences.
     """
 
@@ -99,13 +99,13 @@ class ResamplingUnits:
     name: str
 
     def of(self, document: int, mentions: Sequence[Mention]) -> NDArray[np.int64]:
-        """(M,) the unit of each mention of one document."""
+        """Return (M,) the unit of each mention of one document."""
         starts = np.array([mention.start for mention in mentions], np.int64)
         return np.asarray(self.offsets[document] + np.searchsorted(self.cuts[document], starts, side="right"), np.int64)
 
 
 def with_sentences(documents: Sequence[Document]) -> list[Document]:
-    """The documents, those without sentences split as for a model."""
+    """Return the documents, with those without sentences split as for a model."""
     return [prepare(document) if document.sentences is None else document for document in documents]
 
 
@@ -133,7 +133,7 @@ def units(gold: Sequence[Document], *predictions: Sequence[Document]) -> Resampl
 
 
 def sentence_starts(document: Document) -> NDArray[np.int64]:
-    """The first characters of a document's sentences but the first; none if it has no sentences."""
+    """Return the first characters of a document's sentences but the first; none if it has no sentences."""
     if document.tokens is None or document.sentences is None:
         return np.zeros(0, np.int64)
     first = document.sentences[:, 0][document.sentences[:, 0] < document.sentences[:, 1]]
@@ -141,7 +141,7 @@ def sentence_starts(document: Document) -> NDArray[np.int64]:
 
 
 def _joined(starts: NDArray[np.int64], mentions: Sequence[Mention]) -> NDArray[np.bool_]:
-    """(cuts,) whether a mention reaches over the cut."""
+    """Return (cuts,) whether a mention crosses each cut."""
     extents = np.array([(mention.start, mention.end) for mention in mentions], np.int64).reshape(-1, 2)
     first = np.searchsorted(starts, extents[:, 0], side="right")
     last = np.searchsorted(starts, extents[:, 1], side="left")

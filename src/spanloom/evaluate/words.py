@@ -1,4 +1,4 @@
-"""How good a segmentation is: words compared by their place, and the recall of words that training did not have."""
+"""Evaluation of word segmentation: words compared by offsets, and the recall of words unseen in training."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spanloom.evaluate.units import pair, units, with_sentences
 
 
 def words(document: Document) -> Iterator[Item]:
-    """Start and end of each token."""
+    """Yield the start and end of each token."""
     for start, end in [] if document.tokens is None else document.tokens.tolist():
         span = Span(start, end)
         yield span, Mention("word", (span,))
@@ -26,12 +26,12 @@ def words(document: Document) -> Iterator[Item]:
 
 @dataclass(frozen=True, slots=True)
 class WordReport(Printed):
-    """What `evaluate_words` finds.
+    """Report of `evaluate_words`.
 
     Args:
         words: start and end equal.
-        unseen: gold words that are not among the known ones, of which only recall has a meaning; ``None`` if nothing is
-            known of training.
+        unseen: gold words that are not among the known ones, of which only recall has a meaning; ``None`` if the words
+            of training are not given.
         cuts: mentions that begin or end inside a word of their own side, in ``gold`` and in ``predicted``.
     """
 
@@ -40,12 +40,12 @@ class WordReport(Printed):
     cuts: dict[str, int]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, ready for JSON; fractions from 0 to 1."""
+        """Return the report as JSON values; fractions from 0 to 1."""
         unseen = None if self.unseen is None else self.unseen.to_dict()
         return {"words": self.words.to_dict(), "unseen": unseen, "cuts": self.cuts}
 
     def to_text(self) -> str:
-        """A table for a terminal; percent with two digits."""
+        """Return a table for a terminal; percent with two digits."""
         interval = "" if self.words.intervals is None else "  95 % interval of F1"
         lines = [f"{'':14}{'P':>7}{'R':>8}{'F1':>8}{'gold':>9}{'pred.':>8}{interval}"]
         fractions = (self.words.precision, self.words.recall, self.words.f1)
@@ -103,7 +103,7 @@ def evaluate_words(
 
 
 def _cuts(document: Document) -> int:
-    """How many mentions of a document begin or end where none of its tokens does."""
+    """Count the mentions of a document whose start or end is not that of a token."""
     tokens = np.zeros((0, 2), np.int64) if document.tokens is None else document.tokens
     starts, ends = set(tokens[:, 0].tolist()), set(tokens[:, 1].tolist())
     return sum(any(a not in starts or b not in ends for a, b in mention.spans) for mention in document.mentions)

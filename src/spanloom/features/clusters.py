@@ -24,7 +24,7 @@ _STRIDE = 64  # words a kernel call: an interrupt is seen between two calls
 
 
 class Clusters(dict[str, str]):
-    """Word -> bit string, by falling frequency, and how often each word occurred.
+    """Brown clusters: word -> bit string, by falling frequency, with the count of each word.
 
     Args:
         paths: the bit strings.
@@ -37,7 +37,7 @@ class Clusters(dict[str, str]):
 
 
 def induce(sentences: Iterable[Sequence[str]], clusters: int, min_count: int = 1) -> Clusters:
-    """Clusters the words of raw text.
+    """Induce Brown clusters of the words of raw text.
 
     The words enter by falling frequency (ties: the one seen first), each as a cluster of its own; whenever there is one
     more than ``clusters``, the two whose merging loses least average mutual information are merged (ties: the clusters
@@ -47,7 +47,7 @@ def induce(sentences: Iterable[Sequence[str]], clusters: int, min_count: int = 1
 
     Args:
         sentences: the words of each sentence; neighbours are counted within sentences.
-        clusters: how many, at least 2.
+        clusters: the number of clusters, at least 2.
         min_count: rarer words are left out; they separate their neighbours.
 
     Returns:
@@ -74,7 +74,7 @@ def induce(sentences: Iterable[Sequence[str]], clusters: int, min_count: int = 1
 
 
 def _count(sentences: Iterable[Sequence[str]], min_count: int) -> tuple[list[str], NDArray[np.int64], Bigrams]:
-    """Words by frequency, their counts (V,) and their neighbours."""
+    """Count words: return the V words by frequency, their counts (V,) and their neighbours."""
     counter: Counter[str] = Counter()
     pairs: Counter[tuple[str, str]] = Counter()
     for sentence in sentences:
@@ -92,7 +92,7 @@ def _count(sentences: Iterable[Sequence[str]], min_count: int) -> tuple[list[str
 def _rows(
     row: NDArray[np.int64], column: NDArray[np.int64], value: NDArray[np.int64], size: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Entries of a matrix in compressed sparse rows."""
+    """Return entries of a matrix as compressed sparse rows."""
     order = np.lexsort((column, row))
     start = np.zeros(size + 1, np.int64)
     np.cumsum(np.bincount(row, minlength=size), out=start[1:])
@@ -100,7 +100,7 @@ def _rows(
 
 
 def _window(clusters: int, counts: NDArray[np.int64]) -> Window:
-    """An empty window; logarithms get as many binary places as the largest sum leaves room for in 63 bits."""
+    """Return an empty window; the precision of logarithms is the largest at which no sum exceeds 63 bits."""
     size, words, total = min(clusters, len(counts)) + 1, len(counts), max(int(counts.sum()), 2)
     if total >= 1 << 31:
         raise UsageError(f"found {total} words, expected fewer than {1 << 31}; cluster a part of the text")
@@ -126,7 +126,7 @@ def _root(parent: NDArray[np.int64], word: int) -> int:
 
 
 def _codes(window: Window) -> dict[int, str]:
-    """Merges what is left into a tree; the bit string of each cluster, by the cluster's first word.
+    """Merge the remaining clusters into a tree; return the bit string of each, by its first word.
 
     The merges are written into a copy of ``parent``, so that a word's root still names its cluster.
     """
@@ -143,13 +143,13 @@ def _codes(window: Window) -> dict[int, str]:
 
 
 def read_paths(path: str | Path) -> dict[str, str]:
-    """Reads clusters in the format of Liang's program: bit string, word and count, between tabs, one word a line.
+    """Read clusters in the format of Liang's program: bit string, word and count, between tabs, one word a line.
 
     Returns:
         word -> bit string, in the file's order.
 
     Raises:
-        DataError: a line has other than three columns, a bit string is not of 0 and 1, a count is no number, a word
+        DataError: a line does not have three columns, a bit string is not of 0 and 1, a count is no number, a word
             stands twice, or the file is not UTF-8.
     """
     paths: dict[str, str] = {}
@@ -181,17 +181,17 @@ def _parse(line: str, path: str | Path, number: int) -> tuple[str, str]:
 def write_paths(
     path: str | Path, paths: Mapping[str, str], counts: Mapping[str, int] | None = None, *, force: bool = True
 ) -> None:
-    """Writes clusters as `read_paths` reads them: by bit string, then by falling count, then by word.
+    """Write clusters in the format of `read_paths`, by bit string, then by falling count, then by word.
 
     Args:
         path: the file.
         paths: word -> bit string.
         counts: word -> occurrences, at least for these words, such as a `collections.Counter`; those of `induce` if
             not given.
-        force: replace a file that is there; it is left whole if writing fails.
+        force: replace an existing file; it stays intact if writing fails.
 
     Raises:
-        UsageError: the file is there and ``force`` is false, or a word holds a tab or a line end, or has no count.
+        UsageError: the file exists and ``force`` is false, or a word holds a tab or a line end, or has no count.
     """
     if counts is None:
         counts = paths.counts if isinstance(paths, Clusters) else {}

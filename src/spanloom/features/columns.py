@@ -1,6 +1,6 @@
-"""What a word says of itself: the word columns, each as a plain function from word to value.
+"""Word columns: features of a word's form, each a plain function from word to value.
 
-The functions here are the definition: they give the readable names, and the tests hold the kernels to them. The kernels
+The functions here are the definition: they make the readable names, and tests hold the kernels to them. The kernels
 (`spanloom.features.kernels_columns`) compute the same values, hashed, once for each distinct word of a batch.
 
 A value is a string, or ``None`` if the word has none, and then the feature is absent. ``orth`` has a set of values.
@@ -32,12 +32,12 @@ _ROMAN = re.compile(r"(?=.)M*(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})", 
 
 
 def boundary(distance: int) -> str:
-    """The value of any column outside the sentence: ``<s-1>`` just before it, ``<s+2>`` two tokens after its end."""
+    """Return a column's value outside the sentence: ``<s-1>`` just before it, ``<s+2>`` two tokens after its end."""
     return f"<s{distance:+d}>"
 
 
 def lower(word: str) -> str:
-    """Lower case, character by character; a character whose lower case is two characters stays (``low``).
+    """Lower the case of each character (``low``); one whose lower case is two characters stays.
 
     >>> lower("NF-kappaB")
     'nf-kappab'
@@ -46,7 +46,7 @@ def lower(word: str) -> str:
 
 
 def normal(word: str) -> str:
-    """Lower case with every digit written 0 (``norm``).
+    """Lower the case and replace every digit by 0 (``norm``).
 
     >>> normal("CD28")
     'cd00'
@@ -55,7 +55,7 @@ def normal(word: str) -> str:
 
 
 def kind(character: str) -> str:
-    """The character's kind in a word shape.
+    """Return the character's kind in a word shape.
 
     ``X`` upper or title case, ``x`` lower case, ``d`` digit, ``o`` another letter or number; any other character of
     ASCII is itself, and the rest is ``*``.
@@ -72,7 +72,7 @@ def kind(character: str) -> str:
 
 
 def shape(word: str) -> str:
-    """The word's shape (``shape``).
+    """Return the word's shape (``shape``).
 
     The kinds of its first two and of its last two characters, and between them the set of the kinds in between, in the
     order of ASCII; words of at most four characters are mapped whole. This is the shape that Finkel & Manning (2009)
@@ -86,7 +86,7 @@ def shape(word: str) -> str:
 
 
 def short_shape(word: str) -> str:
-    """The kinds of all characters, equal neighbours written once (``short_shape``).
+    """Return the kinds of all characters, equal neighbours written once (``short_shape``).
 
     >>> short_shape("CD28-mediated")
     'Xd-x'
@@ -96,7 +96,7 @@ def short_shape(word: str) -> str:
 
 
 def orthography(word: str) -> tuple[str, ...]:
-    """The word pattern features of Lu & Roth (2015), footnote 2, that hold (``orth``); each is a feature of its own.
+    """Return the word patterns of Lu & Roth (2015), footnote 2, that match (``orth``); each is a feature.
 
     ``all-caps``: upper case throughout; ``all-digits``; ``all-alphanumeric``: letters and digits only;
     ``contains-digits``, ``contains-dots``, ``contains-hyphen``; ``initial-caps``: begins in upper case;
@@ -125,17 +125,17 @@ def orthography(word: str) -> tuple[str, ...]:
 
 
 def is_mark(character: str) -> bool:
-    """Punctuation or a symbol: Unicode categories P and S."""
+    """Return whether a character is punctuation or a symbol: Unicode categories P and S."""
     return unicodedata.category(character)[0] in "PS"
 
 
 def _affix(size: int) -> Callable[[str], str | None]:
-    """The first ``size`` characters, or the last ``-size``; ``None`` if the word is shorter."""
+    """Return the function to a word's first ``size`` characters, or the last ``-size``; ``None`` for a shorter word."""
     return lambda word: None if len(word) < abs(size) else cut(word, size)
 
 
 def cut(value: str, size: int) -> str:
-    """The first ``size`` characters, the last ones if negative, all if 0; shorter values stay whole."""
+    """Return the first ``size`` characters, the last ones if negative, all if 0; shorter values stay whole."""
     return value[:size] if size > 0 else value[size:]
 
 
@@ -161,7 +161,7 @@ WORD_COLUMNS = (*_PLAIN, "prefix1", "prefix2", "...", "suffix1", "suffix2", "...
 
 
 def word_column(column: Column) -> tuple[int, int, Callable[[str], str | None]] | None:
-    """The kernel's code, its parameter, and the definition of a word column; ``None`` if it is no word column.
+    """Return the kernel's code, parameter and definition of a word column; ``None`` for other columns.
 
     >>> code, size, definition = word_column(Column("suffix3"))
     >>> size, definition("kinase"), definition("of")
@@ -185,12 +185,12 @@ def word_column(column: Column) -> tuple[int, int, Callable[[str], str | None]] 
 
 
 def is_cluster_column(name: str) -> bool:
-    """Whether the name is ``cluster``, or that of a prefix of fixed length such as ``cluster4``."""
+    """Return whether a name is ``cluster``, or that of a prefix of fixed length such as ``cluster4``."""
     return _CLUSTER_NAME.fullmatch(name) is not None
 
 
 def cluster_value(column: Column, bits: str) -> str:
-    """What a cluster column makes of a word's bits: cut (``cluster:4``), or a prefix of just so many (``cluster4``).
+    """Return the value of a cluster column for a word's bits: cut (``cluster:4``), or a full prefix (``cluster4``).
 
     >>> cluster_value(Column("cluster", 4), "010"), cluster_value(Column("cluster4"), "010")
     ('010', '')
@@ -201,5 +201,5 @@ def cluster_value(column: Column, bits: str) -> str:
 
 
 def is_word_column(name: str) -> bool:
-    """Whether the name is that of a column which the word alone decides."""
+    """Return whether a name is that of a column whose value depends on the word alone."""
     return name in _PLAIN or _AFFIX_NAME.fullmatch(name) is not None

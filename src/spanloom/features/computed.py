@@ -1,7 +1,7 @@
-"""Columns that are computed from the text where the data do not bring them.
+"""Computed columns: values from the text for columns that the data lack.
 
 One function a column, from a document to one value for each token; the empty string is no value. A column of the data
-with the same name is used as it stands.
+with the same name is used unchanged.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SEPARATOR: Final = "|"  # between several categories of a concept
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What columns are computed with.
+    """Resources of computed columns: rules and categories.
 
     Args:
         rules: for ``section`` and ``note``.
@@ -46,8 +46,8 @@ def enrich(batch: Batch, names: Collection[str], resources: Resources) -> Batch:
 
     Args:
         batch: T tokens.
-        names: of the columns, all among ``resources.columns``.
-        resources: what they are computed with.
+        names: names of columns, all among ``resources.columns``.
+        resources: rules and categories for them.
 
     >>> batch = Batch.of([Document("No crackles", tokens=[[0, 2], [3, 11]], sentences=[[0, 2]])])
     >>> enrich(batch, ["lemma"], Resources()).columns
@@ -106,7 +106,7 @@ that a model sees where names begin (Ratinov & Roth 2009, section 6); several ca
 
 
 def category_phrases(concepts: Iterable[Concept]) -> Phrases:
-    """The names of a vocabulary with their categories.
+    """Return the names of a vocabulary as phrases with their categories.
 
     Concepts without a category are left out, unless none has one: then all are of the category ``concept``. Names are
     tokenized as text is, and compared without regard to case and plural.

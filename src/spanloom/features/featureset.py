@@ -1,4 +1,4 @@
-"""A set of templates, evaluated for all tokens of a batch of documents at once."""
+"""Feature sets: templates, evaluated for all tokens of a batch of documents at once."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from spanloom.parallel import parallel_map, worker_count
 
 
 class Keys(NamedTuple):
-    """The features that T tokens have, as 64-bit keys.
+    """The features of T tokens, as 64-bit keys.
 
     Args:
         ids: the keys of token t are ``ids[offsets[t]:offsets[t + 1]]``, in the order of the templates, each once.
@@ -43,7 +43,7 @@ class Keys(NamedTuple):
 
 
 class FeatureSet:
-    """Templates, and what their columns need.
+    """Set of feature templates, with the resources of their columns.
 
     Args:
         templates: lines of the template language (see `spanloom.features.template`).
@@ -95,12 +95,12 @@ class FeatureSet:
         clusters: Mapping[str, str] | None = None,
         resources: Resources | None = None,
     ) -> FeatureSet:
-        """A preset, without the templates that the data cannot serve; these stand in ``dropped``.
+        """Return a preset without the templates whose columns are not available; these are in ``dropped``.
 
         Args:
             name: a key of `PRESETS`.
             available: the columns that every document has; see `available_columns`.
-            ignore: columns, of the data or computed, to do without.
+            ignore: columns, of the data or computed, not to use.
             clusters: word -> bits.
             resources: for computed columns.
 
@@ -126,7 +126,7 @@ class FeatureSet:
         """Refuse documents that lack a column that the templates name.
 
         Raises:
-            UsageError: one does; names the template, the column, and the columns there are.
+            UsageError: one does; names the template, the column, and the available columns.
         """
         for name in self.needs:
             for document in batch.lacking(name):
@@ -159,7 +159,7 @@ class FeatureSet:
 
         Raises:
             DataError: a column with more or fewer values than tokens.
-            UsageError: a column that a document does not have.
+            UsageError: a document lacks a column.
         """
         self.check(batch)
         table = tabulate(self.enrich(batch), self.columns, self.clusters or {})
@@ -172,7 +172,7 @@ class FeatureSet:
         return keys[: kernels.evaluate(self._program, table, sentences, keys, offsets)], offsets
 
     def names(self, document: Document, token: int) -> list[str]:
-        """The readable names of the features of a token, in the order of its keys.
+        """Return the readable names of the features of a token, in the order of its keys.
 
         Args:
             document: tokenized and split into sentences.
@@ -181,7 +181,7 @@ class FeatureSet:
         return [name for name, _ in self.named_keys(document, token)]
 
     def named_keys(self, document: Document, token: int) -> list[tuple[str, int]]:
-        """`names` with their keys, both in plain Python: what `keys` is tested against."""
+        """Return `names` with their keys, both computed in plain Python, as the oracle of `keys`."""
         batch = Batch.of([document])
         self.check(batch)
         [enriched] = self.enrich(batch).views()
@@ -189,7 +189,7 @@ class FeatureSet:
 
 
 def available_columns(documents: Iterable[Document]) -> tuple[str, ...]:
-    """The columns that all documents with tokens have, in the order of the first one.
+    """Return the columns that all documents with tokens have, in the order of the first one.
 
     >>> tokens = [[0, 1]]
     >>> available_columns([Document("a", tokens=tokens, columns={"pos": ["DT"]}), Document("b", tokens=tokens)])
@@ -204,7 +204,7 @@ def available_columns(documents: Iterable[Document]) -> tuple[str, ...]:
 
 
 def split_rows(offsets: Int64, parts: int) -> list[Int64]:
-    """Offsets of rows (or of sentences) cut into at most so many runs of about equally many entries.
+    """Cut the offsets of rows (or of sentences) into at most ``parts`` runs of about equally many entries.
 
     >>> [part.tolist() for part in split_rows(np.array([0, 3, 6, 9, 20]), 2)]
     [[0, 3, 6, 9, 20]]
@@ -217,7 +217,7 @@ def split_rows(offsets: Int64, parts: int) -> list[Int64]:
 
 
 def join_rows(parts: list[tuple[UInt64, Int64]]) -> tuple[UInt64, Int64]:
-    """Rows in compressed form, computed in several parts, as one."""
+    """Join rows in compressed form that were computed in several parts."""
     if len(parts) == 1:
         return parts[0]
     sizes = np.cumsum([0, *(len(ids) for ids, _ in parts)])

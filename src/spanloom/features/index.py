@@ -1,4 +1,4 @@
-"""From keys to rows of the weights: the feature index, and the sparse matrix of features."""
+"""Feature index, from keys to rows of the weights, and the sparse matrix of features."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class Sparse(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What comes of indexing training data.
+    """Result of indexing training data: the index and the matrix of features.
 
     Args:
         index: the index.
         matrix: the binary matrix of the training data; each row at most once a token.
-        counts: (F,) int32, how many tokens have the row; it falls.
+        counts: (F,) int32, the number of tokens with the row, in falling order.
         first: (F,) int32, the first token that has it.
     """
 
@@ -54,7 +54,7 @@ class Built:
 
 
 class FeatureIndex:
-    """Which row of the weights belongs to a key.
+    """Feature index: the row of the weights for each key.
 
     Features that occur at exactly the same tokens of the training data share a row. That loses nothing: under an L2
     penalty their weights are equal at the optimum, and g weights of u/g each are one weight u whose penalty is divided
@@ -70,10 +70,10 @@ class FeatureIndex:
     Args:
         table: a power of two of 64-bit words, 0 where empty: the key's lower half, and the row, counted from 1.
         group_sizes: (F,) float32, g of each row.
-        words: those of the table that are not 0, if they are at hand.
+        words: the nonzero words of the table, if already known.
 
     Raises:
-        ModelError: a table that cannot have been built here.
+        ModelError: an invalid table.
 
     >>> keys = Keys(np.array([7, 8, 7], np.uint64) << np.uint64(60), np.array([0, 2, 3]))
     >>> built = build_index(keys)
@@ -97,11 +97,11 @@ class FeatureIndex:
         self._slots = Slots.of(table)
 
     def __len__(self) -> int:
-        """The number of rows, F."""
+        """Return the number of rows, F."""
         return len(self.group_sizes)
 
     def rows(self, ids: UInt64) -> Int32:
-        """The row of each key, -1 if it is unknown.
+        """Return the row of each key, -1 if it is unknown.
 
         Args:
             ids: keys, such as ``keys.ids[keys.offsets[t]:keys.offsets[t + 1]]``.
@@ -113,7 +113,7 @@ class FeatureIndex:
         return rows
 
     def lookup(self, keys: Keys, *, n_jobs: int | None = 1) -> Sparse:
-        """The matrix of any data, (T, F); keys that training did not see are left out.
+        """Return the matrix of any data, (T, F); keys unseen in training are left out.
 
         Args:
             keys: from the feature set of the training data.
@@ -152,7 +152,7 @@ class FeatureIndex:
         """The index that `to_part` gave.
 
         Raises:
-            ModelError: arrays that do not belong together.
+            ModelError: inconsistent arrays.
         """
         words, sizes = part.array("words", np.uint64, None), part.array("group_sizes", np.float32, None)
         filled = np.unpackbits(part.array("slots", np.uint8, None)).view(np.bool_)
@@ -164,10 +164,10 @@ class FeatureIndex:
 
 
 def build_index(keys: Keys, *, min_count: int = 1) -> Built:
-    """The index of training data, and its matrix.
+    """Build the index of training data, and its matrix.
 
     Args:
-        keys: of all training tokens.
+        keys: the keys of all training tokens.
         min_count: keys of fewer tokens are left out.
 
     Raises:
@@ -198,7 +198,7 @@ def build_index(keys: Keys, *, min_count: int = 1) -> Built:
 
 
 def _number(ids: UInt64) -> tuple[Int32, UInt64]:
-    """The number of each key in the order of first occurrence, and the distinct keys."""
+    """Return the number of each key in the order of first occurrence, and the distinct keys."""
     room = len(ids) // 16
     numbers, distinct = np.empty(len(ids), np.int32), np.empty(0, np.uint64)
     at = found = 0
@@ -214,7 +214,7 @@ def _number(ids: UInt64) -> tuple[Int32, UInt64]:
 
 
 def _merge(numbers: Int32, offsets: Int64, distinct: int, min_count: int) -> tuple[Int32, Int32, Int32]:
-    """The group of each distinct key, and of each group its tokens and its keys."""
+    """Return the group of each distinct key, and of each group its tokens and its keys."""
     signature = np.zeros((distinct, 3), np.uint64)
     kernels.signatures(numbers, offsets, signature)
     groups, first, counts, sizes = (np.empty(distinct, np.int32) for _ in range(4))
@@ -224,13 +224,13 @@ def _merge(numbers: Int32, offsets: Int64, distinct: int, min_count: int) -> tup
 
 
 def name_rows(features: FeatureSet, batch: Batch, built: Built, rows: Sequence[int]) -> list[tuple[str, ...]]:
-    """Return the readable names of all features that share each of some rows.
+    """Return the readable names of the features of some rows, which share them.
 
     Args:
         features: of the training data.
         batch: the training data.
         built: from its keys.
-        rows: which rows; naming one takes a tenth of a millisecond.
+        rows: the rows to name; each takes a tenth of a millisecond.
 
     >>> document = Document("No pain", tokens=[[0, 2], [3, 7]], sentences=[[0, 2]])
     >>> features = FeatureSet(["bias", "low[0]", "suffix4[0]"])

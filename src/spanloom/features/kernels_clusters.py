@@ -1,4 +1,4 @@
-"""The greedy merging of Brown clustering, compiled.
+"""Kernels of the greedy merging of Brown clustering.
 
 Let ``n[a, x]`` be how often a word of cluster x follows one of cluster a, ``n[a]`` how often cluster a occurs, and M
 the number of tokens. The average mutual information of neighbouring clusters (Brown et al. 1992, section 3) is,
@@ -61,7 +61,7 @@ class Window(NamedTuple):
 
 @kernel
 def scaled_logs(size, scale):
-    """``round(log(n) * scale)`` for each n below ``size``; 0 for n = 0."""
+    """Return ``round(log(n) * scale)`` for each n below ``size``; 0 for n = 0."""
     logs = np.zeros(size, np.int64)
     for n in range(1, size):
         logs[n] = np.int64(np.rint(np.log(float(n)) * scale))
@@ -87,7 +87,7 @@ def _g(window, i, j):
 
 @kernel_only
 def _corner(window, a, b):
-    """The loss's second line: the counts between a and b themselves."""
+    """Return the loss's second line: the counts between a and b themselves."""
     aa, ab = np.int64(window.right[a, a]), np.int64(window.right[a, b])
     ba, bb = np.int64(window.right[b, a]), np.int64(window.right[b, b])
     apart = _f(window, aa) + _f(window, ab) + _f(window, ba) + _f(window, bb)
@@ -96,7 +96,7 @@ def _corner(window, a, b):
 
 @kernel_only
 def _margins(window, a, b):
-    """The loss's third line: the clusters' own frequencies."""
+    """Return the loss's third line: the clusters' own frequencies."""
     count, margin = window.counts, window.margin
     joint = (margin[a] + margin[b]) * _log(window, count[a] + count[b])
     return joint - margin[a] * _log(window, count[a]) - margin[b] * _log(window, count[b])
@@ -126,7 +126,7 @@ def _enter_counts(window, bigrams, word, new):
 
 @kernel_only
 def _enter_margins(window, new):
-    """s[c] grows where c stands beside the new cluster, and with it the losses of c with every other."""
+    """Update s[c] where c stands beside the new cluster, and with it the losses of c with every other."""
     count, loss = window.counts, window.loss
     for c in range(count.size):
         grown = np.int64(window.right[new, c]) + window.left[new, c]
@@ -142,7 +142,7 @@ def _enter_margins(window, new):
 
 @kernel_only
 def _enter_pairs(window, row, new):
-    """Adds the term of x = new to the losses of those pairs that both stand beside it; ``row`` is right or left."""
+    """Add the term of x = new to the losses of those pairs that both stand beside it; ``row`` is right or left."""
     for c in range(row.shape[0]):
         if c == new or row[new, c] == 0:
             continue
@@ -153,7 +153,7 @@ def _enter_pairs(window, row, new):
 
 @kernel_only
 def _enter_row(window, row, column, new, losses):
-    """Adds the terms g(row[new, x], row[c, x]) to ``losses[c]``; ``column`` is the transpose of ``row``."""
+    """Add the terms g(row[new, x], row[c, x]) to ``losses[c]``; ``column`` is the transpose of ``row``."""
     for x in range(row.shape[0]):
         i = np.int64(row[new, x])
         if i == 0 or x == new:
@@ -166,7 +166,7 @@ def _enter_row(window, row, column, new, losses):
 
 @kernel_only
 def _enter(window, bigrams, word, count):
-    """A word becomes a cluster of its own, in the first free slot."""
+    """Make a word a cluster of its own, in the first free slot."""
     new = 0
     while window.name[new] >= 0:
         new += 1
@@ -187,7 +187,7 @@ def _enter(window, bigrams, word, count):
 
 @kernel_only
 def _cheapest(window):
-    """The two slots whose merging loses least; among equals those with the first names."""
+    """Return the two slots whose merging loses least; among equals those with the first names."""
     loss, name = window.loss, window.name
     best, left, right, key = NEVER, 0, 0, (NEVER, NEVER)
     for c in range(1, loss.shape[0]):
@@ -206,7 +206,7 @@ def _cheapest(window):
 
 @kernel_only
 def _merge_pairs(window, row, a, b):
-    """The losses of pairs of other clusters: the terms of x = a and x = b give way to that of their union.
+    """Update the losses of pairs of other clusters: replace the terms of x = a and x = b by that of their union.
 
     Nothing changes unless c or d stands beside b. A pair of two such clusters is met twice: it is done where d < c.
     """
@@ -226,7 +226,7 @@ def _merge_pairs(window, row, a, b):
 
 @kernel_only
 def _merge_row(window, row, column, a, b, change):
-    """The change of the losses of a with every other cluster, its second and third line left out."""
+    """Compute the change of the losses of a with every other cluster, without the second and third line."""
     size = row.shape[0]
     for x in range(size):
         if row[b, x] == 0 or x in (a, b):
@@ -246,7 +246,7 @@ def _merge_row(window, row, column, a, b, change):
 
 @kernel_only
 def _pour(window, a, b):
-    """Cluster b becomes part of a; its slot is free."""
+    """Move cluster b into a and free its slot."""
     for matrix in (window.right, window.left):
         matrix[a, :] += matrix[b, :]
         matrix[:, a] += matrix[:, b]
@@ -264,7 +264,7 @@ def _pour(window, a, b):
 
 @kernel_only
 def _merge(window):
-    """Merges the two cheapest clusters; returns their names."""
+    """Merge the two cheapest clusters and return their names."""
     a, b = _cheapest(window)
     if (window.left[a] > 0).sum() + (window.right[a] > 0).sum() < (window.left[b] > 0).sum() + (
         window.right[b] > 0
@@ -289,7 +289,7 @@ def _merge(window):
 
 @kernel
 def enter(window, bigrams, counts, first, last):
-    """The words ``first`` to ``last`` (half-open, by frequency) enter; a merge follows each that is one too many."""
+    """Enter the words ``first`` to ``last`` (half-open, by frequency), with a merge after each one too many."""
     for word in range(first, last):
         _enter(window, bigrams, word, counts[word])
         if word + 1 >= window.counts.size:
@@ -298,6 +298,6 @@ def enter(window, bigrams, counts, first, last):
 
 @kernel
 def join(window, merges):
-    """Merges the clusters further, and writes the names of the two, the first name first, into ``merges`` (M, 2)."""
+    """Merge the clusters further, and write the names of each pair, the first name first, to ``merges`` (M, 2)."""
     for m in range(merges.shape[0]):
         merges[m] = _merge(window)

@@ -23,7 +23,7 @@ ROMAN = np.array([[67, 68, 77], [88, 76, 67], [73, 86, 88]])  # CDM, XLC, IVX: o
 
 
 class CharacterTable(NamedTuple):
-    """What is known of each code point up to the highest of the batch.
+    """Properties of each code point up to the highest of the batch.
 
     Args:
         maps: (4, code points) uint32: itself, its lower case, the same with digits as 0, and its kind in a word shape
@@ -37,7 +37,7 @@ class CharacterTable(NamedTuple):
 
 @kernel_only
 def _hash(codes, start, end, maps, row):
-    """The hash of the string that row ``row`` of the maps makes of ``codes[start:end]``."""
+    """Return the hash of the string that row ``row`` of the maps makes of ``codes[start:end]``."""
     state = START
     for k in range(start, end):
         state = mix(state, np.uint64(maps[row, codes[k]]))
@@ -92,7 +92,7 @@ def _is_title(codes, start, end, flags):
 
 @kernel_only
 def _is_roman(codes, start, end):
-    """Whether the word is a well-formed numeral: thousands, then hundreds, tens and ones."""
+    """Return whether the word is a well-formed numeral: thousands, then hundreds, tens and ones."""
     k = start
     while k < end and codes[k] == ROMAN[0, 2]:
         k += 1
@@ -122,7 +122,7 @@ def _is_url(codes, start, end, maps):
 
 @kernel_only
 def _orthography(codes, start, end, maps, flags, every, some):
-    """The flags that hold, as bits in the order of ``columns.ORTHOGRAPHY``."""
+    """Return the flags that hold, as bits in the order of ``columns.ORTHOGRAPHY``."""
     dot = hyphen = False
     for k in range(start, end):
         dot |= codes[k] == 46
@@ -170,7 +170,7 @@ def _value(codes, start, end, code, size, maps, flags, every, some):
 
 @kernel
 def word_columns(codes, starts, ends, specifications, characters, values):
-    """The columns of each distinct word.
+    """Compute the columns of each distinct word.
 
     Args:
         codes, starts, ends: as in `spanloom.kernels_hashing.intern`, one entry a distinct word.

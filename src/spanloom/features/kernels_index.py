@@ -12,7 +12,7 @@ SECOND = np.uint64(0x94D049BB133111EB)
 
 @kernel_only
 def _random(state):
-    """splitmix64 (Steele, Lea & Flood 2014)."""
+    """Return the next random number of splitmix64 (Steele, Lea & Flood 2014)."""
     state = (state ^ (state >> np.uint64(30))) * FINISHER
     state = (state ^ (state >> np.uint64(27))) * SECOND
     return state ^ (state >> np.uint64(31))
@@ -20,7 +20,7 @@ def _random(state):
 
 @kernel
 def signatures(numbers, offsets, signature):
-    """Of each distinct key: how many tokens have it, and two sums of random numbers of these tokens.
+    """Compute for each distinct key the number of its tokens, and two sums of random numbers of these tokens.
 
     Two keys with equal counts and sums occur at the same tokens: for different sets of tokens, sums of random 64-bit
     numbers agree with probability 2**-128.
@@ -116,7 +116,7 @@ def rows_of_tokens(numbers, offsets, rows, last, out_offsets, first):
 
 @kernel
 def lookup(keys, offsets, table, shift, shares, indices, values, out_offsets):
-    """Rows of keys; unknown keys are left out.
+    """Look up the rows of keys; unknown keys are left out.
 
     Args:
         keys, offsets: of the tokens to look up; ``keys[offsets[t]:offsets[t + 1]]``.

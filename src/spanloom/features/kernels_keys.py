@@ -1,4 +1,4 @@
-"""The kernel that evaluates all templates at all tokens."""
+"""Kernel that evaluates all templates at all tokens."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ CONJUNCTION, BAG, SET = 0, 1, 2
 
 
 class FeatureProgram(NamedTuple):
-    """What the kernel evaluates.
+    """Compiled templates, which the kernel evaluates.
 
     Args:
         kinds: (features,) int64: conjunction, bag or set.
         seeds: (features,) the hash of the feature's text.
-        places: (features + 1,) where each feature's distances begin.
+        places: (features + 1,) offsets of each feature's distances.
         distances: of a conjunction, from a token's row in the buffer to each value; of a bag its column and the first
             and last offset; of a set the distance and the offset.
         before, after: (margin,) boundary values, in text order.
@@ -39,7 +39,7 @@ class Columns(NamedTuple):
     """Values of C columns at T tokens: ``values[base[c] + ids[source[c], t] * stride[c]]``; 0 if absent.
 
     Args:
-        ids: (sources, T) which value a token has: source 0 is the word, each other one a column of the data.
+        ids: (sources, T) the number of a token's value: source 0 is the word, each other one a column of the data.
         values: the tables of all sources, each (distinct values, columns of this source), flat, one after the other.
         source, base, stride: (C,) int64.
     """
@@ -53,14 +53,14 @@ class Columns(NamedTuple):
 
 @kernel
 def evaluate(program, table, sentences, keys, offsets):
-    """The keys of all tokens of some sentences, in the order of the features; absent ones are left out.
+    """Compute the keys of all tokens of some sentences, in the order of the features; absent ones are left out.
 
     The values of a sentence are first laid out token by token in a buffer, with a margin of boundary values on both
     sides; a place of a template is then one fixed distance in the buffer, and no place needs a test of bounds.
 
     Args:
-        program: what is evaluated.
-        table: on what.
+        program: the templates.
+        table: the values of the columns.
         sentences: (N + 1,) int64, first tokens of the sentences, and the end of the last.
         keys: uint64, output, large enough for ``program.most`` keys a token.
         offsets: (T + 1,) int64, output, T = ``sentences[-1] - sentences[0]``.
@@ -133,7 +133,7 @@ def evaluate(program, table, sentences, keys, offsets):
 
 @kernel_only
 def _bag(buffer, width, margin, length, t, column, first, last, state, keys, n):
-    """The distinct values of a column at the tokens around t, each where it first occurs."""
+    """Add the keys of the distinct values of a column at the tokens around t; return the number of keys."""
     low = (margin + max(0, t + first)) * width + column
     high = (margin + min(length - 1, t + last)) * width + column
     here = (margin + t) * width + column

@@ -1,6 +1,6 @@
 """Lemmas of English words, by the dictionary and the rules of `simplemma`; nothing is downloaded.
 
-Both are loaded when the first lemma is asked for: most models have no use for them, and each start would pay.
+Both are loaded for the first lemma: most models do not use them, and loading would slow each start.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ _MEMORY = 1 << 16  # words
 
 @lru_cache(_MEMORY)
 def lemma(word: str) -> str:
-    """The lemma of an English word, in lower case; the word itself if no rule knows better.
+    """Return the lemma of an English word, in lower case; the word itself if no rule applies.
 
-    The word alone decides: ``left`` is ``left``, the side and the verb.
+    It depends on the word alone: ``left`` is ``left``, the side and the verb.
 
     >>> [lemma(word) for word in ("Atria", "denied", "COPD", "84.2")]
     ['atrium', 'deny', 'copd', '84.2']

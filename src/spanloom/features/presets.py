@@ -1,4 +1,4 @@
-"""Sets of templates by name; those named after a corpus follow the papers' lists word for word."""
+"""Presets: sets of templates by name; those named after a corpus follow the papers' lists word for word."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Templates as arrays for the kernel."""
+"""Compilation of templates to arrays for the kernel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spanloom.hashing import UInt64, hash_text
 
 
 def compile_features(features: Sequence[Feature], columns: Sequence[Column]) -> FeatureProgram:
-    """Features as arrays, for a buffer with these columns in each row."""
+    """Compile features to arrays, for a buffer with these columns in each row."""
     number = {column: c for c, column in enumerate(columns)}
     kinds, distances, places, reach = [], [], [0], 0
     for feature in features:
@@ -41,7 +41,7 @@ def compile_features(features: Sequence[Feature], columns: Sequence[Column]) -> 
 
 
 def most_keys(features: Sequence[Feature]) -> int:
-    """The most keys that a token can have."""
+    """Return the most keys that a token can have."""
     most = 0
     for feature in features:
         if isinstance(feature, Bag):

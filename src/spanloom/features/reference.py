@@ -26,10 +26,10 @@ Values = Callable[[Column, int], tuple[str, ...]]  # the values of a column at a
 def named_features(
     features: Iterable[Feature], document: Document, token: int, clusters: Mapping[str, str]
 ) -> Iterator[tuple[str, int]]:
-    """Name and key of each feature that a token has, in the order of the features.
+    """Yield the name and the key of each feature of a token, in the order of the features.
 
     Args:
-        features: as `FeatureSet.features` holds them.
+        features: features, such as those of `FeatureSet.features`.
         document: tokenized and split into sentences, with all columns that the features read.
         token: counted in the document.
         clusters: word -> bits.

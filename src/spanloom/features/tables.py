@@ -1,4 +1,4 @@
-"""The columns that templates ask for, as tables of 64-bit values over distinct words and distinct given values."""
+"""Columns of templates as tables of 64-bit values, over distinct words and distinct values of the data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from spanloom.hashing import Int32, UInt64, hash_values, intern
 
 
 class _Numbering(dict[str, int]):
-    """Numbers strings in the order in which they are first asked for."""
+    """Numbering of strings in the order of their first use."""
 
     def __missing__(self, key: str) -> int:
         number = self[key] = len(self)
@@ -27,8 +27,8 @@ def tabulate(batch: Batch, columns: Sequence[Column], clusters: Mapping[str, str
     """Return the values of some columns at the tokens of a batch.
 
     Args:
-        batch: with all columns of the data that are wanted.
-        columns: those wanted, in the order of the result.
+        batch: documents with the needed columns of the data.
+        columns: the columns to tabulate, in the order of the result.
         clusters: word -> bits, for the columns of clusters.
 
     Raises:
@@ -49,7 +49,7 @@ def tabulate(batch: Batch, columns: Sequence[Column], clusters: Mapping[str, str
 
 
 def _word_table(tokens: Tokens, wanted: list[Column], clusters: Mapping[str, str], ids: Int32) -> UInt64:
-    """(distinct words, wanted) values; fills the word number of each token into ``ids``."""
+    """Return (distinct words, columns) values; write the word number of each token to ``ids``."""
     ids[:], _, first = intern(tokens.codes, tokens.starts, tokens.ends)
     starts, ends = tokens.starts[first], tokens.ends[first]
     table = np.zeros((len(first), len(wanted)), np.uint64)
@@ -68,14 +68,14 @@ def _word_table(tokens: Tokens, wanted: list[Column], clusters: Mapping[str, str
 
 
 def _given_table(batch: Batch, name: str, wanted: list[Column], ids: Int32) -> UInt64:
-    """(distinct values, wanted) values of a column of the data; fills the value number of each token into ``ids``."""
+    """Return (distinct values, columns) values of a column of the data; write each token's value number to ``ids``."""
     numbering = _Numbering()
     ids[:] = np.fromiter(map(numbering.__getitem__, batch.column(name)), np.int32, count=len(ids))
     return _value_table(list(numbering), wanted, lambda column, value: cut(value, column.size))
 
 
 def _value_table(values: list[str], wanted: list[Column], of: Callable[[Column, str], str]) -> UInt64:
-    """(values, wanted): the hash of what each column makes of each value."""
+    """Return (values, columns) the hash of each column's form of each value."""
     table = np.empty((len(values), len(wanted)), np.uint64)
     for k, column in enumerate(wanted):
         numbering = _Numbering()

@@ -1,4 +1,4 @@
-"""The template language: which features of a token there are, in text.
+"""Template language of features.
 
 One template a line; the same text in Python, in the configuration file and in the model file::
 
@@ -31,7 +31,7 @@ _TOKEN = re.compile(r"\s*(?:([A-Za-z_]\w*)|([+-]?\d+)|(\.\.|[\[\]():,|])|(\S))")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column, perhaps cut: ``pos:2`` is the first two characters, ``w:-3`` the last three; shorter ones stay."""
+    """A column, optionally cut: ``pos:2`` is the first two characters, ``w:-3`` the last three; shorter ones stay."""
 
     name: str
     size: int = 0
@@ -53,7 +53,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Conjunction:
-    """One feature a token: the values at these places together; without places, the feature that is always there."""
+    """One feature a token: the values at these places together; without places, a feature of every token."""
 
     places: tuple[Place, ...]
 
@@ -92,7 +92,7 @@ class Template:
 
     Args:
         text: the line in canonical form; `parse` of it gives an equal template.
-        features: what it stands for.
+        features: the features that it expands to.
     """
 
     text: str
@@ -108,7 +108,7 @@ class Template:
 
 
 def parse(text: str) -> Template:
-    """A template from its text.
+    """Parse a template.
 
     Raises:
         UsageError: not a template; names the position, what was found and what was expected.
@@ -126,7 +126,7 @@ def parse(text: str) -> Template:
 
 
 def parse_all(source: str | Iterable[str]) -> tuple[Template, ...]:
-    """Templates from lines; empty lines and what follows ``#`` do not count.
+    """Parse templates from lines; empty lines and comments after ``#`` are ignored.
 
     >>> [template.text for template in parse_all("bias\\n\\n# words\\nw[-1..1]")]
     ['bias', 'w[-1..1]']
@@ -140,7 +140,7 @@ def parse_all(source: str | Iterable[str]) -> tuple[Template, ...]:
 
 
 class _TemplateParser:
-    """Recursive descent over the line's symbols; one method a rule of the grammar."""
+    """Recursive-descent parser of a template; one method a rule of the grammar."""
 
     def __init__(self, text: str) -> None:
         self.text = text

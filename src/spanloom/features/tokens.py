@@ -44,7 +44,7 @@ def flatten(batch: Batch) -> Tokens:
 
 
 def characters(codes: NDArray[np.uint32]) -> kernels.CharacterTable:
-    """What Python's Unicode tables say of the code points that occur."""
+    """Return the properties of the occurring code points, from Python's Unicode tables."""
     highest = int(codes.max()) if len(codes) else 0
     seen = np.zeros(highest + 1, np.bool_)
     seen[codes] = True

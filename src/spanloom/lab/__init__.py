@@ -1,4 +1,4 @@
-"""What reproduces tables of the papers: head rules and chains, ambiguity, comparisons of models."""
+"""Reproduction of tables of the papers: head rules and chains, ambiguity, comparisons of models."""
 
 from spanloom.lab.head_chain import HeadChain
 from spanloom.lab.head_rules import HEAD_RULES, give_heads

@@ -1,4 +1,4 @@
-"""Canonical encodings, listed: every set of mentions of a few tokens is encoded, and the different encodings counted.
+"""Enumeration of canonical encodings: every set of mentions of a few tokens is encoded, and encodings counted.
 
 Muis and Lu (2016), section 4: a canonical encoding is the one that a structure has for a set of mentions. Where each
 sub-hypergraph of a structure is one, `spanloom.lab.transitions` counts them for texts of any length.
@@ -21,7 +21,7 @@ _TYPES = ("mention",)
 
 
 def every_mention(length: int, components: int) -> list[tuple[tuple[int, int], ...]]:
-    """The ranges of every possible mention of ``length`` tokens that has at most so many components.
+    """Return the ranges of every possible mention of ``length`` tokens and at most ``components`` components.
 
     A mention of k components has 2 k different borders, of the length + 1 places where one can be.
 
@@ -36,9 +36,9 @@ def every_mention(length: int, components: int) -> list[tuple[tuple[int, int], .
 
 
 def possible_mentions(length: int, components: int, heads: bool = False) -> int:
-    """How many they are. There are 2 to this power sets of them: equation 10 of the supplement, for one type.
+    """Count the possible mentions n of one type; there are 2^n sets of them (equation 10 of the supplement).
 
-    With ``heads``, those of one component, each with every head that it may have; heads may end where mentions do.
+    With ``heads``, count mentions of one component, each with every possible head; heads may end where mentions do.
 
     >>> [2 ** possible_mentions(length, 3) for length in (1, 2, 3, 4, 5)]
     [2, 8, 128, 32768, 2147483648]
@@ -49,7 +49,7 @@ def possible_mentions(length: int, components: int, heads: bool = False) -> int:
 
 
 def components_held(structure: Structure, most: int) -> int:
-    """The largest number of components, up to ``most``, that a mention may have and the structure still holds.
+    """Return the largest number of components, up to ``most``, of a mention that the structure can represent.
 
     >>> from spanloom.structures import STRUCTURES
     >>> components_held(STRUCTURES["separators"], 3)
@@ -63,12 +63,12 @@ def components_held(structure: Structure, most: int) -> int:
 
 
 def canonical_encodings(structure: Structure, length: int, components: int) -> int:
-    """The number of different encodings of all sets of mentions of one type in a text of so many tokens, all listed.
+    """Count, by enumeration, the encodings of all sets of mentions of one type in a text of ``length`` tokens.
 
     Args:
-        structure: its ``encode`` is what decides; a mention that it loses from a set is not in that set's encoding.
+        structure: its ``encode`` is used; a mention that it cannot represent is not in a set's encoding.
         length: at least 1.
-        components: at most, of a mention.
+        components: the largest number of components of a mention.
 
     Raises:
         UsageError: there are more than 16 possible mentions, hence too many sets to list; or the structure has heads,
@@ -92,10 +92,10 @@ def canonical_encodings(structure: Structure, length: int, components: int) -> i
 
 
 def count_canonical(structure: Structure, length: int, components: int) -> list[int | None]:
-    """The number of canonical encodings of texts of 1, 2, ... ``length`` tokens, for mentions of one type.
+    """Count the canonical encodings of texts of 1, 2, ... ``length`` tokens, for mentions of one type.
 
-    They are counted as `spanloom.lab.transitions.counts` does where every sub-hypergraph of the structure is one,
-    else listed; ``None`` where there are too many sets of mentions to list.
+    They are counted by `spanloom.lab.transitions.counts` where every sub-hypergraph of the structure is one,
+    else by enumeration; ``None`` where there are too many sets of mentions to list.
 
     >>> from spanloom.structures import STRUCTURES
     >>> count_canonical(STRUCTURES["bio"], 5, 1)
@@ -110,7 +110,7 @@ def count_canonical(structure: Structure, length: int, components: int) -> list[
 
 
 def _table(every: list[tuple[tuple[int, int], ...]], sets: Ints, components: int) -> MentionTable:
-    """Each set of mentions as a sentence: ``sets`` is (N, M), 1 where sentence n has mention m."""
+    """Return each set of mentions as a sentence: ``sets`` is (N, M), 1 where sentence n has mention m."""
     pieces = np.zeros((len(every), components, 2), np.int64)
     counts = np.array([len(mention) for mention in every], np.int64)
     for row, mention in zip(pieces, every, strict=True):

@@ -1,4 +1,4 @@
-"""Structures compared: trained on one corpus, and measured on the same test data, untuned and tuned.
+"""Comparison of structures: trained on one corpus, and measured on the same test data, untuned and tuned.
 
 The protocol of Lu and Roth (2015), section 4, and Muis and Lu (2017), section 6: lambda and the mention penalty are
 chosen by F1 on development data, and each model is shown without the penalty and with it.
@@ -45,7 +45,7 @@ class Variant(NamedTuple):
     """A structure with a way of counting.
 
     Args:
-        name: for people and files; it holds the counting where that makes a difference.
+        name: name in tables and files; with the counting where that makes a difference.
         structure: of a `Recognizer`, as text, or ``cascade``.
         counting: a key of `spanloom.hypergraph.ENGINES`.
     """
@@ -56,7 +56,7 @@ class Variant(NamedTuple):
 
 
 def variants(structures: Iterable[str], counting: str = BOTH, components: int = 3) -> list[Variant]:
-    """The structures to compare; where nodes are shared with both ways of counting, elsewhere they are the same.
+    """Return the structures to compare, those with shared nodes once for each way of counting.
 
     Args:
         structures: as `Recognizer` takes them, or ``cascade``; ``semi_markov:6`` is short for
@@ -89,10 +89,10 @@ def variants(structures: Iterable[str], counting: str = BOTH, components: int = 
 
 
 def build(variant: Variant, params: Mapping[str, Any]) -> Model:
-    """The model of a variant, untrained; a cascade takes only those of a recognizer's parameters that it has.
+    """Return the untrained model of a variant; a cascade gets only the recognizer's parameters that it has.
 
     Raises:
-        UsageError: a parameter that cannot be meant.
+        UsageError: an invalid parameter.
     """
     model: Model
     if variant.structure == CASCADE:
@@ -104,15 +104,15 @@ def build(variant: Variant, params: Mapping[str, Any]) -> Model:
 
 
 def _of_chains(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of a recognizer's parameters that chains have, too."""
+    """Return the recognizer's parameters that chains have, too."""
     return {name: value for name, value in params.items() if name in Cascade().get_params()}
 
 
 def head_finders(parts: Parts, params: Mapping[str, Any]) -> dict[str, HeadFinder]:
-    """Ways to give heads to mentions of a model that finds none: the baselines of Lu and Roth (2015), Table 4.
+    """Return functions that add heads to mentions without heads: the baselines of Lu and Roth (2015), Table 4.
 
     Args:
-        parts: whose training mentions have heads.
+        parts: documents whose training mentions have heads.
         params: of a recognizer, for the chain that learns heads.
 
     Returns:
@@ -128,7 +128,7 @@ def head_finders(parts: Parts, params: Mapping[str, Any]) -> dict[str, HeadFinde
 
 
 class Parts(NamedTuple):
-    """Prepared documents to train on, to tune on and to test on."""
+    """Prepared documents for training, tuning and test."""
 
     train: list[Document]
     dev: list[Document]
@@ -138,8 +138,10 @@ class Parts(NamedTuple):
 def divide(
     train: Iterable[Document], dev: Iterable[Document] | None, test: Iterable[Document] | None, seed: int = 0
 ) -> Parts:
-    """Prepared documents; without ``dev`` a tenth of the training data, as `Recognizer.fit` draws it, without ``test``
-    what is tuned on.
+    """Return prepared documents for training, tuning and test.
+
+    Without ``dev`` a tenth of the training data is used for tuning, as in `Recognizer.fit`; without ``test``, the
+    development data are used for the test, too.
     """
     ready = [prepare(document) for document in train]
     if dev is None:
@@ -151,22 +153,22 @@ def divide(
 
 @dataclass(frozen=True)
 class VariantRow:
-    """A trained model on test data, with or without its mention penalty.
+    """Figures of a trained model on test data, with or without its mention penalty.
 
     Args:
-        name: of the model.
-        heads: what found the heads: ``model`` itself, or a key of `head_finders`; empty where they do not count.
-        tuned: whether with the penalty.
+        name: the model's name.
+        heads: source of the heads: ``model`` itself, or a key of `head_finders`; empty where they do not count.
+        tuned: whether the penalty is applied.
         penalty: the mention penalty; ``None`` where it is each chain's own.
         dev_f1: on development data, 0 to 1.
         test: on test data, with 95 % bootstrap intervals.
-        calibration_error: the expected one, 0 to 1.
+        calibration_error: expected calibration error, 0 to 1.
         tokens_per_second: of prediction with probabilities, on the model's threads.
         seconds: of training: features, all values of lambda, and tuning.
-        features: distinct ones.
-        rows: of weights; features that occur at the same tokens share one.
-        weights: numbers in all.
-        training: what training saw and chose.
+        features: the number of distinct features.
+        rows: the number of rows of weights; features that occur at the same tokens share one.
+        weights: the number of weights.
+        training: the report of training.
         predicted: the test documents.
     """
 
@@ -186,7 +188,7 @@ class VariantRow:
     predicted: list[Document] = field(repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """All figures, ready for JSON; fractions from 0 to 1, and the predictions left out."""
+        """Return all figures as JSON values; fractions from 0 to 1, without the predictions."""
         plain = (
             "name", "heads", "tuned", "penalty", "dev_f1", "calibration_error", "tokens_per_second", "seconds",
             "features", "rows", "weights",
@@ -207,19 +209,19 @@ def measure(
     name: str, model: Model, dev: Sequence[Document], test: Sequence[Document], *, seconds: float = 0.0,
     finders: Mapping[str, HeadFinder] | None = None, seed: int = 0, notice: Callable[[str], object] = warnings.warn,
 ) -> list[VariantRow]:  # fmt: skip
-    """The rows of a trained model: without the mention penalty, and with it if it was tuned.
+    """Measure a trained model: without the mention penalty, and with it if it was tuned.
 
     The weights of both are the same: nothing is trained again. With ``finders`` heads must match, too; a model that
     finds no heads has its rows once for each finder.
 
     Args:
-        name: of the rows.
-        model: trained.
+        name: the name in the rows.
+        model: a trained model.
         dev: prepared documents that it was tuned on.
         test: prepared documents.
-        seconds: that training took.
-        finders: of heads, as `head_finders` gives them; ``None`` where heads do not count.
-        seed: of the intervals.
+        seconds: the duration of training.
+        finders: the result of `head_finders`; ``None`` where heads do not count.
+        seed: the seed of the intervals.
         notice: as for `Recognizer.predict`.
     """
     match = "exact" if finders is None else "heads"
@@ -258,12 +260,12 @@ def _chosen(model: Model, finders: Mapping[str, HeadFinder] | None) -> Mapping[s
 
 
 def finds_heads(model: Model) -> bool:
-    """Whether a model's mentions have heads."""
+    """Return whether a model's mentions have heads."""
     return any(part.structure.heads for part in model.structured)
 
 
 def _sizes(model: Model) -> dict[str, int]:
-    """The numbers of features, of rows of weights, and of weights."""
+    """Return the numbers of features, of rows of weights, and of weights."""
     taggers = model.structured
     return {
         "features": sum(round(float(tagger.scorer.index.group_sizes.sum(dtype=float))) for tagger in taggers),
@@ -273,12 +275,12 @@ def _sizes(model: Model) -> dict[str, int]:
 
 
 def without_penalty(model: Model) -> Model:
-    """A trained model as it is without its mention penalty, or without those of its chains."""
+    """Return a trained model without its mention penalty, or without those of its chains."""
     return model.with_penalty(0.0)
 
 
 def _penalty(model: Model) -> float | None:
-    """The one mention penalty of a model; ``None`` where each chain has its own."""
+    """Return the one mention penalty of a model; ``None`` where each chain has its own."""
     return model.structured[0].penalty if len(model.structured) == 1 else None
 
 
@@ -291,15 +293,15 @@ def compare(
     seed: int = 0,
     progress: Callable[[str, Progress], None] | None = None,
 ) -> Iterator[VariantRow]:
-    """Train models on one corpus, one after the other; the rows of each come as soon as it is done.
+    """Train models on one corpus, one after the other; yield the rows of each as soon as it is measured.
 
     Args:
-        models: name -> untrained; each is trained in place, and can be saved afterwards.
+        models: name -> untrained model; each is trained in place, and can be saved afterwards.
         train: with mentions.
-        dev: to choose lambda, passes and penalty by; a tenth of the training data, the same for all, when ``None``.
-        test: looked at once a model; the development data when ``None``, which flatters.
-        seed: of that tenth and of the intervals.
-        progress: told of the name and of each step.
+        dev: development data for lambda, passes and penalty; the same tenth of the training data for all when ``None``.
+        test: used once a model; the development data when ``None``, which overestimates F1.
+        seed: the seed of that tenth and of the intervals.
+        progress: callback with the name and each step.
 
     Raises:
         DataError, UsageError: as `Recognizer.fit`.
@@ -317,7 +319,7 @@ def compare(
 
 
 def fit(name: str, model: Model, parts: Parts, progress: Callable[[str, Progress], None] | None = None) -> float:
-    """Train one of several; the seconds that it took."""
+    """Train one of several models; return the seconds that it took."""
     began = perf_counter()
     listener = None if progress is None else lambda step: progress(name, step)
     model.fit(parts.train, dev=parts.dev, progress=listener)

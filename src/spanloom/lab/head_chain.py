@@ -45,17 +45,17 @@ class _Excerpt(NamedTuple):
 
 
 class _HeadRecognizer(Recognizer):
-    """Sees where the mention is, whatever else it sees."""
+    """Recognizer with templates for the place of the mention."""
 
     def _more_templates(self) -> Sequence[str]:
         return TEMPLATES
 
 
 class HeadChain:
-    """Finds heads of mentions that something else found.
+    """Model of heads for mentions of any source.
 
     Args:
-        features: as of `Recognizer`; templates that say where the mention is are added.
+        features: as of `Recognizer`; templates for the place of the mention are added.
         options: of `Recognizer`.
 
     >>> document = Document("the old house", mentions=[Mention("place", [(0, 13)], head=(8, 13))])
@@ -78,7 +78,7 @@ class HeadChain:
                 are not those of tokens, are left out.
             y: for texts: the mentions of each, with heads.
             dev: as of `Recognizer.fit`.
-            progress: told of each step.
+            progress: callback for each step.
 
         Raises:
             DataError: a mention has no head.
@@ -97,16 +97,16 @@ class HeadChain:
     def predict(self, X: Iterable[Document]) -> list[Document]: ...
 
     def predict(self, X: Document | Iterable[Document]) -> Document | list[Document]:
-        """Find the heads of a document's mentions, which gives a document, or of several, which gives a list."""
+        """Find the heads of mentions; return a document for one document, a list for several."""
         return answer(X, self.stream(X))
 
     def stream(self, X: Document | Iterable[Document]) -> Iterator[Document]:
-        """Documents whose mentions have the most probable heads, in place of their own; lazily.
+        """Yield documents whose mentions have the most probable heads, in place of their own.
 
-        A mention whose ends are not those of tokens, or that is not within a sentence, gets its last word.
+        The head of a mention that is not aligned with tokens, or not within a sentence, is its last word.
 
         Args:
-            X: with mentions; tokens and sentences are made where they are missing.
+            X: documents with mentions; tokens and sentences are made where they are missing.
         """
         for batch in batches(documents_of(X), BATCH_TOKENS, prepare):
             excerpts = [_excerpts(document) for document in batch]
@@ -133,7 +133,7 @@ def _training(document: Document) -> list[Document]:
 
 
 def _excerpts(document: Document) -> list[_Excerpt | None]:
-    """For each mention of a prepared document; ``None`` where its tokens cannot be said."""
+    """Return an excerpt for each mention of a prepared document; ``None`` for a mention not aligned with tokens."""
     if document.tokens is None or document.sentences is None:
         return [None] * len(document.mentions)
     sentences = document.sentences.tolist()
@@ -148,7 +148,7 @@ def _excerpts(document: Document) -> list[_Excerpt | None]:
 def _excerpt(
     document: Document, tokens: Offsets, mention: Mention, ranges: Sequence[tuple[int, int]], first: int, end: int
 ) -> _Excerpt:
-    """A mention of some ranges of tokens in the sentence of the tokens ``first`` to ``end``."""
+    """Return the excerpt of a mention, given as ranges of tokens, in the sentence of tokens ``first`` to ``end``."""
     low, high = max(first, ranges[0][0] - CONTEXT), min(end, ranges[-1][1] + CONTEXT)
     part = np.full(high - low, "after", object)
     part[: ranges[-1][1] - low] = "gap"

@@ -1,4 +1,4 @@
-"""Rules that say which words of a mention are its head: baselines (Lu and Roth 2015, section 4.1.2).
+"""Head rules: baselines that choose words of a mention as its head (Lu and Roth 2015, section 4.1.2).
 
 They are for mentions that a model without heads found: ``whole`` takes the complete span (CC-S in their Table 4),
 ``first`` its first word (CC-F), ``last`` its last word (CC-L).
@@ -17,7 +17,7 @@ Rule = Callable[[Document, Mention], Span]
 
 
 def whole(document: Document, mention: Mention) -> Span:
-    """From the mention's first character to its last, gaps included.
+    """Return the span from the mention's first character to its last, gaps included.
 
     >>> whole(Document("the old house"), Mention("place", [(0, 13)]))
     Span(start=0, end=13)
@@ -26,7 +26,7 @@ def whole(document: Document, mention: Mention) -> Span:
 
 
 def first_word(document: Document, mention: Mention) -> Span:
-    """The mention's first token, or what the mention has of it.
+    """Return the mention's first token, or the part of it in the mention.
 
     >>> document = Document("the old house", tokens=[[0, 3], [4, 7], [8, 13]])
     >>> first_word(document, Mention("place", [(0, 13)]))
@@ -36,7 +36,7 @@ def first_word(document: Document, mention: Mention) -> Span:
 
 
 def last_word(document: Document, mention: Mention) -> Span:
-    """The mention's last token, or what the mention has of it.
+    """Return the mention's last token, or the part of it in the mention.
 
     >>> document = Document("the old house", tokens=[[0, 3], [4, 7], [8, 13]])
     >>> last_word(document, Mention("place", [(0, 13)]))
@@ -49,10 +49,10 @@ HEAD_RULES: dict[str, Rule] = {"whole": whole, "first": first_word, "last": last
 
 
 def give_heads(documents: Iterable[Document], rule: str) -> Iterator[Document]:
-    """Documents whose mentions have the heads that a rule says, in place of their own.
+    """Yield documents whose mentions have the heads of a rule, in place of their own.
 
     Args:
-        documents: with mentions; tokenized, unless the rule is ``whole``.
+        documents: documents with mentions; tokenized, unless the rule is ``whole``.
         rule: a key of `HEAD_RULES`.
 
     Raises:
@@ -75,7 +75,7 @@ def _given(documents: Iterable[Document], rule: Rule) -> Iterator[Document]:
 
 
 def _words(document: Document, span: Span) -> tuple[Span, Span]:
-    """The first token and the last that have characters in a span, cut to it; the span itself where there is none."""
+    """Return the first and the last token with characters in a span, cut to it; the span itself without such tokens."""
     if document.tokens is None:
         raise DataError(f"document {document.id!r} has no tokens; tokenize it first")
     first = int(np.searchsorted(document.tokens[:, 1], span.start, side="right"))

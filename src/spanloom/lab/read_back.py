@@ -1,4 +1,4 @@
-"""What is lost when the gold structure itself is read: an upper bound for every model with that structure.
+"""Reading back: gold mentions encoded and decoded, an upper bound for every model with a structure.
 
 Muis and Lu (2016), section 5.5 and Table 3: gold mentions are encoded, the encoding is decoded, and what comes back is
 compared with what went in.
@@ -31,10 +31,10 @@ class Subset:
     """The errors that remain in some sentences when their gold structure is read.
 
     Args:
-        sentences: how many.
+        sentences: the number of sentences.
         gold: different gold mentions that begin in them.
-        lost: reason -> how many of those the structure cannot hold for it.
-        scores: for each reading, what comes back, as a prediction.
+        lost: reason -> the number of those that the structure cannot represent for it.
+        scores: for each reading, the score of the decoded mentions as a prediction.
     """
 
     sentences: int
@@ -43,7 +43,7 @@ class Subset:
     scores: dict[str, Score]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, ready for JSON; an error is ``None`` where there is nothing to count it of."""
+        """Return the result as JSON values; an error is ``None`` where its denominator is 0."""
         return {
             "sentences": self.sentences,
             "gold": self.gold,
@@ -63,12 +63,12 @@ class Subset:
 
 @dataclass(frozen=True)
 class ReadBack:
-    """What comes back when gold mentions are encoded and decoded.
+    """Result of `read_back`: the scores of gold mentions that were encoded and decoded.
 
     Args:
-        documents: how many.
+        documents: the number of documents.
         duplicates: gold mentions that repeat another; they count once.
-        crowded: how often the reading ``all`` gave only a part of the mentions of a sentence and type, because there
+        crowded: how often the reading ``all`` was truncated to some of the mentions of a sentence and type, as there
             were too many.
         subsets: ``all`` sentences, and the ``discontiguous`` ones, in which a discontiguous mention begins.
     """
@@ -79,7 +79,7 @@ class ReadBack:
     subsets: dict[str, Subset]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, ready for JSON."""
+        """Return the result as JSON values."""
         return {
             "documents": self.documents,
             "duplicates": self.duplicates,
@@ -91,7 +91,7 @@ class ReadBack:
 def read_back(documents: Iterable[Document], structure: Structure) -> ReadBack:
     """Encode and decode the mentions of documents, with each reading.
 
-    A mention belongs to the sentence in which it begins. Mentions that the structure cannot hold are recall errors.
+    A mention belongs to the sentence in which it begins. Mentions that are not representable are recall errors.
 
     Args:
         documents: tokens and sentences are made where they are missing.
@@ -171,15 +171,15 @@ class _Tally:
 
 
 def _different(document: Document, heads: bool) -> Document:
-    """The document with each different mention once, as a new object, its spans joined."""
+    """Return the document with each different mention once, as a new object, its spans joined."""
     joined = [mention.replace(spans=join_spans(document.text, mention.spans)) for mention in document.mentions]
     return document.copy(mentions=list({(mention.key, heads and mention.head): mention for mention in joined}.values()))
 
 
 def _owners(batch: Sequence[Document]) -> dict[int, int]:
-    """For each mention, by its identity, the sentence of the batch in which it begins.
+    """Return for each mention, by its identity, the sentence of the batch in which it begins.
 
-    What begins after a document's last sentence belongs to that one; what is in a document without sentences belongs to
+    A mention after a document's last sentence belongs to that one; a mention of a document without sentences belongs to
     one more sentence at the end, which does not exist.
     """
     owner: dict[int, int] = {}
@@ -199,7 +199,7 @@ def _owners(batch: Sequence[Document]) -> dict[int, int]:
 
 
 def _subsets(batch: Sequence[Document], owner: dict[int, int], sentences: int) -> dict[str, NDArray[np.bool_]]:
-    """For each subset (N + 1,) whether a sentence, or the one that does not exist, is in it."""
+    """Return for each subset (N + 1,) whether a sentence, or the one that does not exist, is in it."""
     gaps = np.zeros(sentences + 1, bool)
     gaps[[owner[id(mention)] for document in batch for mention in document.mentions if len(mention.spans) > 1]] = True
     gaps[-1] = False

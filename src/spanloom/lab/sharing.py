@@ -1,4 +1,4 @@
-"""Whether two hyperedges of one structure may lead to one node: only then do the two ways of counting differ."""
+"""Shared nodes: test whether two hyperedges of a structure may lead to one node, so that ways of counting differ."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ _Node = tuple[int, int]  # token (0 or 1), and the kind's place among the kinds:
 
 
 def shares_nodes(template: Template) -> bool:
-    """Whether some sub-hypergraph reaches a node from two parents, so that it has several derivations.
+    """Return whether some sub-hypergraph reaches a node from two parents, so that it has several derivations.
 
-    It follows all pairs of nodes that one sub-hypergraph may hold and that two children of one hyperedge lead to: of a
+    It follows all pairs of nodes in one sub-hypergraph that two children of one hyperedge lead to: of a
     pair, the node that comes first chooses, and if a child is the other node, that has two parents. Muis and Lu (2017),
     section 4, call models of such structures deficient.
 
@@ -41,7 +41,7 @@ def shares_nodes(template: Template) -> bool:
 
 
 def _children(template: Template) -> list[list[list[_Node]]]:
-    """Kind -> hyperedge -> its children, each as step and kind."""
+    """Return for each kind and hyperedge its children, each as step and kind."""
     order = {kind: number for number, kind in enumerate(template.kinds)}
     return [
         [
@@ -53,6 +53,6 @@ def _children(template: Template) -> list[list[list[_Node]]]:
 
 
 def _ordered(a: _Node, b: _Node) -> tuple[_Node, _Node]:
-    """The pair with the one that comes first at token 0; the same pair at any token is the same."""
+    """Return the pair with its first node at token 0, so that equal pairs at any tokens are equal."""
     first, second = sorted((a, b))
     return (0, first[1]), (second[0] - first[0], second[1])

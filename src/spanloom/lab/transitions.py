@@ -1,4 +1,4 @@
-"""How many sub-hypergraphs a template has, and how fast their number grows with the text.
+"""Number of sub-hypergraphs of a template, and its growth with the length of the text.
 
 A structure with more encodings has, on average, fewer sets of mentions for each, so it is less ambiguous. Counting goes
 from token to token over the sets of active kinds, as the supplement of Muis and Lu (2016), section 1, does.
@@ -25,19 +25,19 @@ Ways = Counter[Kinds]  # set of kinds -> in how many ways it is reached
 
 
 class Transition(NamedTuple):
-    """How the active kinds of a token lead to those of the next.
+    """Transition matrix between the active kinds of a token and those of the next.
 
     A state is a set of kinds that are active at a token. Kinds that are active at every token by themselves, such as A
-    and T of the mention hypergraph, are in no state: what they choose at a token is counted with the step to it.
+    and T of the mention hypergraph, are in no state: their choices at a token are counted with the step to it.
 
     Args:
-        kinds: those that states are made of, in the template's order.
+        kinds: the kinds that form states, in the template's order.
         states: S sets, in the order of their binary numbers, in which the first kind has the most significant bit. Only
             sets that occur in a sub-hypergraph.
         matrix: (S, S) entry [i, j] counts the ways in which the choices at a token with state i, and then those of the
             always active kinds at the next token, give state j there.
-        initial: (S,) in how many ways the first token gets a state.
-        final: (S,) in how many ways the choices at a token with a state end the text.
+        initial: (S,) the number of ways to each state of the first token.
+        final: (S,) the number of ways in which the choices at a token with a state end the text.
     """
 
     kinds: tuple[str, ...]
@@ -47,7 +47,7 @@ class Transition(NamedTuple):
     final: Ints
 
     def counts(self, length: int) -> list[int]:
-        """The number of sub-hypergraphs of texts of 1, 2, ... ``length`` tokens, exactly."""
+        """Return the number of sub-hypergraphs of texts of 1, 2, ... ``length`` tokens, exactly."""
         row = self.initial.astype(object)
         matrix, final = self.matrix.astype(object), self.final.astype(object)
         found = []
@@ -63,7 +63,7 @@ class Transition(NamedTuple):
 
 
 def transitions(template: Template) -> list[Transition]:
-    """The transitions of each independent part of a template; the template's counts are the products of the parts'.
+    """Return the transitions of each independent part of a template; the template's counts are products of the parts'.
 
     Raises:
         UsageError: more than `MOST_STATES` states.
@@ -78,7 +78,7 @@ def transitions(template: Template) -> list[Transition]:
 
 
 def counts(template: Template, length: int) -> list[int]:
-    """The number of sub-hypergraphs of texts of 1, 2, ... ``length`` tokens, exactly.
+    """Return the number of sub-hypergraphs of texts of 1, 2, ... ``length`` tokens, exactly.
 
     Raises:
         UsageError: the template has too many states, as `transitions`.
@@ -91,12 +91,12 @@ def counts(template: Template, length: int) -> list[int]:
 
 
 def multiplied(parts: Sequence[Transition], length: int) -> list[int]:
-    """The counts of a template of independent parts, from the parts' transitions."""
+    """Return the counts of a template of independent parts, from the parts' transitions."""
     return [math.prod(numbers) for numbers in zip(*(part.counts(length) for part in parts), strict=True)]
 
 
 def growth(template: Template) -> float:
-    """How many times as many sub-hypergraphs one token more gives, in the limit of long texts.
+    """Return the factor by which one more token multiplies the sub-hypergraphs, in the limit of long texts.
 
     >>> from spanloom.structures import STRUCTURES
     >>> round(growth(STRUCTURES["separators"].template(())), 3)
@@ -106,7 +106,7 @@ def growth(template: Template) -> float:
 
 
 def relative_ambiguity(first: float, second: float) -> float:
-    """How many times as ambiguous one structure is as another, on a logarithmic scale, in the limit of long texts.
+    """Return the relative ambiguity of two structures, on a logarithmic scale, in the limit of long texts.
 
     Args:
         first: `growth` of the structure.
@@ -145,9 +145,9 @@ def _transition(template: Template) -> Transition:
 
 
 def _always(template: Template) -> Kinds:
-    """The root and what it reaches, if they are active at every token of every sub-hypergraph; else nothing.
+    """Return the root and the kinds it reaches, if they are active at every token of every sub-hypergraph; else none.
 
-    So it is where every choice of the root leads to the root at the next token, and the others never reach beyond
+    They are if every choice of the root leads to the root at the next token, and the others never reach beyond
     their token.
     """
 
@@ -165,7 +165,7 @@ def _always(template: Template) -> Kinds:
 
 
 def _opened(template: Template, always: Kinds) -> Ways:
-    """What the always active kinds choose at a token: sets of other kinds of the same token."""
+    """Return the choices of the always active kinds at a token: sets of other kinds of the same token."""
     opened: Ways = Counter({frozenset(): 1})
     for kind in template.kinds:
         if kind in always:
@@ -178,7 +178,7 @@ def _opened(template: Template, always: Kinds) -> Ways:
 
 
 def _join(reached: Ways, always: Kinds, opened: Ways) -> Ways:
-    """States of a token, from the sets of kinds that are reached there from the token before."""
+    """Return the states of a token, from the sets of kinds that are reached there from the token before."""
     joined: Ways = Counter()
     for kinds, ways in reached.items():
         for more, times in opened.items():
@@ -187,7 +187,7 @@ def _join(reached: Ways, always: Kinds, opened: Ways) -> Ways:
 
 
 def _reached(template: Template, pending: Kinds, always: Kinds, known: dict[Kinds, Ways]) -> Ways:
-    """The sets of kinds at the next token to which the choices of pending kinds, and of those below them, lead.
+    """Return the sets of kinds at the next token that the choices of pending kinds, and of those below them, reach.
 
     With v the first pending kind in the template's order, D(P) is the sum over v's hyperedges of
     D(P - v + their children at this token), each set of it joined with their children at the next. ``known`` keeps what
@@ -221,7 +221,7 @@ def _number(template: Template, start: Ways, rows: dict[Kinds, Ways], ends: dict
 
 
 def _living(rows: dict[Kinds, Ways], ends: dict[Kinds, int]) -> set[Kinds]:
-    """The states from which a text can end."""
+    """Return the states from which a text can end."""
     living = {state for state in rows if ends[state]}
     while True:
         more = {state for state, ways in rows.items() if state not in living and not living.isdisjoint(ways)}
