@@ -18,7 +18,7 @@ from spanloom.structures.base import (
     Encoded,
     MentionTable,
     check_number,
-    no_heads,
+    contiguous_table,
     too_many_components,
 )
 from spanloom.structures.chain import Chain
@@ -95,10 +95,7 @@ class SevenTag(Chain):
         """As `Structure.decode`, see `seven_tag_reading`."""
         runs = self._runs(edges, offsets, types)
         clear = runs.clear
-        plain = MentionTable(
-            runs.sentence[clear], runs.kind[clear], np.arange(int(clear.sum()) + 1), runs.first[clear], runs.end[clear],
-            no_heads(int(clear.sum())),
-        )  # fmt: skip
+        plain = contiguous_table(*(column[clear] for column in (runs.sentence, runs.kind, runs.first, runs.end)))
         if clear.all():
             return plain
         rows = []
