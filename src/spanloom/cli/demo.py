@@ -42,13 +42,12 @@ def run(output: str | None, linker: bool, force: bool, seed: int | None, jobs: i
         vocabulary = read_vocabulary(clinical() / "vocabulary.tsv") if linker else None
         if vocabulary is not None:
             model = Linker(types=_LINKED, random_state=seed or 0, n_jobs=jobs or ALL_CORES)
-            _train_linker(model, vocabulary, say, quiet)
         else:
             model = Recognizer(
                 "shared", "clinical", vocabulary=str(clinical() / "vocabulary.tsv"), epochs=_EPOCHS,
                 random_state=seed or 0, n_jobs=jobs or ALL_CORES,
             )  # fmt: skip
-            _train_recognizer(model, say, quiet)
+        _train(model, vocabulary, say, quiet)
         sample = next(model.stream(read(clinical() / "sample.txt")))
         if folder is not None:
             model.save(folder / _MODEL)
@@ -64,52 +63,40 @@ def run(output: str | None, linker: bool, force: bool, seed: int | None, jobs: i
     _say_what_next(output, linker, say)
 
 
-def _train_recognizer(recognizer: Recognizer, say: Messages, quiet: bool) -> None:
-    train, dev, test = _notes()
-    mentions = sum(len(document.mentions) for document in train)
-    say(f"Training on {plural(len(train), 'invented clinical note')} with {plural(mentions, 'mention')}.")
-    start = monotonic()
-    with Reporter(quiet) as reporter:
-        recognizer.fit(train, dev=dev, progress=reporter)
-    for line in summary(recognizer, monotonic() - start):
-        say(f"  {line}")
-    say(_result(evaluate(test, recognizer.predict(test), bootstrap=0), test))
-
-
-def _train_linker(linker: Linker, vocabulary: Vocabulary, say: Messages, quiet: bool) -> None:
-    train, dev, test = ([_of_types(document) for document in part] for part in _notes())
-    mentions = sum(len(document.mentions) for document in train)
-    say(
-        f"Training on {plural(len(train), 'invented clinical note')} with {plural(mentions, 'mention')} of the types "
-        f"{', '.join(_LINKED)}, and a vocabulary of {plural(len(vocabulary), 'concept')}."
-    )
-    start = monotonic()
-    with Reporter(quiet) as reporter:
-        linker.fit(train, dev=dev, vocabulary=vocabulary, progress=reporter)
-    for line in summary(linker, monotonic() - start):
-        say(f"  {line}")
-    found = linker.predict(test)
-    mentions_f1 = 100 * evaluate(test, found, bootstrap=0).overall.f1
-    concepts = evaluate_concepts(test, found, vocabulary=vocabulary, bootstrap=0)
-    say(
-        f"On {plural(len(test), 'note')} kept apart: F1 of mentions {mentions_f1:.1f}, of the notes' concepts "
-        f"{100 * concepts.documents.f1:.1f}. Mentions with gaps, which a linker does not find, count as missed."
-    )
-
-
-def _notes() -> tuple[list[Document], list[Document], list[Document]]:
+def _train(model: Recognizer | Linker, vocabulary: Vocabulary | None, say: Messages, quiet: bool) -> None:
     train, dev, test = (list(read(clinical() / part)) for part in ("train", "dev", "test"))
-    return train, dev, test
+    beside, more = "", {}
+    if vocabulary is not None:
+        train, dev, test = (list(map(_of_types, part)) for part in (train, dev, test))
+        concepts = plural(len(vocabulary), "concept")
+        beside, more = f" of the types {', '.join(_LINKED)}, and a vocabulary of {concepts}", {"vocabulary": vocabulary}
+    mentions = plural(sum(len(document.mentions) for document in train), "mention")
+    say(f"Training on {plural(len(train), 'invented clinical note')} with {mentions}{beside}.")
+    start = monotonic()
+    with Reporter(quiet) as reporter:
+        model.fit(train, dev=dev, progress=reporter, **more)
+    for line in summary(model, monotonic() - start):
+        say(f"  {line}")
+    found = model.predict(test)
+    report = evaluate(test, found, bootstrap=0)
+    if vocabulary is None:
+        say(f"On {plural(len(test), 'note')} kept apart: {_result(report)}")
+        return
+    linked = evaluate_concepts(test, found, vocabulary=vocabulary, bootstrap=0)
+    say(
+        f"On {plural(len(test), 'note')} kept apart: F1 of mentions {100 * report.overall.f1:.1f}, of the notes' "
+        f"concepts {100 * linked.documents.f1:.1f}. Mentions with gaps, which a linker does not find, count as missed."
+    )
 
 
 def _of_types(document: Document) -> Document:
     return document.copy(mentions=[mention for mention in document.mentions if mention.type in _LINKED])
 
 
-def _result(report: Report, test: list[Document]) -> str:
+def _result(report: Report) -> str:
     kinds = [f"{name} {100 * report.structures[name].recall:.0f} %" for name in ("nested", "crossing", "discontiguous")]
     return (
-        f"On {plural(len(test), 'note')} kept apart: F1 {100 * report.overall.f1:.1f} "
+        f"F1 {100 * report.overall.f1:.1f} "
         f"(precision {100 * report.overall.precision:.1f}, recall {100 * report.overall.recall:.1f}; "
         f"recall of {', '.join(kinds)} mentions)."
     )

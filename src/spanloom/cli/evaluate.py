@@ -42,6 +42,11 @@ from spanloom.vocabulary import read_vocabulary
 if TYPE_CHECKING:
     from spanloom.model.choices import WhichMentions
 
+_HEADINGS = {
+    "segmentation": "segmentation\n",
+    "calibration": "calibration\n",
+    "paired_test": "the first prediction against --compare\n",
+}
 _SHIFTS = (-2.0, -1.5, -1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)  # from the tuned penalty
 
 
@@ -270,40 +275,24 @@ def _penalties(model: Swept, gold: Sequence[Document], predicted: Sequence[Docum
 
 
 class _Results(NamedTuple):
-    """All that is printed; ``None`` for what was not asked for, or cannot be told."""
+    """All that is printed, in the order of the tables; ``None`` for what was not asked for, or cannot be told."""
 
     report: Report
-    words: WordReport | None
+    segmentation: WordReport | None
     concepts: ConceptReport | None
     calibration: Calibration | None
-    test: PairedTest | None
+    paired_test: PairedTest | None
     concept_test: ConceptTest | None
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON; words and concepts stand there only if they were compared."""
-        values = {
-            **self.report.to_dict(),
-            "calibration": None if self.calibration is None else self.calibration.to_dict(),
-            "paired_test": None if self.test is None else self.test.to_dict(),
-        }
-        if self.words is not None:
-            values["segmentation"] = self.words.to_dict()
-        if self.concepts is not None:
-            values["concepts"] = self.concepts.to_dict()
-            values["concept_test"] = None if self.concept_test is None else self.concept_test.to_dict()
-        return values
+        values = {**self.report.to_dict(), "calibration": None, "paired_test": None}
+        values |= {name: part.to_dict() for name, part in self._found() if name != "report"}
+        return values if self.concepts is None else {"concept_test": None, **values}
 
     def to_text(self) -> str:
         """As tables, with an empty line between."""
-        parts = [self.report.to_text()]
-        if self.words is not None:
-            parts.append("segmentation\n" + self.words.to_text())
-        if self.concepts is not None:
-            parts.append(self.concepts.to_text())
-        if self.calibration is not None:
-            parts.append("calibration\n" + self.calibration.to_text())
-        if self.test is not None:
-            parts.append("the first prediction against --compare\n" + self.test.to_text())
-        if self.concept_test is not None:
-            parts.append(self.concept_test.to_text())
-        return "\n".join(parts)
+        return "\n".join(_HEADINGS.get(name, "") + part.to_text() for name, part in self._found())
+
+    def _found(self) -> Iterator[tuple[str, Any]]:
+        yield from ((name, part) for name, part in self._asdict().items() if part is not None)

@@ -14,7 +14,7 @@ from spanloom.cli.progress import Reporter
 from spanloom.cli.reading import Reading
 from spanloom.errors import UsageError
 from spanloom.files.output import output_folder
-from spanloom.model.protocol import Model
+from spanloom.models import KINDS, Model
 
 MODEL_FILES = frozenset(("model.json", "weights.safetensors"))
 
@@ -25,20 +25,18 @@ class LinkerOptions(CommonOptions):
     vocabulary: str
 
 
-def train(
-    estimator: str, asked: type[CommonOptions] = CommonOptions, *, config: str | None, **flags: Any
-) -> int | None:
+def train(kind: str, asked: type[CommonOptions] = CommonOptions, *, config: str | None, **flags: Any) -> int | None:
     """Train and save a model of a kind.
 
     Args:
-        estimator: where its class stands; imported when it is trained, as a kind need not load what others need.
+        kind: of `spanloom.models.KINDS`; its class is imported now, and what other kinds need is not.
         asked: what can be asked for beside its parameters.
         config: a TOML file of options.
         flags: from the command line.
     """
-    kind = resolve_name(estimator)
-    options = checked(options_of(kind, asked), flags, config)
-    return fit_and_save(kind(**options.parameters()), options)
+    estimator = resolve_name(KINDS[kind])
+    options = checked(options_of(estimator, asked), flags, config)
+    return fit_and_save(estimator(**options.parameters()), options)
 
 
 def fit_and_save(model: Model, options: CommonOptions) -> int | None:
@@ -75,16 +73,16 @@ def summary(model: Model, seconds: float) -> Iterator[str]:
     yield f"{last}, in {seconds:.1f} s"
 
 
-recognizer = partial(train, "spanloom.recognize:Recognizer")
-cascade = partial(train, "spanloom.recognize:Cascade")
-linker = partial(train, "spanloom.link:Linker", LinkerOptions)
-tagger = partial(train, "spanloom.tag.pos_tagger:PosTagger")
+recognizer = partial(train, "recognizer")
+cascade = partial(train, "cascade")
+linker = partial(train, "linker", LinkerOptions)
+tagger = partial(train, "tagger")
 
 
 def segmenter(dictionaries: Sequence[str] | None, **flags: Any) -> int | None:
     """Train and save a segmenter."""
     labelled = dict(map(_labelled, dictionaries or ())) or None
-    return train("spanloom.segment:Segmenter", dictionaries=labelled, **flags)
+    return train("segmenter", dictionaries=labelled, **flags)
 
 
 def _labelled(text: str) -> tuple[str, str]:

@@ -17,6 +17,7 @@ from spanloom.document.inputs import Given, training_of
 from spanloom.document.markup import shorten, table
 from spanloom.errors import LostWarning, UsageError, not_fitted
 from spanloom.evaluate.compare import score as compare_mentions
+from spanloom.evaluate.measures import Learning
 from spanloom.model.fields import (
     LAMBDAS,
     Choice,
@@ -200,6 +201,10 @@ class Parameters(Generic[M]):
 
 class MentionEstimator(Parameters[M]):
     """An estimator that finds mentions."""
+
+    def learning(self) -> Learning:
+        """How the training of each chain went, step by step."""
+        return Learning({name: [f1 for _, f1 in chain.history] for name, chain in self.report_.chains.items()})
 
     def stream(self, X: Given) -> Iterator[Document]:
         """Documents with the mentions that are found."""

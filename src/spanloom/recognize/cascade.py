@@ -15,7 +15,6 @@ import numpy as np
 from spanloom.document import Batch, Document, Mention, batches
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
 from spanloom.errors import ModelError, UsageError, plural
-from spanloom.evaluate.measures import Learning
 from spanloom.features import FeatureSet
 from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import hold_out
@@ -247,10 +246,6 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
         other = copy(self)
         other.model_ = tuple(chain.with_penalty(penalty) for chain in self.fitted)
         return other
-
-    def learning(self) -> Learning:
-        """How the training of each chain went, step by step."""
-        return Learning({name: [f1 for _, f1 in chain.history] for name, chain in self.report_.chains.items()})
 
     def _description(self) -> dict[str, Any]:
         return {**of_structures(self.types_, self.structured), "tagger": told(self.pos_)}

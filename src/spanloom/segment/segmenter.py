@@ -14,7 +14,6 @@ from spanloom import modelfile
 from spanloom.document import Document, Mention, batches
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
 from spanloom.errors import ModelError, UsageError
-from spanloom.evaluate.measures import Learning
 from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import hold_out, units
 from spanloom.model.calibration import answered
@@ -241,10 +240,6 @@ class Segmenter(SegmenterParameters, MentionEstimator[Model]):
             result.append(Probabilities(*own))
             w, m = w + tokens, m + len(document.mentions)
         return answer(X, result)
-
-    def learning(self) -> Learning:
-        """How the training of each chain went, step by step."""
-        return Learning({name: [f1 for _, f1 in chain.history] for name, chain in self.report_.chains.items()})
 
     def _description(self) -> dict[str, Any]:
         chains = [chain for part in self.fitted.parts for chain in part.models.values()]
