@@ -1,4 +1,4 @@
-"""The engine under every model: templates, two ways of counting, sums, marginals, best and k best."""
+"""Inference engine of all models: templates, two ways of counting, sums, marginals, best and k best structures."""
 
 from spanloom.hypergraph.derivations import DerivationEngine
 from spanloom.hypergraph.engine import (

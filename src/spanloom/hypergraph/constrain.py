@@ -1,6 +1,6 @@
-"""The best structures with a path, or one of several, and without any.
+"""Constrained decoding: the best structures with a path, or one of several, and without any.
 
-A *path* (see `Paths`) allows certain hyperedges at each of some tokens; a structure has it if it keeps to them.
+A *path* (see `Paths`) allows certain hyperedges at each of some tokens; a structure has it if it picks only these.
 
 An engine forbids roles, and one role may belong to many hyperedges. So each hyperedge gets one more role, which nothing
 else has: its score is 0, or -inf where the hyperedge is forbidden.
@@ -27,11 +27,11 @@ _CELLS = 1 << 22  # hyperedges at tokens that are looked at side by side
 
 
 class Rivals(NamedTuple):
-    """The best structures of one sentence with a path, and without any; a score is -inf where there is no such one.
+    """The best structures of one sentence with a path, and without any; a score is -inf where there is none.
 
     Args:
         score: (2,).
-        edges: (2, T, 1, D) as `Best` holds them.
+        edges: (2, T, 1, D) as in `Best`.
     """
 
     score: Floats
@@ -39,13 +39,13 @@ class Rivals(NamedTuple):
 
 
 class _AllowedPath(NamedTuple):
-    """(S, E) which hyperedges a path allows at each of its tokens, from the first on."""
+    """The hyperedges (S, E) that a path allows at each of its S tokens, from the first on."""
 
     first: int
     allowed: Bools
 
     def has(self, edges: Edges) -> bool:
-        """Whether a structure, (T, 1, D), keeps to it."""
+        """Return whether a structure, (T, 1, D), has the path."""
         here = np.column_stack([self.allowed, np.ones(len(self.allowed), bool)])  # -1, for no hyperedge, is allowed
         picked = edges[self.first : self.first + len(here), 0]
         return bool(here[np.arange(len(here))[:, None], picked].all())
@@ -55,16 +55,16 @@ _Forbidden = list[tuple[int, Bools]]  # tokens, and (E,) what is forbidden there
 
 
 def rivals(engine: Engine, potentials: Potentials, paths: Paths) -> Rivals:
-    """The best structure with one of some paths, and the best one without any of them.
+    """Find the best structure with one of some paths, and the best one without any of them.
 
-    A structure without a path has a first node of it that picks another hyperedge. So the best one is the best of
+    A structure without a path has a first node where it picks another hyperedge. So the best one is the best of
     those that forbid, for one place after the other, what the path allows there; many are found side by side. Where it
     keeps to another of the paths, that is forbidden in the same ways, and so on, from the best on.
 
     Args:
-        engine: of the structure.
-        potentials: of a sentence of T tokens, of one type.
-        paths: of that sentence and type; their numbers do not matter.
+        engine: the engine of the structure.
+        potentials: scores of a sentence of T tokens, of one type.
+        paths: paths of that sentence and type; their numbers are ignored.
 
     >>> from spanloom.hypergraph import Child, Hyperedge, SubgraphEngine
     >>> coin = Template(("A",), "A", frozenset({"A"}), (
@@ -99,7 +99,7 @@ def rivals(engine: Engine, potentials: Potentials, paths: Paths) -> Rivals:
 
 
 def _places(template: Template, path: _AllowedPath) -> list[tuple[int, Bools]]:
-    """The tokens at which a structure may leave a path, and what to forbid there so that it does."""
+    """Return the tokens at which a structure may leave a path, and the hyperedges to forbid there so that it does."""
     return [
         (path.first + step, forbidden)
         for step, row in enumerate(path.allowed)
@@ -108,7 +108,7 @@ def _places(template: Template, path: _AllowedPath) -> list[tuple[int, Bools]]:
 
 
 def _best_of(engine: Engine, potentials: Potentials, versions: Sequence[_Forbidden]) -> tuple[Floats, Edges]:
-    """The scores of the best structures without what each of V versions forbids, (V,), and the best of them."""
+    """Return the scores (V,) of the best structures under V sets of forbidden hyperedges, and the best of all."""
     tokens, width = len(potentials.roles), len(engine.template.edges)
     some = max(1, _CELLS // (tokens * width or 1))  # at once: all would take memory with the square of the tokens
     scores, found = np.full(len(versions), -np.inf), np.zeros((tokens, 1, engine.depth), np.int16)
@@ -127,10 +127,10 @@ def _best_of(engine: Engine, potentials: Potentials, versions: Sequence[_Forbidd
 
 
 def _turnings(template: Template, allowed: Bools, later: bool) -> list[Bools]:
-    """Where a structure may leave a path at one token: each (E,) what to forbid so that it does.
+    """Return the ways to leave a path at one token: for each the hyperedges (E,) to forbid so that it does.
 
     A structure that has kept to the path so far leaves it at a kind of node that has a hyperedge which the path does
-    not allow. Kinds of which only one is there at a time stand for each other: their allowed hyperedges are forbidden
+    not allow. Kinds of which only one is active at a time are equivalent: their allowed hyperedges are forbidden
     together, since forbidding those of one would leave the path open to the others.
     """
     meet = meeting_kinds(template)[int(later)]
@@ -152,7 +152,7 @@ def _turnings(template: Template, allowed: Bools, later: bool) -> list[Bools]:
 
 
 def _best_within(engine: Engine, potentials: Potentials, allowed: Bools) -> Best:
-    """The best structures of one sentence, once for each of V (V, T, E) tables of hyperedges that may be picked."""
+    """Find the best structures of one sentence, one for each of V tables (V, T, E) of allowed hyperedges."""
     constrained, order = _constrained(type(engine), engine.template)
     versions, tokens, edges = allowed.shape
     masks = np.where(allowed, np.float32(0), np.float32(-np.inf)).reshape(versions * tokens, edges, 1)
@@ -164,7 +164,7 @@ def _best_within(engine: Engine, potentials: Potentials, allowed: Bools) -> Best
 
 @lru_cache(maxsize=32)
 def _constrained(kind: type[Engine], template: Template) -> tuple[Engine, Ints]:
-    """The engine, and for each of its roles the number among those of the template and then the hyperedges' own."""
+    """Return an engine with a role for each hyperedge, and the number of each role among the template's and these."""
     unlike = "-" * (1 + max(map(len, template.roles), default=0))
     own = [Role(f"{unlike}{number}") for number in range(len(template.edges))]
     edges = [replace(edge, roles=(*edge.roles, role)) for edge, role in zip(template.edges, own, strict=True)]
@@ -175,9 +175,9 @@ def _constrained(kind: type[Engine], template: Template) -> tuple[Engine, Ints]:
 
 @lru_cache(maxsize=32)
 def meeting_kinds(template: Template) -> Bools:
-    """(2, kinds, kinds) whether some structure reaches nodes of both kinds at the first token, and at a later one.
+    """Return (2, kinds, kinds) whether a structure may have both kinds at the first token, and at a later one.
 
-    On the diagonal stands whether a kind is reached at all. Two nodes are followed from the root on, the one that comes
+    The diagonal is whether a kind is reached at all. Two nodes are followed from the root on, the one that comes
     first in ``kinds`` before the other; where both are one node it picks one hyperedge for both.
     """
     number = {kind: i for i, kind in enumerate(template.kinds)}
@@ -216,7 +216,7 @@ _HERE, _STAYS, _AHEAD = 0, 1, 2
 
 
 def _moves(ways: list[list[list[_Follower]]], one: _Follower, two: _Follower) -> set[tuple[_Follower, _Follower]]:
-    """Where two nodes may go if the first, which is here, does one step."""
+    """Return the pairs that two nodes may reach if the first, which is here, does one step."""
     stays = one._replace(place=_STAYS)
     goes = {child for children in ways[one.kind] for child in children}
     if one != two:

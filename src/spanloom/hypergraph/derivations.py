@@ -1,4 +1,4 @@
-"""The engine that counts derivations, as the papers do."""
+"""Inference engine that counts derivations, as the papers do."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Bools = NDArray[np.bool_]
 
 
 class DerivationEngine(Engine):
-    """Counts derivations, as the inside recursion of the papers does: a shared node once for each parent."""
+    """Engine that counts derivations, as the papers' inside recursion does: a shared node once for each parent."""
 
     counting = "derivations"
 
@@ -94,9 +94,9 @@ class DerivationEngine(Engine):
         )
 
     def _nodes(self, allowed: Bools) -> tuple[Bools, Bools]:
-        """(M, V) the nodes of a path, of which not all hyperedges are allowed, and those where its flow begins.
+        """Return (M, V) the nodes of a path, of which not all hyperedges are allowed, and those where its flow begins.
 
-        It begins at those that no other node of the path reaches at the same token, with their expected visits.
+        The flow begins at nodes that no other node of the path reaches at the same token, with their expected visits.
         """
         table = self._automaton
         kinds = range(len(table.order))
@@ -110,7 +110,7 @@ class DerivationEngine(Engine):
 
 
 def _automaton(graph: Graph) -> Automaton:
-    """States are the kinds, for nodes of this token, and once more for those of the next."""
+    """Return the automaton: its states are the kinds, once for nodes of this token and once for those of the next."""
     kinds = len(graph.final)
     edge = np.argsort(graph.head, kind="stable")
     first, stop = (np.searchsorted(graph.head[edge], np.arange(2 * kinds), side) for side in ("left", "right"))
@@ -124,7 +124,7 @@ def _automaton(graph: Graph) -> Automaton:
 
 
 def _depth(template: Template) -> int:
-    """How many hyperedges a derivation picks at one token, at most."""
+    """Return the largest number of hyperedges that a derivation picks at one token."""
     if any(len(edge.children) > 1 for edge in template.edges):
         return len(template.kinds)
     longest = dict.fromkeys(template.kinds, 1)

@@ -1,4 +1,4 @@
-"""The engine: a template and a way of counting, applied to many sentences and types at once."""
+"""Inference engine: a template and a way of counting, applied to many sentences and types at once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ROOM = 1 << 22  # bytes that the choices of lanes side by side may take
 
 
 class Potentials(NamedTuple):
-    """What scores hyperedges: larger is better, -inf forbids.
+    """Potentials: the scores of roles and constants, summed over hyperedges; larger is better, -inf forbids.
 
     Args:
         roles: (T, R, K) float32, the score of each role at each token for each type.
@@ -41,7 +41,7 @@ class Potentials(NamedTuple):
 
 
 class Expectations(NamedTuple):
-    """Sums over all structures.
+    """Expected counts over all structures, with their log-partition function.
 
     Args:
         log_partition: (N, K).
@@ -55,7 +55,7 @@ class Expectations(NamedTuple):
 
 
 class Best(NamedTuple):
-    """The best structures.
+    """The best structure of each sentence and type.
 
     Args:
         score: (N, K); -inf where every structure is forbidden.
@@ -105,23 +105,23 @@ class Engine(ABC):
         )
 
     def log_partition(self, potentials: Potentials, offsets: Ints, n_jobs: int | None = 1) -> Floats:
-        """The logarithm of the sum of exp(score) over all structures, (N, K)."""
+        """Compute the log-partition function (N, K): the logarithm of the sum of exp(score) over all structures."""
         return self._sums(potentials, offsets, n_jobs, wanted=False).log_partition
 
     def expectations(self, potentials: Potentials, offsets: Ints, n_jobs: int | None = 1) -> Expectations:
-        """log_partition and the expected number of each role at each token: the marginals of roles."""
+        """Compute log_partition and the marginals of roles: the expected number of each role at each token."""
         return self._sums(potentials, offsets, n_jobs, wanted=True)
 
     @abstractmethod
     def _sums(self, potentials: Potentials, offsets: Ints, n_jobs: int | None, wanted: bool) -> Expectations:
-        """log_partition and, if they are wanted, expected counts."""
+        """Compute log_partition and, if asked for, expected counts."""
 
     @abstractmethod
     def viterbi(self, potentials: Potentials, offsets: Ints, n_jobs: int | None = 1) -> Best:
-        """The best structure of each sentence and type."""
+        """Find the best structure of each sentence and type."""
 
     def _best(self, potentials: Potentials, offsets: Ints, automata: Sequence[Automaton], n_jobs: int | None) -> Best:
-        """The best structures of one automaton, or of several that are independent."""
+        """Find the best structures of one automaton, or of several that are independent."""
         tokens, _, types = potentials.roles.shape
         lengths = np.repeat(np.diff(offsets), types)
         order = np.argsort(-lengths, kind="stable")
@@ -142,17 +142,17 @@ class Engine(ABC):
 
     @abstractmethod
     def kbest(self, potentials: Potentials, offsets: Ints, sentence: int, kind: int, count: int) -> Ranking:
-        """The ``count`` best structures of one sentence and one type."""
+        """Find the ``count`` best structures of one sentence and one type."""
 
     @abstractmethod
     def path_probability(self, potentials: Potentials, offsets: Ints, paths: Paths, n_jobs: int | None = 1) -> Floats:
-        """The probability of each path, (Q,)."""
+        """Compute the probability of each path, (Q,)."""
 
     def role_counts(self, edges: Edges, offsets: Ints) -> tuple[Singles, Floats]:
-        """How often each role and constant occurs in given structures, counted as this engine counts.
+        """Count the roles and constants in given structures, as this engine counts.
 
         Args:
-            edges: (T, K, D) as `viterbi` gives them.
+            edges: (T, K, D) as in the result of `viterbi`.
 
         Returns:
             (T, R, K) roles and (C, K) constants.
@@ -164,7 +164,7 @@ class Engine(ABC):
         return roles, self._count(edges, offsets, np.arange(len(offsets) - 1), roles)
 
     def constant_counts(self, edges: Edges, offsets: Ints, sentences: Ints) -> Floats:
-        """As `role_counts`, (C, K) constants only, of some sentences, whose hyperedges are known to be structures."""
+        """Count the constants (C, K) in some sentences, as `role_counts`, without a check of the hyperedges."""
         if self.counting == "derivations":  # a shared node counts once for each parent: go from node to node
             return self._count(edges, offsets, sentences, np.zeros((0, 0, 0), np.float32))
         constants = np.zeros((len(self.template.constants), edges.shape[1]))
@@ -172,7 +172,7 @@ class Engine(ABC):
         return constants
 
     def log_probability(self, potentials: Potentials, offsets: Ints, edges: Edges) -> Floats:
-        """The log-probability of given structures, (N, K); counted as this engine counts, it is never above 0."""
+        """Compute the log-probability (N, K) of given structures; as this engine counts, it is never above 0."""
         counts, _ = self.role_counts(edges, offsets)
         terms = np.multiply(counts, potentials.roles, where=counts > 0, out=np.zeros(counts.shape))
         sums = np.concatenate([np.zeros((1, counts.shape[2])), terms.sum(1).cumsum(0)])
@@ -193,7 +193,7 @@ class Engine(ABC):
 
 
 def _groups(lengths: Ints, states: int) -> Ints:
-    """Bounds of lanes that run side by side: as many as have room for the choices of their states, and one at least."""
+    """Return bounds of lanes that run side by side: as many as fit the memory of their choices, and at least one."""
     bounds = [0]
     while bounds[-1] < len(lengths):
         fit = _ROOM // (4 * states * int(lengths[bounds[-1]]))
@@ -202,5 +202,5 @@ def _groups(lengths: Ints, states: int) -> Ints:
 
 
 def pieces(count: int) -> list[Ints]:
-    """The numbers below ``count`` in pieces, which depend on nothing else."""
+    """Split the numbers below ``count`` into pieces, which depend on nothing else."""
     return [np.arange(a, b) for a, b in even_ranges(count, PIECES)]

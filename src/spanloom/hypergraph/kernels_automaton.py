@@ -1,4 +1,4 @@
-"""The tables that kernels of both engines work on, and the scores of hyperedges."""
+"""Tables for the kernels of both engines, and the scores of hyperedges."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from spanloom.kernels import kernel_only_no_refcount
 
 
 class Hyperedges(NamedTuple):
-    """What the scores of E hyperedges are made of.
+    """Roles and constants of E hyperedges, whose scores are their sums.
 
     Args:
         constant: (E,) the number of a constant, -1 for none.
-        role_ptr: (E + 1,) where the roles of each begin.
+        role_ptr: (E + 1,) offsets of the roles of each.
         role: their numbers.
         step: 0 for a role of this token, 1 for one of the next.
         varying: the hyperedges that have roles.
@@ -39,14 +39,14 @@ class Automaton(NamedTuple):
         order: (S - X,) the states that are no exits, each before those that it leads to.
         first, stop: (S,) the choices of each state, as a range.
         source: (C,) the state that chooses.
-        edge: (C,) what is scored: a hyperedge or, from E on, a bundle.
-        target_ptr: (C + 1,) where the targets of each choice begin.
+        edge: (C,) the hyperedge of each choice or, from E on, the bundle.
+        target_ptr: (C + 1,) offsets of the targets of each choice.
         target: the states that it leads to.
         bundle_ptr, bundle_edge: hyperedges between the same states, of which one is picked, for each bundle.
         accept: (X,) 1 where the text may end before this entry.
         root: the entry at the first token.
-        number: (E,) what a hyperedge is called in the template, -1 where nothing is picked.
-        hyperedges: what scores them.
+        number: (E,) the number of a hyperedge in the template, -1 where nothing is picked.
+        hyperedges: their roles and constants.
     """
 
     order: NDArray[np.int64]
@@ -66,7 +66,7 @@ class Automaton(NamedTuple):
 
 @kernel_only_no_refcount
 def score(e, scores, constants, row, end, k, hyperedges):
-    """The score of a hyperedge at a token; roles of the token past the last count nothing."""
+    """Return the score of a hyperedge at a token; roles of the token past the last are ignored."""
     value = np.float64(constants[hyperedges.constant[e], k]) if hyperedges.constant[e] >= 0 else 0.0
     for i in range(hyperedges.role_ptr[e], hyperedges.role_ptr[e + 1]):
         if row + hyperedges.step[i] < end:
@@ -76,6 +76,6 @@ def score(e, scores, constants, row, end, k, hyperedges):
 
 @kernel_only_no_refcount
 def score_all(w, scores, constants, row, end, k, hyperedges):
-    """The scores of all hyperedges at a token."""
+    """Compute the scores of all hyperedges at a token."""
     for e in range(len(hyperedges.constant)):
         w[e] = score(e, scores, constants, row, end, k, hyperedges)

@@ -1,4 +1,4 @@
-"""The kernel that finds best structures, in either way of counting.
+"""Viterbi kernel: best structures, in either way of counting.
 
 Pairs of a sentence and a type run side by side as *lanes*, the longest sentences first. With w[e] the score of
 hyperedge e, or the largest of a bundle,
@@ -21,14 +21,14 @@ from spanloom.kernels import kernel, kernel_only, kernel_only_no_refcount
 
 
 class Room(NamedTuple):
-    """Numbers of one token, for each lane.
+    """Scratch arrays for one token, for each lane.
 
     Args:
         b: (S, lanes) the best scores of states.
         w: (E + bundles, lanes) the scores of hyperedges, and the largest of each bundle.
-        constant: (V, lanes) what those with roles have of their constants.
+        constant: (V, lanes) the constant scores of hyperedges with roles.
         p: (2, R, lanes) role scores of this token and the next, at its number modulo 2.
-        best, pick: (lanes,) the largest score so far, and who gave it.
+        best, pick: (lanes,) the largest score so far, and its choice.
         sum: (lanes,) a sum over several states.
         none: (lanes,) zeros.
     """
@@ -45,7 +45,7 @@ class Room(NamedTuple):
 
 @kernel_only_no_refcount
 def _take(one, two, this, best, pick, lanes):
-    """Take what is larger, one + two or the best so far, and who gave it."""
+    """Keep the larger of one + two and the best so far, with its choice."""
     for lane in range(lanes):
         value = one[lane] + two[lane]
         pick[lane] = this if value > best[lane] else pick[lane]
@@ -54,7 +54,7 @@ def _take(one, two, this, best, pick, lanes):
 
 @kernel_only_no_refcount
 def _weigh(room, members, token, lanes, lanes_next, automaton):
-    """The scores of hyperedges with roles, and of bundles with the member that gave it, at a token."""
+    """Compute the scores of hyperedges with roles, and of bundles with their best member, at a token."""
     w, best, pick = room.w, room.best, room.pick
     hyperedges, bundle_ptr, bundle_edge = automaton.hyperedges, automaton.bundle_ptr, automaton.bundle_edge
     for v in range(len(hyperedges.varying)):
@@ -77,9 +77,9 @@ def _weigh(room, members, token, lanes, lanes_next, automaton):
 
 @kernel_only_no_refcount
 def _pull(room, choices, lanes, automaton):
-    """The best scores of a token's states, from those of its exits, and the choices that give them.
+    """Compute the best scores of a token's states, from those of its exits, and the choices that give them.
 
-    Where each choice leads to one state. The first two are compared at once: most states have no more.
+    Each choice leads to one state here. The first two are compared at once: most states have no more.
     """
     b, w, best, pick = room.b, room.w, room.best, room.pick
     edge, target = automaton.edge, automaton.target
@@ -111,7 +111,7 @@ def _pull(room, choices, lanes, automaton):
 
 @kernel_only_no_refcount
 def _gather(room, choices, lanes, automaton):
-    """As `_pull`, where a choice leads to any number of states."""
+    """Compute the same as `_pull`, where a choice leads to any number of states."""
     b, w, best, pick, total = room.b, room.w, room.best, room.pick, room.sum
     edge, target_ptr, target = automaton.edge, automaton.target_ptr, automaton.target
     for j in range(len(automaton.order) - 1, -1, -1):
@@ -134,7 +134,7 @@ def _gather(room, choices, lanes, automaton):
 
 @kernel_only_no_refcount
 def _follow(choices, members, total, starts, ends, kinds, states, automaton, picked):
-    """The hyperedges of the best structures that are not forbidden, where each choice leads to one state.
+    """Collect the hyperedges of the best structures that are not forbidden, where each choice leads to one state.
 
     Lanes take turns at each token, so that the processor reads for one while it waits for another.
     """
@@ -166,7 +166,7 @@ def _follow(choices, members, total, starts, ends, kinds, states, automaton, pic
 
 @kernel_only_no_refcount
 def _reach(state, reached, count):
-    """Add a state to those that are reached, once; returns their number."""
+    """Add a state to the reached ones, once; return their number."""
     for i in range(count):
         if reached[i] == state:
             return count
@@ -176,7 +176,7 @@ def _reach(state, reached, count):
 
 @kernel_only_no_refcount
 def _unfold(choices, lane, start, end, k, automaton, reached, picked):
-    """As `_follow`, where a choice leads to any number of states: from the root to what is reached, parents first."""
+    """Collect the same as `_follow`, where a choice leads to any number of states: from the root on, parents first."""
     edge, target_ptr, target, number = automaton.edge, automaton.target_ptr, automaton.target, automaton.number
     inside = len(automaton.order)
     reached[0, 0] = automaton.root
@@ -241,17 +241,17 @@ def _choose(scores, constants, starts, ends, kinds, single, automaton, choices, 
 
 @kernel
 def best(scores, constants, group_ptr, sentence, kind, offsets, automaton, score, edges):
-    """The best structure of each lane; of equal choices the first hyperedge wins.
+    """Find the best structure of each lane; of equal choices the first hyperedge wins.
 
     Args:
         scores: (T, R, K) role scores.
         constants: (C, K) scores of constants.
         group_ptr: lanes that run side by side, as ranges.
-        sentence, kind: (lanes,) of each; in a group, longest sentences first.
+        sentence, kind: (lanes,) sentence and type of each; in a group, longest sentences first.
         offsets: (N + 1,) first token of each sentence.
         automaton: the tables, where choices of a state stand in the order of their hyperedges.
         score: (N, K), added to; -inf where every structure is forbidden.
-        edges: (T, K, D) the hyperedges picked at each token, parents first; filled in after those that are there.
+        edges: (T, K, D) the hyperedges picked at each token, parents first; appended to existing ones.
     """
     states, bundles = len(automaton.order), len(automaton.bundle_ptr) - 1
     reached = np.empty((2, len(automaton.first)), np.int64)

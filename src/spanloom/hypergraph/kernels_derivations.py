@@ -15,10 +15,10 @@ _NEGLIGIBLE = -40.0  # what is smaller by so much leaves a float64 as it is
 
 @kernel_only
 def _fill_inside(inside, own, chance, start, end, k, scores, constants, automaton):
-    """Inside scores of all nodes of a sentence, node v of a token after those of the tokens before, and the probability
-    of each hyperedge at its node, (T, C).
+    """Compute the inside scores of a sentence's nodes, and the probability of each hyperedge at its node, (T, C).
 
-    A hyperedge that is less likely than what a float64 resolves has probability 0.
+    Node v of a token stands after those of the tokens before.
+    A hyperedge whose probability underflows a float64 has probability 0.
     """
     kinds = len(automaton.accept)
     for v in range(kinds):
@@ -56,8 +56,9 @@ def _fill_inside(inside, own, chance, start, end, k, scores, constants, automato
 
 @kernel_only
 def _descend(visits, chance, start, end, k, automaton, expected, totals):
-    """Expected visits of all nodes, from the root down, in the order of ``inside``; adds to ``expected`` and
-    ``totals``.
+    """Compute the expected visits of all nodes, from the root down; add to ``expected`` and ``totals``.
+
+    The nodes are in the order of ``inside``.
     """
     kinds, hyperedges = len(automaton.accept), automaton.hyperedges
     visits[: (end - start + 1) * kinds] = 0.0
@@ -81,7 +82,7 @@ def _descend(visits, chance, start, end, k, automaton, expected, totals):
 
 @kernel
 def sums(scores, constants, sentences, offsets, automaton, log_partition, expected, totals):
-    """log_partition over derivations of each sentence and type and, where ``expected`` has rows, expected counts.
+    """Compute log_partition over derivations of each sentence and type and, if ``expected`` has rows, expected counts.
 
     Shapes as in the kernel of the same name for sub-hypergraphs; ``totals`` is (N, C, K) here.
     """

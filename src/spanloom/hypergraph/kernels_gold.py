@@ -1,4 +1,4 @@
-"""Kernels that count the roles and constants of given sub-hypergraphs, such as the gold ones."""
+"""Kernels that count the roles and constants of given sub-hypergraphs, such as gold ones."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Graph(NamedTuple):
     Args:
         root: a kind.
         head: (E,) kinds.
-        child_ptr: (E + 1,) where the children of each begin.
+        child_ptr: (E + 1,) offsets of the children of each.
         child: their kinds.
         step: 0 for a child at this token, 1 at the next.
         final: (V,) 1 for kinds that are leaves past the last token.
-        hyperedges: what scores them.
+        hyperedges: their roles and constants.
     """
 
     root: int
@@ -35,18 +35,18 @@ class Graph(NamedTuple):
 
 @kernel
 def count_roles(edges, sentences, offsets, graph, unfold, roles, constants):
-    """Add up how often each role and constant occurs; with ``unfold``, a shared node once for each parent.
+    """Count each role and constant; with ``unfold``, a shared node once for each parent.
 
     Args:
         edges: (T, K, D) hyperedges picked at each token, parents first, -1 for no more.
-        sentences: which.
+        sentences: the numbers of the sentences to count.
         offsets: (N + 1,) first token of each sentence.
         graph: the template.
-        roles: (T, R, K), added to; no rows if only constants are wanted.
+        roles: (T, R, K), added to; no rows to count constants only.
         constants: (C, K), added to.
 
     Returns:
-        The first token whose hyperedges are not those of the nodes reached there; -1 if all is well.
+        The first token whose hyperedges are not those of the nodes reached there; -1 if there is none.
     """
     head, final, hyperedges = graph.head, graph.final, graph.hyperedges
     kinds = len(final)
@@ -90,7 +90,7 @@ def count_roles(edges, sentences, offsets, graph, unfold, roles, constants):
 
 @kernel
 def count_constants(edges, sentences, offsets, edge_constant, constants):
-    """Add up how often each constant occurs where a hyperedge counts once, without a look at what reaches what.
+    """Count each constant where a hyperedge counts once, without a check of the structure.
 
     Args:
         edges: (T, K, D) hyperedges picked at each token, -1 for no more.

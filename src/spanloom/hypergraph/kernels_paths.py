@@ -1,4 +1,4 @@
-"""Kernels over the paths of a template's automaton, one sentence and type at a time, in the log domain.
+"""Kernels in the log domain over the paths of a template's automaton, one sentence and type at a time.
 
 The sums of `kernels_subgraphs` where those are not safe, and the k best structures. A choice's score is that of its
 hyperedge; b and a are inside and outside scores, as there.
@@ -14,7 +14,7 @@ _NEGLIGIBLE = -40.0  # what is smaller by so much leaves a float64 as it is
 
 @kernel_only
 def _log_weights(w, scores, constants, row, end, k, automaton):
-    """The scores of hyperedges and of bundles."""
+    """Compute the scores of hyperedges and of bundles."""
     bundle_ptr, bundle_edge = automaton.bundle_ptr, automaton.bundle_edge
     edges = len(automaton.hyperedges.constant)
     score_all(w, scores, constants, row, end, k, automaton.hyperedges)
@@ -53,7 +53,7 @@ def _log_gather(values, here, there, order, w, choice):
 
 @kernel_only
 def _log_pull(b, following, w, order, automaton):
-    """Inside scores of a token's states."""
+    """Compute the inside scores of a token's states."""
     exits = len(automaton.order)
     b[:] = -np.inf
     for x in range(len(automaton.accept)):
@@ -63,7 +63,7 @@ def _log_pull(b, following, w, order, automaton):
 
 @kernel_only
 def _log_push(before, after, a, w, order, automaton):
-    """Outside scores of a token's states, and from them those of the next token's entries."""
+    """Compute the outside scores of a token's states, and from them those of the next token's entries."""
     exits = len(automaton.order)
     a[:] = -np.inf
     for x in range(len(automaton.accept)):
@@ -75,7 +75,7 @@ def _log_push(before, after, a, w, order, automaton):
 
 @kernel_only
 def _log_inside(beta, w, b, scores, constants, start, end, k, order, automaton):
-    """Inside scores of entries in the log domain, (T + 1, X); returns log_partition."""
+    """Compute the inside scores of entries in the log domain, (T + 1, X); return log_partition."""
     for x in range(len(automaton.accept)):
         beta[end - start, x] = 0.0 if automaton.accept[x] else -np.inf
     for row in range(end - 1, start - 1, -1):
@@ -88,7 +88,7 @@ def _log_inside(beta, w, b, scores, constants, start, end, k, order, automaton):
 
 @kernel
 def log_sums(scores, constants, start, end, k, orders, automaton, expected, totals):
-    """One sentence and type in the log domain: returns log_partition, adds to ``expected`` if it has rows.
+    """Compute log_partition of one sentence and type in the log domain; add to ``expected`` if it has rows.
 
     Args:
         orders: the choices by source, last stages first, and by target, first stages first.
@@ -129,7 +129,7 @@ def log_sums(scores, constants, start, end, k, orders, automaton, expected, tota
 
 @kernel
 def kbest(scores, constants, start, end, k, count, automaton, score, edges):
-    """The ``count`` best sub-hypergraphs of one sentence and type, best first.
+    """Find the ``count`` best sub-hypergraphs of one sentence and type, best first.
 
     Args:
         automaton: the tables, without bundles.

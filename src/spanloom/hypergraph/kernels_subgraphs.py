@@ -24,7 +24,7 @@ _TINIEST = 1e-150  # so does a scaled value between 0 and this: the next token c
 
 @kernel_only
 def _reach(starts, ends, count, token):
-    """The number of the group's sentences that have this token."""
+    """Return the number of the group's sentences that have this token."""
     while count > 0 and starts[count - 1] + token >= ends[count - 1]:
         count -= 1
     return count
@@ -68,7 +68,7 @@ def _weigh(w, base, p, token, lanes, lanes_next, automaton):
 
 @kernel_only
 def _pull(b, beta, token, lanes, w, automaton):
-    """Inside scores of a token's states, from those of the next token's entries."""
+    """Compute the inside scores of a token's states, from those of the next token's entries."""
     source, target, edge = automaton.source, automaton.target, automaton.edge
     exits = len(automaton.order)
     for s in range(len(b)):
@@ -100,7 +100,7 @@ def _scale(values, begin, lanes, result, safe, logarithm):
 
 @kernel_only
 def _inside(beta, log_partition, safe, base, p, w, b, starts, ends, types, automaton):
-    """Scaled inside scores of entries, (T + 1, S, lanes), and log_partition of each lane."""
+    """Compute the scaled inside scores of entries, (T + 1, S, lanes), and log_partition of each lane."""
     accept, entries = automaton.accept, len(automaton.accept)
     for lane in range(len(log_partition)):
         log_partition[lane] = 0.0
@@ -139,7 +139,7 @@ def _prepare(scores, constants, starts, ends, types, automaton):
 
 @kernel
 def sums(scores, constants, group_ptr, order, offsets, automaton, log_partition, safely, expected, totals):
-    """log_partition of each sentence and type and, where ``expected`` has rows, expected counts.
+    """Compute log_partition of each sentence and type and, where ``expected`` has rows, expected counts.
 
     Args:
         scores: (T, R, K) role scores.
@@ -150,7 +150,7 @@ def sums(scores, constants, group_ptr, order, offsets, automaton, log_partition,
         automaton: the tables, with bundles.
         log_partition: (N, K), filled in.
         safely: (N, K), made false where a lane must be computed again; nothing of it is in ``expected`` and ``totals``.
-        expected: (T, R, K) expected role counts, filled in; no rows if they are not wanted.
+        expected: (T, R, K) expected role counts, filled in; no rows to skip them.
         totals: (groups, C, K) expected counts of constants, filled in.
     """
     source, target, edge = automaton.source, automaton.target, automaton.edge

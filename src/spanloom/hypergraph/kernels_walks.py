@@ -1,4 +1,4 @@
-"""The kernel that finds the probability of paths, in either way of counting.
+"""Kernel of path probabilities, in either way of counting.
 
 At a token each *state* picks one of its *choices*, each of which leads on to states: to later ones of this token, or to
 *exits*, the *entries* of the next. For sub-hypergraphs these are the arcs of the automaton, for derivations the
@@ -34,15 +34,15 @@ Ints = NDArray[np.int64]
 
 
 class Paths(NamedTuple):
-    """Q questions: does a structure keep, from a token on, to certain hyperedges?
+    """Q paths: from a token on, a structure picks only allowed hyperedges.
 
     Args:
         sentence: (Q,).
         kind: (Q,) the type's number.
         first: (Q,) the first token, counted in the sentence.
-        run_ptr: (Q + 1,) where the runs of each begin.
-        row: for each run, which follow one another, a row of ``allowed``.
-        size: for how many tokens in turn, at least 1.
+        run_ptr: (Q + 1,) offsets of the runs of each.
+        row: for each of the consecutive runs, a row of ``allowed``.
+        size: the number of tokens of each run, at least 1.
         allowed: (M, E) 1 where a hyperedge may be picked.
     """
 
@@ -56,27 +56,27 @@ class Paths(NamedTuple):
 
     @classmethod
     def build(cls, sentence: Ints, kind: Ints, first: Ints, row: Ints, size: Ints, allowed: NDArray[np.uint8]) -> Paths:
-        """From (Q, P) rows and sizes of runs; those of no token are left out."""
+        """Make paths from (Q, P) rows and sizes of runs; runs of no token are left out."""
         kept = size > 0
         run_ptr = np.concatenate([[0], np.cumsum(kept.sum(1))])
         return cls(sentence, kind, first, run_ptr, row[kept], size[kept], allowed)
 
     def spread(self, number: int) -> NDArray[np.uint8]:
-        """(S, E) what one of the paths allows at each of its tokens."""
+        """Return (S, E) the hyperedges that one of the paths allows at each of its tokens."""
         runs = slice(self.run_ptr[number], self.run_ptr[number + 1])
         return self.allowed[np.repeat(self.row[runs], self.size[runs])]
 
 
 class ProductRange(NamedTuple):
-    """Room for a kernel's notes: for which tokens a row of hyperedges has products, and where they are.
+    """Range of tokens for which a row of hyperedges has precomputed products, and their place; filled in by `_plan`.
 
     Args:
         member: (M, X) the entries of its matrices.
-        size: (M,) how many they are.
-        width: (M,) tokens of the shortest product.
-        products: (M,) how many of that width there are.
+        size: (M,) their number.
+        width: (M,) the tokens of the shortest product.
+        products: (M,) the number of products of that width.
         low: (M,) the first token.
-        base: (M,) where the products begin.
+        base: (M,) the offset of the products.
     """
 
     member: NDArray[np.int64]
@@ -88,7 +88,7 @@ class ProductRange(NamedTuple):
 
 
 class WalkedSentence(NamedTuple):
-    """A sentence and a type, and what is known of its tokens.
+    """A sentence and a type, with the cached probabilities of its tokens.
 
     Args:
         scores, constants: potentials.
@@ -96,10 +96,10 @@ class WalkedSentence(NamedTuple):
         kind: the type.
         automaton: the tables, without bundles.
         ahead: (T + 1, X) inside scores of entries.
-        b: (S,) room for those of a token's states.
-        own: (E,) room for scores of hyperedges.
+        b: (S,) scratch, inside scores of a token's states.
+        own: (E,) scratch, scores of hyperedges.
         chance: (slots, C) the probability of each choice at its state, for some tokens.
-        held: (slots,) for which.
+        held: (slots,) the token of each slot.
     """
 
     scores: NDArray[np.float32]
@@ -117,7 +117,7 @@ class WalkedSentence(NamedTuple):
 
 @kernel_only_no_refcount
 def _fill(token, at):
-    """The probabilities of a token's choices, which ``at.chance[slot]`` then holds; returns the slot."""
+    """Compute the probabilities of a token's choices in ``at.chance[slot]``; return the slot."""
     slot = token % len(at.held)
     if at.held[slot] == token:
         return slot
@@ -151,7 +151,7 @@ def _fill(token, at):
 
 @kernel_only_no_refcount
 def _step(flow, a, p, usable, automaton):
-    """Lead a flow through one token by usable choices; returns how much reaches its last state there."""
+    """Lead a flow through one token by usable choices; return the part that reaches its last state there."""
     exits = len(automaton.order)
     a[:] = 0.0
     for x in range(len(flow)):
@@ -179,7 +179,7 @@ def _step(flow, a, p, usable, automaton):
 
 @kernel_only
 def _visits(visits, a, usable, late, at):
-    """The flow into each entry at each token: the probability of being there or, ``late``, the expected visits."""
+    """Compute the flow into each entry at each token: its probability or, ``late``, the expected visits."""
     flow = np.zeros(visits.shape[1])
     flow[at.automaton.root] = 1.0
     for token in range(at.end - at.start):
@@ -193,7 +193,7 @@ def _visits(visits, a, usable, late, at):
 
 @kernel_only
 def _lasting(usable, automaton):
-    """The entries at which a flow can be between two steps of a run."""
+    """Find the entries at which a flow can be between two steps of a run."""
     entries, states = len(automaton.accept), len(automaton.first)
     lasting = np.ones(entries, np.bool_)
     flow, a = np.empty(entries), np.empty(states)
@@ -221,7 +221,7 @@ def _lasting(usable, automaton):
 
 @kernel_only
 def _plan(span, queries, paths, usable, automaton):
-    """Which rows are worth products: fills in ``span``, and returns how many numbers they are."""
+    """Choose the rows to precompute products for: fill in ``span``, return the total size of the products."""
     entries = len(automaton.accept)
     total = np.zeros(len(usable), np.int64)
     high = np.zeros(len(usable), np.int64)
@@ -257,7 +257,7 @@ def _plan(span, queries, paths, usable, automaton):
 
 @kernel_only
 def _multiply(span, row, usable, products, a, at):
-    """The products of a row: of ``span.width`` tokens side by side from ``span.low``, of twice as many, and so on."""
+    """Compute a row's products: of ``span.width`` tokens in turn from ``span.low``, of twice as many, and so on."""
     size, count, width = span.size[row], span.products[row], span.width[row]
     members = span.member[row, :size]
     flows = np.empty((size, len(at.automaton.accept)))
@@ -290,7 +290,7 @@ def _multiply(span, row, usable, products, a, at):
 
 @kernel_only_no_refcount
 def _leap(flow, one, two, token, stop, row, span, products):
-    """Lead a flow through the largest products that fit, one after the other, to the token that is returned."""
+    """Lead a flow through the largest products that fit, one after the other; return the token reached."""
     least, low = span.width[row], span.low[row]
     if span.products[row] == 0 or token < low or (token - low) % least or token + least > stop:
         return token
@@ -322,7 +322,7 @@ def _leap(flow, one, two, token, stop, row, span, products):
 
 @kernel
 def path_probability(scores, constants, offsets, paths, starts, order, span, late, automaton, probability):
-    """The probability of each path or, ``late``, how often a derivation is expected to hold it, 1 at most.
+    """Compute the probability of each path or, ``late``, the expected number of times in a derivation, 1 at most.
 
     Args:
         scores: (T, R, K) role scores.
@@ -331,8 +331,8 @@ def path_probability(scores, constants, offsets, paths, starts, order, span, lat
         paths: Q of them; ``allowed`` is here of choices, and one more row allows all.
         starts: (M, X) 1 for the entries where a path may begin.
         order: paths sorted by sentence and type, and then by token, so that inside scores are computed once.
-        span: room for what `_plan` says of each row.
-        late: whether ``visits`` counts what comes to an entry from its own token.
+        span: scratch for the result of `_plan` for each row.
+        late: whether ``visits`` counts flow to an entry from its own token.
         automaton: the tables, without bundles.
         probability: (Q,), filled in.
     """

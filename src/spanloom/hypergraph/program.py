@@ -1,4 +1,4 @@
-"""From a template to a small automaton: how each sub-hypergraph is counted exactly once.
+"""Compilation of a template to a small automaton, which counts each sub-hypergraph exactly once.
 
 Read the tokens from left to right and keep the *frontier*, the set of nodes at the next token that are already reached.
 At a token the reached nodes choose their hyperedges one after the other, parents first; each choice adds same-token
@@ -32,7 +32,7 @@ class AutomatonArcs(NamedTuple):
     Args:
         source: (A,) the state that an arc leaves; arcs stand in order of their sources' stages, then of choices.
         target: (A,) the state that it reaches.
-        choice: (A,) what is chosen: a hyperedge, "nothing" or, from then on, a bundle of hyperedges.
+        choice: (A,) the choice: a hyperedge, "nothing" or, from then on, a bundle of hyperedges.
         bundle_ptr, bundle_edge: the hyperedges of each bundle.
     """
 
@@ -79,7 +79,7 @@ State = tuple[frozenset[str], frozenset[str]]  # pending, next
 
 
 def compile_program(template: Template) -> AutomatonProgram:
-    """The automaton of a template.
+    """Compile a template to its automaton.
 
     >>> from spanloom.hypergraph import Child, Hyperedge
     >>> program = compile_program(Template(("A",), "A", frozenset({"A"}), (
@@ -183,7 +183,7 @@ def _number(
 
 
 def _arcs(groups: Iterable[tuple[tuple[int, int], list[int]]], edges: int) -> AutomatonArcs:
-    """Arcs from source, target and hyperedges, of which there are so many; those of several become bundles."""
+    """Return arcs of source, target and hyperedges; an arc of several hyperedges becomes a bundle."""
     ends, picked = zip(*groups, strict=True)
     bundles: dict[tuple[int, ...], int] = {}
     choice = [
@@ -194,7 +194,7 @@ def _arcs(groups: Iterable[tuple[tuple[int, int], list[int]]], edges: int) -> Au
 
 
 def parts(template: Template) -> list[Template]:
-    """The independent parts of a template whose root has one hyperedge: its children that share no node below.
+    """Return the independent parts of a template: the children of a root with one hyperedge that share no node below.
 
     A sub-hypergraph of the whole is one of each part, so scores add up and numbers multiply. The first part keeps the
     roles and the constant of the root's hyperedge.

@@ -1,4 +1,4 @@
-"""The engine in plain Python: short, slow, and what the kernels are tested against.
+"""Reference implementation of the engine in plain Python: short and slow, the oracle of the kernels.
 
 Everything here is for one sentence and one copy of a template. ``scores[t][e]`` is the score of hyperedge e at token t.
 """
@@ -18,7 +18,7 @@ Choice = tuple[int, int]  # token, hyperedge
 
 
 class TokenNode(NamedTuple):
-    """A kind at a token."""
+    """A node: a kind at a token."""
 
     token: int
     kind: str
@@ -27,7 +27,7 @@ class TokenNode(NamedTuple):
 def edge_scores(
     template: Template, roles: Sequence[Mapping[str, float]], constants: Mapping[str, float] | None = None
 ) -> list[list[float]]:
-    """The score of each hyperedge at each token: the sum of its roles' scores and its constant.
+    """Return the score of each hyperedge at each token: the sum of its roles' scores and its constant.
 
     Args:
         template: with E hyperedges.
@@ -46,7 +46,7 @@ def edge_scores(
 
 
 def children(template: Template, choice: Choice, length: int) -> list[TokenNode] | None:
-    """The nodes that a choice reaches; past the end final kinds are leaves and others forbid the choice (``None``)."""
+    """Return the nodes that a choice reaches; past the end final kinds are leaves, others forbid it (``None``)."""
     token, edge = choice
     nodes = []
     for child in template.edges[edge].children:
@@ -58,7 +58,7 @@ def children(template: Template, choice: Choice, length: int) -> list[TokenNode]
 
 
 def subgraphs(template: Template, length: int) -> Iterator[tuple[Choice, ...]]:
-    """Every sub-hypergraph of a sentence of ``length`` tokens, each once, as its sorted choices.
+    """Yield every sub-hypergraph of a sentence of ``length`` tokens, each once, as its sorted choices.
 
     >>> from spanloom.hypergraph import Child, Hyperedge
     >>> coin = Template(("A",), "A", frozenset({"A"}), (
@@ -82,7 +82,7 @@ def subgraphs(template: Template, length: int) -> Iterator[tuple[Choice, ...]]:
 
 
 def derivations(template: Template, length: int) -> Iterator[tuple[Choice, ...]]:
-    """Every derivation: the tree that unfolds a sub-hypergraph, where each copy of a node chooses for itself.
+    """Yield every derivation: the tree that unfolds a sub-hypergraph, where each copy of a node chooses by itself.
 
     Choices come sorted, with repetition. Distinct trees may have the same choices, and each is yielded.
     """
@@ -108,7 +108,7 @@ def derivations(template: Template, length: int) -> Iterator[tuple[Choice, ...]]
 
 
 def multiplicity(template: Template, choices: Sequence[Choice], length: int) -> Counter[Choice]:
-    """How often each choice of one sub-hypergraph occurs in the derivation that unfolds it."""
+    """Count each choice of one sub-hypergraph in the derivation that unfolds it."""
     edge_at = {(token, template.edges[edge].head): (token, edge) for token, edge in choices}
     counts: Counter[Choice] = Counter()
     reached = Counter({TokenNode(0, template.root): 1})
@@ -124,7 +124,7 @@ def multiplicity(template: Template, choices: Sequence[Choice], length: int) -> 
 
 
 def inside(template: Template, scores: Scores, total: Callable[[list[float]], float]) -> dict[TokenNode, float]:
-    """The inside score of each node, over derivations.
+    """Return the inside score of each node, over derivations.
 
     ``total`` is `log_sum` for the sum over derivations, or ``max`` for the best one. Lu and Roth (2015), section 3.4.
     """
@@ -142,7 +142,7 @@ def inside(template: Template, scores: Scores, total: Callable[[list[float]], fl
 
 
 def outside(template: Template, scores: Scores, values: Mapping[TokenNode, float]) -> dict[TokenNode, float]:
-    """The outside score of each node. Inside (``values``) plus outside less log_partition is log expected visits."""
+    """Return the outside score of each node; inside (``values``) + outside - log_partition is log expected visits."""
     length = len(scores)
     terms: dict[TokenNode, list[float]] = {TokenNode(0, template.root): [0.0]}
     result: dict[TokenNode, float] = {}
@@ -159,7 +159,7 @@ def outside(template: Template, scores: Scores, values: Mapping[TokenNode, float
 
 
 def kbest(template: Template, scores: Scores, count: int) -> list[tuple[float, tuple[Choice, ...]]]:
-    """The ``count`` best derivations, best first, as scores and sorted choices."""
+    """Return the ``count`` best derivations, best first, as scores and sorted choices."""
     length = len(scores)
     ranked: dict[TokenNode, list[tuple[float, tuple[Choice, ...]]]] = {}
     for token in reversed(range(length)):
@@ -179,7 +179,7 @@ def kbest(template: Template, scores: Scores, count: int) -> list[tuple[float, t
 
 
 def listable(template: Template, most: int = 600) -> int:
-    """How many tokens, at most five, a text may have whose derivations are at most so many, and so its sub-hypergraphs.
+    """Return the largest length, at most five, of a text whose derivations are few enough to list.
 
     >>> from spanloom.structures import STRUCTURES
     >>> [listable(STRUCTURES[name].template(["x"])) for name in ("bio", "heads")]
@@ -195,7 +195,7 @@ def listable(template: Template, most: int = 600) -> int:
 
 
 def log_sum(terms: Sequence[float]) -> float:
-    """The logarithm of the sum of exponentials; -inf for no terms.
+    """Return the logarithm of the sum of exponentials; -inf for no terms.
 
     >>> round(log_sum([math.log(2), math.log(3)]), 12) == round(math.log(5), 12)
     True

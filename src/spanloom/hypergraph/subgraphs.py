@@ -1,4 +1,4 @@
-"""The engine that counts each sub-hypergraph exactly once."""
+"""Inference engine that counts each sub-hypergraph exactly once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _CACHED = 1 << 17  # bytes of scores that an automaton may keep for a token: wha
 
 
 class SubgraphEngine(Engine):
-    """Counts each sub-hypergraph exactly once, for every template (see `program`).
+    """Engine that counts each sub-hypergraph exactly once, for every template (see `program`).
 
     A template of independent parts is a product: each part has an automaton of its own, and their scores add up.
     """
@@ -75,7 +75,7 @@ class SubgraphEngine(Engine):
 
 
 def _best_pairs(one: Ranking, two: Ranking, count: int) -> Ranking:
-    """The best structures of two independent parts together; of equal ones that with the better first part first."""
+    """Combine the best structures of two independent parts; of equal ones that with the better first part is first."""
     pairs = product(range(len(one.structures)), range(len(two.structures)))
     best = heapq.nsmallest(count, pairs, key=lambda pair: -(one.score[pair[0]] + two.score[pair[1]]))
     score = np.full(count, -np.inf)
@@ -89,7 +89,7 @@ class _IndependentPart:
     Args:
         part: its template.
         whole: the template that it is a part of.
-        first: whether what it picks at the root is told; it is the same in all parts.
+        first: whether its hyperedge at the root is in the result; it is the same in all parts.
     """
 
     def __init__(self, part: Template, whole: Template, first: bool) -> None:
@@ -149,7 +149,7 @@ class _IndependentPart:
     def path_probability(
         self, potentials: Potentials, offsets: Ints, paths: Paths, n_jobs: int | None, result: Floats
     ) -> None:
-        """Multiply ``result`` by the probability of what each path demands of this part."""
+        """Multiply ``result`` by the probability of each path's hyperedges in this part."""
         allowed = np.concatenate([paths.allowed, np.ones((len(paths.allowed), 1), np.uint8)], 1)[:, self._single.number]
         demands = np.append(0, np.cumsum((allowed == 0).any(1)[paths.row]))[paths.run_ptr]
         asked = np.flatnonzero(np.diff(demands))

@@ -1,4 +1,4 @@
-"""Tables for kernels, from templates."""
+"""Tables for kernels, built from templates."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Ints = NDArray[np.int64]
 
 
 def hyperedges_of(edges: Sequence[Hyperedge], template: Template) -> Hyperedges:
-    """The tables of some hyperedges, with the numbers that roles and constants have in a template."""
+    """Return the tables of some hyperedges, with the numbers of roles and constants in a template."""
     roles, constants = ({name: i for i, name in enumerate(names)} for names in (template.roles, template.constants))
     return Hyperedges(
         np.array([-1 if edge.constant is None else constants[edge.constant] for edge in edges], np.int64),
@@ -25,7 +25,7 @@ def hyperedges_of(edges: Sequence[Hyperedge], template: Template) -> Hyperedges:
 
 
 def csr(rows: Iterable[list[int]]) -> tuple[Ints, Ints]:
-    """Rows of numbers in compressed form."""
+    """Return rows of numbers in compressed form."""
     rows = list(rows)
     ptr = np.cumsum([0, *map(len, rows)]).astype(np.int64)
     return ptr, np.array([value for row in rows for value in row], np.int64)

@@ -1,4 +1,4 @@
-"""Templates: a model is one small piece of hypergraph, repeated at each token.
+"""Templates: small pieces of hypergraph, repeated at each token, that define models.
 
 A template names node *kinds* and *hyperedges*. A node is a kind at a token. A hyperedge leads from its head at token t
 to children at t or t + 1; no children means the leaf, which the papers write X. A *sub-hypergraph* picks one hyperedge
@@ -25,7 +25,7 @@ class Child(NamedTuple):
 
 
 class Role(NamedTuple):
-    """What a hyperedge says about this token (``step`` 0) or the next (1); the role's score there is added."""
+    """Label of a hyperedge at this token (``step`` 0) or the next (1); the role's score there is added."""
 
     name: str
     step: int = 0
@@ -113,9 +113,9 @@ class Template:
         return tuple(dict.fromkeys(edge.constant for edge in self.edges if edge.constant is not None))
 
     def edges_of(self, kind: str) -> tuple[int, ...]:
-        """The numbers of a kind's hyperedges."""
+        """Return the numbers of a kind's hyperedges."""
         return tuple(i for i, edge in enumerate(self.edges) if edge.head == kind)
 
     def index(self, label: str) -> int:
-        """The number of the hyperedge with this label."""
+        """Return the number of the hyperedge with this label."""
         return next(i for i, edge in enumerate(self.edges) if edge.label == label)

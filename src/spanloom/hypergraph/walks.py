@@ -1,4 +1,4 @@
-"""The probability of paths, in either way of counting: see `spanloom.hypergraph.kernels_walks`."""
+"""Path probabilities, in either way of counting: see `spanloom.hypergraph.kernels_walks`."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from spanloom.parallel import parallel_map
 
 @dataclass(frozen=True)
 class Walker:
-    """What finds the probability of paths.
+    """Computation of path probabilities on an automaton.
 
     Args:
         automaton: the tables, without bundles.
-        late: whether a path begins at what also comes to an entry from its own token, as where nodes are entries.
+        late: whether a path also begins with the flow to an entry from its own token, as where nodes are entries.
     """
 
     automaton: Automaton
@@ -30,7 +30,7 @@ class Walker:
         self, potentials: Potentials, offsets: Ints, paths: Paths, usable: NDArray[np.bool_],
         starts: NDArray[np.bool_], asked: Ints, n_jobs: int | None,
     ) -> Floats:  # fmt: skip
-        """The probability of some paths, or how often a derivation is expected to hold them, 1 at most; else 1.
+        """Compute the probability of some paths or their expected number in a derivation, 1 at most; 1 for the others.
 
         Args:
             potentials: as for the engine.
@@ -38,7 +38,7 @@ class Walker:
             paths: Q of them, with M rows.
             usable: (M, C) the choices that each row allows.
             starts: (M, X) the entries at which a path may begin.
-            asked: numbers of paths.
+            asked: the numbers of these paths.
             n_jobs: threads; the result does not depend on it.
         """
         chances = np.ones(len(paths.sentence))
@@ -62,7 +62,7 @@ class Walker:
 
 
 def _pieces(paths: Paths, asked: Ints) -> list[Ints]:
-    """Questions in pieces, those of one sentence together, by type and first token."""
+    """Split paths into pieces, those of one sentence together, by type and first token."""
     sentence = paths.sentence[asked]
     order = np.lexsort((paths.first[asked], paths.kind[asked], sentence))
     cuts = np.searchsorted(sentence[order], np.unique(sentence[order]))
@@ -70,7 +70,7 @@ def _pieces(paths: Paths, asked: Ints) -> list[Ints]:
 
 
 def _cut_at(count: int, cuts: Ints) -> list[Ints]:
-    """Ranges of about equal size that begin only at ``cuts``."""
+    """Return ranges of about equal size that begin only at ``cuts``."""
     if not count:
         return []
     wanted = np.linspace(0, count, PIECES, endpoint=False)
