@@ -1,6 +1,6 @@
-"""Reading and writing documents: native JSONL and its cousins, brat, PubTator, BioC, column files, Parquet, and more.
+"""Reading and writing documents: JSONL and its dialects, brat, PubTator, BioC, column files, Parquet, and more.
 
-`FORMATS` is the one list of formats; a new one is a new module and a line in it.
+`FORMATS` lists all formats; a new one is a new module and a line in it.
 """
 
 from __future__ import annotations
@@ -69,22 +69,22 @@ def read(
     on_error: OnError = "stop",
     **options: Any,
 ) -> Iterator[Document]:
-    """The documents of a file, of a folder, or of standard input (``-``), one at a time.
+    """Read the documents of a file, of a folder, or of standard input (``-``), one at a time.
 
     Args:
         path: a file or folder, or several. Of a folder that is not brat, every file of a known format is read, by name;
-            the others are told.
+            the others are reported.
         format: a name in `FORMATS`; told by the file's name if not given.
-        mentions: if false, mentions are left out, and what is wrong with them does not matter.
-        notice: called, when all is read, with a line for each kind of thing that was read other than it stands, such
+        mentions: if false, mentions are left out, and not checked.
+        notice: callback for warnings, called at the end with a line for each kind of data that was changed, such
             as fragments that were sorted. Without it, each is a `DataWarning`.
-        on_error: ``stop`` raises at the first record that cannot be read; ``skip`` leaves such records out, which is
-            told as `notice` tells, or hands the first problem of each to a function.
-        options: of the format: ``columns`` for column files.
+        on_error: ``stop`` raises at the first invalid record; ``skip`` leaves such records out, which is
+            reported through `notice`; a function gets the first problem of each and leaves it out.
+        options: options of the format: ``columns`` for column files.
 
     Raises:
         UsageError: at once: the format cannot be told, or has no such option.
-        DataError: when it is reached: the first problem, with file and line.
+        DataError: when the record is reached: the first problem, with file and line.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -124,7 +124,7 @@ def _documents(
 
 
 def validate(path: str | Path, format: str | None = None, **options: Any) -> Iterator[Problem]:
-    """Every problem of a file, a folder or standard input, with file and line; the same checks as `read` makes.
+    """Yield every problem of a file, a folder or standard input, with file and line, by the checks of `read`.
 
     Args:
         path: as for `read`.
@@ -175,19 +175,19 @@ def write(
     """Write documents to a file, a folder (brat) or standard output (``-``): all of it, or nothing.
 
     Args:
-        documents: written one at a time as they come.
+        documents: an iterable; each is written before the next is taken.
         path: the output; not overwritten unless ``force`` is true.
         format: a name in `FORMATS`; told by the file's name if not given.
-        force: replace what is there.
-        options: of the format: ``scheme`` ("bio" or "bilou") for column files.
+        force: replace existing output.
+        options: options of the format: ``scheme`` ("bio" or "bilou") for column files.
 
     Returns:
-        What the format could not hold, counted by kind.
+        The losses: parts of documents that the format cannot represent, counted by kind.
 
     Raises:
-        UsageError: the format cannot be told, or the output is there already.
-        DataError: a document that `read` would refuse, such as one with a mention outside its text, or that the
-            format cannot hold; or the system refused to write.
+        UsageError: the format cannot be told, or the output exists already.
+        DataError: a document that `read` would reject, such as one with a mention outside its text, or that the
+            format cannot represent; or the system refused to write.
     """
     kind = _named(format) if format is not None else _by_suffix(Path(path))
     _check_options(kind, options, kind.write_options)
@@ -195,7 +195,7 @@ def write(
 
 
 def _checked(documents: Iterable[Document], path: str | Path, kind: Format) -> Iterator[Document]:
-    """Documents as they come, up to one that `read` would refuse."""
+    """Yield documents, and raise at one that `read` would reject."""
     for document in documents:
         check_mentions(document.mentions)
         for problem in find_errors(document):
@@ -220,7 +220,7 @@ def _by_suffix(path: Path) -> Format:
 
 
 def _known(path: Path) -> Format:
-    """The format of a file that is there; one that only its ending tells says itself what is wrong."""
+    """Return the format of an existing file; a format known by the suffix alone reports wrong content itself."""
     found = next((kind for kind in FORMATS.values() if kind.knows(path)), None)
     if found is None and (told := advice(path)) is not None:
         raise UsageError(f"{path} is not read: {told}")
@@ -240,7 +240,7 @@ def _check_options(kind: Format, options: dict[str, Any], known: tuple[str, ...]
 
 
 def _scan(path: str | Path, name: str | None, options: dict[str, Any], mentions: bool) -> Iterator[Scanned]:
-    """Choose the format now; open the file when the first document is asked for."""
+    """Choose the format now; open the file for the first document."""
     root = Path(path)
     kind = None if name is None else _named(name)
     inputs: Sequence[tuple[Format, str | Path]]
@@ -264,9 +264,9 @@ def _scan(path: str | Path, name: str | None, options: dict[str, Any], mentions:
 
 
 def _readable(scan: Iterator[Scanned], path: str) -> Iterator[Scanned]:
-    """A scan; what ends it, such as a file that is damaged in the middle, is an error of its last record.
+    """Yield the records of a scan; an error that ends it, as of a damaged file, becomes its last record.
 
-    What the system does not let us read is no bad record, and is raised.
+    An error of the system is no invalid record, and is raised.
     """
     try:
         yield from scan
@@ -278,7 +278,7 @@ def _readable(scan: Iterator[Scanned], path: str) -> Iterator[Scanned]:
 
 
 def _settled(root: Path) -> Path:
-    """The same, after what a killed process had replaced only half of was put back."""
+    """Return the path, after unfinished replacements of a killed process are undone."""
     try:
         settle_input(root)
     except OSError as error:
@@ -288,7 +288,7 @@ def _settled(root: Path) -> Path:
 
 
 def _more(kind: Format, root: Path, file: str | Path, mentions: bool) -> dict[str, Any]:
-    """What a format's ``scan`` takes beside the options of the user."""
+    """Return the arguments of a format's ``scan`` beside the user's options."""
     more: dict[str, Any] = {}
     if kind.named_by_file and isinstance(file, Path) and file != root:
         more["stem"] = stem_in(root, file)

@@ -3,7 +3,7 @@
 Rows are read and written in batches. Arrow files of either kind are read (the file format, which is Feather 2, and the
 stream, which `datasets` keeps), and the file format is written. Numbers of rows stand for numbers of lines.
 
-The columns are BigBIO's, and beside them what BigBIO has no place for:
+The columns are BigBIO's, and others for data that BigBIO has no place for:
 
 ======================================== =======================================================================
 column                                   holds
@@ -12,7 +12,7 @@ column                                   holds
 ``passages``                             the text: as one passage, or as the passages that it was read from
 ``entities``                             mentions: ``offsets`` with a pair for each span, ``text`` with one string
                                          for each, ``normalized`` concepts; beside BigBIO: ``head`` and ``score``
-``events``, ``coreferences``,            what BigBIO has there, if ``meta`` holds it in that form; else empty
+``events``, ``coreferences``,            BigBIO's values, if ``meta`` holds them in that form; else empty
 ``relations``
 ``tokens``, ``sentences``, ``columns``   as in native records; a column is its name and its values
 ``meta``                                 the rest of ``Document.meta``, as JSON text
@@ -54,7 +54,7 @@ _MAGIC = b"ARROW1"  # at the start of a file, and not of a stream
 
 
 def arrow_schema() -> Any:
-    """The names and types of the columns, a `pyarrow.Schema`.
+    """Return the names and types of the columns, a `pyarrow.Schema`.
 
     Raises:
         UsageError: pyarrow is missing.
@@ -84,10 +84,10 @@ def arrow_schema() -> Any:
 
 
 def to_row(document: Document, schema: Any, path: str | Path | None = None) -> dict[str, Any]:
-    """The row of a document.
+    """Return the row of a document.
 
     Args:
-        document: whatever it holds, the row holds.
+        document: the document; the row holds all of it.
         schema: of `arrow_schema`.
         path: for messages.
 
@@ -133,7 +133,7 @@ def _name(concept: str) -> dict[str, str]:
 
 
 def _passages(document: Document) -> list[dict[str, Any]] | None:
-    """The passages that the text was read from, if it still is what they make together."""
+    """Return the passages that the text was read from, if the text is unchanged."""
     kept = document.meta.get("passages")
     if not isinstance(kept, list) or not kept:
         return None
@@ -152,7 +152,7 @@ def _passages(document: Document) -> list[dict[str, Any]] | None:
 
 
 def _is_whole(passages: object) -> bool:
-    """Whether these passages are the one that stands for a text that is not divided."""
+    """Return whether these passages are the single one of an undivided text."""
     if not isinstance(passages, list) or len(passages) != 1 or not isinstance(passages[0], Mapping):
         return False
     texts, rest = passages[0].get("text"), {k: v for k, v in passages[0].items() if k != "text"}
@@ -162,7 +162,7 @@ def _is_whole(passages: object) -> bool:
 
 
 def _fits(value: object, kind: Any) -> bool:
-    """Whether a value comes back from a column of this type as it went in."""
+    """Return whether a column of this type holds a value without change."""
     import pyarrow as pa
 
     try:
@@ -172,7 +172,7 @@ def _fits(value: object, kind: Any) -> bool:
 
 
 def from_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The record of a row: of `to_row`, of BigBIO, or of any other that `from_record` reads.
+    """Return the record of a row: of `to_row`, of BigBIO, or of any other that `from_record` reads.
 
     Values that JSON has no type for, such as dates, become text.
 
@@ -213,14 +213,14 @@ def _without_nulls(item: object) -> object:
 
 
 def _columns(value: list[Any]) -> object:
-    """Pairs of a name and values as an object; what is no such pair stays, for the reader of records to name."""
+    """Return pairs of a name and values as an object; others stay, for the reader of records to report."""
     pairs = [item for item in value if isinstance(item, Mapping) and item.keys() == {"name", "values"}]
     names = {item["name"] for item in pairs if isinstance(item["name"], str)}
     return {item["name"]: item["values"] for item in pairs} if len(names) == len(value) else value
 
 
 def scan_parquet(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
-    """The documents of a Parquet file; ``mentions`` as in `parse_record`."""
+    """Yield the documents of a Parquet file; ``mentions`` as in `parse_record`."""
     with extra("arrow", "a Parquet file"):
         import pyarrow.parquet
 
@@ -228,7 +228,7 @@ def scan_parquet(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
 
 
 def scan_arrow(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
-    """The documents of an Arrow file; ``mentions`` as in `parse_record`."""
+    """Yield the documents of an Arrow file; ``mentions`` as in `parse_record`."""
     with extra("arrow", "an Arrow file"):
         import pyarrow.ipc
 
@@ -284,7 +284,7 @@ def write_parquet(documents: Iterable[Document], path: str | Path, force: bool =
 
 
 def write_arrow(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
-    """Write an Arrow file; as `write_parquet`."""
+    """Write an Arrow file; see `write_parquet`."""
     with extra("arrow", "an Arrow file"):
         import pyarrow.ipc
 
@@ -305,15 +305,15 @@ def _write(
 
 
 def to_batches(documents: Iterable[Document], schema: Any, path: str | Path | None = None) -> Iterator[Any]:
-    """Record batches of a few hundred documents each.
+    """Yield record batches of a few hundred documents each.
 
     Args:
-        documents: taken as they come.
+        documents: an iterable, read lazily.
         schema: of `arrow_schema`.
         path: for messages.
 
     Raises:
-        DataError: a document that a table cannot hold: ``meta`` without a JSON form, half of a surrogate pair.
+        DataError: a document that a table cannot represent: ``meta`` without a JSON form, half of a surrogate pair.
     """
     import pyarrow as pa
 
@@ -333,7 +333,7 @@ def _batch(document: Document, schema: Any, path: str | Path | None) -> Any:
 
 
 class _Stream(io.RawIOBase):
-    """An output as pyarrow wants it."""
+    """An output as a file object for pyarrow."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink

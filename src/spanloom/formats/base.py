@@ -1,4 +1,4 @@
-"""What every format gives: a name, a way to recognize its files, a scanner and a writer."""
+"""Base of all formats: a name, a way to recognize files, a scanner and a writer."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ BAD_TYPE = "mentions whose type has a tab or a line end, or is empty"
 
 
 class Scanned(NamedTuple):
-    """One document of a file with its place, or the problems that kept it from being read, or both.
+    """A document of a file with its place, or the problems that kept it from being read, or both.
 
     Args:
-        document: ``None`` if it could not be read.
+        document: the document; ``None`` if it could not be read.
         problems: found while reading; if one is an error, ``document`` must not be used.
         path: the file.
-        line: where the document starts, from 1; ``None`` where the file is the document.
+        line: the first line of the document, from 1; ``None`` where the file is the document.
         mention_places: file and line of each mention, where mentions have lines of their own.
     """
 
@@ -42,14 +42,14 @@ class Scanned(NamedTuple):
 
 
 def no_document(path: str, expected: str) -> Scanned:
-    """What is said of a file that holds no document."""
+    """Return the record of a file without documents, with a warning."""
     message = f"the file holds no document; expected {expected}"
     return Scanned(None, [Problem("error", "empty file", message, path=path)], path)
 
 
 @dataclass(slots=True)
 class Losses:
-    """What a writer could not hold, counted by kind.
+    """Losses of a writer, counted by kind.
 
     >>> losses = Losses()
     >>> losses.add("discontiguous mentions", 3)
@@ -63,7 +63,7 @@ class Losses:
     counts: Counter[str] = field(default_factory=Counter)
 
     def add(self, kind: str, count: int = 1) -> None:
-        """Count a loss; a count of 0 is none."""
+        """Count a loss; a count of 0 is ignored."""
         if count:
             self.counts[kind] += count
 
@@ -84,18 +84,18 @@ class Format(NamedTuple):
     """A file format.
 
     Args:
-        name: what ``--format`` calls it.
+        name: name in ``--format``.
         suffixes: the file names it reads and writes.
-        scan: ``scan(path, **options)`` yields what the file, folder or ``-`` holds, problems included, and raises
-            only what makes all of it unreadable.
-        write: ``write(documents, path, force, **options)`` gives the losses.
-        claims: whether a path that exists is of this format, where the suffix alone does not say.
-        gaps: whether it holds discontiguous mentions.
+        scan: ``scan(path, **options)`` yields the documents of a file, folder or ``-``, problems included, and raises
+            only errors that make all of it unreadable.
+        write: ``write(documents, path, force, **options)`` returns the losses.
+        claims: function to whether an existing path is of this format, where the suffix does not decide.
+        gaps: whether it can represent discontiguous mentions.
         folders: whether a folder as a whole is one input, as in brat, and not each file for itself.
-        keeps_ids: whether identifiers of mentions are written as they are, so that none may stand twice.
-        reads_without_mentions: whether ``scan`` takes ``mentions=False`` and then looks at no mention.
-        named_by_file: whether documents may be called after their file, so that ``scan`` takes ``stem``: what the file
-            is called in a folder.
+        keeps_ids: whether identifiers of mentions are written unchanged, so that they must be unique.
+        reads_without_mentions: whether ``scan`` takes ``mentions=False`` to skip mentions.
+        named_by_file: whether documents may be named after their file, so that ``scan`` takes ``stem``, the file's
+            name in a folder.
         scan_options: names of the options of ``scan``.
         write_options: names of the options of ``write``.
     """
@@ -114,7 +114,7 @@ class Format(NamedTuple):
     write_options: tuple[str, ...] = ()
 
     def knows(self, path: Path) -> bool:
-        """Whether a path's name, or what lies beside it, says that it is of this format."""
+        """Return whether a path's name, or the files beside it, are of this format."""
         if self.claims is not None:
             return self.claims(path)
         return path.suffix.lower() in self.suffixes
@@ -159,7 +159,7 @@ def count_mention(losses: Losses, mention: Mention, *kinds: str) -> None:
 
     Args:
         losses: to add to.
-        mention: as it is written.
+        mention: the mention to be written.
         kinds: of `TOUCHING`, ``"heads"``, ``"concepts"``, ``"scores"`` and ``"mention identifiers"``, in the order in
             which they are told.
     """
@@ -177,13 +177,13 @@ _OF_MENTION: dict[str, Callable[[Mention], int]] = {
 
 
 def count_concepts(losses: Losses, mention: Mention) -> None:
-    """Count what is lost of a mention's concepts where a format holds each once, without white space around it."""
+    """Count the losses of a mention's concepts where a format holds each once, without white space around it."""
     losses.add(TWICE, len(mention.concepts) - len(set(mention.concepts)))
     losses.add(UNSTRIPPED, sum(concept != concept.strip() for concept in mention.concepts))
 
 
 def single(documents: Iterable[Document], path: str | Path, several: str) -> Document:
-    """The one document of an output that holds no more; `several` is what to say of more."""
+    """Return the only document of an output; `several` is the message for more."""
     found = list(islice(documents, 2))
     if not found:
         raise DataError("there is no document to write", path=path)
@@ -193,13 +193,13 @@ def single(documents: Iterable[Document], path: str | Path, several: str) -> Doc
 
 
 def unwritable(document: Document, why: str, path: str | Path | None = None) -> DataError:
-    """The error for a document that a format cannot hold; `why` goes on after the document's name."""
+    """Return the error for a document that a format cannot represent; `why` follows the document's name."""
     return DataError(f"document {clip(document.id)}{why}", path=path)
 
 
 @contextmanager
 def writing_as(kind: str, document: Document, path: str | Path) -> Iterator[None]:
-    """Name the document that has no form in JSON or XML (the `kind`), whatever the encoder says of it."""
+    """Turn errors of an encoder (JSON or XML, the `kind`) into a `DataError` that names the document."""
     try:
         yield
     except (TypeError, ValueError, RecursionError) as error:  # lxml, too, says what it refuses in this way

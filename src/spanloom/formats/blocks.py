@@ -1,4 +1,4 @@
-"""Files of sentences between blank lines with comments before them: what CoNLL-U and character columns share."""
+"""Block files: sentences between blank lines with comments before them, as in CoNLL-U and character columns."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class Block:
     """The lines between two blank lines.
 
     Args:
-        lines: of tokens.
+        lines: the lines of tokens.
         comments: without the marks of documents and texts.
-        text: the sentence as it stands, if a comment says so.
+        text: the sentence's text, if a comment gives it.
         new: the identifier of the document that begins here, "" if it has none; ``None`` where none begins.
         number: of the first line.
-        numbered: whether a document begins here that is only numbered.
+        numbered: whether a document without a name begins here.
         problems: of lines that could not be read.
     """
 
@@ -60,7 +60,7 @@ class Block:
 
 
 def blocks(path: str | Path) -> Iterator[Block]:
-    """The blocks of a file.
+    """Yield the blocks of a file.
 
     Raises:
         DataError: bytes that are not UTF-8, or the file cannot be read.
@@ -88,14 +88,14 @@ def blocks(path: str | Path) -> Iterator[Block]:
 
 @dataclass(slots=True)
 class FileSentence:
-    """One sentence of a file.
+    """A sentence of a file.
 
     Args:
-        text: as it stands.
+        text: the sentence's text.
         tokens: start and end in it.
         columns: one value for each token.
         mentions: type, start and end in the text.
-        problems: what was read other than it stands.
+        problems: data that were changed or left out.
     """
 
     text: str
@@ -106,7 +106,7 @@ class FileSentence:
 
 
 def assemble(sentences: Sequence[FileSentence], name: str, comments: Sequence[Sequence[str]] = ()) -> Document:
-    """A document of sentences, one a line of its text."""
+    """Assemble a document of sentences, one a line of its text."""
     tokens: list[tuple[int, int]] = []
     bounds: list[tuple[int, int]] = []
     mentions: list[Mention] = []
@@ -138,16 +138,16 @@ def scan_blocks(
     stem: str = "",
     told: Iterable[Problem] = (),
 ) -> Iterator[Scanned]:
-    """The documents of a file of blocks.
+    """Yield the documents of a file of blocks.
 
     Args:
         path: the file, or ``-``.
         found: its blocks.
         read: makes a `FileSentence` of a block with lines, or raises a `DataError` that names the line.
         whole: whether a file without marks of documents is one document; else each of its sentences is one.
-        loose: whether comments are kept that no sentence follows.
-        stem: what documents that are only numbered are called, before their number.
-        told: what is to be said of the file, with its first document.
+        loose: whether comments without a following sentence are kept.
+        stem: the name of documents without a name, before their number.
+        told: problems of the file, reported with its first document.
     """
     name = str(path)
     sentences: list[FileSentence] = []
@@ -186,17 +186,17 @@ def scan_blocks(
 
 
 def typed(tag: str) -> str:
-    """A tag with a type, also where it is only a letter."""
+    """Return a tag with a type, also where it is only a letter."""
     return tag if "-" in tag or tag == "O" else f"{tag}-{_UNTYPED}"
 
 
 def bad_tag(tag: str) -> str:
-    """What is wrong with what is no `TAG`."""
+    """Return the message for an invalid tag."""
     return f"found the tag {clip(tag[:40])}, expected O or a letter of BIO, BILOU or BIOES, '-' and a type"
 
 
 def shown_names(names: Sequence[str]) -> str:
-    """The names of columns in a message: the first ones, if there are very many.
+    """Return the names of columns for a message: the first ones, if there are very many.
 
     >>> shown_names(["ID", "FORM"]), shown_names(["word"] * 1000)[-11:]
     ('ID FORM', 'word word …')
@@ -206,7 +206,7 @@ def shown_names(names: Sequence[str]) -> str:
 
 
 def stand_in(words: Iterable[str], text: str) -> list[tuple[int, int]] | None:
-    """Where words stand in a text that has nothing but white space between them; ``None`` if they do not.
+    """Return the offsets of words in a text with only white space between them; ``None`` if they do not match.
 
     >>> stand_in(["无", "胸痛"], "无 胸痛")
     [(0, 1), (2, 4)]
@@ -223,7 +223,7 @@ def stand_in(words: Iterable[str], text: str) -> list[tuple[int, int]] | None:
 
 
 def new_document(document: Document, losses: Losses) -> str:
-    """The line that begins a document; its ``id`` has no other white space than single blanks."""
+    """Return the line that begins a document; white space in its ``id`` becomes single blanks."""
     name = " ".join(document.id.split())
     losses.add("white space in document identifiers", int(name != document.id))
     return f"{NEW_DOCUMENT} id = {name}" if name else NEW_DOCUMENT
@@ -232,13 +232,13 @@ def new_document(document: Document, losses: Losses) -> str:
 def comments_above(
     document: Document, count: int, is_comment: Callable[[str], bool], losses: Losses
 ) -> list[list[str]]:
-    """The comments in a document's ``meta`` that can be written above its sentences; the others are lost.
+    """Return the comments in a document's ``meta`` that can be written above its sentences; the others are lost.
 
     Args:
         document: with ``meta["comments"]``, a list of lines for each sentence.
         count: of sentences.
-        is_comment: whether the format's reader would take a line for a comment, and for nothing else.
-        losses: counts those that are not written.
+        is_comment: function to whether the format's reader takes a line for a comment.
+        losses: counts comments that are not written.
 
     Returns:
         (N,) the lines above each sentence.
@@ -258,17 +258,17 @@ def comments_above(
 
 
 def one_line(text: str) -> str:
-    """A text with a blank for each end of a line; what else Unicode calls one is text."""
+    """Replace each line end by a blank; Unicode's other line separators are text."""
     return text.replace("\r\n", " ").translate(_LINE_ENDS)
 
 
 def is_line(text: str) -> bool:
-    """Whether a text is one line of a file, and comes back as it is."""
+    """Return whether a text is one line of a file, and is read back unchanged."""
     return not any(character in text for character in "\r\n\0")
 
 
 def sentences_of(document: Document) -> list[list[int]]:
-    """The first and the end token of each sentence; without sentences all tokens are one."""
+    """Return the first and the end token of each sentence; without sentences all tokens are one."""
     if document.sentences is None:
         return [[0, document.token_count]]
     found: list[list[int]] = document.sentences.tolist()
@@ -276,7 +276,7 @@ def sentences_of(document: Document) -> list[list[int]]:
 
 
 def plain_words(document: Document, path: str | Path) -> list[str]:
-    """The words of a tokenized document, none of which may hold white space.
+    """Return the words of a tokenized document, none of which may hold white space.
 
     Raises:
         DataError: there are no tokens, or one holds white space.
@@ -292,12 +292,12 @@ def plain_words(document: Document, path: str | Path) -> list[str]:
 def tagged_mentions(
     document: Document, losses: Losses, reserved: str, bad_type: str
 ) -> Iterator[tuple[int, int, int, Mention]]:
-    """The mentions that are a run of whole tokens in a sentence, as tags need them; the rest is lost.
+    """Yield the mentions that are a run of whole tokens in a sentence, as tags need them; the others are lost.
 
     Args:
         document: tokenized.
-        losses: counts the rest by the reason.
-        reserved: characters that no type may hold.
+        losses: counts the others by reason.
+        reserved: characters not allowed in a type.
         bad_type: the kind of loss of mentions whose type holds one.
 
     Yields:
@@ -317,7 +317,7 @@ def tagged_mentions(
 
 
 def flat_mentions(document: Document, losses: Losses) -> list[tuple[int, int, str]]:
-    """The mentions that one column of tags over tokens can hold, as first and end token and type; the rest is lost.
+    """Return the mentions that one column of tags can represent, as first token, end token and type; others are lost.
 
     Of mentions that overlap, the longer one is kept.
     """

@@ -1,6 +1,6 @@
 """brat standoff: a ``.txt`` and an ``.ann`` file for each document, or a folder of such pairs.
 
-What the lines mean is in `spanloom.formats.standoff`. The ``.ann`` file is kept in ``Document.meta["brat"]["ann"]``,
+See `spanloom.formats.standoff` for the lines. The ``.ann`` file is kept in ``Document.meta["brat"]["ann"]``,
 so that a document that did not change is written back byte for byte, also after a stay in JSONL.
 
 Offsets count the characters of the ``.txt`` file as it is: CR LF are two. A byte order mark at its start is no part of
@@ -31,18 +31,18 @@ _BOM = "\ufeff"
 
 
 def claims(path: Path) -> bool:
-    """An ``.ann`` file, a ``.txt`` with one beside it, or a folder that holds one."""
+    """Return whether a path is an ``.ann`` file, a ``.txt`` with one beside it, or a folder that holds one."""
     if path.is_dir():
         return any(not is_part(file.relative_to(path)) for file in path.rglob("*.ann"))
     return path.suffix == ".ann" or (path.suffix == ".txt" and path.with_suffix(".ann").exists())
 
 
 def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
-    """The documents of a pair (either file may be named) or of a folder with its subfolders, by name.
+    """Yield the documents of a pair (either file may be named) or of a folder with its subfolders, by name.
 
     Args:
         path: one of the two files, or the folder.
-        mentions: if false, what the ``.ann`` files say does not matter, nor what is wrong with them.
+        mentions: if false, the ``.ann`` files are ignored, and not checked.
     """
     if str(path) == STDIO:
         raise UsageError("brat keeps a document in two files and cannot be read from standard input; name a folder")
@@ -88,7 +88,7 @@ def _scan_pair(txt: Path, ann: Path, name: str, mentions: bool) -> Scanned:
 
 
 def _settle(found: Annotations, text: str, path: str) -> list[Problem]:
-    """Read each mention as it is meant; what had to be repaired."""
+    """Repair the mentions; return the repairs as problems."""
     problems = []
     for i, (mention, line) in enumerate(zip(found.mentions, found.lines, strict=True)):
         found.mentions[i], surface, repairs = settled(mention, line.surface, text)
@@ -101,7 +101,7 @@ def _settle(found: Annotations, text: str, path: str) -> list[Problem]:
 
 
 def _counts_mark(text: str, found: Annotations) -> bool:
-    """Whether the texts of the mentions stand at their offsets only if the byte order mark is counted."""
+    """Return whether the texts of the mentions match their offsets only if the byte order mark is counted."""
     pairs = [(m, line.surface) for m, line in zip(found.mentions, found.lines, strict=True) if line.surface]
     with_mark, without = OffsetUnits(text), OffsetUnits(text.removeprefix(_BOM))
     if any(surface_problem(surface, m, with_mark, "") is not None for m, surface in pairs):
@@ -150,7 +150,7 @@ def _is_brat_file(path: Path) -> bool:
 
 
 def _contents(document: Document, losses: Losses, path: Path) -> tuple[str, str]:
-    """The ``.txt`` and the ``.ann`` file of a document."""
+    """Return the ``.txt`` and the ``.ann`` file of a document."""
     kept = document.meta.get("brat", {})
     if not isinstance(kept, dict) or not isinstance(kept.get("ann", ""), str):
         raise unwritable(document, ": meta['brat'] should hold the .ann file under 'ann'; remove it", path)

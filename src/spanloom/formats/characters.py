@@ -42,7 +42,7 @@ _BEFORE = {"B": "ES", "S": "ES", "I": "BI", "E": "BI"}  # what may stand before 
 
 
 def scan(path: str | Path) -> Iterator[Scanned]:
-    """The documents of a file of characters; their tokens are words."""
+    """Yield the documents of a file of characters; their tokens are words."""
     return scan_blocks(path, blocks(path), _sentence, whole=True)
 
 

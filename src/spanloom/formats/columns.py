@@ -73,14 +73,14 @@ _CHUNKS = {"NP", "VP", "PP", "ADVP", "ADJP", "SBAR", "PRT", "CONJP", "INTJ", "LS
 
 
 def scan(path: str | Path, columns: Sequence[str] | None = None, stem: str = "document") -> Iterator[Scanned]:
-    """The documents of a column file.
+    """Yield the documents of a column file.
 
     Args:
         path: the file, or ``-``.
         columns: the name of each column, such as ``["word", "pos", "tag"]`` (see `ColumnLayout`);
             guessed from the first sentences if not given.
-        stem: what documents are called that begin at ``-DOCSTART-`` without an identifier, before their number:
-            "document" in a file of its own, so that gold and predictions are called alike, and the file's name in a
+        stem: the name, before their number, of documents that begin at ``-DOCSTART-`` without an identifier:
+            "document" in a single file, so that gold and predictions have equal names, and the file's name in a
             folder.
     """
     name = str(path)
@@ -115,7 +115,7 @@ def _layout(blocks: list[Block], columns: Sequence[str] | None) -> ColumnLayout 
 
 
 def _guessed(layout: ColumnLayout, path: str, blocks: list[Block]) -> Iterator[Problem]:
-    """What is not plain about a layout that was guessed."""
+    """Yield warnings about the ambiguities of a guessed layout."""
     if CHUNK in layout.names:
         message = (
             f"column {layout.names.index(CHUNK) + 1} holds chunks such as NP, which are no mentions; the columns are "
@@ -155,7 +155,7 @@ def _blocks(path: str | Path) -> Iterator[Block]:
 
 
 def _docstart(line: str) -> str | None:
-    """The identifier on a ``-DOCSTART-`` line, empty if it has none; ``None`` if it is another line."""
+    """Return the identifier of a ``-DOCSTART-`` line, empty if it has none; ``None`` for another line."""
     if not line.startswith(DOCSTART) or split(line, tabs=False)[0] != DOCSTART:
         return None
     rest = line.removeprefix(DOCSTART).strip()
@@ -173,7 +173,7 @@ def _comment(block: Block, line: str) -> None:
 
 
 def _sentence(block: Block, layout: ColumnLayout) -> FileSentence:
-    """A sentence of the lines that are sound; the others are problems of it."""
+    """Return a sentence of the valid lines; the others are its problems."""
     problems: list[Problem] = []
     rows = _rows(block, layout, problems)
     text, offsets = _text([row[layout.word] for row in rows], block, problems)
@@ -187,7 +187,7 @@ def _sentence(block: Block, layout: ColumnLayout) -> FileSentence:
 
 
 def _rows(block: Block, layout: ColumnLayout, problems: list[Problem]) -> list[list[str]]:
-    """The fields of the lines that have the right number of them, with sound words and tags."""
+    """Return the fields of the lines with the right number of fields, and valid words and tags."""
     rows = []
     for i, (number, line) in enumerate(block.lines, start=1):
         row = layout.fields(line)
@@ -208,7 +208,7 @@ def _rows(block: Block, layout: ColumnLayout, problems: list[Problem]) -> list[l
 
 
 def _text(words: list[str], block: Block, problems: list[Problem]) -> tuple[str, list[tuple[int, int]]]:
-    """The sentence's text and where its tokens stand in it."""
+    """Return the sentence's text and the offsets of its tokens."""
     if block.text is not None:
         for text in (block.text.strip(), block.text):  # a last token may end with a blank
             offsets = stand_in(words, text)
@@ -226,13 +226,13 @@ def _text(words: list[str], block: Block, problems: list[Problem]) -> tuple[str,
 def write(documents: Iterable[Document], path: str | Path, force: bool = False, scheme: str = "bio") -> Losses:
     """Write words, columns and tags, separated by tabs.
 
-    A mention needs a run of whole tokens in one sentence; the others are counted as losses by the reason. The columns
+    A mention needs a run of whole tokens in one sentence; the others are counted as losses by reason. The columns
     of the first document are those of the file.
 
     Args:
         documents: tokenized.
         path: the file, or ``-``.
-        force: replace a file that is there.
+        force: replace an existing file.
         scheme: ``"bio"`` or ``"bilou"``.
 
     Raises:
@@ -264,7 +264,7 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False, 
 
 
 def _is_one_sentence(document: Document) -> bool:
-    """Whether a document needs no line that says where it starts."""
+    """Return whether a document needs no line that marks its start."""
     sentences = document.sentences if document.sentences is not None else [document.tokens]
     return not document.id and len(sentences) == 1 and bool(document.words)
 
@@ -281,7 +281,7 @@ def _check(document: Document, path: str | Path) -> None:
 
 
 def _begins_otherwise(word: str) -> bool:
-    """Whether a line that begins with this word would not be read as that of a token."""
+    """Return whether a line that begins with this word would not be read as that of a token."""
     return word.split(maxsplit=1)[:1] == [DOCSTART] or is_comment(f"{word}\tO")
 
 
@@ -294,7 +294,7 @@ def _check_names(names: Sequence[str], path: str | Path) -> None:
 
 
 def _spool(document: Document, names: list[str], scheme: str, marked: bool, losses: Losses, spool: BinaryIO) -> int:
-    """Write the lines of a document, with the tag columns that it needs; how many those are."""
+    """Write the lines of a document, with the tag columns that it needs; return their number."""
     tokens = document.tokens
     if tokens is None:
         raise AssertionError("checked before")
@@ -322,7 +322,7 @@ def _spool(document: Document, names: list[str], scheme: str, marked: bool, loss
 
 
 def _levels(document: Document, sentences: Sequence[Sequence[int]], losses: Losses) -> list[_Levels]:
-    """For each sentence its mentions in levels without overlap, longer ones first."""
+    """Return for each sentence its mentions in levels without overlap, longer ones first."""
     levels: list[_Levels] = [[] for _ in sentences]
     ranges = []
     for sentence, first, end, mention in tagged_mentions(document, losses, "\t\n\r", BAD_TYPE):
@@ -344,7 +344,7 @@ def _reads_as_comment(line: str) -> bool:
 
 
 def _surface(text: str, tokens: Offsets, words: list[str], first: int, end: int) -> str:
-    """The sentence as it stands in the text if one line can hold it, and a reader finds the words in it; else these."""
+    """Return the sentence's text if one line can hold it and a reader finds the words in it; else the words."""
     if first == end:
         return ""
     surface = text[int(tokens[first, 0]) : int(tokens[end - 1, 1])]
@@ -367,37 +367,37 @@ class ColumnLayout:
     tabs: bool
 
     def fields(self, line: str) -> list[str]:
-        """The fields of a line."""
+        """Return the fields of a line."""
         return split(line, self.tabs)
 
     @cached_property
     def word(self) -> int:
-        """Where the word stands."""
+        """The index of the word column."""
         return self.names.index("word")
 
     @cached_property
     def tags(self) -> list[int]:
-        """Where tags stand."""
+        """The indices of the tag columns."""
         return [i for i, name in enumerate(self.names) if name == "tag"]
 
     @cached_property
     def number(self) -> int | None:
-        """Where the number of the token stands, if anywhere."""
+        """The index of the column of token numbers, if there is one."""
         return self.names.index("id") if "id" in self.names else None
 
     @cached_property
     def others(self) -> dict[str, int]:
-        """The columns that go into the document under their names."""
+        """The columns of the document: name -> index."""
         return {name: i for i, name in enumerate(self.names) if name not in _SPECIAL}
 
 
 def split(line: str, tabs: bool) -> list[str]:
-    """The fields of a line, at tabs or at any blanks."""
+    """Return the fields of a line, at tabs or at any blanks."""
     return line.split("\t") if tabs else _FIELDS.split(line.strip(" \t"))
 
 
 def is_comment(line: str) -> bool:
-    """Whether a line before a sentence's first token is a comment, and not the token ``#``.
+    """Return whether a line before a sentence's first token is a comment, and not the token ``#``.
 
     >>> is_comment("# seen today"), is_comment("# text = No pain"), is_comment("# NN O")
     (True, True, False)
@@ -411,12 +411,12 @@ def is_comment(line: str) -> bool:
 
 
 def named_layout(columns: Sequence[str], tabs: bool, width: int | None = None) -> ColumnLayout:
-    """The layout that the user, or the file's ``# global.columns`` line, names.
+    """Return the layout given by the user or by the file's ``# global.columns`` line.
 
     Args:
         columns: one name each; ``tag*`` at the end stands for as many columns of tags as there are.
         tabs: whether fields are separated by single tabs.
-        width: how many columns the file has, if that is known.
+        width: the number of columns of the file, if known.
 
     Raises:
         UsageError: no word column, or two columns of one name.
@@ -436,17 +436,17 @@ def named_layout(columns: Sequence[str], tabs: bool, width: int | None = None) -
 
 
 def guessed_layout(sentences: Sequence[Sequence[str]]) -> ColumnLayout | str:
-    """The layout that the first sentences show; a message if none fits.
+    """Guess the layout from the first sentences; return a message if none fits.
 
     The first column is the word, or the second if the first one counts the tokens from 1. The last column holds tags,
     and so do the columns right before it, as long as they look like tags (nested levels). If the last column holds
     something else, the last ones that look like tags count. The first of several columns of tags holds no mentions if
     its types are those of phrases (NP, VP), as in the files of CoNLL-2003: it is called ``chunk``, and what stands
-    before it ``pos``, or ``lemma`` and ``pos``. Other columns are called ``column3`` and so on. Tags are
-    what more than half of a column is: one wrong tag must not hide a column, it is reported when its line is read.
+    before it ``pos``, or ``lemma`` and ``pos``. Other columns are called ``column3`` and so on. A column
+    of tags is one with more than half of them valid: one wrong tag must not hide a column, it is reported with its line.
 
     Args:
-        sentences: their lines, as they stand.
+        sentences: the lines of each sentence.
 
     >>> guessed_layout([["EU NNP B-ORG", "rejects VBZ O"]])
     ColumnLayout(names=('word', 'column2', 'tag'), tabs=False)

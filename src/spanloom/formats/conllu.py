@@ -4,8 +4,8 @@ Tags are BIO, BILOU or BIOES. They are read from a column that ``# global.column
 ``ENTITY`` or ``TAG``, from an eleventh column, or from ``Entity=`` or ``NER=`` in MISC, and are written as the column
 ``NER``. Columns with a value come into the document as ``lemma``, ``pos`` (UPOS), ``xpos``, ``feats``, ``head``,
 ``deprel``, ``deps`` and ``misc``. A token of several words (``3-4``) is one token, without the columns of its words.
-Its tag is its own or else those of its words; a mention that begins or ends within it is one of all of it, which is
-told. Words that the text does not show (``3.1``) are left out, and told where they have a tag.
+Its tag is its own or else those of its words; a mention that begins or ends within it gets all of it, with a
+warning. Words that are not in the text (``3.1``) are left out, with a warning where they have a tag.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _DROPPED = re.compile(r"(?:^|(?<=\|))(?:SpaceAfter|Entity|NER)=")
 
 
 def scan(path: str | Path) -> Iterator[Scanned]:
-    """The documents of a CoNLL-U file. Without marks of documents, each sentence is one."""
+    """Yield the documents of a CoNLL-U file. Without marks of documents, each sentence is one."""
     names: list[str] = list(_STANDARD)
 
     def read(block: Block) -> FileSentence:
@@ -63,16 +63,16 @@ def scan(path: str | Path) -> Iterator[Scanned]:
 
 
 class _WordLine(NamedTuple):
-    """A line: a word, a token of several words, or a word that the text does not show.
+    """A line: a word, a token of several words, or a word that is not in the text.
 
     Args:
         number: of the line.
         first: its number in the sentence; of a token of several words, that of the first.
         last: that of the last word.
-        shown: whether the text shows it.
+        shown: whether it is in the text.
         fields: by the name of their column.
         tag: of a mention, "O" for none.
-        space: what follows it in the text.
+        space: the white space after it in the text.
     """
 
     number: int
@@ -85,12 +85,12 @@ class _WordLine(NamedTuple):
 
     @property
     def form(self) -> str:
-        """What stands in the text."""
+        """The form in the text."""
         return self.fields["FORM"]
 
 
 class _Word(NamedTuple):
-    """What has a tag: a word, or a token of several words that has one of its own.
+    """A tagged unit: a word, or a token of several words with a tag of its own.
 
     Args:
         row: its line.
@@ -153,7 +153,7 @@ def _row(line: str, names: Sequence[str], number: int) -> _WordLine:
 
 
 def _surface(rows: Sequence[_WordLine]) -> tuple[list[_WordLine], list[_Word]]:
-    """The tokens that the text shows, and the words that have the tags, which may be parts of them."""
+    """Return the tokens in the text, and the words with the tags, which may be parts of them."""
     tokens: list[_WordLine] = []
     words: list[_Word] = []
     at = 0
@@ -177,7 +177,7 @@ def _surface(rows: Sequence[_WordLine]) -> tuple[list[_WordLine], list[_Word]]:
 
 
 def _parts(row: _WordLine, parts: Sequence[_WordLine], token: int) -> list[_Word]:
-    """What has the tags of a token of several words: itself, or each of them."""
+    """Return the tagged units of a token of several words: itself, or each word."""
     if row.tag == "O":
         return [_Word(part, token, i == 1, i == len(parts)) for i, part in enumerate(parts, start=1)]
     tags = [part.tag for part in parts]
@@ -188,7 +188,7 @@ def _parts(row: _WordLine, parts: Sequence[_WordLine], token: int) -> list[_Word
 
 
 def _add_mentions(sentence: FileSentence, words: Sequence[_Word], tokens: Sequence[_WordLine]) -> None:
-    """Mentions of words as mentions of the tokens that the text shows."""
+    """Add mentions of words as mentions of the tokens in the text."""
     for first, end, kind in from_tags([word.row.tag for word in words]):
         one, other = words[first], words[end - 1]
         start, stop = sentence.tokens[one.token][0], sentence.tokens[other.token][1]

@@ -1,8 +1,8 @@
-"""Records of BigBIO, Prodigy and doccano as native records.
+"""Conversion of records of BigBIO, Prodigy and doccano to native records.
 
-Each is told by its fields. ``mentions`` makes a record native; otherwise ``spans`` is Prodigy's list, ``entities``
-BigBIO's (with ``offsets``) or doccano's, ``labels`` and ``label`` doccano's lists of ``[start, end, type]``. What has
-the wrong type is passed on as it is, for the reader of native records to name.
+A record is known by its fields. ``mentions`` makes a record native; otherwise ``spans`` is Prodigy's list, ``entities``
+BigBIO's (with ``offsets``) or doccano's, ``labels`` and ``label`` doccano's lists of ``[start, end, type]``. A value
+of the wrong type is passed on, for the reader of native records to report.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _DERIVED = frozenset(("token_start", "token_end"))  # Prodigy writes them from t
 
 
 class FieldNames(NamedTuple):
-    """What a record calls the list of mentions, and in it the type and the offsets; for messages."""
+    """Names of a record's fields for the mentions, their type and their offsets; for messages."""
 
     field: str = "mentions"
     type: str = "type"
@@ -26,7 +26,7 @@ class FieldNames(NamedTuple):
 
 
 def to_native(record: dict[str, Any], problems: list[Problem]) -> tuple[dict[str, Any], FieldNames]:
-    """The record with the fields of a native one; fields of other names stay.
+    """Return the record with the fields of a native one; other fields stay.
 
     >>> to_native({"text": "mild pain", "spans": [{"start": 5, "end": 9, "label": "problem"}]}, [])[0]
     {'text': 'mild pain', 'mentions': [{'type': 'problem', 'spans': [[5, 9]]}]}
@@ -53,7 +53,7 @@ def to_native(record: dict[str, Any], problems: list[Problem]) -> tuple[dict[str
 
 
 def rejected(record: object) -> str | None:
-    """The answer that keeps a record of Prodigy from being gold, "reject" or "ignore"; ``None`` if there is none.
+    """Return the answer of a Prodigy record that is not gold, "reject" or "ignore"; ``None`` for others.
 
     >>> rejected({"text": "mild pain", "spans": [], "answer": "reject"})
     'reject'
@@ -125,7 +125,7 @@ def _token(token: object) -> object:
 
 
 def text_of_passages(passages: object, problems: list[Problem]) -> str | None:
-    """The passages at their offsets, with spaces between them."""
+    """Return the text of passages at their offsets, with spaces between them."""
     pieces: list[tuple[int, int, str, str]] = []
     for i, passage in enumerate(passages if isinstance(passages, list) else [None]):
         place, wrong = f"passages[{i}]", ""

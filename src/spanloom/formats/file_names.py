@@ -1,4 +1,4 @@
-"""Identifiers of documents as names of files, and back."""
+"""File names: conversion from and to identifiers of documents."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _ESCAPE = re.compile(r"%([01][0-9A-F]|2[2AEF5]|3[ACEF]|5C|7C)")
 
 
 def visible(root: Path) -> list[Path]:
-    """What a folder and its subfolders hold, by name, but for what is hidden."""
+    """Return the files in a folder and its subfolders, by name, without hidden ones."""
     return [file for file in sorted(root.rglob("*")) if not re.search(r"(?:^|/)\.", file.relative_to(root).as_posix())]
 
 
 def escaped(name: str) -> str:
-    """A name whose characters all file systems hold; ``/`` makes folders.
+    """Escape a name's characters that some file systems do not allow; ``/`` makes folders.
 
     >>> escaped("a/b?"), unescaped("a/b%3F")
     ('a/b%3F', 'a/b?')
@@ -33,19 +33,19 @@ def escaped(name: str) -> str:
 
 
 def unescaped(name: str) -> str:
-    """The name that `escaped` was given."""
+    """Undo `escaped`."""
     return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), name)
 
 
 def free_name(folder: Path, document: Document, number: int, suffix: str, output: Path) -> str:
-    """The name of a document's file in a folder that is being filled, without its suffix.
+    """Return a free name for a document's file in an output folder, without its suffix.
 
     Args:
-        folder: which is filled.
-        document: whose ``id`` it is called after.
+        folder: the output folder.
+        document: the document, whose ``id`` is the name.
         number: of the document, from 1; for one without an ``id``.
-        suffix: of a file that another document of this name would have.
-        output: what messages call the folder.
+        suffix: the suffix of the file that another document of this name would have.
+        output: the folder's name in messages.
 
     Raises:
         DataError: another document has the same ``id``, or it is too long for a file's name.
@@ -69,7 +69,7 @@ def free_name(folder: Path, document: Document, number: int, suffix: str, output
 
 
 def put(file: Path, content: str | bytes, output: Path) -> None:
-    """Write one file of a folder that is being filled; ``output`` is what messages call the folder."""
+    """Write one file of an output folder; ``output`` is the folder's name in messages."""
     with writing(output):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)

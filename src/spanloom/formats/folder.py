@@ -1,4 +1,4 @@
-"""Which files of a folder are read, and as what; what the others are, by their endings or how their JSON begins."""
+"""Folders as input: the format of each file, and advice about others, by suffix or beginning."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _KINDS: Final = tuple((re.compile(mark), advice) for mark, advice in _BY_CONTENT
 
 
 def files_of(root: Path, kind: Format | None, kinds: Iterable[Format]) -> tuple[list[tuple[Format, Path]], list[Path]]:
-    """The inputs of a folder, each with its format, and the files that are none.
+    """Return the inputs of a folder, each with its format, and the files that are no input.
 
     Args:
         root: the folder.
@@ -87,7 +87,7 @@ def files_of(root: Path, kind: Format | None, kinds: Iterable[Format]) -> tuple[
 
 
 def _of_one_ending(root: Path, files: Sequence[Path], kind: Format) -> Sequence[Path]:
-    """The files of a folder whose names do not say the format that the user named, if they are all of one ending."""
+    """Return the files of a folder that lack the suffix of the format named by the user, if all have one suffix."""
     endings = sorted({file.suffix for file in files})
     if len(endings) > 1:
         message = (
@@ -103,12 +103,12 @@ def _endings(kinds: Sequence[Format]) -> str:
 
 
 def stem_in(root: Path, file: Path) -> str:
-    """What a file is called in its folder: the folders between, and its name without its ending."""
+    """Return a file's name in its folder: the subfolders, and its name without suffix."""
     return file.relative_to(root).with_suffix("").as_posix()
 
 
 def not_read(files: Iterable[Path]) -> Iterator[Scanned]:
-    """Files that are no input."""
+    """Yield warnings for files that are no input."""
     for file in files:
         told = advice(file) or "the name tells no format that is known; name the file alone, with its format"
         message = f"not read: {told}"
@@ -116,7 +116,7 @@ def not_read(files: Iterable[Path]) -> Iterator[Scanned]:
 
 
 def advice(path: Path) -> str | None:
-    """What a file that no format claims looks like, and what to do with it; ``None`` if that is not known.
+    """Return what an unrecognized file looks like, and what to do with it; ``None`` if unknown.
 
     Raises:
         DataError: the file cannot be read.

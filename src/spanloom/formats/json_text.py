@@ -1,4 +1,4 @@
-"""JSON as strictly as data has to be read: nothing is overwritten, rounded to infinity or half a character."""
+"""Strict JSON parsing: no duplicate fields, no infinities, no half of a surrogate pair."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SHOWN = 60  # characters of a wrong value in a message
 
 
 def loads(raw: bytes, path: str | Path, line: int | None = None) -> object:
-    r"""A value of JSON, strictly: no field twice, no ``NaN``, no number that is too large, no half of a character.
+    r"""Parse JSON strictly: no field twice, no ``NaN``, no number that is too large, no half of a surrogate pair.
 
     Args:
         raw: one line of a file, or all of it.
@@ -23,7 +23,7 @@ def loads(raw: bytes, path: str | Path, line: int | None = None) -> object:
         line: the number of the line; ``None`` for a whole file.
 
     Raises:
-        DataError: it is no JSON, or not to be used.
+        DataError: invalid JSON, or a value that is not allowed.
 
     >>> loads(b'{"a": [1, 2]}', "a.json")
     {'a': [1, 2]}
@@ -56,7 +56,7 @@ def loads(raw: bytes, path: str | Path, line: int | None = None) -> object:
 
 
 def not_as_expected(name: str, value: object, expected: str) -> str:
-    """What to say of a value of the wrong kind, or one that is missing.
+    """Return the message for a value of the wrong kind, or one that is missing.
 
     >>> not_as_expected("offset", "x", "an integer"), not_as_expected("offset", None, "an integer")
     ('offset is "x", expected an integer', 'offset is missing, expected an integer')

@@ -1,4 +1,4 @@
-"""JSONL: one document a line, as a native record or one of its cousins (see `spanloom.formats.record`)."""
+"""JSONL: one document a line, as a native record or in a dialect (see `spanloom.formats.record`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from spanloom.formats.source import raw_lines
 
 
 def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
-    """The documents of a JSONL file, one line at a time; blank lines are skipped; ``mentions`` as in `parse_record`."""
+    """Yield the documents of a JSONL file, one a line; blank lines are skipped; ``mentions`` as in `parse_record`."""
     name, found = str(path), False
     for number, raw in raw_lines(path):
         if not raw.strip():
@@ -38,7 +38,7 @@ def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
-    """Write native records. The format holds everything; a document that JSON cannot hold is an error."""
+    """Write native records. The format holds everything; a document without a JSON form is an error."""
     with output_file(path, force=force) as file:
         for document in documents:
             with writing_as("JSON", document, path):

@@ -7,7 +7,7 @@ there is no annotation. The task is kept in ``Document.meta["label_studio"]``.
 
 Label Studio counts characters since 2021, and counted UTF-16 units before: the texts of the regions decide.
 
-What a model found is written as predictions, with scores, what a person did as annotations.
+Mentions with scores are written as predictions, others as annotations.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _MODEL = "spanloom"
 
 @dataclass(slots=True)
 class Understood:
-    """A task as a document, and what of its results was not needed for that.
+    """A task as a document, and its remaining results.
 
     Args:
         document: without ``meta``.
-        surfaces: the text that the file gives for each span of each mention; ``None`` where it gives none.
+        surfaces: the file's own text for each span of each mention; ``None`` where it gives none.
         others: results that are no part of a mention.
         problems: in the order in which they were found.
     """
@@ -64,7 +64,7 @@ class _Region:
 
 
 def scan(path: str | Path) -> Iterator[Scanned]:
-    """The documents of a file of tasks."""
+    """Yield the documents of a file of tasks."""
     value = loads(read_bytes(path).removeprefix(BOM), path)
     tasks = value if isinstance(value, list) else [value]
     if not tasks:
@@ -89,10 +89,10 @@ def _scanned(task: object, place: str, path: str) -> Scanned:
 
 
 def understand(task: object) -> Understood:
-    """A task as a document.
+    """Convert a task to a document.
 
     Raises:
-        DataError: a field that is missing, or of another type than Label Studio gives it.
+        DataError: a field is missing, or not of Label Studio's type.
     """
     data = _field(task, "data", dict, "the task")
     text = _field(data, "text", str, "data")
@@ -111,7 +111,7 @@ def understand(task: object) -> Understood:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """The annotation or prediction that is read: ``task[kind][index]``, and how many others could be."""
+    """The annotation or prediction that is read: ``task[kind][index]``, and the number of other candidates."""
 
     kind: str
     index: int
@@ -120,7 +120,7 @@ class Slot:
 
     @property
     def author(self) -> str:
-        """Who made it, as far as the file says."""
+        """The author, if the file names one."""
         author = self.value.get("completed_by", self.value.get("model_version"))
         if isinstance(author, dict):
             author = author.get("email", author.get("id"))
@@ -128,7 +128,7 @@ class Slot:
 
 
 def chosen(task: dict[str, Any]) -> Slot | None:
-    """The annotation to read, else the prediction; ``None`` if there is neither.
+    """Return the annotation to read, else the prediction; ``None`` if there is neither.
 
     Raises:
         DataError: they are no lists of objects.
@@ -252,7 +252,7 @@ def _join(groups: dict[str, deque[str]], regions: dict[str, _Region], one: objec
 
 
 def _add_group(found: Understood, names: list[str], parts: list[_Region]) -> None:
-    """The mention of regions that belong together; one for each label, as Label Studio allows several."""
+    """Add the mention of joined regions; one for each label, as Label Studio allows several."""
     ordered = sorted(parts, key=lambda region: region.span)
     concepts = tuple(dict.fromkeys(concept for part in parts for concept in part.concepts))
     for number, label in enumerate(parts[0].labels, start=1):
@@ -263,7 +263,7 @@ def _add_group(found: Understood, names: list[str], parts: list[_Region]) -> Non
 
 
 def _stands(surface: str | None, text: str, span: tuple[int, int]) -> bool:
-    """Whether the text of a region, if the file gives one, is what stands at its offsets."""
+    """Return whether the text of a region, if the file gives one, is the text at its offsets."""
     return surface is None or _same(surface, text[span[0] : min(span[1], span[0] + 2 * len(surface) + 1)])
 
 
@@ -284,7 +284,7 @@ def _counts_utf16(text: str, regions: Any) -> bool:
 
 
 def _characters(text: str) -> dict[int, int]:
-    """From UTF-16 units to characters."""
+    """Return the map from UTF-16 units to characters."""
     ends = accumulate((1 + (character > "\uffff") for character in text), initial=0)
     return {unit: place for place, unit in enumerate(ends)}
 
@@ -310,10 +310,10 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     Args:
         documents: tokens are not needed.
         path: the file, or ``-``.
-        force: replace a file that is there.
+        force: replace an existing file.
 
     Raises:
-        DataError: ``meta["label_studio"]`` is not what reading makes, or has no JSON form.
+        DataError: ``meta["label_studio"]`` is invalid, or has no JSON form.
     """
     losses = Losses()
     with output_file(path, force=force) as file:
@@ -370,7 +370,7 @@ def _prediction(document: Document) -> dict[str, Any]:
 
 
 def _results(document: Document, old: dict[str, dict[str, Any]], taken: set[str]) -> Iterator[dict[str, Any]]:
-    """The regions of each mention, with what else the old region of the same id says, and what joins them."""
+    """Yield the regions of each mention, with other fields of the old region of the same id, and their relations."""
     taken = taken | {mention.id for mention in document.mentions if mention.id}
     count = 0
     for mention in document.mentions:
@@ -392,7 +392,7 @@ def _results(document: Document, old: dict[str, dict[str, Any]], taken: set[str]
 
 
 def _new_name(name: str, taken: set[str]) -> str:
-    """A name of a region that is not taken, and is then."""
+    """Return a free name for a region and reserve it."""
     while name in taken:
         name += "x"
     taken.add(name)

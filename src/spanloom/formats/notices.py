@@ -1,8 +1,8 @@
-"""What a reader read other than it stands: counted by kind, and told once, at the end.
+"""Notices of a reader: data that it changed or left out, counted by kind and reported once, at the end.
 
-A reader says it of each place, as a `Problem` whose ``altered`` is true: fragments that were sorted, a word that the
-text does not show, a file of no known format. `spanloom.formats.validate` lists them all; whoever only reads is told
-the first of each kind and how many there are.
+A reader reports each as a `Problem` whose ``altered`` is true: fragments that were sorted, a word that the
+text does not show, a file of no known format. `spanloom.formats.validate` lists them all; `read` reports
+the first of each kind and their number.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Notice = Callable[[str], None]
 
 @dataclass(slots=True)
 class _Kind:
-    """Problems of one kind: the first, how many there are, and in how many files."""
+    """Problems of one kind: the first, their number, and the number of files."""
 
     first: Problem
     count: int = 0
@@ -29,7 +29,7 @@ class _Kind:
 
 @dataclass(slots=True)
 class Notices:
-    """Problems by kind; those that are not ``altered`` do not count.
+    """Problems by kind; those that are not ``altered`` are ignored.
 
     >>> notices = Notices()
     >>> repaired = Problem("warning", "order", "the fragments were sorted", "mention T1", path="a.ann", altered=True)
@@ -41,7 +41,7 @@ class Notices:
     kinds: dict[str, _Kind] = field(default_factory=dict)
 
     def add(self, problems: Iterable[Problem]) -> None:
-        """Count what was read other than it stands."""
+        """Count data that were changed."""
         for problem in problems:
             if problem.altered:
                 self._count(problem.kind, problem)
@@ -56,7 +56,7 @@ class Notices:
         kind.files.add(problem.path)
 
     def lines(self) -> Iterator[str]:
-        """One line for each kind."""
+        """Yield one line for each kind."""
         for name, kind in self.kinds.items():
             line = ("" if name else "left out: ") + str(kind.first.to_error())
             if kind.count > 1:
@@ -65,7 +65,7 @@ class Notices:
             yield line
 
     def tell(self, notice: Notice | None) -> None:
-        """Hand each line to ``notice``; without one, warn of it."""
+        """Pass each line to ``notice``; without one, issue a `DataWarning`."""
         for line in self.lines():
             if notice is not None:
                 notice(line)

@@ -14,7 +14,7 @@ say that there is none.
 The text is the title, a line end and the abstract: the format counts one character between them. If the abstract is
 empty, the text is the title alone.
 
-``Document.meta["pubtator"]`` keeps what a document has no field for: under ``"relations"`` the relations, under
+``Document.meta["pubtator"]`` keeps data without a field: under ``"relations"`` the relations, under
 ``"rows"`` those lines of mentions that would be written in another way (identifiers joined by ``+``, further fields).
 Both lack the document's identifier.
 """
@@ -77,14 +77,14 @@ class Passage(NamedTuple):
 
 
 class Annotation(NamedTuple):
-    """A mention, and the text that its line gives for it."""
+    """A mention, and its text in the file."""
 
     mention: Mention
     surface: str
 
 
 def parse_passage(line: str) -> Passage | None:
-    """A line as title or abstract, if it is one.
+    """Parse a line as title or abstract; ``None`` if it is another line.
 
     >>> parse_passage("12|t|On p|t| ratios")
     Passage(id='12', kind='t', text='On p|t| ratios')
@@ -94,7 +94,7 @@ def parse_passage(line: str) -> Passage | None:
 
 
 def parse_annotation(row: str) -> Annotation | None:
-    r"""A row as a mention, if it is one; whether its offsets can be meant is not looked at.
+    r"""Parse a row as a mention, without a check of its offsets; ``None`` if it is another row.
 
     >>> parse_annotation("9\t15\tcancer\tDisease\tD001943|D010051").mention.concepts
     ('D001943', 'D010051')
@@ -108,7 +108,7 @@ def parse_annotation(row: str) -> Annotation | None:
 
 
 def is_relation(row: str) -> bool:
-    r"""Whether a row names a relation and two arguments; an argument has a digit in it.
+    r"""Return whether a row names a relation and two arguments; an argument has a digit in it.
 
     >>> is_relation("CID\tD006493\tD013921"), is_relation("pain\tDisease\tD010146")
     (True, False)
@@ -118,7 +118,7 @@ def is_relation(row: str) -> bool:
 
 
 def split_identifier(identifier: str) -> tuple[str, ...]:
-    """The concepts of an identifier field.
+    """Split an identifier field into concepts.
 
     >>> split_identifier("OMIM:610102|OMIM:217000"), split_identifier("D007674+D006222"), split_identifier("-1")
     (('OMIM:610102', 'OMIM:217000'), ('D007674', 'D006222'), ())
@@ -133,12 +133,12 @@ def split_identifier(identifier: str) -> tuple[str, ...]:
 
 
 def is_writable(name: str) -> bool:
-    """Whether a type or a concept can stand in a field."""
+    """Return whether a type or a concept can be written in a field."""
     return bool(name.strip()) and not _UNWRITABLE.search(name)
 
 
 def render(mention: Mention, text: str) -> str | None:
-    r"""The row of a mention; ``None`` if it skips words.
+    r"""Return the row of a mention; ``None`` if it is discontiguous.
 
     Its type, and its concepts, must be writable; see `is_writable`.
 
@@ -160,7 +160,7 @@ def render(mention: Mention, text: str) -> str | None:
 
 
 def scan(path: str | Path) -> Iterator[Scanned]:
-    """The documents of a PubTator file, one at a time; several may have one identifier."""
+    """Yield the documents of a PubTator file, one at a time; several may have one identifier."""
     name, found = str(path), False
     for block in _blocks(path):
         found = True
@@ -214,7 +214,7 @@ def _document(block: Block, path: str) -> Scanned:
 
 
 def _passages(lines: list[NumberedLine]) -> tuple[Passage, Passage] | Problem:
-    """The title and the abstract, or what keeps the document from being read."""
+    """Return the title and the abstract, or the problem that makes the document invalid."""
     number, line = lines[0]
     title = parse_passage(line)
     if title is None:
@@ -236,7 +236,7 @@ def _passages(lines: list[NumberedLine]) -> tuple[Passage, Passage] | Problem:
 def _rows(
     lines: list[NumberedLine], name: str, problems: list[Problem]
 ) -> tuple[list[tuple[NumberedLine, Annotation]], list[str]]:
-    """The rows of mentions with their numbers, and the relations."""
+    """Return the rows of mentions with their numbers, and the relations."""
     found: list[tuple[NumberedLine, Annotation]] = []
     relations: list[str] = []
     for number, line in lines:
@@ -271,15 +271,15 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     """Write titles, abstracts and mentions; a document without an ``id`` is called ``document-000001``.
 
     The title is the text's first line, the abstract is the rest. Neither can hold a line end: a space stands for each,
-    so that every offset stays right, and they are counted as losses. So are mentions that skip words.
+    so that every offset stays right, and they are counted as losses. So are discontiguous mentions.
 
     Args:
         documents: tokens are not needed.
         path: the file, or ``-``.
-        force: replace a file that is there.
+        force: replace an existing file.
 
     Raises:
-        DataError: an ``id`` with ``|``, a tab or a line end in it; ``meta["pubtator"]`` is not what reading makes.
+        DataError: an ``id`` with ``|``, a tab or a line end in it; ``meta["pubtator"]`` is invalid.
     """
     losses = Losses()
     with output_file(path, force=force) as file:
@@ -321,7 +321,7 @@ def _rows_of(name: str, document: Document, losses: Losses, path: str | Path) ->
 
 
 def _row(mention: Mention, text: str, losses: Losses) -> str | None:
-    """The mention's row, or a loss."""
+    """Return the mention's row, or count a loss."""
     if not is_writable(mention.type):
         losses.add(BAD_TYPE)
         return None
@@ -350,7 +350,7 @@ def _agrees(mention: Mention, surface: str, text: str) -> bool:
 
 
 def _kept(document: Document, path: str | Path) -> tuple[list[str], list[str]]:
-    """What `spanloom.formats.pubtator` kept: rows that it would write in another way, and relations."""
+    """Return the kept data: rows that would be written in another way, and relations."""
     kept = document.meta.get("pubtator", {})
     lists = [kept.get(name, []) for name in _KEPT] if isinstance(kept, dict) else []
     sound = len(lists) == len(_KEPT) and all(

@@ -1,4 +1,4 @@
-"""A document as one JSON object, and back.
+"""Records: conversion of documents to JSON objects and back.
 
 The native record (only ``text`` is required; `to_record` leaves out what is absent)::
 
@@ -31,7 +31,7 @@ from spanloom.formats.json_text import not_as_expected
 
 
 class Field(NamedTuple):
-    """A field of a record: the kind of its value, a key of `EXPECTED`, and what a reference says of it."""
+    """A field of a record: the kind of its value, a key of `EXPECTED`, and its description."""
 
     kind: str
     about: str = ""
@@ -74,7 +74,7 @@ _SHOWN = 60  # characters of a text in a message
 
 
 def to_record(document: Document) -> dict[str, Any]:
-    """The native record of a document; values are JSON types, and scores keep all their digits.
+    """Return the native record of a document; values are JSON types, and scores keep all their digits.
 
     >>> to_record(Document("mild pain", id="a", mentions=[Mention("problem", [(5, 9)], score=0.5)]))
     {'id': 'a', 'text': 'mild pain', 'mentions': [{'type': 'problem', 'spans': [[5, 9]], 'score': 0.5}]}
@@ -94,7 +94,7 @@ def to_record(document: Document) -> dict[str, Any]:
 
 
 def mention_record(mention: Mention) -> dict[str, Any]:
-    """A mention of a native record."""
+    """Return a mention of a native record."""
     record: dict[str, Any] = {} if mention.id is None else {"id": mention.id}
     record["type"] = mention.type
     record["spans"] = [[int(start), int(end)] for start, end in mention.spans]
@@ -108,7 +108,7 @@ def mention_record(mention: Mention) -> dict[str, Any]:
 
 
 def from_record(record: object, path: str | Path | None = None, line: int | None = None) -> Document:
-    """The document of a record: native, BigBIO, Prodigy or doccano.
+    """Return the document of a record: native, BigBIO, Prodigy or doccano.
 
     Args:
         record: as `json.loads` gives it.
@@ -133,11 +133,11 @@ def from_record(record: object, path: str | Path | None = None, line: int | None
 
 
 def parse_record(record: object, mentions: bool = True) -> tuple[Document | None, list[Problem]]:
-    """The document of a record and every problem in it; the document is of use only if none is an error.
+    """Parse a record; return the document, valid only if no problem is an error, and all problems.
 
     Args:
         record: as `json.loads` gives it.
-        mentions: if false, its mentions are not looked at, nor whether a person rejected them.
+        mentions: if false, mentions, and their rejection by a person, are ignored.
     """
     problems: list[Problem] = []
     if not isinstance(record, dict):
@@ -157,7 +157,7 @@ def parse_record(record: object, mentions: bool = True) -> tuple[Document | None
 
 
 def _renamed(problems: list[Problem], names: FieldNames) -> list[Problem]:
-    """Problems that name the field as the record has it (``spans[2]``, not ``mentions[2]``)."""
+    """Return problems that name the field as in the record (``spans[2]``, not ``mentions[2]``)."""
     if names.field == "mentions":
         return problems
     return [replace(one, place=re.sub(r"^mentions(?=\[)", names.field, one.place)) for one in problems]
@@ -232,7 +232,7 @@ def _is_pair(value: object) -> bool:
 
 
 def _offsets(value: object, name: str, problems: list[Problem]) -> Offsets | None:
-    """(n, 2) integers; numpy looks at them all at once, and Python only at those that are wrong."""
+    """Return (n, 2) integers; numpy checks all at once, and Python only invalid ones."""
     if isinstance(value, list):
         if not value:
             return np.zeros((0, 2), dtype=np.int64)
@@ -302,14 +302,14 @@ def _mention(
 def surface_problem(
     surface: str | None, mention: Mention, units: OffsetUnits, place: str, source: str = "annotation"
 ) -> Problem | None:
-    """What is wrong if a file's own text for a mention is not the text at its offsets; ``None`` if it is.
+    """Return the problem if a file's own text for a mention is not the text at its offsets; ``None`` if it is.
 
     Args:
-        surface: as the file has it; ``None`` if it gives none, which is a warning.
+        surface: the file's text; ``None`` if it gives none, which is a warning.
         mention: with its offsets.
         units: of the document's text, made once for all its mentions.
         place: for the message.
-        source: what should give the text, for the message.
+        source: the expected source of the text, for the message.
     """
     if surface is None:
         message = f"the {source} gives no text, so its offsets cannot be checked"
@@ -339,7 +339,7 @@ def mention_problems(
     lines: Sequence[int],
     check: Callable[[str | None, Mention, OffsetUnits, str], Problem | None] = surface_problem,
 ) -> list[Problem]:
-    """What is wrong with a document whose mentions have texts and lines of their own in the file, as `check` says."""
+    """Return the problems of a document whose mentions have texts and lines in the file, by the function `check`."""
     problems, units = [], OffsetUnits(document.text)
     for i, (mention, surface, line) in enumerate(zip(document.mentions, surfaces, lines, strict=True)):
         problem = check(surface, mention, units, place_of(mention, i))
@@ -349,11 +349,11 @@ def mention_problems(
 
 
 def other_errors(document: Document, known: Sequence[Problem], lines: Sequence[int | None]) -> list[Problem]:
-    """The errors of a document, but for mentions of which one is known; those of mentions with the mention's line.
+    """Return a document's errors, with lines of mentions, except for mentions with a known error.
 
     Args:
-        document: as it was read.
-        known: what was found while reading.
+        document: the document that was read.
+        known: problems found while reading.
         lines: of the mentions.
     """
     told = {problem.mention for problem in known if problem.severity == "error"}

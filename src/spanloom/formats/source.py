@@ -1,4 +1,4 @@
-"""Bytes of a file as text: UTF-8 only, with the place of what is not, and offsets kept.
+"""Bytes of a file as text: UTF-8 only, with the place of invalid bytes in errors, and offsets kept.
 
 Lines end at LF only (CR LF counts as one end, and is kept where it matters): Unicode's other line separators are
 text. A byte order mark at the start of a file is a mark of its encoding and no part of the text; the brat reader says
@@ -23,10 +23,10 @@ HEAD = 65_536  # bytes in which a file's kind must show
 
 @contextmanager
 def opened(path: str | Path) -> Iterator[BinaryIO]:
-    """A file that is read, or standard input for ``-``.
+    """Open a file for reading, or standard input for ``-``.
 
     Raises:
-        DataError: the file cannot be read, whenever that shows.
+        DataError: the file cannot be read, at opening or later.
     """
     try:
         if str(path) == STDIO:
@@ -39,7 +39,7 @@ def opened(path: str | Path) -> Iterator[BinaryIO]:
 
 
 def begins_with(mark: re.Pattern[bytes], ending: str, path: Path) -> bool:
-    """Whether a path is a file of this ending with the mark near its begin."""
+    """Return whether a path is a file of this suffix with the mark near its beginning."""
     if path.suffix.lower() != ending or not path.is_file():
         return False
     with opened(path) as file:
@@ -47,7 +47,7 @@ def begins_with(mark: re.Pattern[bytes], ending: str, path: Path) -> bool:
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """All bytes of a file, or of standard input for ``-``.
+    """Return all bytes of a file, or of standard input for ``-``.
 
     Raises:
         DataError: the file cannot be read.
@@ -57,7 +57,7 @@ def read_bytes(path: str | Path) -> bytes:
 
 
 def raw_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file as bytes with their numbers, one at a time, without a leading byte order mark.
+    """Yield the lines of a file as bytes with their numbers, one at a time, without a leading byte order mark.
 
     Raises:
         DataError: the file cannot be read.
@@ -68,7 +68,7 @@ def raw_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
 
 
 def input_chunks() -> Iterator[bytes]:
-    """Standard input, in pieces.
+    """Yield standard input in pieces.
 
     Raises:
         DataError: it cannot be read.
@@ -79,12 +79,12 @@ def input_chunks() -> Iterator[bytes]:
 
 
 def unreadable(path: str | Path, error: OSError) -> DataError:
-    """The error for a file that the system does not let us read."""
+    """Return the error for a file that the system cannot read."""
     return DataError(f"cannot be read: {error.strerror or error}", path=path)
 
 
 def decode(raw: bytes, path: str | Path, line: int | None = None) -> str:
-    r"""UTF-8 bytes as text.
+    r"""Decode UTF-8 bytes.
 
     Args:
         raw: a line or a whole file.

@@ -26,7 +26,7 @@ from spanloom.formats.source import decode, raw_lines
 
 
 def scan(path: str | Path) -> Iterator[Scanned]:
-    """The documents of a file; their tokens are words."""
+    """Yield the documents of a file; their tokens are words."""
     name = str(path)
     sentences: list[FileSentence] = []
     start, found = 0, False

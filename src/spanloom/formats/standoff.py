@@ -1,4 +1,4 @@
-"""The lines of a brat ``.ann`` file: what they say, what they refer to, and how new ones are written.
+"""Parsing and rendering of brat ``.ann`` files, and repair of their mentions.
 
 Text-bound annotations become mentions. So do three kinds of line about them::
 
@@ -7,10 +7,10 @@ Text-bound annotations become mentions. So do three kinds of line about them::
     #1   Head T3   0 11                                head: start and end
     #2   Score T3   0.93                               score
 
-(with tabs between the fields). All other lines (A, M, R, E, ``*``, other notes) are kept as they stand.
+(with tabs between the fields). All other lines (A, M, R, E, ``*``, other notes) are kept unchanged.
 
 brat itself writes fragments in the order in which they were marked, and other tools leave a blank at the end of a
-mention's text or of its offsets. Both can be meant in one way only, so they are read, and told.
+mention's text or of its offsets. Both are unambiguous, so they are repaired, and reported.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ class StandoffLine(NamedTuple):
     Args:
         raw: with its line end.
         number: counted from 1.
-        id: ``"T3"``, ``"#1"``; empty for ``*`` and for what cannot be read.
+        id: ``"T3"``, ``"#1"``; empty for ``*`` and for unreadable lines.
         refers: identifiers of the lines that it is about.
         kind: ``"mention"``, ``"concept"``, ``"head"``, ``"score"``, ``"other"``, or ``"unknown"`` if unreadable.
         value: a `Mention`, a concept, a `Span` or a number, after the kind.
-        surface: the text that a mention's line gives.
-        expected: for a line that cannot be read but must be, what it should look like.
+        surface: the mention's text in its line.
+        expected: for an unreadable line of a known kind, its expected form.
     """
 
     raw: str
@@ -74,7 +74,7 @@ class StandoffLine(NamedTuple):
 
 
 def parse(ann: str) -> list[StandoffLine]:
-    r"""Every line of a file; joined again they give the file.
+    r"""Parse every line of a file; their raw texts joined are the file.
 
     >>> [(line.id, line.kind, line.refers) for line in parse("T1\tproblem 0 4\tpain\nA1\tNegated T1\n")]
     [('T1', 'mention', ()), ('A1', 'other', ('T1',))]
@@ -123,7 +123,7 @@ def _fields(content: str) -> tuple[Any, ...] | str:
 
 
 def _noted(kind: str, text: str) -> tuple[Any, ...] | None:
-    """The head or the score that a note gives; ``None`` if it should and does not."""
+    """Parse the head or the score in a note; ``None`` if it is invalid."""
     if kind == "Head":
         found = _HEAD.fullmatch(text)
         return None if found is None else ("head", Span(int(found[1]), int(found[2])))
@@ -137,7 +137,7 @@ def _noted(kind: str, text: str) -> tuple[Any, ...] | None:
 
 @dataclass(slots=True)
 class Annotations:
-    """The mentions of an ``.ann`` file with their lines, and what is wrong with the lines."""
+    """The mentions of an ``.ann`` file with their lines, and the problems of the lines."""
 
     mentions: list[Mention] = field(default_factory=list)
     lines: list[StandoffLine] = field(default_factory=list)
@@ -145,7 +145,7 @@ class Annotations:
 
 
 def collect(lines: list[StandoffLine], path: str) -> Annotations:
-    """The mentions that the lines describe, in the order of their T lines."""
+    """Collect the mentions of the lines, in the order of their T lines."""
     result = Annotations(problems=list(_line_problems(lines, path)))
     about: dict[str, list[StandoffLine]] = {}
     for line in lines:
@@ -205,11 +205,11 @@ def _line_problems(lines: list[StandoffLine], path: str) -> Iterator[Problem]:
 
 
 class Settled(NamedTuple):
-    """A mention as it is meant.
+    """A repaired mention.
 
     Args:
-        mention: with its spans in text order.
-        surface: its text, where that of the line says the same; else what the line says.
+        mention: the mention, with its spans in text order.
+        surface: its text, if it matches that of the line; else the line's.
         repairs: a short name to count by, and what was found and done, for each repair.
     """
 
@@ -219,11 +219,11 @@ class Settled(NamedTuple):
 
 
 def settled(mention: Mention, surface: str | None, text: str) -> Settled:
-    """A mention as it is meant, and what had to be done for it.
+    """Repair a mention, and return it with the repairs.
 
     Args:
-        mention: as its line says, with fragments in any order.
-        surface: the text that the line gives for it; ``None`` if it gives none.
+        mention: the mention of the line, with fragments in any order.
+        surface: its text in the line; ``None`` if there is none.
         text: the document's.
 
     >>> settled(Mention("problem", [(15, 19), (0, 4)]), "pain mild", "mild or severe pain").mention.spans
@@ -254,7 +254,7 @@ def settled(mention: Mention, surface: str | None, text: str) -> Settled:
 
 
 def _trimmed(spans: tuple[Span, ...], text: str) -> Iterator[Span]:
-    """Spans without the white space at their ends; one that holds nothing else goes."""
+    """Yield spans without white space at their ends; spans of white space alone are dropped."""
     for start, end in spans:
         piece = text[start:end]
         if piece.strip():
@@ -266,13 +266,13 @@ def _places(mention: Mention) -> str:
 
 
 def render(document: Document, previous: str, losses: Losses, path: Path | None = None) -> str:
-    r"""The ``.ann`` file of a document.
+    r"""Return the ``.ann`` file of a document.
 
     Args:
         document: as it is now.
         previous: the ``.ann`` file as it was read, empty if there was none. A line stays as it is, byte for byte,
-            as long as what it says is true; lines of mentions that are gone go, with all lines about them.
-        losses: counts what went, and what brat cannot hold.
+            as long as it is true; lines of removed mentions are removed, with all lines about them.
+        losses: counts removed lines, and data that brat cannot represent.
         path: for messages.
 
     Raises:
@@ -304,7 +304,7 @@ def render(document: Document, previous: str, losses: Losses, path: Path | None 
 
 
 def _identified(document: Document, lines: list[StandoffLine], losses: Losses, path: Path | None) -> dict[str, Mention]:
-    """Each mention under its identifier in the file, in the document's order."""
+    """Return each mention under its identifier in the file, in the document's order."""
     free = _Numbers(lines, (mention.id or "" for mention in document.mentions))
     by_id: dict[str, Mention] = {}
     old = {line.id for line in lines if line.kind == "mention"}
@@ -323,7 +323,7 @@ def _identified(document: Document, lines: list[StandoffLine], losses: Losses, p
 
 
 def _gone(lines: list[StandoffLine], by_id: dict[str, Mention]) -> set[str]:
-    """Identifiers of T lines without a mention, and of all lines about them, however far."""
+    """Return the identifiers of T lines without a mention, and of all lines about them, directly or not."""
     gone = {line.id for line in lines if line.kind == "mention" and line.id not in by_id}
     size = -1
     while gone and size != len(gone):
@@ -333,7 +333,7 @@ def _gone(lines: list[StandoffLine], by_id: dict[str, Mention]) -> set[str]:
 
 
 def _current(line: StandoffLine, mention: Mention | None, text: str) -> str | None:
-    """The line as it should stand now; ``None`` if it is no longer true."""
+    """Return the line in its current form; ``None`` if it is no longer true."""
     if mention is None:
         return line.raw
     if isinstance(line.value, Mention):
@@ -379,7 +379,7 @@ def _mention_line(name: str, mention: Mention, text: str) -> str:
 
 
 class _Numbers:
-    """Identifiers that no line has, old lines and removed ones included."""
+    """Generator of identifiers that no line has, old and removed lines included."""
 
     def __init__(self, lines: list[StandoffLine], names: Iterator[str] | dict[str, Mention]) -> None:
         self._last = {"T": 0, "N": 0, "#": 0}

@@ -15,7 +15,7 @@ _BOM = "\ufeff"
 
 
 def scan(path: str | Path, stem: str | None = None) -> Iterator[Scanned]:
-    """The file as one document, line ends as they are; a byte order mark at its start is no part of the text.
+    """Yield the file as one document, line ends unchanged; a byte order mark at its start is no part of the text.
 
     Args:
         path: the file, or ``-``.

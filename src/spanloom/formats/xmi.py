@@ -78,14 +78,14 @@ _READ = {TOKEN, SENTENCE, MENTION, HEAD, METADATA, _DOCUMENT, *(kind for kind, *
 
 
 def written_types() -> Any:
-    """The types that are written, a `cassis.TypeSystem`."""
+    """Return the types that are written, a `cassis.TypeSystem`."""
     import cassis
 
     return _with_written(cassis.TypeSystem())
 
 
 def _with_written(types: Any) -> Any:
-    """Types with those of ours that they lack."""
+    """Return types with Spanloom's added where they are missing."""
     lacking = {name: fields for name, fields in _WRITTEN.items() if not types.contains_type(name)}
     for name, (supertype, features) in lacking.items():
         kind = types.create_type(name, supertype)
@@ -95,14 +95,14 @@ def _with_written(types: Any) -> Any:
 
 
 def types_of(path: Path | None, raw: bytes) -> Any:
-    """The types of a file: of ``NAME.TypeSystem.xml`` or ``TypeSystem.xml`` beside it, else those that we write.
+    """Read the types of a file: ``NAME.TypeSystem.xml`` or ``TypeSystem.xml`` beside it, else those of `written_types`.
 
-    Types and features that are in neither are taken from the file itself: what has ``begin`` and ``end`` is an
+    Types and features that are in neither are taken from the file itself: a type with ``begin`` and ``end`` is an
     annotation, and values are text.
 
     Args:
         path: the file; ``None`` for standard input.
-        raw: what stands in it.
+        raw: its content.
 
     Raises:
         DataError: no XML, or XML with a document type, which could define entities; no types.
@@ -127,7 +127,7 @@ def types_of(path: Path | None, raw: bytes) -> Any:
 
 
 def reason(error: Exception) -> str:
-    """What the library says of input that it cannot use."""
+    """Return the library's message for invalid input."""
     return f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"
 
 
@@ -145,7 +145,7 @@ def _complete(types: Any, name: str, attributes: dict[str, str]) -> None:
 
 
 def _types_in(raw: bytes, path: Path | None, root: str | None = None) -> dict[str, dict[str, str]]:
-    """The types in a file with their features, each with the type of its values, as far as the file shows it.
+    """Return the types in a file with their features, each with the type of its values, if the file shows it.
 
     Expat reads neither files nor addresses; what it accepts here has no document type, and so no entities.
     """
@@ -188,14 +188,14 @@ def _types_in(raw: bytes, path: Path | None, root: str | None = None) -> dict[st
 
 
 def _type_name(tag: str) -> str:
-    """``http:///a/b.ecore c`` is ``a.b.c``."""
+    """Return the type's full name: ``http:///a/b.ecore c`` is ``a.b.c``."""
     space, _, name = tag.rpartition(" ")
     package = space.removeprefix("http:///").removesuffix(".ecore").replace("/", ".")
     return name if package in ("", "uima.noNamespace") else f"{package}.{name}"
 
 
 def scan(path: str | Path, types: Collection[str] | None = None, stem: str | None = None) -> Iterator[Scanned]:
-    """The document of an XMI file.
+    """Yield the document of an XMI file.
 
     Args:
         path: the file, or ``-``.
@@ -225,7 +225,7 @@ def scan(path: str | Path, types: Collection[str] | None = None, stem: str | Non
 
 
 def _view(cas: Any) -> Any:
-    """The view with the text."""
+    """Return the view with the text."""
     names = [sofa.sofaID for sofa in cas.sofas if sofa.sofaString is not None]
     if len(names) == 1 or _INITIAL in names:
         return cas.get_view(names[0] if len(names) == 1 else _INITIAL)
@@ -293,7 +293,7 @@ def _text(fs: Any, name: str) -> str:
 
 
 def _add_tokens(document: Document, annotations: list[Any], problems: list[Problem]) -> None:
-    """Tokens, sentences and columns; those that no document can have are left out, with a warning."""
+    """Add tokens, sentences and columns; invalid ones are left out, with a warning."""
     tokens = sorted((fs for fs in annotations if fs.type.name == TOKEN), key=lambda fs: (fs.begin, fs.end))
     if not tokens:
         return

@@ -1,4 +1,4 @@
-"""BioC in XML and JSON: `syntax` is what stands in a file, `reading` and `writing` what a document makes of it."""
+"""BioC in XML and JSON: `syntax` parses and prints files, `reading` and `writing` convert from and to documents."""
 
 import re
 from functools import partial

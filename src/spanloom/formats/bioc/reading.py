@@ -1,6 +1,6 @@
-"""A BioC document understood: its text, its mentions with their concepts, and all else, kept as it was.
+"""Conversion of BioC to documents: text, mentions with their concepts, and all other data, kept in ``meta``.
 
-What a document has no field for stands in ``Document.meta["bioc"]``, as in BioC JSON:
+Data without a field in a document are kept in ``Document.meta["bioc"]``, as in BioC JSON:
 
 ``collection``, ``infons``
     of the collection and of the document.
@@ -79,7 +79,7 @@ _BLANK = re.compile(r"\s+|\.\.\.|…")
 
 
 class _Placed(NamedTuple):
-    """An annotation, with the numbers of its passage and of the piece of text that it stands in."""
+    """An annotation, with the numbers of its passage and of its piece of text."""
 
     node: BiocNode
     passage: int | None
@@ -87,13 +87,13 @@ class _Placed(NamedTuple):
 
     @property
     def is_part(self) -> bool:
-        """Whether it is one part of a composite mention that is annotated as a whole, too."""
+        """True for a part of a composite mention that is annotated as a whole, too."""
         return bool(self.node.infons.get("CompositeRole") == "IndividualMention")
 
 
 @dataclass(slots=True)
 class _FoundAnnotations:
-    """What is found in one document; one annotation for each mention."""
+    """Annotations of one document; one for each mention."""
 
     layout: OffsetLayout
     units: OffsetUnits
@@ -105,14 +105,14 @@ class _FoundAnnotations:
 
 
 def scan(parse: Callable[[str | Path], Parsed], path: str | Path) -> Iterator[Scanned]:
-    """The documents of a BioC file, as one of the parsers of `spanloom.formats.bioc.syntax` finds them."""
+    """Yield the documents of a BioC file, found by a parser of `spanloom.formats.bioc.syntax`."""
     name = str(path)
     for tree, collection in parse(path):
         yield Scanned(None, [tree], name) if isinstance(tree, Problem) else _understood(tree, collection, name)
 
 
 def _understood(tree: BiocNode, collection: dict[str, Any], path: str) -> Scanned:
-    """The document of a tree, or what is wrong with it."""
+    """Convert a tree to a document, or to its problems."""
     pieces = [piece for passage in tree.passages for piece in _pieces(passage)]
     placed = list(_annotations(tree))
     located = [(one.piece, one.node) for one in placed if one.node.locations]
@@ -140,7 +140,7 @@ def _understood(tree: BiocNode, collection: dict[str, Any], path: str) -> Scanne
 
 
 def _at(problems: list[Problem], path: str, tree: BiocNode) -> Iterator[Problem]:
-    """Problems with their place: the line in XML, the document's name in JSON."""
+    """Yield problems with their place: the line in XML, the document's name in JSON."""
     name = "" if tree.line else f"document {tree.id[:_SHOWN] or '?'}"
     for problem in problems:
         place = ": ".join(part for part in (name, problem.place) if part)
@@ -148,7 +148,7 @@ def _at(problems: list[Problem], path: str, tree: BiocNode) -> Iterator[Problem]
 
 
 def _pieces(passage: BiocNode) -> list[BiocNode]:
-    """What has text: the passage, or else its sentences."""
+    """Return the pieces with text: the passage, or else its sentences."""
     return [passage] if passage.text is not None or not passage.sentences else passage.sentences
 
 
@@ -181,7 +181,7 @@ def _layout_problems(layout: OffsetLayout, pieces: list[BiocNode]) -> Iterator[P
 
 
 def _find(placed: list[_Placed], layout: OffsetLayout) -> _FoundAnnotations:
-    """Mentions first, then the parts of composite ones, each of which may be a mention of its own."""
+    """Collect mentions first, then the parts of composite ones, each of which may be a mention of its own."""
     found = _FoundAnnotations(layout, OffsetUnits(layout.text))
     names = _MentionIds(placed)
     for one in placed:
@@ -203,7 +203,7 @@ def _find(placed: list[_Placed], layout: OffsetLayout) -> _FoundAnnotations:
 
 
 class _MentionIds:
-    """Identifiers of mentions: in a file they need only be unique in a passage, and may be missing."""
+    """Unique identifiers for mentions; in a file they need only be unique in a passage, and may be missing."""
 
     def __init__(self, placed: list[_Placed]) -> None:
         self._ids = Counter(one.node.id for one in placed)
@@ -241,7 +241,7 @@ def _surface_problem(mention: Mention, surface: str | None, found: _FoundAnnotat
 
 
 def _keep_part(found: _FoundAnnotations, one: _Placed, whole: Mention) -> None:
-    """A part of a composite mention, with its locations counted in the document's text."""
+    """Keep a part of a composite mention, with its locations counted in the document's text."""
     spans = found.layout.place(one.node.locations, one.piece)
     surface = one.node.text
     if surface is not None and not agrees(found.layout.text, spans, surface):
@@ -279,7 +279,7 @@ def _range(section: BiocNode, start: int, end: int, layout: OffsetLayout) -> dic
 
 
 def concepts_of(infons: Infons) -> tuple[str, ...]:
-    """The concepts that infons name, in their order, each once.
+    """Return the concepts in infons, in their order, each once.
 
     >>> concepts_of({"type": "Disease", "MESH": "D014786|D006311"})
     ('MESH:D014786', 'MESH:D006311')
@@ -307,24 +307,24 @@ def _prefixed(prefix: str, name: str) -> str:
 
 
 def normalized(concepts: Sequence[str]) -> tuple[str, ...]:
-    """Concepts in the form in which they are read, each once."""
+    """Return concepts in the form in which they are read, each once."""
     return tuple(dict.fromkeys(map(normalize_identifier, concepts)))
 
 
 def type_of(infons: Infons) -> str:
-    """The type that infons name; empty if there is none."""
+    """Return the type in infons; empty if there is none."""
     value = infons.get(TYPE)
     return value if isinstance(value, str) else ""
 
 
 def infons_for(kind: str, concepts: Sequence[str], before: Infons | None = None) -> Infons:
-    """Infons that say a type and concepts.
+    """Return infons for a type and concepts.
 
     Args:
         kind: the type.
         concepts: as in a mention.
-        before: infons as they were read; they stay as they are where they say just this, and what they say beside
-            type and concepts stays in any case.
+        before: infons as they were read; they are kept if they hold this type and these concepts, and other
+            keys are kept in any case.
 
     >>> infons_for("Disease", ["MESH:D014786", "MESH:D006311"])
     {'type': 'Disease', 'MESH': 'D014786|D006311'}
@@ -351,12 +351,12 @@ Pieces = Sequence[tuple[int, int]]
 
 
 class OffsetLayout(NamedTuple):
-    """A way of reading offsets: where the pieces of a document stand in its text.
+    """A reading of offsets: the place of each piece of a document in its text.
 
     Args:
-        name: of the way.
+        name: the reading's name.
         text: of the document.
-        starts: where each piece begins in it.
+        starts: the start of each piece in the text.
         place: ``place(locations, piece)`` gives the spans of an annotation of a piece (``None``: of the document).
         base: the offset of the text's first character, as the annotations count.
     """
@@ -371,7 +371,7 @@ class OffsetLayout(NamedTuple):
 def choose_layout(
     offsets: Sequence[int], texts: Sequence[str], annotated: Sequence[tuple[int | None, BiocNode]]
 ) -> OffsetLayout:
-    """The layout that agrees best with what annotations say their text is; the first of those that are equally good.
+    """Choose the layout under which most annotations match their own text; the first of equally good ones.
 
     Args:
         offsets: of the pieces.
@@ -389,7 +389,7 @@ def choose_layout(
 
 
 def agrees(text: str, spans: Sequence[Span], surface: str) -> bool:
-    """Whether an annotation's text is what stands at its spans; how gaps are shown, and white space, do not count.
+    """Return whether an annotation's text matches its spans, without regard to white space and marks of gaps.
 
     >>> agrees("mild or severe pain", [Span(0, 4), Span(15, 19)], "mild ... pain")
     True
@@ -403,7 +403,7 @@ def agrees(text: str, spans: Sequence[Span], surface: str) -> bool:
 def _agreement(
     layout: OffsetLayout, texts: Sequence[str], annotated: Iterable[tuple[int | None, BiocNode]]
 ) -> tuple[int, int]:
-    """How many annotations show their text; if none gives any, how many lie in their piece."""
+    """Count the annotations that match their text; where none has a text, those that lie in their piece."""
     shown = inside = 0
     silent = True
     for piece, node in annotated:
@@ -450,7 +450,7 @@ def _text(starts: Sequence[int], texts: Sequence[str]) -> str:
 
 
 def _counted_from(base: int, shifts: Sequence[int] = ()) -> Callable[[Pieces, int | None], list[Span]]:
-    """Offsets that count from ``base``, or in each piece from another number."""
+    """Return the function to spans of offsets that count from ``base``, or in each piece from another number."""
 
     def place(pieces: Pieces, piece: int | None) -> list[Span]:
         shift = shifts[piece] if shifts and piece is not None else base
@@ -460,7 +460,7 @@ def _counted_from(base: int, shifts: Sequence[int] = ()) -> Callable[[Pieces, in
 
 
 def _in_bytes(starts: Sequence[int], texts: Sequence[str], base: int) -> OffsetLayout:
-    """Offsets in bytes of UTF-8; one inside a character stands for that character's begin."""
+    """Return the layout of offsets in bytes of UTF-8; one inside a character is that character's start."""
     as_bytes = [text.encode("utf-8", "surrogatepass").decode("latin-1") for text in texts]
     in_bytes = _text(starts, as_bytes).encode("latin-1")
     text = in_bytes.decode("utf-8", "surrogatepass")
@@ -477,7 +477,7 @@ def _in_bytes(starts: Sequence[int], texts: Sequence[str], base: int) -> OffsetL
 
 
 class Extent(NamedTuple):
-    """The type of a mention or a part, and where it begins and ends."""
+    """Type, start and end of a mention or a part."""
 
     type: str
     start: int
@@ -485,7 +485,7 @@ class Extent(NamedTuple):
 
 
 def covering(parts: Sequence[Extent], wholes: Sequence[Extent]) -> list[int | None]:
-    """For each part the number of the shortest whole of its type that covers it; of equals the first.
+    """Return for each part the number of the shortest whole of its type that covers it; of equals the first.
 
     >>> wholes = [Extent("D", 0, 30), Extent("D", 0, 20), Extent("E", 5, 10), Extent("D", 10, 30)]
     >>> covering([Extent("D", 5, 10), Extent("D", 12, 25), Extent("D", 25, 40)], wholes)
@@ -508,10 +508,10 @@ def covering(parts: Sequence[Extent], wholes: Sequence[Extent]) -> list[int | No
 
 
 class _Shortest:
-    """The shortest of those wholes that end at a place or behind it: minima in a binary indexed tree (Fenwick 1994).
+    """The shortest whole that ends at or after a place: minima in a binary indexed tree (Fenwick 1994).
 
     Args:
-        ends: where wholes may end.
+        ends: the possible ends of wholes.
     """
 
     def __init__(self, ends: Sequence[int]) -> None:

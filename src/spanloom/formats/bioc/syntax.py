@@ -1,4 +1,4 @@
-"""BioC files as plain values: what stands in a file, before it is understood, and how it is spelled.
+"""Syntax of BioC files, in XML and JSON: parsers to a tree of plain values, and printers.
 
 BioC (Comeau et al. 2013, "BioC: a minimalist approach to interoperability for biomedical text processing", Database)
 has two spellings, XML and JSON, of one tree: a collection of documents, of passages, perhaps of sentences, each with
@@ -6,7 +6,7 @@ annotations, relations and *infons* (keys with values). Both spellings are read 
 one, by one table of the fields of each kind of node, `FIELDS`.
 
 In XML, entities are not expanded, the DTD is not loaded, and nothing is fetched. A file that defines entities is
-refused, and so is one that is not UTF-8, whatever it says that it is. JSON is a collection, a list of collections or
+refused, and so is one that is not UTF-8, whatever encoding it declares. JSON is a collection, a list of collections or
 documents, or one document; PubTator 3 wraps a list, too.
 """
 
@@ -62,7 +62,7 @@ class BiocNode:
 
     Args:
         id: empty if there is none.
-        offset: where a passage or sentence begins in the document, as the file says.
+        offset: the start of a passage or sentence in the document, as the file has it.
         infons: keys and values.
         text: of an annotation, that of its pieces together; ``None`` if the file gives none, or if it stands in the
             sentences only.
@@ -96,7 +96,7 @@ Parsed = Iterator[
 
 
 def to_value(kind: str, node: BiocNode) -> dict[str, Any]:
-    """A node as BioC JSON has it.
+    """Return a node as a value of BioC JSON.
 
     >>> passage = BiocNode(text="Mild pain", annotations=[BiocNode("1", 0, {"type": "Disease"}, "pain", [(5, 4)])])
     >>> to_value("document", BiocNode("7", passages=[passage]))["passages"][0]["annotations"][0]["locations"]
@@ -115,11 +115,11 @@ def to_value(kind: str, node: BiocNode) -> dict[str, Any]:
 
 
 def from_value(kind: str, value: object, place: str = "", unread: dict[str, Any] | None = None) -> BiocNode:
-    """A node of BioC JSON.
+    """Parse a node of BioC JSON.
 
     Args:
         kind: of the node.
-        value: as `json.loads` gives it.
+        value: the result of `json.loads`.
         place: for messages; empty for a document.
         unread: takes, by place, the fields that BioC does not know; a dictionary of its own if not given.
 
@@ -142,7 +142,7 @@ def from_value(kind: str, value: object, place: str = "", unread: dict[str, Any]
 
 
 def _part(name: str, value: object, place: str, unread: dict[str, Any]) -> Any:
-    """One field of a node."""
+    """Parse one field of a node."""
     if name in _PAIRS:
         return [_pair(name, item, where, unread) for item, where in items(value, place)]
     if name in _KIND:
@@ -164,19 +164,19 @@ def _object(value: object, place: str, known: tuple[str, ...], unread: dict[str,
 
 
 def wrong(place: str, value: object, expected: str) -> DataError:
-    """The error for a value of the wrong kind, or one that is missing."""
+    """Return the error for a value of the wrong kind, or one that is missing."""
     return DataError(not_as_expected(place, value, expected))
 
 
 def items(value: object, place: str) -> Iterator[tuple[object, str]]:
-    """The items of a list, which may be absent, each with its place."""
+    """Yield the items of a list, which may be absent, each with its place."""
     if value is not None and not isinstance(value, list):
         raise wrong(place, value, "a list")
     yield from ((item, f"{place}[{i}]") for i, item in enumerate(value or ()))
 
 
 def object_at(value: object, place: str) -> dict[str, Any]:
-    """An object, which may be absent."""
+    """Return an object, which may be absent."""
     if value is not None and not isinstance(value, dict):
         raise wrong(place, value, "an object")
     return value or {}
@@ -206,7 +206,7 @@ _VALUES: dict[str, Callable[[object, str], Any]] = {"id": _name, "offset": _inte
 
 
 def parse_json(path: str | Path) -> Parsed:
-    """The documents of a BioC JSON file.
+    """Parse the documents of a BioC JSON file.
 
     Raises:
         DataError: the file as a whole is no BioC JSON, or holds no document.
@@ -225,7 +225,7 @@ def parse_json(path: str | Path) -> Parsed:
 
 
 def _collected(value: object) -> Iterator[tuple[object, dict[str, Any]]]:
-    """Documents with what is said of their collection."""
+    """Yield documents with collection-level metadata."""
     if isinstance(value, list):
         for item in value:
             yield from _collected(item)
@@ -245,18 +245,18 @@ def _collected(value: object) -> Iterator[tuple[object, dict[str, Any]]]:
 
 
 def json_head(collection: dict[str, Any], losses: Losses) -> str:
-    """What stands before the documents of a JSON file; it loses nothing."""
+    """Return the head of a JSON file, before the documents; nothing is lost."""
     head = {"source": "", "date": "", "key": "", "version": "1.0", "infons": {}} | collection
     return to_json(head)[:-1] + ',"documents":[\n'
 
 
 def json_document(document: BiocNode, losses: Losses) -> str:
-    """A document of a JSON file; it loses nothing."""
+    """Return a document of a JSON file; nothing is lost."""
     return to_json(to_value("document", document))
 
 
 def parse_xml(path: str | Path) -> Parsed:
-    """The documents of a BioC XML file, one at a time.
+    """Parse the documents of a BioC XML file, one at a time.
 
     Raises:
         DataError: the file as a whole is no BioC XML, or holds no document.
@@ -277,7 +277,7 @@ def parse_xml(path: str | Path) -> Parsed:
 
 
 class _Source:
-    """A file whose first bytes are looked at before they are parsed; for standard input, too."""
+    """A file whose first bytes are checked before parsing; also standard input."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -285,7 +285,7 @@ class _Source:
         self._left = self.head
 
     def read(self, size: int) -> bytes:
-        """What lxml asks for."""
+        """Return bytes for lxml."""
         if self._left:
             chunk, self._left = self._left[:size], self._left[size:]
             return chunk
@@ -380,7 +380,7 @@ def _node(element: Any) -> BiocNode:
 
 
 def _read_infon(infons: Infons, element: Any) -> None:
-    """A key that stands several times has a list of values."""
+    """Add an infon; a repeated key has a list of values."""
     key, value = element.get("key", ""), _content(element)
     if key not in infons:
         infons[key] = value
@@ -409,7 +409,7 @@ def _whole(value: str | None, what: str, element: Any) -> int:
 
 
 def xml_head(collection: dict[str, Any], losses: Losses) -> str:
-    """What stands before the documents of an XML file."""
+    """Return the head of an XML file, before the documents."""
     holder = etree.Element("collection")
     for name in COLLECTION[:-1]:
         _add(holder, name, str(collection.get(name, "")))
@@ -418,13 +418,13 @@ def xml_head(collection: dict[str, Any], losses: Losses) -> str:
 
 
 def xml_document(document: BiocNode, losses: Losses) -> str:
-    """A document of an XML file; infons that are no text are counted, and blanks that the identifier loses."""
+    """Return a document of an XML file; infons that are no text, and blanks lost in the identifier, are counted."""
     losses.add("white space at the ends of document identifiers", int(document.id != document.id.strip()))
     return _spelled(_element("document", document, losses))
 
 
 def _spelled(element: Any) -> str:
-    """An element with each of its children on a line of its own; texts stay as they are."""
+    """Print an element with each child on a line of its own; texts are unchanged."""
     etree.indent(element, space="")
     return str(etree.tostring(element, encoding="unicode", with_tail=False)) + "\n"
 

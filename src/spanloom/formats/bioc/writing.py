@@ -1,4 +1,4 @@
-"""Documents as BioC: what was read is put back where it still holds; see `spanloom.formats.bioc.reading`."""
+"""Writing of BioC: data kept by `spanloom.formats.bioc.reading` are restored where they still hold."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GONE = "parts of composite mentions that are gone"
 
 
 class Spelling(NamedTuple):
-    """What stands before the documents, each of them, what stands between and behind."""
+    """Spelling of a file: its head, each document, separator and tail."""
 
     name: str
     head: Callable[[dict[str, Any], Losses], str]
@@ -43,7 +43,7 @@ JSON = Spelling("JSON", syntax.json_head, syntax.json_document, ",\n", "\n]}\n")
 
 @dataclass(slots=True)
 class _Kept:
-    """``meta["bioc"]``, checked."""
+    """The validated ``meta["bioc"]`` of a document."""
 
     collection: dict[str, Any]
     infons: Infons
@@ -55,16 +55,16 @@ class _Kept:
 
 
 def write(spelling: Spelling, documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
-    """Write BioC; what the collection says of itself is taken from the first document.
+    """Write BioC; collection-level metadata are those of the first document.
 
     Args:
         spelling: `XML` or `JSON`.
         documents: tokens are not needed.
         path: the file, or ``-``.
-        force: replace a file that is there.
+        force: replace an existing file.
 
     Raises:
-        DataError: ``meta["bioc"]`` is not what reading makes, or a document holds a character that XML cannot hold.
+        DataError: ``meta["bioc"]`` is invalid, or a document holds a character that XML cannot represent.
     """
     losses = Losses()
     with output_file(path, force=force) as file:
@@ -84,15 +84,15 @@ def write(spelling: Spelling, documents: Iterable[Document], path: str | Path, f
 
 
 def build(document: Document, losses: Losses, path: str | Path | None = None) -> tuple[BiocNode, dict[str, Any]]:
-    """The tree of a document, and what the document says of its collection.
+    """Return the tree of a document, and the collection-level metadata in it.
 
     Args:
         document: without ``meta["bioc"]`` its whole text is one passage.
-        losses: counts what BioC cannot hold.
+        losses: counts the data that BioC cannot represent.
         path: for messages.
 
     Raises:
-        DataError: ``meta["bioc"]`` is not what reading makes, or its passages leave out text.
+        DataError: ``meta["bioc"]`` is invalid, or its passages leave out text.
 
     >>> document = Document("Mild pain", id="7", mentions=[Mention("Disease", [(5, 9)], concepts=["MESH:D010146"])])
     >>> build(document, Losses())[0].passages[0].annotations[0].infons
@@ -131,7 +131,7 @@ def _inside(part: BiocNode, whole: Mention) -> bool:
 
 
 def _named(document: Document, kept: _Kept, losses: Losses) -> Iterator[tuple[Mention, str]]:
-    """Each mention with an identifier of its own."""
+    """Yield each mention with a unique identifier."""
     used = {node.id for _, _, node in kept.annotations}
     taken = used | {mention.id for mention in document.mentions}
     free = (str(number) for number in range(len(taken) + len(document.mentions)) if str(number) not in taken)
@@ -154,7 +154,7 @@ def _annotation(mention: Mention, name: str, document: Document, kept: _Kept, lo
 
 
 def _section(passage: BiocNode, value: dict[str, Any], start: int) -> BiocNode:
-    """The passage or the sentence of it in which an annotation stands: the last that begins at or before it."""
+    """Return the passage or the sentence of an annotation: the last that begins at or before it."""
     if not passage.sentences:
         return passage
     return passage.sentences[max((i for i, s in enumerate(value["sentences"]) if s["start"] <= start), default=0)]
@@ -200,7 +200,7 @@ def _kept(document: Document) -> _Kept:
 
 
 def _ranges(value: object, name: str, text: str, first: int, last: int) -> list[dict[str, Any]]:
-    """Passages, or the sentences of one, with all their fields; none leaves out text."""
+    """Return passages, or the sentences of one, with all fields; together they cover the text."""
     ranges: list[dict[str, Any]] = []
     end = first
     for item, place in _objects(value, name):
