@@ -443,7 +443,7 @@ def guessed_layout(sentences: Sequence[Sequence[str]]) -> ColumnLayout | str:
     something else, the last ones that look like tags count. The first of several columns of tags holds no mentions if
     its types are those of phrases (NP, VP), as in the files of CoNLL-2003: it is called ``chunk``, and what stands
     before it ``pos``, or ``lemma`` and ``pos``. Other columns are called ``column3`` and so on. A column
-    of tags is one with more than half of them valid: one wrong tag must not hide a column, it is reported with its line.
+    of tags has more than half of them valid: one wrong tag must not hide a column, it is reported with its line.
 
     Args:
         sentences: the lines of each sentence.

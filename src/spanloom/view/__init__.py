@@ -1,4 +1,4 @@
-"""Documents as pictures: what a model found, or what an annotator marked, drawn below the text."""
+"""Visualization of documents: mentions, of models or annotators, drawn below the text."""
 
 from spanloom.view.page import to_html
 from spanloom.view.picture import to_svg

@@ -1,4 +1,4 @@
-"""Characters in the cells of a terminal: how wide they are, and what is shown in place of those that cannot be."""
+"""Terminal cells: the width of characters, and replacements for those that cannot be shown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _REGIONAL = "".join(map(chr, range(0x1F1E6, 0x1F200)))  # letters of which two a
 
 @lru_cache(maxsize=4096)
 def visible(char: str) -> str:
-    """What is shown for a character: itself, unless it would move the cursor or change the terminal.
+    """Return the visible form of a character: itself, unless it would move the cursor or change the terminal.
 
     >>> visible("a"), visible("\\x1b"), visible("\\u2028")
     ('a', '␛', '�')
@@ -28,9 +28,9 @@ def visible(char: str) -> str:
 
 @lru_cache(maxsize=4096)
 def width(char: str) -> int:
-    """Cells of a shown character: 2 for East Asian wide ones, 0 for combining and formatting ones, else 1.
+    """Return the cells of a shown character: 2 for East Asian wide ones, 0 for combining and formatting ones, else 1.
 
-    What terminals join (emoji sequences) is counted character by character, ambiguous width as 1.
+    Joined characters (emoji sequences) are counted one by one, ambiguous width as 1.
 
     >>> width("a"), width("心"), width("\\u0301")
     (1, 2, 0)
@@ -43,7 +43,7 @@ def width(char: str) -> int:
 
 
 def advance(column: int, char: str) -> int:
-    """The column after a character that starts at ``column``; a tab goes to the next stop.
+    """Return the column after a character that starts at ``column``; a tab goes to the next stop.
 
     >>> advance(3, "a"), advance(3, "\\t")
     (4, 8)
@@ -54,7 +54,7 @@ def advance(column: int, char: str) -> int:
 
 
 def cells(text: str) -> int:
-    """Cells of a shown text.
+    """Return the cells of a shown text.
 
     >>> cells("心 x")
     4
@@ -63,7 +63,7 @@ def cells(text: str) -> int:
 
 
 def shorten(text: str, limit: int) -> str:
-    """A shown text of at most ``limit`` cells (at least 1), with a mark where the rest is left out.
+    """Shorten a shown text to at most ``limit`` cells (at least 1), with a mark for the rest.
 
     Characters without width count as well, after eight for each cell, so that no text is too long.
 
@@ -82,9 +82,9 @@ def shorten(text: str, limit: int) -> str:
 
 
 def joins(before: str, char: str) -> bool:
-    """Whether a character is drawn together with the one before: combining ones, and parts of an emoji.
+    """Return whether a character is drawn with the one before: combining ones, and parts of an emoji.
 
-    Of two flags side by side it cannot tell where the second begins.
+    The border between two adjacent flags is not found.
 
     >>> joins("e", "\\u0301"), joins("e", "f")
     (True, False)
@@ -93,7 +93,7 @@ def joins(before: str, char: str) -> bool:
 
 
 def fit(text: str, limit: int) -> list[str]:
-    """A shown text in parts of at most ``limit`` cells (at least 2).
+    """Split a shown text into parts of at most ``limit`` cells (at least 2).
 
     >>> fit("心心心", 4)
     ['心心', '心']

@@ -1,6 +1,6 @@
-"""Which way text runs: enough of the bidirectional algorithm (Unicode Annex 9) to put lines under whole words.
+"""Direction of text: the part of the bidirectional algorithm (Unicode Annex 9) that places whole words.
 
-Browsers order the characters of a page themselves; a drawing must know where they put each word.
+Browsers order the characters of a page themselves; a drawing must compute the place of each word.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _STRONG = {"L": False, "R": True, "AL": True}
 
 
 def strong(text: str) -> bool | None:
-    """Whether the first letter of a text is of a script that runs from right to left; ``None`` without any letter.
+    """Return whether the first letter of a text is of a right-to-left script; ``None`` without any letter.
 
     >>> strong("12 mg"), strong("12 שעות"), strong("12")
     (False, True, None)
@@ -26,7 +26,7 @@ def strong(text: str) -> bool | None:
 
 
 def leftward(words: Sequence[str]) -> tuple[bool, list[bool]]:
-    """Whether a line runs from right to left (rules P2 and P3), and whether each of its words does.
+    """Return whether a line runs from right to left (rules P2 and P3), and whether each of its words does.
 
     A word without letters (white space, punctuation, numbers) runs as its neighbours do if they agree, else as the line
     does (rules N1 and N2).
@@ -51,7 +51,7 @@ def _spread(values: Sequence[bool | None], start: bool) -> list[bool]:
 
 
 def visual_order(base: bool, words: Sequence[bool]) -> list[int]:
-    """The numbers of a line's words from left to right (rule L2, with words in place of characters).
+    """Return the numbers of a line's words from left to right (rule L2, with words in place of characters).
 
     >>> visual_order(False, [False, False, True, True, True])
     [0, 1, 4, 3, 2]

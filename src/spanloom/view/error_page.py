@@ -1,7 +1,7 @@
-"""The errors of a prediction as one HTML page: gold beside prediction, counts, and plots.
+"""Error page: the errors of a prediction as HTML, with gold beside prediction, counts, and plots.
 
-Without its script the page reads in full, in the order of the kinds. The script, which is part of the page, hides what
-was not asked for and changes the order.
+Without its script the page reads in full, in the order of the kinds. The script, which is part of the page, hides
+filtered errors and changes the order.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ show();
 
 
 class DrawnSide(NamedTuple):
-    """One side of a comparison, ready to draw: the documents and their tracks."""
+    """One side of a comparison: the documents and their tracks."""
 
     documents: Sequence[Document]
     tracks: list[list[Track]]
@@ -115,22 +115,22 @@ def error_page(
     learning: Learning | None = None,
     title: str = "Errors",
 ) -> str:
-    """The errors of a prediction as one HTML page.
+    """Return the errors of a prediction as one HTML page.
 
-    Each error stands with its sentence twice, gold on the left and the prediction on the right; a side shows the
+    Each error is shown with its sentence twice, gold on the left and the prediction on the right; a side shows the
     mention of the error and those that share a character with it. Of each kind at most 500 are shown, the most
     confident first, and a line says how many there are.
 
     Args:
         gold: N documents.
         predicted: predictions for the same texts.
-        report: of the same.
+        report: the evaluation of the same.
         calibration: for the reliability diagram; no diagram without it.
         curve: precision and recall over the threshold; no plot without it.
-        note: what the plot says of the prediction as it is.
+        note: the label of the whole prediction in the plot.
         penalties: precision and recall over the mention penalty, for the same plot.
-        learning: how the model was trained; no plot without it.
-        title: of the page.
+        learning: the history of training; no plot without it.
+        title: the title of the page.
 
     Returns:
         HTML, the same for the same arguments and the same version of Matplotlib. The page has one script and loads
@@ -278,7 +278,7 @@ def _error(number: int, finding: Finding, sides: tuple[DrawnSide, ...], cuts: Se
 
 
 def _window(text: str, mentions: Sequence[Mention], cuts: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """The sentences of some mentions, of very long ones what stands around the mentions; without white space around."""
+    """Return the range of some mentions' sentences, of very long ones the part around the mentions; trimmed."""
     start, end = min(mention.start for mention in mentions), max(mention.end for mention in mentions)
     starts = [low for low, _ in cuts]
     low = cuts[max(bisect_right(starts, start) - 1, 0)][0]
@@ -292,13 +292,13 @@ def _window(text: str, mentions: Sequence[Mention], cuts: Sequence[tuple[int, in
 
 
 def _word_start(text: str, at: int) -> int:
-    """The next place after white space, if one is near."""
+    """Return the next offset after white space, if one is near."""
     at = min(max(at, 0), len(text))
     return next((i for i in range(at, min(at + 40, len(text))) if i == 0 or text[i - 1].isspace()), at)
 
 
 def _column(side: DrawnSide, number: int, mentions: Sequence[Mention], low: int, high: int) -> str:
-    """A side of an error: its sentence with the mentions that share a character with those of the error."""
+    """Return a side of an error: its sentence with the mentions that share a character with those of the error."""
     text = side.documents[number].text
     near = [track for track in side.tracks[number] if any(_meet(text, track.mention, mention) for mention in mentions)]
     drawing = draw(text, low, high, [track for track in near if track.end > low and track.start < high])

@@ -1,4 +1,4 @@
-"""The sub-hypergraph of a sentence as SVG, as Muis and Lu (2016), Figure 3, draw it.
+"""Drawing of the sub-hypergraph of a sentence as SVG, in the style of Muis and Lu (2016), Figure 3.
 
 One column a token, one row a kind of node. A node is a box; its hyperedge is one line that leaves it and branches at a
 dot if it has several children, so that a hyperedge of several children reads as one. Lines run to the right, or down to
@@ -43,7 +43,7 @@ class _Pick(NamedTuple):
 
 
 class _Grid(NamedTuple):
-    """Where things stand.
+    """Coordinates of columns and rows.
 
     Args:
         x: the middle of each column.
@@ -73,14 +73,14 @@ def draw_hypergraph(
     """Draw the sub-hypergraph of one sentence and one copy of a template.
 
     Args:
-        template: of the structure.
+        template: the template of the structure.
         words: T.
         edges: (T, D) the hyperedges picked at each token; negative numbers are none.
         leaf_roles: a hyperedge without children leads to the leaf. So does, beside its children, one with such a role:
             in a template that names no leaf, those that say that something ends.
         leave_out: kinds of nodes that are not drawn, with their hyperedges and the lines to them.
-        labels: write the labels of the hyperedges, where they say more than the children do.
-        title: what the drawing shows, for those who cannot see it.
+        labels: write the labels of hyperedges that the children do not imply.
+        title: a description of the drawing for screen readers.
 
     Returns:
         One SVG element, the same for the same arguments, for light and dark pages and for print. Each hyperedge is a
@@ -121,7 +121,7 @@ def _picks(template: Template, words: Sequence[str], edges: Edges, leave_out: Co
 
 
 def _nodes(picks: Sequence[_Pick], length: int, leave_out: Collection[str]) -> list[tuple[int, str]]:
-    """The nodes that choose or are reached, each once, from left to right."""
+    """Return the nodes that choose or are reached, each once, from left to right."""
     found = {(token, edge.head): None for token, edge in picks}
     for token, edge in picks:
         reached = [(token + child.step, child.kind) for child in edge.children if child.kind not in leave_out]
@@ -188,7 +188,7 @@ def _draw_edge(
 
 
 def _way(grid: _Grid, token: int, kind: str, branch: tuple[float, float], onward: bool) -> str:
-    """From where a hyperedge branches to a child: of this token from above, of the next from the left."""
+    """Return the path of a hyperedge's branch to a child: of this token from above, of the next from the left."""
     bx, by = branch
     if token == len(grid.x):  # past the last token: a bar
         end = grid.width - _MARGIN
@@ -204,7 +204,7 @@ def _way(grid: _Grid, token: int, kind: str, branch: tuple[float, float], onward
 
 
 def _box(parent: Element, name: str, text: str, x: float, top: float, size: tuple[float, float]) -> None:
-    """A box with text, around the column's middle."""
+    """Draw a box with text, around the column's middle."""
     wide, high = size
     group = ElementTree.SubElement(parent, "g", {"class": name})
     place = {"x": number(x - wide / 2), "y": number(top), "width": number(wide), "height": number(high), "rx": "3"}

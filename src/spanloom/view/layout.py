@@ -1,4 +1,4 @@
-"""From a text to lines that fit, and from characters to the columns of a line."""
+"""Line breaking: from a text to lines that fit, and from characters to the columns of a line."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class DisplayLine:
     line before or after, so that every character has a place.
 
     Args:
-        low: the first character that belongs to it.
-        high: the end of those.
+        low: the first character of the line.
+        high: the end of its characters.
         start: the first character that is shown.
         columns: the first column of each shown character, and the column after the last.
-        text: what is shown.
+        text: the shown text.
         opens: a sentence begins here (or a line of the text, if it has no sentences).
     """
 
@@ -34,7 +34,7 @@ class DisplayLine:
     opens: bool
 
     def column(self, offset: int) -> int:
-        """The column of a character; the nearest if it is not shown."""
+        """Return the column of a character; the nearest if it is not shown."""
         return self.columns[min(max(offset - self.start, 0), len(self.columns) - 1)]
 
 
@@ -56,7 +56,7 @@ def layout(document: Document, width: int) -> list[DisplayLine]:
 
 
 def blocks(document: Document) -> list[tuple[int, int]]:
-    """The sentences of a document, or the lines of its text if it has none: start and end; together the whole text.
+    """Return start and end of a document's sentences, or of the lines of its text; together the whole text.
 
     >>> blocks(Document("No pain.\\nNo fever."))
     [(0, 9), (9, 18)]
@@ -68,7 +68,7 @@ def blocks(document: Document) -> list[tuple[int, int]]:
 
 
 def _pieces(document: Document, width: int) -> Iterator[tuple[int, int, int]]:
-    """Start, end, and the number of the sentence or line of the text, of all pieces, blank ones too."""
+    """Yield start, end, and the number of the sentence or line of the text, of all pieces, blank ones too."""
     text = document.text
     for block, (start, stop) in enumerate(blocks(document)):
         while start < stop:

@@ -1,4 +1,4 @@
-"""The mentions of a sentence as SVG: below the words one track a mention, dashed across gaps, its type at the left."""
+"""Drawing of a sentence's mentions as SVG: one track a mention, dashed across gaps, its type at the left."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ _STYLE = """
 def draw_mentions(
     words: Sequence[str], mentions: Sequence[tuple[str, Ranges]], *, title: str = "Mentions of a sentence"
 ) -> str:
-    """Draw the mentions of one sentence, in the order in which they are given.
+    """Draw the mentions of one sentence, in their order in the list.
 
     Args:
         words: T.
         mentions: type, and ranges of tokens, half-open and in text order.
-        title: what the drawing shows, for those who cannot see it.
+        title: a description of the drawing for screen readers.
 
     Returns:
         One SVG element, the same for the same arguments, for light and dark pages and for print. Each mention is a
         group of class ``mention`` whose title is its type and its words.
 
     Raises:
-        UsageError: a range is empty, leaves the sentence, or stands before the range that it follows.
+        UsageError: a range is empty, outside the sentence, or not after the one before.
 
     >>> words = "infarctions either watershed or embolic".split()
     >>> drawing = draw_mentions(words, [("problem", ((0, 1), (2, 3))), ("problem", ((0, 1), (4, 5)))])

@@ -1,4 +1,4 @@
-"""What a notebook shows of a document: the drawing of `to_svg`, as wide as a cell of the notebook."""
+"""Notebook display of documents: the drawing of `to_svg`, as wide as a cell of the notebook."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WIDTH = 100  # columns
 
 
 def drawing(document: Document) -> str:
-    """HTML of a document: its drawing, which scrolls where it is wider than the page.
+    """Return HTML of a document: its drawing, which scrolls if it is wider than the page.
 
     Of a very long document the first sentences are drawn, and a line says so. Text is never read as HTML.
 

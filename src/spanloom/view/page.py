@@ -1,4 +1,4 @@
-"""Documents as one HTML page that needs nothing else: no network, no script, no other file."""
+"""Self-contained HTML page of documents: no network, no script, no other file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TITLE = 200
 def to_html(documents: Sequence[Document], *, title: str = "Mentions", types: Sequence[str] | None = None) -> str:
     """Draw documents as one HTML page.
 
-    The text stands as it is, and below it one track a mention: a bar in the colour and pattern of its type under each
+    The text is unchanged, and below it is one track a mention: a bar in the colour and pattern of its type under each
     component, a dashed line across each gap, a thicker bar under its head, and beside it type, score and concepts. A
     sentence (or a line of the text, if there are no sentences) can be folded; in a document of more than 60 those
     without mentions are. Text is never read as HTML; control characters are shown as pictures.
@@ -32,8 +32,8 @@ def to_html(documents: Sequence[Document], *, title: str = "Mentions", types: Se
     rest stand only in the list of mentions below the sentence, and a line says so.
 
     Args:
-        documents: any; offsets outside a text are drawn at its ends.
-        title: of the page.
+        documents: the documents; offsets outside a text are drawn at its ends.
+        title: the title of the page.
         types: all types, in the order of their colours; the documents' own, sorted, when ``None``.
 
     Returns:
@@ -57,7 +57,7 @@ def to_html(documents: Sequence[Document], *, title: str = "Mentions", types: Se
 
 
 def legend(documents: Sequence[Document], names: Sequence[str]) -> str:
-    """The types with their colours and how often they occur, and what the bars mean."""
+    """Return the legend: types with colours and counts, and the meaning of the bars."""
     if not names:
         return ""
     counts = Counter(mention.type for document in documents for mention in document.mentions)
@@ -101,9 +101,9 @@ def _document(number: int, document: Document, names: Sequence[str]) -> Iterator
 
 
 def _visible_blocks(document: Document, found: Sequence[Track]) -> list[tuple[int, int, list[Track]]]:
-    """Sentences with the tracks that reach into them; white space around them, and blank ones, are left out.
+    """Return sentences with the tracks in them, without blank sentences and white space around.
 
-    White space under a mention stays, and an empty block with one, so that a document without text lists its own.
+    White space in a mention is kept, and an empty block with one, so that a document without text lists its mentions.
     """
     text, result = document.text, []
     waiting, active = 0, list[Track]()

@@ -1,4 +1,4 @@
-"""Documents as one SVG: the text in lines of a fixed width, and below each line its mentions, one track each.
+"""SVG drawing of documents: the text in lines of a fixed width, and below each line its mentions as tracks.
 
 Lines, rows and columns are those of the terminal; each column is 8 pixels wide, and every word is fitted into its
 columns, so that the tracks stand under their words whatever font there is. Lines that run from right to left are
@@ -43,7 +43,7 @@ _STYLE = """
 
 
 class _Ruler(NamedTuple):
-    """Where the columns of a line are.
+    """Places of the columns of a line.
 
     Args:
         columns: of the line's text; the place of each, counted from the left, and whether its word runs leftward.
@@ -56,26 +56,26 @@ class _Ruler(NamedTuple):
     width: int
 
     def cell(self, column: int) -> tuple[int, bool]:
-        """The place of a column, and whether text runs leftward there; outside the text as the line does."""
+        """Return the place of a column, and whether text runs leftward there; outside the text as the line does."""
         if 0 <= column < len(self.columns):
             return self.columns[column]
         return (self.width - 1 - column if self.leftward else column), self.leftward
 
     def runs(self, first: int, end: int) -> list[tuple[int, int]]:
-        """Columns as intervals of places."""
+        """Return columns as intervals of places."""
         places = sorted(self.cell(column)[0] for column in range(first, end))
         groups = groupby(enumerate(places), key=lambda item: item[1] - item[0])
         ends = [[at for _, at in group] for _, group in groups]
         return [(run[0], run[-1] + 1) for run in ends]
 
     def extent(self, first: int, end: int) -> tuple[int, int]:
-        """The places of columns from the least to the greatest, counted from where the line begins."""
+        """Return the places of columns from the least to the greatest, counted from where the line begins."""
         runs = self.runs(first, end)
         low, high = runs[0][0], runs[-1][1]
         return (self.width - high, self.width - low) if self.leftward else (low, high)
 
     def edge(self, column: int, after: bool) -> int:
-        """Where a column begins, or where it ends."""
+        """Return the place where a column begins, or where it ends."""
         at, left = self.cell(column)
         return at + (after != left)
 
@@ -86,14 +86,14 @@ def to_svg(
     """Draw documents as one SVG.
 
     Args:
-        documents: any; offsets outside a text are drawn at its ends.
+        documents: the documents; offsets outside a text are drawn at its ends.
         width: columns, at least 20.
-        title: what the drawing shows, for those who cannot see it.
+        title: a description of the drawing for screen readers.
         types: all types, in the order of their colours; the documents' own, sorted, when ``None``.
 
     Returns:
         One SVG element, the same for the same arguments, for light and dark pages and for print. Each mention of a line
-        is a group of class ``mention`` whose title says what it is.
+        is a group of class ``mention`` whose title describes it.
 
     Raises:
         UsageError: the width is too small.
@@ -125,7 +125,7 @@ def _colors(count: int) -> str:
 
 
 def _document(root: Element, document: Document, names: Sequence[str], width: int, top: float) -> float:
-    """Draw a document from ``top`` on; where it ends."""
+    """Draw a document from ``top`` on; return its end."""
     if document.id:
         heading = shorten(svg.clean(document.id), width)
         svg.write(root, "text", heading, x=number(_MARGIN * CELL), y=number(top + _BASE), **{"class": "id"})
@@ -154,7 +154,7 @@ def _document(root: Element, document: Document, names: Sequence[str], width: in
 
 
 def _spans(text: str) -> list[tuple[str, int, int]]:
-    """The words of a line and the white space between them, with their columns."""
+    """Return the words of a line and the white space between them, with their columns."""
     found, column = [], 0
     for _, run in groupby(text, key=str.isspace):
         word = "".join(run)
@@ -219,7 +219,7 @@ def _strip(root: Element, title: str, strip: Strip, ruler: _Ruler, top: float) -
 
 
 def _arrow(group: Element, ruler: _Ruler, column: int, after: bool, y: float) -> None:
-    """The sign that a mention goes on: it points in the direction of the text."""
+    """Draw the sign that a mention goes on, in the direction of the text."""
     at, left = ruler.cell(column)
     tip = _x(at + (after != left)) + (-4 if left else 4)
     back = 5 if left else -5

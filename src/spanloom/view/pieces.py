@@ -1,4 +1,4 @@
-"""A text in pieces that a browser may put on different lines, and that no mention begins or ends within."""
+"""Pieces of text that a browser may put on different lines, and in which no mention begins or ends."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Piece(NamedTuple):
     Args:
         start: in the text.
         end: in the text.
-        tracks: numbers of the tracks that cover it, or whose gap does.
+        tracks: numbers of the tracks that cover it, by a component or a gap.
     """
 
     start: int
@@ -28,9 +28,9 @@ class Piece(NamedTuple):
 
 
 def units(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The parts of a text that a line does not break: words, and the white space between them; line ends stand alone.
+    """Yield the unbreakable parts of a text: words, and the white space between them; line ends are units.
 
-    Where no spaces are, each wide character is one, with what belongs to it; a very long word is cut.
+    In scripts without spaces each wide character is one, with its marks; a very long word is cut.
 
     >>> [text[a:b] for text in ["left arm\\n心电图。"] for a, b in units(text, 0, len(text))]
     ['left', ' ', 'arm', '\\n', '心', '电', '图。']
@@ -57,13 +57,13 @@ def _breaks(before: str, char: str, size: int) -> bool:
 
 
 def pieces(text: str, start: int, end: int, tracks: Sequence[Track]) -> Iterator[list[Piece]]:
-    """Cut a part of a text; what no track covers is not cut.
+    """Cut a part of a text at the ends of tracks; text without tracks is not cut.
 
     Args:
-        text: the whole.
+        text: the whole text.
         start: of the part.
         end: of the part.
-        tracks: those that reach into it, in text order.
+        tracks: the tracks in it, in text order.
 
     Returns:
         The pieces of each unit with a track; one piece for all units between two such.
@@ -95,7 +95,7 @@ def pieces(text: str, start: int, end: int, tracks: Sequence[Track]) -> Iterator
 
 
 def _cuts(tracks: Iterable[Track], start: int, end: int) -> list[int]:
-    """Where components, heads and gaps begin and end."""
+    """Return the offsets where components, heads and gaps begin and end."""
     found: set[int] = set()
     for track in tracks:
         for span in track.spans:

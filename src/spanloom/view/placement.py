@@ -1,4 +1,4 @@
-"""Where the tracks of a line stand, in rows and columns: what the terminal and the SVG of a document have in common.
+"""Placement of the tracks of a line in rows and columns, for the terminal and the SVG of a document.
 
 A mention is a strip under its words. Where the text is broken, the strip goes on in the next line; its name is at its
 end, right of the strip if there is room, else left of it, else below.
@@ -20,7 +20,7 @@ APART = 2  # columns between a strip and a name left of the strip that follows
 
 
 class VisiblePart(NamedTuple):
-    """Columns ``first`` to ``end`` of a component that a line shows, and whether it begins and ends there."""
+    """The part of a component in a line: columns ``first`` to ``end``, and whether it begins and ends there."""
 
     first: int
     end: int
@@ -48,7 +48,7 @@ class Strip(NamedTuple):
         heads: columns of the head.
         before: whether a component reaches over the start of the line, or a gap; ``None`` if nothing does.
         after: the same for its end.
-        name: what stands beside it, in the last line of the mention only.
+        name: the text beside it, in the last line of the mention only.
     """
 
     track: Track
@@ -63,7 +63,7 @@ class Strip(NamedTuple):
 
 
 def members(lines: Sequence[DisplayLine], tracks: Sequence[Track]) -> list[list[Track]]:
-    """For each line the tracks that it shows a part of."""
+    """Return for each line the tracks with a part in it."""
     lows = [line.low for line in lines]
     found: list[list[Track]] = [[] for _ in lines]
     for track in tracks:
@@ -73,7 +73,7 @@ def members(lines: Sequence[DisplayLine], tracks: Sequence[Track]) -> list[list[
 
 
 def left_out(count: int) -> str:
-    """What a drawing says of mentions for which a line has no room.
+    """Return the note on mentions for which a line has no room.
 
     >>> left_out(1), left_out(1200)
     ('and 1 more mention', 'and 1,200 more mentions')
@@ -92,13 +92,13 @@ def place(
     arrow: int,
     extent: Callable[[int, int], tuple[int, int]] = _as_written,
 ) -> list[Strip]:
-    """The strips below one line; those that would stand more than 100 rows below it are left out.
+    """Return the strips below one line; those more than 100 rows below it are left out.
 
     Tracks that go on stay in the same order from line to line, so that the eye can follow them.
 
     Args:
         line: of the text.
-        tracks: that it shows a part of, in text order.
+        tracks: the tracks with a part in it, in text order.
         room: the first column and the end of the columns that names may use.
         arrow: columns of the sign that a mention goes on.
         extent: where columns ``first`` to ``end`` are drawn, in the direction of the line, if not where they are
@@ -126,7 +126,7 @@ def place(
 
 
 def _free(taken: list[list[tuple[int, int]]], low: int, high: int, height: int, lowest: int) -> int:
-    """Reserve columns low to high in the first rows from ``lowest`` that are free there; the first of the rows."""
+    """Reserve columns low to high in the first free rows from ``lowest`` on; return the first of the rows."""
     row = lowest
     while any(_meets(taken[i], low, high) for i in range(row, min(row + height, len(taken)))):
         row += 1
@@ -162,7 +162,7 @@ def _strip(line: DisplayLine, track: Track) -> Strip:
 
 
 def _columns(line: DisplayLine, span: Span) -> tuple[int, int]:
-    """Columns of a span; at least one."""
+    """Return the columns of a span; at least one."""
     first = line.column(max(span.start, line.low))
     return first, max(line.column(min(span.end, line.high)), first + 1)
 
@@ -172,7 +172,7 @@ def _at_break(track: Track, offset: int) -> str:
 
 
 def _place_name(label: str, low: int, high: int, room: tuple[int, int]) -> tuple[Text, ...]:
-    """Right of the strip, else left of it, else below."""
+    """Place a name right of the strip, else left of it, else below."""
     start, stop = room
     size = cells(label)
     if high + 1 + size <= stop:

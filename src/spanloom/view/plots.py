@@ -34,7 +34,7 @@ _MOST_POINTS = 500
 
 
 def require() -> None:
-    """Say what to install if plots cannot be drawn.
+    """Check that Matplotlib is installed.
 
     Raises:
         UsageError: Matplotlib is missing.
@@ -44,12 +44,12 @@ def require() -> None:
 
 
 def precision_recall_plot(points: Sequence[Point], note: str, penalties: Sequence[Point] = ()) -> str:
-    """The precision-recall curve over the threshold, with lines of equal F1, and two of its points marked.
+    """Draw the precision-recall curve over the threshold, with lines of equal F1, and two marked points.
 
     Args:
-        points: from the highest threshold to the lowest, at least one; the last is the prediction as it is.
-        note: what is said of the last.
-        penalties: what other mention penalties give, in the order of the penalties, which stand as their thresholds.
+        points: from the highest threshold to the lowest, at least one; the last is the whole prediction.
+        note: the label of the last.
+        penalties: precision and recall at other mention penalties, in their order, with the penalty as threshold.
     """
 
     def draw(axes: Axes) -> None:
@@ -77,7 +77,7 @@ def precision_recall_plot(points: Sequence[Point], note: str, penalties: Sequenc
 
 
 def reliability_plot(found: Calibration) -> str:
-    """The reliability diagram: of the mentions with similar scores, the part that is right, and how many they are."""
+    """Draw the reliability diagram: of mentions with similar scores, the fraction that is right, and their number."""
 
     def draw(axes: Axes) -> None:
         bins = [entry for entry in found.bins if entry.mentions]
@@ -99,7 +99,7 @@ def reliability_plot(found: Calibration) -> str:
 
 
 def learning_plot(found: Learning) -> str:
-    """The learning curve: development F1 after each step, and the objective on an axis of its own."""
+    """Draw the learning curve: development F1 after each step, and the objective on an axis of its own."""
 
     def draw(axes: Axes) -> None:
         styles = zip(found.f1.items(), cycle(("o-", "s--", "^-.", "D:")), strict=False)
@@ -127,7 +127,7 @@ def learning_plot(found: Learning) -> str:
 
 
 def _literal(name: str) -> str:
-    """A name that Matplotlib shows as it is: neither as a formula, nor as one that is to be left out."""
+    """Escape a name for Matplotlib, so that it is neither a formula nor left out of the legend."""
     name = clean(name).replace("$", r"\$")
     return f" {name}" if name.startswith("_") else name
 
@@ -147,7 +147,7 @@ def _plot(name: str, draw: Callable[[Axes], None]) -> str:
 
 
 def _inline(drawing: str, name: str) -> str:
-    """An SVG file as an element of a page: without its head, with names of its own and the colours of the page."""
+    """Convert an SVG file to an element of a page: without its head, with unique ids and the colours of the page."""
     drawing = drawing[drawing.index("<svg") :]
     drawing = re.sub(r"<style.*?</style>", "", drawing, flags=re.S)
     prefix = name.split()[0]

@@ -1,8 +1,8 @@
-"""A sentence and its mentions as HTML: the text as it is, and below each piece of it a bar for each mention there.
+"""HTML of a sentence and its mentions: the unchanged text, and below each piece a bar for each mention.
 
 The browser breaks the lines and orders the characters, so that every script and every width of the window holds. The
-paragraph's text is the sentence and nothing else: what stands beside a bar comes from its attributes, so that copying
-and searching find the text. After the paragraph the same mentions stand in words.
+paragraph's text is the sentence and nothing else: the text beside a bar comes from its attributes, so that copying
+and searching find the text. After the paragraph the same mentions are listed in words.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _NAME = 40  # cells of what stands beside a bar
 
 
 class Drawing(NamedTuple):
-    """A sentence's paragraph.
+    """HTML paragraph of a sentence.
 
     Args:
         html: the paragraph.
-        left_out: tracks that found no place in it.
+        left_out: tracks without a place in it.
     """
 
     html: str
@@ -36,13 +36,13 @@ class Drawing(NamedTuple):
 
 
 def draw(text: str, start: int, end: int, tracks: Sequence[Track]) -> Drawing:
-    """The paragraph of characters ``start`` to ``end``.
+    """Draw the paragraph of characters ``start`` to ``end``.
 
     Args:
-        text: of the whole document.
+        text: the text of the whole document.
         start: of the sentence.
         end: of the sentence.
-        tracks: those that reach into it, in text order.
+        tracks: the tracks in it, in text order.
 
     >>> from spanloom.document import Document, Mention
     >>> from spanloom.view.tracks import tracks
@@ -69,7 +69,7 @@ def draw(text: str, start: int, end: int, tracks: Sequence[Track]) -> Drawing:
 
 
 def listed(text: str, mentions: Sequence[Track]) -> str:
-    """Mentions in words, folded.
+    """Return a folded list of mentions in words.
 
     Args:
         text: of the document.
@@ -102,13 +102,13 @@ def _bdi(text: str) -> str:
 
 
 def _name(track: Track, start: int, end: int) -> str:
-    """What stands beside a track; arrows say that it began before the sentence or goes on after it."""
+    """Return the text beside a track, with arrows if it began before the sentence or goes on after it."""
     before, after = "→ " * (track.start < start), " →" * (track.end > end)
     return before + shorten(clean(track.label), _NAME) + after
 
 
 def _rows(text: str, start: int, end: int, tracks: Sequence[Track], names: Sequence[str]) -> list[int | None]:
-    """The row of each track, the first that is free; ``None`` where none is.
+    """Return the row of each track, the first free one; ``None`` where none is.
 
     A row is free where no other track or its name stands. How wide a browser draws them is not known, but names are
     set a third smaller than the text, and are given the same cells.
@@ -133,7 +133,7 @@ def _rows(text: str, start: int, end: int, tracks: Sequence[Track], names: Seque
 
 
 class _Bars(NamedTuple):
-    """The tracks of a sentence, by their numbers: what `_bar` needs."""
+    """The tracks of a sentence, by their numbers, for `_bar`."""
 
     text: str
     start: int
@@ -143,7 +143,7 @@ class _Bars(NamedTuple):
 
 
 def _word(text: str, word: Sequence[Piece], turned: Sequence[bool], bars: _Bars, high: bool) -> str:
-    """A unit: text without tracks, or a box with its pieces in it, as high as its lowest bar.
+    """Return HTML of a unit: text without tracks, or a box with its pieces in it, as high as its lowest bar.
 
     White space after such a box has none, because a line must be able to break behind it.
     """
@@ -180,13 +180,13 @@ def _bar(bars: _Bars, number: int, piece: Piece, left: bool) -> str:
 
 
 def _text(text: str) -> str:
-    """Text as it is, tabs and line ends too; other control characters as pictures."""
+    """Return escaped text, with tabs and line ends; other control characters become pictures."""
     if text.isprintable():
         return escape(text, quote=False)
     return escape("".join(char if char in "\t\n" else clean(char) for char in text), quote=False)
 
 
 def _turned(text: str, parts: Sequence[Piece]) -> list[bool]:
-    """Whether each piece runs from right to left."""
+    """Return whether each piece runs from right to left."""
     found = [text[piece.start : piece.end] for piece in parts]
     return [False] * len(found) if all(map(str.isascii, found)) else leftward(found)[1]

@@ -1,7 +1,7 @@
-"""What all pages share: the colours and patterns of types, the style sheet, and the frame of a page.
+"""Style of all pages: the colours and patterns of types, the style sheet, and the frame of a page.
 
 A page is one file: nothing is loaded, and a policy in its head forbids the browser to load anything, or to run a
-script that is not ours, whatever the text says.
+script that is not ours, whatever the text is.
 """
 
 from __future__ import annotations
@@ -85,14 +85,14 @@ _PRINT = """\
 
 
 def page(title: str, body: str, *, kinds: int, style: str = "", script: str = "", fetches: bool = False) -> str:
-    """A page in one file.
+    """Return a page in one file.
 
     Args:
         title: in plain text.
         body: HTML.
-        kinds: how many types there are.
+        kinds: the number of types.
         style: CSS of its own.
-        script: what runs in the page; the body must be complete without it.
+        script: JavaScript of the page; the body must be complete without it.
         fetches: whether the script may ask the server that the page came from; it may load nothing else.
     """
     css = f"{_colors()}{_BASE}{_TEXT}{style}{_kinds(kinds)}{_PRINT}"
@@ -112,7 +112,7 @@ def page(title: str, body: str, *, kinds: int, style: str = "", script: str = ""
 
 
 def kind_class(kind: int) -> str:
-    """The class of a type's colour and pattern.
+    """Return the class of a type's colour and pattern.
 
     >>> kind_class(3), kind_class(KINDS + 3)
     ('t3', 't3')

@@ -1,4 +1,4 @@
-"""What all drawings share: a canvas in light and dark, text that cannot break the file, widths of text, bytes.
+"""Base of all SVG drawings: a canvas in light and dark, escaped text, widths of text, and rendering.
 
 A drawing is one SVG element: no script, no font of its own, nothing that is loaded. Lines and text have the colour of
 the page; one more colour, with enough contrast on both, sets lines off from boxes, and nothing depends on it.
@@ -40,12 +40,12 @@ _MEDIA = {
 
 
 def canvas(width: float, height: float, title: str, description: str, style: str) -> Element:
-    """An empty drawing.
+    """Return an empty drawing.
 
     Args:
         width: in pixels.
         height: in pixels.
-        title: what it shows, in a few words.
+        title: its content, in a few words.
         description: the same as the drawing, in words, for those who cannot see it.
         style: CSS of its own; each selector begins with ``.spanloom``.
     """
@@ -58,14 +58,14 @@ def canvas(width: float, height: float, title: str, description: str, style: str
 
 
 def write(parent: Element, tag: str, text: str, **attributes: str) -> Element:
-    """A child element that holds text, with what XML does not allow replaced."""
+    """Add a child element with text; characters that XML does not allow are replaced."""
     element = ElementTree.SubElement(parent, tag, attributes)
     element.text = text if tag == "style" else clean(text)
     return element
 
 
 def clean(text: str) -> str:
-    """Text for XML: control characters are shown as pictures, what is no character as ``�``.
+    """Clean text for XML: control characters become pictures, and noncharacters ``�``.
 
     >>> clean("a\\x00b\\ufffe")
     'a␀b�'
@@ -74,7 +74,7 @@ def clean(text: str) -> str:
 
 
 def word(parent: Element, text: str, x: float, y: float, **attributes: str) -> None:
-    """A word at a place, shortened if it is very long."""
+    """Write a word at a place, shortened if it is very long."""
     group = ElementTree.SubElement(parent, "g", attributes)
     if shown(text) != text:
         write(group, "title", text)
@@ -82,7 +82,7 @@ def word(parent: Element, text: str, x: float, y: float, **attributes: str) -> N
 
 
 def shown(text: str) -> str:
-    """What is shown of a word.
+    """Return the shown form of a word, shortened.
 
     >>> shown("pain"), shown("a" * 40)
     ('pain', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…')
@@ -98,7 +98,7 @@ def shown(text: str) -> str:
 
 
 def width(text: str) -> float:
-    """The room that a word needs, in pixels.
+    """Return the width of a word, in pixels.
 
     >>> width("pain"), width("疼痛")
     (32.0, 32.0)
@@ -107,7 +107,7 @@ def width(text: str) -> float:
 
 
 def number(value: float) -> str:
-    """A coordinate, with one decimal at most.
+    """Format a coordinate, with one decimal at most.
 
     >>> number(12.0), number(0.25)
     ('12', '0.2')
@@ -116,6 +116,6 @@ def number(value: float) -> str:
 
 
 def render(root: Element) -> str:
-    """The drawing as text; the same drawing is always the same text."""
+    """Return the drawing as text; the same drawing is always the same text."""
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode") + "\n"

@@ -1,4 +1,4 @@
-"""A document in the terminal: its text, and below each line its mentions.
+"""Terminal view of a document: its text, and below each line its mentions.
 
 A mention is a line under its words, dotted where it skips some, heavy under its head, with its type, score and concepts
 beside it. Where the text is broken, an arrow says that the mention goes on in the next line; its name is at its end::
@@ -50,7 +50,7 @@ class _Canvas:
                 self.rows[row][last] = (self.rows[row][last][0] + char, colour)
 
     def lines(self, color: bool) -> Iterator[str]:
-        """The rows as text."""
+        """Yield the rows as text."""
         for row in self.rows:
             parts, column, current = [], 0, -1
             for at, (cell, colour) in sorted(row.items()):
@@ -65,11 +65,11 @@ class _Canvas:
 def render(document: Document, *, width: int = 80, color: bool = False, types: Sequence[str] | None = None) -> str:
     """Draw a document for a terminal.
 
-    Without sentences each line of the text stands for itself. Control characters are shown as pictures, so that no text
+    Without sentences each line of the text is drawn alone. Control characters are shown as pictures, so that no text
     can change the terminal.
 
     Args:
-        document: any; offsets outside the text are drawn at its end.
+        document: the document; offsets outside the text are drawn at its end.
         width: columns, at least 20; no line is longer.
         color: with colours, one for each type. The type is always written as well.
         types: all types, in the order of their colours; the document's own, sorted, when ``None``. Give it where
@@ -103,7 +103,7 @@ def render(document: Document, *, width: int = 80, color: bool = False, types: S
 
 
 def _draw_line(line: DisplayLine, found: Sequence[Track], width: int) -> _Canvas:
-    """The tracks below one line."""
+    """Draw the tracks below one line."""
     canvas = _Canvas()
     strips = place(line, found, (-_MARGIN, width - _MARGIN), arrow=1)
     for strip in strips:
@@ -119,7 +119,7 @@ def _draw_line(line: DisplayLine, found: Sequence[Track], width: int) -> _Canvas
 
 
 def _bar(strip: Strip) -> str:
-    """The part of a track below a line."""
+    """Return the part of a track below a line."""
     marks = ["┄"] * (strip.end - strip.first)
     for part in strip.parts:
         drawn = ["─"] * (part.end - part.first)

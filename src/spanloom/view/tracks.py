@@ -1,4 +1,4 @@
-"""What is drawn of each mention, whatever the medium: a track with spans, head, name and type."""
+"""Tracks: the drawn form of mentions in all media, with spans, head, name and type."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ LONG = 300  # cells of a mention's words, and of whatever else is written out
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """One mention.
+    """A mention to draw.
 
     Args:
         spans: in text order, inside the text, not empty; those that only white space separates are one.
-        head: as it stands in the mention; only what lies in a span is drawn.
-        label: what stands beside the mention.
+        head: the mention's head; only the part in a span is drawn.
+        label: the text beside the mention.
         kind: the number of its type, which decides its colour.
-        mention: as it stands in the document.
+        mention: the mention in the document.
     """
 
     spans: tuple[Span, ...]
@@ -43,17 +43,17 @@ class Track:
         return self.spans[-1].end
 
     def covers(self, offset: int) -> bool:
-        """Whether a character is in a span, and not in a gap or outside."""
+        """Return whether a character is in a span, and not in a gap or outside."""
         at = bisect_right(self.spans, offset, key=lambda span: span.start) - 1
         return at >= 0 and offset < self.spans[at].end
 
     def is_head(self, offset: int) -> bool:
-        """Whether a character is in the head, and in a span."""
+        """Return whether a character is in the head, and in a span."""
         return self.head is not None and self.head.start <= offset < self.head.end and self.covers(offset)
 
 
 def type_names(documents: Iterable[Document], types: Sequence[str] | None = None) -> list[str]:
-    """The types in the order of their colours: those given, then whatever else the documents have, sorted.
+    """Return the types in the order of their colours: those given, then the documents' others, sorted.
 
     >>> document = Document("pain", mentions=[Mention("problem", [(0, 4)]), Mention("part", [(0, 4)])])
     >>> type_names([document], ["test"])
@@ -64,11 +64,11 @@ def type_names(documents: Iterable[Document], types: Sequence[str] | None = None
 
 
 def tracks(document: Document, names: Sequence[str]) -> list[Track]:
-    """The tracks of a document, in text order.
+    """Return the tracks of a document, in text order.
 
     Args:
-        document: any; offsets outside the text are moved to its ends.
-        names: all types, as `type_names` gives them.
+        document: the document; offsets outside the text are moved to its ends.
+        names: all types, in the order of `type_names`.
     """
     number = {name: i for i, name in enumerate(names)}
     size = max(len(document.text), 1)
@@ -86,7 +86,7 @@ def tracks(document: Document, names: Sequence[str]) -> list[Track]:
 
 
 def label(mention: Mention) -> str:
-    """What stands beside a mention: type, score in percent, concepts.
+    """Return the label of a mention: type, score in percent, concepts.
 
     >>> label(Mention("problem", [(0, 4)], score=0.973, concepts=("C0030193",)))
     'problem 97% C0030193'
@@ -97,7 +97,7 @@ def label(mention: Mention) -> str:
 
 
 def surface(text: str, mention: Mention) -> str:
-    """The words of a mention, with a mark for each gap, shortened.
+    """Return the words of a mention, with a mark for each gap, shortened.
 
     >>> surface("infarctions or embolic", Mention("problem", [(0, 11), (15, 22)]))
     'infarctions … embolic'
@@ -107,18 +107,18 @@ def surface(text: str, mention: Mention) -> str:
 
 
 def describe(text: str, track: Track) -> str:
-    """A mention in one line: its label, its words, its head."""
+    """Describe a mention in one line: its label, its words, its head."""
     words = "" if track.head is None else f" (head: {head_words(text, track.head)})"
     return f"{shorten(clean(track.label), LONG)}: {surface(text, track.mention)}{words}"
 
 
 def head_words(text: str, head: Span) -> str:
-    """The words of a head, shortened."""
+    """Return the words of a head, shortened."""
     return shorten(clean(text[head.start : head.end][: 8 * LONG]), LONG)
 
 
 def _inside(spans: Sequence[Span], size: int) -> tuple[Span, ...]:
-    """Spans moved into a text of ``size`` characters, each with at least one of them, sorted."""
+    """Return spans moved into a text of ``size`` characters, not empty, sorted."""
     starts = [min(max(span.start, 0), size - 1) for span in spans]
     return tuple(
         sorted(Span(start, min(max(span.end, start + 1), size)) for start, span in zip(starts, spans, strict=True))
