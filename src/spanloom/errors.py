@@ -92,7 +92,7 @@ class NotFittedError(UsageError):
 
 
 def plural(number: int, noun: str) -> str:
-    """A number and its noun, as messages have them.
+    """Return a number with its noun, singular or plural, for a message.
 
     >>> plural(1, "sentence"), plural(1200, "sentence")
     ('1 sentence', '1,200 sentences')

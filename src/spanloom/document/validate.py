@@ -1,6 +1,6 @@
 """Validation of documents: errors that make a document invalid, and warnings for a person to read.
 
-`find_errors` is the one place that says what a sound document is: the readers call it on what they read and raise
+`find_errors` is the one definition of a valid document: the readers call it on their documents and raise
 the first error; `validate` lists them all and adds the warnings.
 """
 

@@ -108,7 +108,7 @@ def compare(
         gold: N documents.
         predicted: N documents, in the same order; see `pair`.
         units: where the documents are cut for resampling.
-        key: what is compared.
+        key: the values that are compared.
 
     Raises:
         DataError: heads are compared, and a gold mention has none.
@@ -126,7 +126,7 @@ def score(gold: Sequence[Document], predicted: Sequence[Document], *, key: Key =
     Args:
         gold: N documents.
         predicted: predictions for the same texts.
-        key: what is compared.
+        key: the values that are compared.
 
     Raises:
         DataError: a document is missing or extra, or its text differs; or heads are compared, and a gold mention has

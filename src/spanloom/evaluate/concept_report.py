@@ -132,7 +132,7 @@ def evaluate_concepts(
     Args:
         gold: N documents.
         predicted: predictions for the same texts.
-        vocabulary: resolves alternative identifiers; what it lacks is counted and kept.
+        vocabulary: resolves alternative identifiers; identifiers that it lacks are counted and kept.
         bootstrap: samples for the intervals; 0 for no intervals.
         seed: of the random numbers.
 

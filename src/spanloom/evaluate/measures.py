@@ -82,10 +82,10 @@ class Score:
 
 
 class Learning(NamedTuple):
-    """How training went, step by step.
+    """Learning curve of a training, step by step.
 
     Args:
-        f1: what was measured -> development F1 after each step, 0 to 1.
+        f1: name of the measure -> development F1 after each step, 0 to 1.
         objective: after each step; none where there are several.
         kept: the step whose weights are the model's, from 1; ``None`` where it is not one of them.
     """

@@ -90,7 +90,7 @@ def paired_test(
         b: the second.
         samples: of the test and of the interval.
         seed: of the random numbers.
-        key: what is compared.
+        key: the values that are compared.
 
     Raises:
         DataError: a document is missing or extra, or its text differs; or heads are compared, and a gold mention has

@@ -33,7 +33,7 @@ class Report(Printed):
             least two gold mentions share a character, whatever their types, and the others.
         partial: type equal; boundaries equal count 1, at least one character shared counts 1/2; one to one.
         keys: other comparisons by name, such as ``boundaries``.
-        errors: how many ``boundary``, ``type``, ``missed`` and ``spurious``; a boundary error and a type error are one
+        errors: counts of ``boundary``, ``type``, ``missed`` and ``spurious``; a boundary error and a type error are one
             gold and one predicted mention each, a missed one is gold, a spurious one predicted. With
             ``heads`` also ``head``: type and boundaries equal, another head.
         duplicates: mentions that repeated another and were left out, in ``gold`` and in ``predicted``.

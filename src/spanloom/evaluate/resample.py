@@ -80,7 +80,7 @@ def randomization(a: Floats, b: Floats, samples: int, seed: int) -> tuple[float,
     Args:
         a: (U, 4) counts of each unit for the first prediction: correct, predicted, found, gold.
         b: (U, 4) the same for the second.
-        samples: how many exchanges to try at most.
+        samples: the largest number of exchanges to try.
         seed: of the random numbers.
 
     Returns:

@@ -63,7 +63,7 @@ class FeatureIndex:
     At a training token all keys of a row occur or none. Elsewhere some may, and each carries its share 1/g of the
     weight: `lookup` returns the shares as values.
 
-    A key is told from others by 32 bits and by its place in the table: an unknown key is taken for a known one about
+    A key is identified by 32 bits and by its place in the table: an unknown key is taken for a known one about
     once in a billion look-ups, and two of ten million training keys for one another with probability below 1 %; all
     that follows is that these two share a weight.
 
@@ -142,14 +142,14 @@ class FeatureIndex:
         return indices[:found], out, values[:found]
 
     def to_part(self) -> ModelPart:
-        """The index as a part of a model file: the words of the table, which slots they fill (as bits), group sizes."""
+        """Return the index as a part of a model file: the words of the table, their slots (as bits), group sizes."""
         filled = self.table != 0
         slots = np.packbits(filled)
         return ModelPart(arrays={"words": self.table[filled], "slots": slots, "group_sizes": self.group_sizes})
 
     @classmethod
     def from_part(cls, part: ModelPart) -> FeatureIndex:
-        """The index that `to_part` gave.
+        """Restore an index from the result of `to_part`.
 
         Raises:
             ModelError: inconsistent arrays.

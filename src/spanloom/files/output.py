@@ -1,7 +1,7 @@
 """Atomic output of files and folders: written beside the target, then put in place.
 
 A file or folder under its final name is always complete. Whatever goes wrong while it is written (bad input, a full
-disk, Ctrl-C), what was written so far is removed, and what stood there before stays as it was. A process that is killed
+disk, Ctrl-C), the partial output is removed, and the old file or folder stays unchanged. A process that is killed
 leaves the old or the new, and a hidden folder (`spanloom.files.staging`), which the next run removes.
 """
 

@@ -1,6 +1,6 @@
 """Staging folders: hidden folders beside an output, in which it is made; locked while their process lives.
 
-``.NAME.xxxxxxxx.part`` holds what is written (``new``), while it is put in place what stood there before (``old``,
+``.NAME.xxxxxxxx.part`` holds the output (``new``), while it is put in place the old output (``old``,
 ``undo``; see `spanloom.files.swap`), and ``lock``, on which the owner holds a lock of the system's. That ends with
 the process, however it ends: neither clocks nor process numbers are asked. Where the file system has no locks, nothing
 is ever taken for abandoned.
@@ -35,7 +35,7 @@ _LONGEST = 200  # bytes of a name; with what is added it is still one
 def staged(target: Path) -> Iterator[Path]:
     """Yield a staging folder for a target, with an empty folder ``new``; remove it at the end.
 
-    What earlier processes, now gone, left behind on the way to the same target is removed first.
+    Staging folders of dead processes for the same target are removed first.
 
     Raises:
         OSError: the system refused.

@@ -1,12 +1,12 @@
 """Atomic replacement of outputs: a process killed at any moment leaves the old ones or the new.
 
-What is new stands complete in ``STAGING/new``, on the disk and not only in memory, before anything is renamed.
+The new outputs are complete in ``STAGING/new``, on the disk and not only in memory, before anything is renamed.
 
 - One file, or a folder where there is none: one rename, which is one step for every system.
 - A folder over another: Linux exchanges two names in one step (``renameat2``), on the file systems that can.
-- Otherwise, and for several files, there are several renames. Before the first, what is old is kept in ``STAGING/old``
+- Otherwise, and for several files, there are several renames. Before the first, old outputs are kept in ``STAGING/old``
   and a journal is written, ``STAGING/undo``; after the last the journal is removed, and that is the step that counts.
-  Whoever finds the journal of a process that is gone undoes the renames (`undo`); so does the process itself when one
+  A process that finds the journal of a dead one undoes the renames (`undo`); so does the process itself when one
   of them fails.
 """
 

@@ -74,7 +74,7 @@ def read(
     Args:
         path: a file or folder, or several. Of a folder that is not brat, every file of a known format is read, by name;
             the others are reported.
-        format: a name in `FORMATS`; told by the file's name if not given.
+        format: a name in `FORMATS`; recognized by the file's name if not given.
         mentions: if false, mentions are left out, and not checked.
         notice: callback for warnings, called at the end with a line for each kind of data that was changed, such
             as fragments that were sorted. Without it, each is a `DataWarning`.
@@ -83,7 +83,7 @@ def read(
         options: options of the format: ``columns`` for column files.
 
     Raises:
-        UsageError: at once: the format cannot be told, or has no such option.
+        UsageError: at once: the format is unknown, or has no such option.
         DataError: when the record is reached: the first problem, with file and line.
 
     >>> from pathlib import Path
@@ -132,7 +132,7 @@ def validate(path: str | Path, format: str | None = None, **options: Any) -> Ite
         options: as for `read`.
 
     Raises:
-        UsageError: at once: the format cannot be told, or has no such option.
+        UsageError: at once: the format is unknown, or has no such option.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -177,7 +177,7 @@ def write(
     Args:
         documents: an iterable; each is written before the next is taken.
         path: the output; not overwritten unless ``force`` is true.
-        format: a name in `FORMATS`; told by the file's name if not given.
+        format: a name in `FORMATS`; recognized by the file's name if not given.
         force: replace existing output.
         options: options of the format: ``scheme`` ("bio" or "bilou") for column files.
 
@@ -185,7 +185,7 @@ def write(
         The losses: parts of documents that the format cannot represent, counted by kind.
 
     Raises:
-        UsageError: the format cannot be told, or the output exists already.
+        UsageError: the format is unknown, or the output exists already.
         DataError: a document that `read` would reject, such as one with a mention outside its text, or that the
             format cannot represent; or the system refused to write.
     """

@@ -125,7 +125,7 @@ def count_unwritten(losses: Losses, document: Document, *kinds: str) -> None:
 
     Args:
         losses: to add to.
-        document: as it was to be written.
+        document: the document to be written.
         kinds: of ``"document identifiers"``, ``"tokens"``, ``"sentences"``, ``"token columns"`` and ``"mentions"``.
     """
     parts = {
@@ -144,7 +144,7 @@ def count_meta(losses: Losses, document: Document, *held: str, inside: Iterable[
 
     Args:
         losses: to add to.
-        document: as it was to be written.
+        document: the document to be written.
         held: the fields that the format holds.
         inside: of the first of them, if it is an object, the fields that the format holds.
     """
@@ -161,7 +161,7 @@ def count_mention(losses: Losses, mention: Mention, *kinds: str) -> None:
         losses: to add to.
         mention: the mention to be written.
         kinds: of `TOUCHING`, ``"heads"``, ``"concepts"``, ``"scores"`` and ``"mention identifiers"``, in the order in
-            which they are told.
+            which they are reported.
     """
     for kind in kinds:
         losses.add(kind, int(_OF_MENTION[kind](mention)))

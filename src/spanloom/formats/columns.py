@@ -441,7 +441,7 @@ def guessed_layout(sentences: Sequence[Sequence[str]]) -> ColumnLayout | str:
     The first column is the word, or the second if the first one counts the tokens from 1. The last column holds tags,
     and so do the columns right before it, as long as they look like tags (nested levels). If the last column holds
     something else, the last ones that look like tags count. The first of several columns of tags holds no mentions if
-    its types are those of phrases (NP, VP), as in the files of CoNLL-2003: it is called ``chunk``, and what stands
+    its types are those of phrases (NP, VP), as in the files of CoNLL-2003: it is called ``chunk``, and columns
     before it ``pos``, or ``lemma`` and ``pos``. Other columns are called ``column3`` and so on. A column
     of tags has more than half of them valid: one wrong tag must not hide a column, it is reported with its line.
 

@@ -7,7 +7,7 @@ Four kinds of line make a document::
     8528200   0   22   Machado-Joseph disease   Disease   MESH:D017827  a mention: start, end, text, type, identifiers
     8528200   CID   D006493   D013921                                   a relation, here between two concepts
 
-(with tabs between the fields). What follows the first tab of a line is called its *row*. The identifiers of a mention
+(with tabs between the fields). The part after the first tab of a line is called its *row*. The identifiers of a mention
 are joined by ``|`` (several concepts, or one of several) or ``+`` (all of them together); ``-``, ``-1`` or nothing
 say that there is none.
 

@@ -210,7 +210,7 @@ class Settled(NamedTuple):
     Args:
         mention: the mention, with its spans in text order.
         surface: its text, if it matches that of the line; else the line's.
-        repairs: a short name to count by, and what was found and done, for each repair.
+        repairs: for each repair, a short name to count by and a message.
     """
 
     mention: Mention

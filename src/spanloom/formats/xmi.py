@@ -13,7 +13,7 @@ These annotations are mentions:
 Offsets in XMI count UTF-16 units, and become code points.
 
 Written are types that other tools know, of DKPro Core: ``NamedEntity`` for each part of a mention, ``Token``,
-``Sentence``, ``POS``, ``Lemma``, ``DocumentMetaData``; and two of our own, for what those have no place for.
+``Sentence``, ``POS``, ``Lemma``, ``DocumentMetaData``; and two of our own, for data that those have no place for.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def _complete(types: Any, name: str, attributes: dict[str, str]) -> None:
 def _types_in(raw: bytes, path: Path | None, root: str | None = None) -> dict[str, dict[str, str]]:
     """Return the types in a file with their features, each with the type of its values, if the file shows it.
 
-    Expat reads neither files nor addresses; what it accepts here has no document type, and so no entities.
+    Expat reads neither files nor addresses; input that it accepts here has no document type, and so no entities.
     """
     found: dict[str, dict[str, str]] = {}
     stack: list[str] = []

@@ -1,7 +1,7 @@
 """A chain that finds the heads of given mentions: the cascaded baseline of Lu and Roth (2015), section 4.1.2 (CC-CC).
 
-Each mention becomes a short document of its own: its tokens and a few around them, with columns that say which tokens
-are the mention's and what its type is. In these a BILOU chain learns to find one mention, the head. Of all heads that
+Each mention becomes a short document of its own: its tokens and a few around them, with columns for the mention's
+tokens and type. In these a BILOU chain learns to find one mention, the head. Of all heads that
 lie within the mention the most probable one is taken, so every mention gets exactly one.
 """
 

@@ -1,7 +1,7 @@
 """Reading back: gold mentions encoded and decoded, an upper bound for every model with a structure.
 
-Muis and Lu (2016), section 5.5 and Table 3: gold mentions are encoded, the encoding is decoded, and what comes back is
-compared with what went in.
+Muis and Lu (2016), section 5.5 and Table 3: gold mentions are encoded, the encoding is decoded, and the result is
+compared with the gold mentions.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ class Transition(NamedTuple):
 
     @property
     def growth(self) -> float:
-        """The largest eigenvalue of the matrix: how many times as many sub-hypergraphs one token more gives."""
+        """The largest eigenvalue of the matrix: the factor by which one more token multiplies the sub-hypergraphs."""
         return float(np.abs(np.linalg.eigvals(self.matrix.astype(float))).max(initial=0.0))
 
 
@@ -190,8 +190,8 @@ def _reached(template: Template, pending: Kinds, always: Kinds, known: dict[Kind
     """Return the sets of kinds at the next token that the choices of pending kinds, and of those below them, reach.
 
     With v the first pending kind in the template's order, D(P) is the sum over v's hyperedges of
-    D(P - v + their children at this token), each set of it joined with their children at the next. ``known`` keeps what
-    is computed, because sets share what their last kinds do.
+    D(P - v + their children at this token), each set of it joined with their children at the next. ``known`` keeps
+    results, because sets share the choices of their last kinds.
     """
     if pending in known:
         return known[pending]

@@ -22,7 +22,7 @@ from spanloom.lm.kernels_language import END, START, Ints, Level
 from spanloom.lm.ngrams import pointers
 
 Floats = NDArray[np.float64]
-FALLBACK = (0.5, 1.0, 1.5)  # D(1), D(2), D(3) where a small text gives none that can be meant
+FALLBACK = (0.5, 1.0, 1.5)  # D(1), D(2), D(3) for a small text, whose own are invalid
 _NEVER = -99.0  # log10, of a probability that is not asked for: <s> is given
 
 

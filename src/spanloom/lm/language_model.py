@@ -143,7 +143,7 @@ class LanguageModel:
 
         Template 15 of Lou et al. (2017), section 2.5: ten even ranges. Ranges of the probability itself would say
         little: of the bigrams of GENIA 80 % lie in the lowest. So these are even ranges of its logarithm, half a power
-        of ten each; the lowest is what lies below 10^-4.5.
+        of ten each; the lowest is all below 10^-4.5.
         """
         columns = zip(self.bounds, self.log_probabilities(documents).T[1:], strict=True)
         return np.stack([np.searchsorted(bounds, column, "right") for bounds, column in columns], 1).astype(np.uint8)
@@ -192,7 +192,7 @@ class LanguageModel:
         return scores
 
     def describe(self) -> dict[str, Any]:
-        """Its order, and how many words and n-grams there are; ready for JSON."""
+        """Return the order and the numbers of words and n-grams as JSON values."""
         sizes = {f"{order}-grams": len(level.words) for order, level in enumerate(self.levels, 1)}
         return {"kind": self.kind, "order": self.order, "counts": {"words": len(self.words), **sizes}}
 

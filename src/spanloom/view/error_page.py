@@ -119,7 +119,7 @@ def error_page(
 
     Each error is shown with its sentence twice, gold on the left and the prediction on the right; a side shows the
     mention of the error and those that share a character with it. Of each kind at most 500 are shown, the most
-    confident first, and a line says how many there are.
+    confident first, with a line on their number.
 
     Args:
         gold: N documents.

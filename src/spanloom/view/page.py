@@ -29,7 +29,7 @@ def to_html(documents: Sequence[Document], *, title: str = "Mentions", types: Se
     without mentions are. Text is never read as HTML; control characters are shown as pictures.
 
     Where more than 40 mentions would stand below one another in a sentence, or its drawing would be very large, the
-    rest stand only in the list of mentions below the sentence, and a line says so.
+    rest are only in the list of mentions below the sentence, with a note.
 
     Args:
         documents: the documents; offsets outside a text are drawn at its ends.

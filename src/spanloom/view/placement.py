@@ -102,7 +102,7 @@ def place(
         room: the first column and the end of the columns that names may use.
         arrow: columns of the sign that a mention goes on.
         extent: where columns ``first`` to ``end`` are drawn, in the direction of the line, if not where they are
-            written; names stand beside what is drawn.
+            written; names stand beside the drawn strip.
     """
     taken: list[list[tuple[int, int]]] = []
     strips, lowest = [], 0

@@ -8,12 +8,12 @@ Data without a field in a document are kept in ``Document.meta["bioc"]``, as in 
     of the document's first character, if it is not 0.
 ``passages``
     ``start`` and ``end`` in the text, ``infons``, and ``sentences`` likewise. Where a file is wrong about an offset,
-    ``offset`` is what it says.
+    ``offset`` is the file's value.
 ``mentions``
     by the mention's identifier, infons that would be written in another way.
 ``annotations``
     those that are no mention: the parts of composite mentions, each with the identifier of the mention that it is a
-    part ``of``, and what has no place in the text, such as BC5CDR's relations. All with the number of their
+    part ``of``, and those without a place in the text, such as BC5CDR's relations. All with the number of their
     ``passage``.
 ``relations``
     each with the number of its ``passage``.
@@ -31,7 +31,7 @@ tried, and the one under which most annotations show their own text is taken (th
 good):
 
 ``declared``
-    as BioC says: each passage stands at its offset; what lies between two is blank.
+    as BioC says: each passage stands at its offset, with blanks between.
 ``joined``
     passages are joined by one space, as the key of BC5CDR says, and annotations count in that text. In BC5CDR 31
     passages declare another offset, and their annotations show that they are wrong.
