@@ -222,8 +222,8 @@ def _by_suffix(path: Path) -> Format:
 def _known(path: Path) -> Format:
     """Return the format of an existing file; a format known by the suffix alone reports wrong content itself."""
     found = next((kind for kind in FORMATS.values() if kind.knows(path)), None)
-    if found is None and (told := advice(path)) is not None:
-        raise UsageError(f"{path} is not read: {told}")
+    if found is None and (hint := advice(path)) is not None:
+        raise UsageError(f"{path} is not read: {hint}")
     return found or _by_suffix(path)
 
 

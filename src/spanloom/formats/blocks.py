@@ -136,7 +136,7 @@ def scan_blocks(
     whole: bool = False,
     loose: bool = False,
     stem: str = "",
-    told: Iterable[Problem] = (),
+    initial: Iterable[Problem] = (),
 ) -> Iterator[Scanned]:
     """Yield the documents of a file of blocks.
 
@@ -147,12 +147,12 @@ def scan_blocks(
         whole: whether a file without marks of documents is one document; else each of its sentences is one.
         loose: whether comments without a following sentence are kept.
         stem: the name of documents without a name, before their number.
-        told: problems of the file, reported with its first document.
+        initial: problems of the file, reported with its first document.
     """
     name = str(path)
     sentences: list[FileSentence] = []
     comments: list[list[str]] = []
-    problems = list(told)
+    problems = list(initial)
     start, title, marked, sound, count = None, "", False, True, 0
 
     def finish() -> Scanned:

@@ -94,9 +94,9 @@ def scan(path: str | Path, columns: Sequence[str] | None = None, stem: str = "do
         line = next((block.lines[0].number for block in first if block.lines), None)
         yield Scanned(None, [Problem("error", "columns", layout, path=name, line=line)], name)
         return
-    told = [] if columns is not None else _guessed(layout, name, first)
+    initial = [] if columns is not None else _guessed(layout, name, first)
     read = partial(_sentence, layout=layout)
-    yield from scan_blocks(path, chain(first, blocks), read, loose=True, stem=stem, told=told)
+    yield from scan_blocks(path, chain(first, blocks), read, loose=True, stem=stem, initial=initial)
 
 
 def _layout(blocks: list[Block], columns: Sequence[str] | None) -> ColumnLayout | str:

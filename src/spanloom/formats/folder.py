@@ -110,8 +110,8 @@ def stem_in(root: Path, file: Path) -> str:
 def not_read(files: Iterable[Path]) -> Iterator[Scanned]:
     """Yield warnings for files that are no input."""
     for file in files:
-        told = advice(file) or "the name tells no format that is known; name the file alone, with its format"
-        message = f"not read: {told}"
+        hint = advice(file) or "the name tells no format that is known; name the file alone, with its format"
+        message = f"not read: {hint}"
         yield Scanned(None, [Problem("warning", "files not read", message, path=str(file), altered=True)], str(file))
 
 

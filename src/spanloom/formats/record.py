@@ -356,9 +356,9 @@ def other_errors(document: Document, known: Sequence[Problem], lines: Sequence[i
         known: problems found while reading.
         lines: of the mentions.
     """
-    told = {problem.mention for problem in known if problem.severity == "error"}
+    known_mentions = {problem.mention for problem in known if problem.severity == "error"}
     return [
         problem if problem.mention is None else replace(problem, line=lines[problem.mention])
         for problem in find_errors(document)
-        if problem.mention is None or problem.mention not in told
+        if problem.mention is None or problem.mention not in known_mentions
     ]

@@ -40,11 +40,11 @@ class DerivationEngine(Engine):
         self.depth = _depth(template)
         self._automaton = _automaton(self._graph)
 
-    def _sums(self, potentials: Potentials, offsets: Ints, n_jobs: int | None, wanted: bool) -> Expectations:
+    def _sums(self, potentials: Potentials, offsets: Ints, n_jobs: int | None, with_counts: bool) -> Expectations:
         roles, constants = potentials
         sentences, types = len(offsets) - 1, roles.shape[2]
         log_partition = np.zeros((sentences, types))
-        expected = np.zeros(roles.shape if wanted else (0, 0, 0), np.float32)
+        expected = np.zeros(roles.shape if with_counts else (0, 0, 0), np.float32)
         totals = np.zeros((sentences, len(constants), types))
 
         def run(piece: Ints) -> None:

@@ -106,14 +106,14 @@ class Engine(ABC):
 
     def log_partition(self, potentials: Potentials, offsets: Ints, n_jobs: int | None = 1) -> Floats:
         """Compute the log-partition function (N, K): the logarithm of the sum of exp(score) over all structures."""
-        return self._sums(potentials, offsets, n_jobs, wanted=False).log_partition
+        return self._sums(potentials, offsets, n_jobs, with_counts=False).log_partition
 
     def expectations(self, potentials: Potentials, offsets: Ints, n_jobs: int | None = 1) -> Expectations:
         """Compute log_partition and the marginals of roles: the expected number of each role at each token."""
-        return self._sums(potentials, offsets, n_jobs, wanted=True)
+        return self._sums(potentials, offsets, n_jobs, with_counts=True)
 
     @abstractmethod
-    def _sums(self, potentials: Potentials, offsets: Ints, n_jobs: int | None, wanted: bool) -> Expectations:
+    def _sums(self, potentials: Potentials, offsets: Ints, n_jobs: int | None, with_counts: bool) -> Expectations:
         """Compute log_partition and, if asked for, expected counts."""
 
     @abstractmethod

@@ -44,10 +44,10 @@ class SubgraphEngine(Engine):
         self._parts = [_IndependentPart(part, template, i == 0) for i, part in enumerate(parts(template))]
         self.depth = sum(part.program.depth for part in self._parts) - len(self._parts) + 1
 
-    def _sums(self, potentials: Potentials, offsets: Ints, n_jobs: int | None, wanted: bool) -> Expectations:
-        log_partition, roles, constants = self._parts[0].sums(potentials, offsets, n_jobs, wanted)
+    def _sums(self, potentials: Potentials, offsets: Ints, n_jobs: int | None, with_counts: bool) -> Expectations:
+        log_partition, roles, constants = self._parts[0].sums(potentials, offsets, n_jobs, with_counts)
         for part in self._parts[1:]:
-            own = part.sums(potentials, offsets, n_jobs, wanted)
+            own = part.sums(potentials, offsets, n_jobs, with_counts)
             log_partition += own.log_partition
             roles += own.roles
             constants += own.constants
@@ -97,8 +97,8 @@ class _IndependentPart:
         nothing = Hyperedge("", part.root)  # what is picked where a structure has ended early
         hyperedges = hyperedges_of([*part.edges, nothing], whole)
         of_label = {edge.label: i for i, edge in enumerate(whole.edges)}
-        told = [first or edge.head != whole.root for edge in part.edges]
-        labels = [of_label[edge.label] if tell else -1 for edge, tell in zip(part.edges, told, strict=True)]
+        shown = [first or edge.head != whole.root for edge in part.edges]
+        labels = [of_label[edge.label] if show else -1 for edge, show in zip(part.edges, shown, strict=True)]
         number = np.array([*labels, -1], np.int16)
         self._single, self._bundled, self.runs = (
             _automaton(self.program, arcs, number, hyperedges)
@@ -106,7 +106,7 @@ class _IndependentPart:
         )
         self._lanes = min(LANES, max(8, _CACHED // (8 * self.program.states)))
 
-    def sums(self, potentials: Potentials, offsets: Ints, n_jobs: int | None, wanted: bool) -> Expectations:
+    def sums(self, potentials: Potentials, offsets: Ints, n_jobs: int | None, with_counts: bool) -> Expectations:
         roles, constants = potentials
         types = roles.shape[2]
         lengths = np.diff(offsets)
@@ -115,7 +115,7 @@ class _IndependentPart:
         size = max(1, self._lanes // types)
         bounds = np.append(np.arange(0, len(order), size), len(order))
         log_partition = np.zeros((len(lengths), types))
-        expected = np.zeros(roles.shape if wanted else (0, 0, 0), np.float32)
+        expected = np.zeros(roles.shape if with_counts else (0, 0, 0), np.float32)
         totals = np.zeros((len(bounds) - 1, len(constants), types))
         safely = np.ones(log_partition.shape, np.bool_)
 

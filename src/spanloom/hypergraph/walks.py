@@ -28,7 +28,7 @@ class Walker:
 
     def probabilities(
         self, potentials: Potentials, offsets: Ints, paths: Paths, usable: NDArray[np.bool_],
-        starts: NDArray[np.bool_], asked: Ints, n_jobs: int | None,
+        starts: NDArray[np.bool_], queries: Ints, n_jobs: int | None,
     ) -> Floats:  # fmt: skip
         """Compute the probability of some paths or their expected number in a derivation, 1 at most; 1 for the others.
 
@@ -38,7 +38,7 @@ class Walker:
             paths: Q of them, with M rows.
             usable: (M, C) the choices that each row allows.
             starts: (M, X) the entries at which a path may begin.
-            asked: the numbers of these paths.
+            queries: the numbers of these paths.
             n_jobs: threads; the result does not depend on it.
         """
         chances = np.ones(len(paths.sentence))
@@ -52,7 +52,7 @@ class Walker:
                 chances,
             )  # fmt: skip
 
-        parallel_map(run, _pieces(paths, asked), n_jobs)
+        parallel_map(run, _pieces(paths, queries), n_jobs)
         return chances
 
     def _room(self, rows: int) -> ProductRange:
@@ -61,12 +61,12 @@ class Walker:
         )
 
 
-def _pieces(paths: Paths, asked: Ints) -> list[Ints]:
+def _pieces(paths: Paths, queries: Ints) -> list[Ints]:
     """Split paths into pieces, those of one sentence together, by type and first token."""
-    sentence = paths.sentence[asked]
-    order = np.lexsort((paths.first[asked], paths.kind[asked], sentence))
+    sentence = paths.sentence[queries]
+    order = np.lexsort((paths.first[queries], paths.kind[queries], sentence))
     cuts = np.searchsorted(sentence[order], np.unique(sentence[order]))
-    return [asked[order[piece]] for piece in _cut_at(len(order), cuts)]
+    return [queries[order[piece]] for piece in _cut_at(len(order), cuts)]
 
 
 def _cut_at(count: int, cuts: Ints) -> list[Ints]:
