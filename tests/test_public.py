@@ -45,7 +45,7 @@ PUBLIC = {
     ),
     "spanloom.integrations": "",
     "spanloom.kernels": "kernel kernel_only kernel_only_no_refcount watch_compilation",
-    "spanloom.kernels_hashing": "fill find finish intern mix number",
+    "spanloom.kernels_hashing": "enter fill find find_number finish intern mix number",
     "spanloom.lab": "HEAD_RULES HeadChain ReadBack give_heads read_back",
     "spanloom.lazy": "lazily",
     "spanloom.learn": (

@@ -50,6 +50,29 @@ def find(table, shift, key):
     return slot
 
 
+@kernel_only_no_refcount
+def enter(table, shift, key, number):
+    """Enter a key that is not there with its number, counted from 1."""
+    mask = np.uint64(len(table) - 1)
+    slot = key >> shift
+    while table[slot] != ZERO:
+        slot = (slot + ONE) & mask
+    table[slot] = (key << HALF) | np.uint64(number)
+
+
+@kernel_only_no_refcount
+def find_number(table, shift, keys, key):
+    """The number of a key by its 64 bits, -1 if it is not there; ``keys`` are those of the numbers."""
+    mask = np.uint64(len(table) - 1)
+    slot = find(table, shift, key)
+    while table[slot] != ZERO:
+        number = np.int64(table[slot] & LOW) - 1
+        if keys[number] == key:
+            return number
+        slot = (slot + ONE) & mask
+    return np.int64(-1)
+
+
 @kernel
 def intern(codes, starts, ends, ids, table, shift, hashes, first):
     """Number the distinct strings in the order of their first occurrence.
@@ -63,22 +86,19 @@ def intern(codes, starts, ends, ids, table, shift, hashes, first):
     Returns:
         The number of distinct strings.
     """
-    mask = np.uint64(len(table) - 1)
     n = 0
     for i in range(len(starts)):
         state = START
         for k in range(starts[i], ends[i]):
             state = mix(state, np.uint64(codes[k]))
         state = finish(state)
-        slot = find(table, shift, state)
-        while table[slot] != ZERO and hashes[np.int64(table[slot] & LOW) - 1] != state:  # the other half differs
-            slot = (slot + ONE) & mask
-        if table[slot] == ZERO:
+        ids[i] = find_number(table, shift, hashes, state)
+        if ids[i] < 0:
             hashes[n] = state
             first[n] = i
+            ids[i] = n
             n += 1
-            table[slot] = (state << HALF) | np.uint64(n)
-        ids[i] = np.int64(table[slot] & LOW) - 1
+            enter(table, shift, state, n)
     return n
 
 
@@ -115,16 +135,11 @@ def number(keys, begin, table, shift, distinct, found, limit, numbers):
 @kernel
 def fill(keys, rows, table, shift):
     """Enter distinct keys into an empty table, each with its row; those with a negative row are left out."""
-    mask = np.uint64(len(table) - 1)
     touched = np.empty(BATCH, np.uint64)
     for begin in range(0, len(keys), BATCH):
         end = min(begin + BATCH, len(keys))
         for i in range(begin, end):
             touched[i - begin] = table[keys[i] >> shift]
         for i in range(begin, end):
-            if rows[i] < 0:
-                continue
-            slot = keys[i] >> shift
-            while table[slot] != ZERO:
-                slot = (slot + ONE) & mask
-            table[slot] = (keys[i] << HALF) | np.uint64(rows[i] + 1)
+            if rows[i] >= 0:
+                enter(table, shift, keys[i], rows[i] + 1)

@@ -23,9 +23,9 @@ from spanloom.vocabulary.store import Vocabulary
 
 
 @njit
-def segment_keys(groups_, data, base, length, first, end, span, kind, out):
+def segment_keys(program, values, data, base, length, first, end, span, kind, out):
     """A kernel that only kernels call, for Python."""
-    return groups.segment_keys(groups_, data, base, length, first, end, span, kind, out)
+    return groups.segment_keys(program, values, data, base, length, first, end, span, kind, out)
 
 
 PAPER = {"state_features": True, "nonlocal_features": True, "word_rate": 1}
@@ -96,7 +96,10 @@ def test_every_key_of_the_closing_action_has_a_name(linker, document):
         closing = _Closing(system, derived, first, end)
         sentence = int(np.searchsorted(data.offsets, first, side="right")) - 1
         base, stop = data.offsets[sentence : sentence + 2].tolist()
-        own = segment_keys(model.groups, data, base, stop - base, first - base, end - base, closing._span, kind, keys)
+        own = segment_keys(
+            model.program, closing._work.values, data, base, stop - base, first - base, end - base, closing._span, kind,
+            keys,
+        )  # fmt: skip
         for choice in closing.choices():
             _, weights = closing._walk(choice, end - base, end - base + 1)
             assert len(weights) == own + len(closing.names(choice))

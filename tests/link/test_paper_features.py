@@ -35,7 +35,9 @@ def columns(counts: list[Counter[Any]]) -> dict[Any, tuple[tuple[int, int], ...]
 def both(case: Case, table: object) -> tuple[dict[Any, Any], dict[Any, Any]]:
     """The columns of the features from Table 2, and of the keys that the program lists."""
     plain = [paper_features.features(case, list(labels), list(choices)) for labels, choices in every(case)]
-    keys = [Counter(listed(case, table, list(labels), list(choices))[0]) for labels, choices in every(case)]
+    keys = [
+        Counter(filter(None, listed(case, table, list(labels), list(choices))[0])) for labels, choices in every(case)
+    ]
     return columns(plain), columns(keys)
 
 

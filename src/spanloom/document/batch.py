@@ -86,12 +86,12 @@ class Batch:
     @property
     def words(self) -> list[str]:
         """The text of each token."""
-        starts = self.starts.tolist()
-        places = self.tokens.tolist()
+        starts, ends = self.tokens.T.tolist()
+        bounds = pairwise(self.starts.tolist())
         return [
             document.text[start:end]
-            for document, (first, last) in zip(self.documents, pairwise(starts), strict=True)
-            for start, end in places[first:last]
+            for document, (first, last) in zip(self.documents, bounds, strict=True)
+            for start, end in zip(starts[first:last], ends[first:last], strict=True)
         ]
 
     def has(self, column: str) -> bool:

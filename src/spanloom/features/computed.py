@@ -80,18 +80,9 @@ def _notes(document: Document, resources: Resources) -> list[str]:
 
 
 def _categories(document: Document, resources: Resources) -> list[str]:
-    words = document.words
-    values = [""] * len(words)
-    phrases, sentences = resources.categories, document.sentences
-    if phrases is None or sentences is None:
-        return values
-    for first, end in sentences.tolist():
-        for found in phrases.find(words[first:end]):
-            label = "+".join(found.labels)
-            values[first + found.first] = f"B-{label}"
-            for at in range(first + found.first + 1, first + found.end):
-                values[at] = f"I-{label}"
-    return values
+    if resources.categories is None or document.sentences is None:
+        return [""] * document.token_count
+    return resources.categories.column(document.words, document.sentences.tolist())
 
 
 COMPUTED: Final = MappingProxyType[str, Callable[[Document, Resources], list[str]]](

@@ -8,8 +8,7 @@ import numpy as np
 
 from spanloom.hypergraph import Floats, Ints, Potentials
 from spanloom.model.structured import LinearModel
-from spanloom.structures import MentionTable
-from spanloom.structures.base import no_heads
+from spanloom.structures.base import contiguous_table
 
 _TOGETHER = 1 << 19  # spans whose probabilities are found at once; each time the sentence is summed anew
 
@@ -48,16 +47,11 @@ def find_evidence(
     # Where the chain says nothing, as of 50,000 brackets, there are a million spans: their paths would take much memory
     for start in range(0, len(spans.sentence), _TOGETHER):
         rows = slice(start, start + _TOGETHER)
-        table = _table(spans.sentence[rows], spans.kind[rows], spans.first[rows], spans.end[rows])
+        table = contiguous_table(spans.sentence[rows], spans.kind[rows], spans.first[rows], spans.end[rows])
         spans.probability[rows] = tagger.probabilities(potentials, offsets, table, n_jobs, calibrated=False)
     keep = spans.probability >= least
     probability = spans.probability[keep]
     return Evidence(spans.sentence[keep], spans.first[keep], spans.end[keep], spans.kind[keep], probability)
-
-
-def _table(sentence: Ints, kind: Ints, first: Ints, end: Ints) -> MentionTable:
-    count = len(sentence)
-    return MentionTable(sentence, kind, np.arange(count + 1), first, end, no_heads(count))
 
 
 def _possible(

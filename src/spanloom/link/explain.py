@@ -2,7 +2,8 @@
 
 A candidate's score is that of the sentence's whole derivation with the mention linked to it, all other labels and
 choices being the same. What differs are the features of the action that closes the mention, and those of later actions,
-which see the concept. Keys of 64 bits do not tell their values, so features have the names of their templates.
+which see the concept. Keys of 64 bits do not tell their values, so a feature is named by its template
+(`spanloom.link.templates`).
 """
 
 from __future__ import annotations
@@ -21,39 +22,14 @@ from spanloom.link.instances import Instance
 from spanloom.link.learning import Int32, Search, Singles
 from spanloom.link.names import NIL
 from spanloom.link.system import Prescribed, System
+from spanloom.link.templates import CANDIDATE, CANDIDATE_EVIDENCE, NIL_EVIDENCE, of_phase
+from spanloom.link.templates import NIL as NIL_TEMPLATES
 from spanloom.model.explanation import Candidate, Explanation
 from spanloom.scoring import Part
 
-# of each column of `spanloom.link.span_features.candidate_keys`
-CANDIDATE = (
-    "way found, share in training", "all ways found", "rank, way found", "similarity, way found",
-    "similarity below the best, rank", "frequency in training, way found", "the concept", "the concept, the words",
-    "the preferred name, way found", "the first candidate, rank", "first and last word of the name",
-    "abbreviation written out", "the concept, the last word", "all ways found, frequency in training, rank",
-    "similarity, similarity below the best, last word", "other spans of the document name it",
-    "probability of the span, way found", "probability of the span, similarity, rank",
-)  # fmt: skip
-NOTHING = (
-    "nothing: the first candidate", "nothing: the first candidate, similarity",
-    "nothing: share in training, the first candidate", "nothing: the words",
-    "nothing: number of candidates, the first candidate", "nothing: length, the first candidate",
-    "nothing: the last word", "nothing: probability of the span, the first candidate",
-    "nothing: probability of the span, similarity",
-)  # fmt: skip
-# of `spanloom.link.kernels_features.close_keys` and `close_far_keys`, by group; of HISTORY all but one come first
-NORMALIZATION = (
-    "the concept, the next word", "first word of the name, the next word", "the concept, size of the segment before",
-    "the concept, last word of the segment before", "last words of the name and of the segment before",
-    "the concept as a segment", "the concept, the segment before", "last word and size of the name",
-    "size of the name, the segment before", "size of the name, last word of the segment before",
-    "first and last word of the name as a segment",
-)  # fmt: skip
-LANGUAGE = ("bigram at the next word", "trigram at the next word")
-HISTORY = (
-    "linked in the document before", "as the entity before, words between", "as the entity before, distance, way found",
-    "the concept, the concept of the entity before",
-)  # fmt: skip
-NEXT = "the next label"
+NEXT, NOTHING = "next", "nothing"
+CANDIDATES = [*CANDIDATE.values(), *CANDIDATE_EVIDENCE.values()]
+NILS = [*NIL_TEMPLATES.values(), *NIL_EVIDENCE.values()]
 LATER = "later in the sentence"
 WAYS = (
     "linked to nothing", "a training mention with the same words", "a training mention with words as good as the same",
@@ -159,7 +135,7 @@ class _Closing:
 
     def __init__(self, system: System, derived: _Derived, first: int, end: int) -> None:
         self._data, self._local = derived.instance.data, derived.local
-        self._model = derived.search.model(system.weights.table)
+        self._model, self._groups = derived.search.model(system.weights.table), derived.search.groups
         self._work = derived.search.workspace(self._data)
         self._sentence = int(np.searchsorted(self._data.offsets, first, side="right")) - 1
         self._base, stop = self._data.offsets[self._sentence : self._sentence + 2].tolist()
@@ -179,7 +155,7 @@ class _Closing:
 
     def choices(self) -> Iterator[int]:
         """The candidates, and linking the entity to nothing, where that is allowed."""
-        nothing = not self._count or self._model.groups & groups.NIL
+        nothing = not self._count or self._model.nil
         yield from range(self._count + 1 if nothing else self._count)
 
     def concept(self, choice: int) -> tuple[int, int]:
@@ -226,22 +202,22 @@ class _Closing:
         return parts
 
     def names(self, choice: int) -> list[str]:
-        """The names of the closing action's keys that depend on the choice, in the order of the keys."""
-        wanted, data = self._model.groups, self._data
+        """The templates of the closing action's keys that depend on the choice, in the order of the keys."""
+        wanted, data = self._groups, self._data
+        names = of_phase(wanted, groups.UNPROPOSED)
+        if names and self._span >= 0:
+            linked = choice < self._count
+            every, size = (CANDIDATES, data.cand_keys.shape[1]) if linked else (NILS, data.nil_keys.shape[1])
+            names = every[:size]
+        if not self.concept(choice)[1]:
+            names = [f"{NOTHING}: {name}" for name in names]
+        phases = [groups.CLOSE, groups.CLOSE_LAST]
+        if (self._labels[: self._first] > 0).any():
+            phases.insert(0, groups.CLOSE_FAR)
         concept, _ = self.concept(choice)
-        names: list[str] = []
-        if wanted & groups.CANDIDATES:
-            given = CANDIDATE[: data.cand_keys.shape[1]] if concept != NIL else NOTHING[: data.nil_keys.shape[1]]
-            names += given if self._span >= 0 else ("nothing: no candidates",)
-        if wanted & groups.HISTORY and (self._labels[: self._first] > 0).any():
-            names += HISTORY[1:]
-        if wanted & groups.NORMALIZATION:
-            size = int(self._model.forms.size[concept]) if concept != NIL else self._at - self._first
-            names += NORMALIZATION if size > 1 else NORMALIZATION[:-1]
-        if wanted & groups.LANGUAGE:
-            names += LANGUAGE
-        if wanted & groups.HISTORY:
-            names += HISTORY[:1]
+        if (int(self._model.forms.size[concept]) if concept != NIL else self._at - self._first) > 1:
+            phases.insert(-1, groups.CLOSE_SEVERAL)
+        names = names + [name for phase in phases for name in of_phase(wanted, phase)]
         if self._at < self._steps - 1:
-            names += [NEXT] * (2 * bool(wanted & groups.RECOGNITION) + 10 * bool(wanted & groups.JOINT))
+            names += [f"{NEXT}: {name}" for phase in (groups.NEXT, groups.NEXT_FAR) for name in of_phase(wanted, phase)]
         return names

@@ -55,7 +55,7 @@ def search(model, data, work, sentence, local, width, forced, gold_label, gold_c
     """
     length = shared.prepare(model, data, work, sentence)
     base = data.offsets[sentence]
-    words = data.words
+    words, program, values = data.words, model.program, work.values
     now, after = np.int64(0), np.int64(1)
     nothing_closed = np.int64(-1)
     start(work.states[now, 0])
@@ -65,7 +65,6 @@ def search(model, data, work, sentence, local, width, forced, gold_label, gold_c
     for i in range(length + 1):
         new = np.int64(0)
         work.near.used[0] = work.far.used[0] = 0
-        word = words[base + i] if i < length else features.BEHIND
         wanted = forced[base + i] if i < length else 0
         labels = 1 + model.types if i < length else 1
         for slot in range(size):
@@ -75,7 +74,7 @@ def search(model, data, work, sentence, local, width, forced, gold_label, gold_c
             previous, first = old[features.LABEL1], old[features.OPEN]
             if first < 0:
                 far = shared.far(model, work, old, labels)
-                near = shared.near(model, work, old, word, labels)
+                near = shared.near(model, work, old, labels)
                 for option in range(labels):
                     label = shared.label_at(option)
                     if wanted != FREE and label != wanted:
@@ -98,7 +97,7 @@ def search(model, data, work, sentence, local, width, forced, gold_label, gold_c
                 value = score + local[i, inside] + local[i, role(model.types, previous, inside)]
                 span = work.span_at[first, i - first]
                 known = np.int64(data.span_known[span]) if span >= 0 else 0
-                n = features.append_keys(model.groups, known, inside, work.keys)
+                n = features.append_keys(program, values, known, inside, work.keys)
                 value += features.total(model.table, work.keys, n)
                 gold = np.int64(on_gold and gold_label[base + i] == inside)
                 if gold_label[base + i] != inside:
@@ -115,7 +114,7 @@ def search(model, data, work, sentence, local, width, forced, gold_label, gold_c
             push_entity(words, base, work.spare, first, i)
             far = shared.far(model, work, work.spare, labels)
             # what is learned is the same; without NIL it stays for what has no candidates
-            nothing = count == 0 or learn or model.groups & features.NIL
+            nothing = count == 0 or learn or model.nil
             for choice in range(count + 1 if nothing else count):
                 row = shared.choice_row(data, sentence, span, choice, first)
                 concept, found = shared.concept_of(data, span, choice), shared.found_by(data, span, choice)
@@ -123,7 +122,7 @@ def search(model, data, work, sentence, local, width, forced, gold_label, gold_c
                     shared.look(model, data, work, sentence, i, old, concept, found, row, labels)
                     work.context[row] = context
                 form = form_of(words, base, first, i, concept)
-                n = features.close_far_keys(model.groups, old, between, concept, form, first, kind, found, work.keys)
+                n = features.close_far_keys(program, values, old, between, concept, form, first, kind, found, work.keys)
                 closed = whole + work.choices[row] + work.closing[row] + features.total(model.table, work.keys, n)
                 right = on_gold and gold_choice[base + i - 1] == choice
                 if gold_choice[base + i - 1] != choice:

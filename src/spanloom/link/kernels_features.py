@@ -1,4 +1,6 @@
-"""The features of states, as 64-bit keys: templates 2, 4b and 6 to 15 of Lou et al. (2017), Table 2, and ours.
+"""The values of the features of states, and their keys: templates 2, 4b, 6 to 15 of Lou et al. (2017), Table 2, ours.
+
+What is said with which others is said in templates (`spanloom.link.templates`); here are the values, by their places.
 
 What the words around a token say is not here: those are roles (see `spanloom.link.transitions`), scored before the
 search. What a segment and its candidates say whatever came before them is summed once a sentence (`segment_score`,
@@ -10,17 +12,16 @@ segment's normal form: a concept's number, or what stands for the words themselv
 
 from __future__ import annotations
 
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.kernels import kernel, kernel_only_no_refcount
+from spanloom.kernels import kernel_only_no_refcount
 from spanloom.kernels_hashing import ZERO, mix
 from spanloom.link.kernels_table import weight
 
-# groups of templates, as bits
+# groups of templates, as bits; see `spanloom.link.templates`
 RECOGNITION, NORMALIZATION, JOINT, SEGMENTS, CANDIDATES, HISTORY, LANGUAGE = 1, 2, 4, 8, 16, 32, 64
 NIL = 128  # no group of features: whether an entity that has candidates may be linked to none of them
 
@@ -32,6 +33,30 @@ NOTHING = np.uint64(0x51ED270B35A5F4C9)  # stands for a segment or an entity tha
 BEHIND = np.uint64(0x7F4A7C15F39CC060)  # stands for the word after the last
 NO_CONCEPT = np.uint64(0x3C6EF372FE94F82B)
 MOST = 64  # keys that one step gives, at most
+APPEND, NEXT, NEXT_FAR, CLOSE, CLOSE_SEVERAL, CLOSE_LAST, CLOSE_FAR, SEGMENT, UNPROPOSED = range(9)
+CLOSING = (
+    "bias", "word", "n[-1]", "n[-1].first", "n[-1].last", "n[-1].len:9", "n[-2]", "n[-2].last", "n[-2].len:9", "bigram",
+    "trigram", "linked", "cand.way", "linked-before",
+)  # fmt: skip
+ATOMS = (
+    ("bias", "known", "label"),
+    (
+        "bias", "label", "label[-1]", "label[-2]", "n[-1]", "n[-1].first", "n[-1].last", "n[-1].len:9", "n[-2]",
+        "n[-2].last",
+    ),
+    ("bias", "label", "label[-1]", "e[-1]", "e[-1].last", "e[-2].last"),
+    CLOSING,
+    CLOSING,
+    CLOSING,
+    ("bias", "same", "between", "type", "gap:8", "cand.way", "e[-1].concept", "n"),
+    (
+        "bias", "type", "len:12", "len:5", "words", "word[first]", "word[last]", "word[first-1]", "word[last+1]",
+        "ending[first]", "ending[last]", "shapes", "proposed",
+    ),
+    ("bias",),
+)  # fmt: skip
+"""The values of each phase by their places; the first is 0 everywhere."""
+VALUES = max(map(len, ATOMS))
 
 
 class Data(NamedTuple):
@@ -86,28 +111,33 @@ class Forms(NamedTuple):
     size: NDArray[np.int64]
 
 
-@partial(kernel, signature="uint64(uint64, uint64)")
-def key1(template, a):
-    """The key of a template with one value."""
-    return mix(mix(NOTHING, template), a)
+@kernel_only_no_refcount
+def read(program, phase):
+    """Whether any template of a phase reads its values."""
+    return program[phase] < program[phase + 1]
 
 
-@partial(kernel, signature="uint64(uint64, uint64, uint64)")
-def key2(template, a, b):
-    """The key of a template with two values."""
-    return mix(mix(mix(NOTHING, template), a), b)
+@kernel_only_no_refcount
+def evaluate(program, phase, values, out):
+    """The keys of the templates of a phase, in their order; how many there are.
 
-
-@partial(kernel, signature="uint64(uint64, uint64, uint64, uint64)")
-def key3(template, a, b, c):
-    """The key of a template with three values."""
-    return mix(mix(mix(mix(NOTHING, template), a), b), c)
-
-
-@partial(kernel, signature="uint64(uint64, uint64, uint64, uint64, uint64)")
-def key4(template, a, b, c, d):
-    """The key of a template with four values."""
-    return mix(mix(mix(mix(mix(NOTHING, template), a), b), c), d)
+    Args:
+        program: uint64, where each phase begins, and the end of the last; then of each template what its key begins
+            with, how many values it has, and their places.
+        values: uint64.
+        out: output.
+    """
+    at, end = np.int64(program[phase]), np.int64(program[phase + 1])
+    n = 0
+    while at < end:
+        state = program[at]
+        last = at + 2 + np.int64(program[at + 1])
+        for i in range(at + 2, last):
+            state = mix(state, values[np.int64(program[i])])
+        out[n] = state
+        n += 1
+        at = last
+    return n
 
 
 @kernel_only_no_refcount
@@ -126,49 +156,37 @@ def text_form(words, first, end):
 
 
 @kernel_only_no_refcount
-def append_keys(groups, known, label, out):
+def append_keys(program, values, known, label, out):
     """Template 2: whether the entity with the word appended is a name of the vocabulary."""
-    n = 0
-    if groups & RECOGNITION:
-        out[n] = key2(200, known, label)
-        n += 1
-    return n
+    if not read(program, APPEND):
+        return 0
+    values[1], values[2] = known, label
+    return evaluate(program, APPEND, values, out)
 
 
 @kernel_only_no_refcount
-def next_keys(groups, state, word, label, out):
+def next_keys(program, values, state, label, out):
     """What the next label says with the segments before it: templates 11 to 14."""
-    n = 0
-    l1, l2 = state[LABEL1], state[LABEL2]
-    if groups & JOINT:
-        n1, n2, size = state[N1], state[N2], min(state[N1_SIZE], 9)
-        out[n] = key2(1101, n1, label)
-        out[n + 1] = key3(1103, n1, l2, label)
-        out[n + 2] = key4(1302, n2, l1, label, 0)
-        out[n + 3] = key3(1303, l1, label, size)
-        out[n + 4] = key4(1401, l2, l1, label, size)
-        out[n + 5] = key3(1402, l2, n1, label)
-        out[n + 6] = key4(1104, state[N1_FIRST], l1, label, 0)
-        out[n + 7] = key4(1201, state[N1_LAST], l1, label, 0)
-        out[n + 8] = key4(1202, state[N2_LAST], n1, l1, label)
-        out[n + 9] = key3(1102, n1, l1, label)
-        n += 10
-    return n
+    if not read(program, NEXT):
+        return 0
+    values[1], values[2], values[3] = label, state[LABEL1], state[LABEL2]
+    values[4], values[5], values[6] = state[N1], state[N1_FIRST], state[N1_LAST]
+    values[7], values[8], values[9] = min(state[N1_SIZE], 9), state[N2], state[N2_LAST]
+    return evaluate(program, NEXT, values, out)
 
 
 @kernel_only_no_refcount
-def next_far_keys(groups, state, label, out):
+def next_far_keys(program, values, state, label, out):
     """What the next label says with the entities before it, the one just closed among them: templates 4b and 6."""
-    n = 0
-    if groups & RECOGNITION:
-        out[n] = key3(401, state[E1], state[LABEL1], label)
-        out[n + 1] = key3(601, state[E2_LAST], state[E1_LAST], label)
-        n += 2
-    return n
+    if not read(program, NEXT_FAR):
+        return 0
+    values[1], values[2], values[3] = label, state[LABEL1], state[E1]
+    values[4], values[5] = state[E1_LAST], state[E2_LAST]
+    return evaluate(program, NEXT_FAR, values, out)
 
 
 @kernel_only_no_refcount
-def close_keys(groups, state, concept, word, language, more, found, linked, out):
+def close_keys(program, values, state, concept, word, language, more, found, linked, out):
     """What linking the open entity says with the segments before it: templates 7 to 10, 15, and ours.
 
     Args:
@@ -181,35 +199,20 @@ def close_keys(groups, state, concept, word, language, more, found, linked, out)
         linked: whether the document has been linked to it before.
     """
     n = 0
-    n1, n2, size1 = state[N1], state[N2], min(state[N1_SIZE], 9)
-    if groups & NORMALIZATION:
-        size2 = min(state[N2_SIZE], 9)
-        out[n] = key2(701, n1, word)
-        out[n + 1] = key2(702, state[N1_FIRST], word)
-        out[n + 2] = key2(801, size2, n1)
-        out[n + 3] = key2(802, state[N2_LAST], n1)
-        out[n + 4] = key2(803, state[N2_LAST], state[N1_LAST])
-        out[n + 5] = key1(901, n1)
-        out[n + 6] = key2(902, n1, n2)
-        out[n + 7] = key2(1001, state[N1_LAST], size1)
-        out[n + 8] = key2(1002, n2, size1)
-        out[n + 9] = key2(1003, state[N2_LAST], size1)
-        n += 10
+    if read(program, CLOSE):
+        values[1], values[2], values[3], values[4] = word, state[N1], state[N1_FIRST], state[N1_LAST]
+        values[5], values[6], values[7] = min(state[N1_SIZE], 9), state[N2], state[N2_LAST]
+        values[8] = min(state[N2_SIZE], 9)
+        n = evaluate(program, CLOSE, values, out)
         if state[N1_SIZE] > 1:
-            out[n] = key2(903, state[N1_FIRST], state[N1_LAST])
-            n += 1
-    if groups & LANGUAGE:
-        out[n] = key2(1501, language[0] if more else 0, concept >= 0)
-        out[n + 1] = key2(1502, language[1] if more else 0, concept >= 0)
-        n += 2
-    if groups & HISTORY:
-        out[n] = key3(2001, linked, found, concept >= 0)
-        n += 1
-    return n
+            n += evaluate(program, CLOSE_SEVERAL, values, out[n:])
+    values[9], values[10] = language[0] if more else 0, language[1] if more else 0
+    values[11], values[12], values[13] = concept >= 0, found, linked
+    return n + evaluate(program, CLOSE_LAST, values, out[n:])
 
 
 @kernel_only_no_refcount
-def close_far_keys(groups, state, between, concept, form, first, kind, found, out):
+def close_far_keys(program, values, state, between, concept, form, first, kind, found, out):
     """What linking the open entity says with the entity before it, if there is one in the sentence.
 
     Args:
@@ -221,15 +224,12 @@ def close_far_keys(groups, state, between, concept, form, first, kind, found, ou
         kind: its type's number.
         found: how the candidate was found.
     """
-    n = 0
-    if groups & HISTORY and state[E1_END] >= 0:
-        same = np.int64(2) if concept < 0 else np.int64(concept == state[E1_CONCEPT])
-        gap = first - state[E1_END]
-        out[n] = key3(2002, same, between, kind)
-        out[n + 1] = key3(2003, same, min(gap, 8), found)
-        out[n + 2] = key3(2004, state[E1_CONCEPT], form, kind)
-        n += 3
-    return n
+    if state[E1_END] < 0:
+        return 0
+    values[1] = np.int64(2) if concept < 0 else np.int64(concept == state[E1_CONCEPT])
+    values[2], values[3], values[4] = between, kind, min(first - state[E1_END], 8)
+    values[5], values[6], values[7] = found, state[E1_CONCEPT], form
+    return evaluate(program, CLOSE_FAR, values, out)
 
 
 @kernel_only_no_refcount
@@ -241,7 +241,7 @@ def between_entities(state, words, base, first):
 
 
 @kernel_only_no_refcount
-def segment_keys(groups, data, base, length, first, end, span, kind, out):
+def segment_keys(program, values, data, base, length, first, end, span, kind, out):
     """What an entity's own words and those beside it say, and what is known of the span.
 
     Args:
@@ -251,28 +251,20 @@ def segment_keys(groups, data, base, length, first, end, span, kind, out):
         span: its number among the spans, -1 if it is none of them.
         kind: its type's number.
     """
-    n = 0
-    if not groups & SEGMENTS:
-        return n
+    if not read(program, SEGMENT):
+        return 0
     words, size = data.words, end - first
     last = base + end - 1
-    before = words[base + first - 1] if first else BEHIND
-    after = words[last + 1] if end < length else BEHIND
-    out[n] = key2(3001, min(size, 12), kind)
-    out[n + 1] = key2(3002, text_form(words, base + first, base + end), kind)
-    out[n + 2] = key3(3003, words[base + first], words[last], kind)
-    out[n + 3] = key3(3004, before, after, kind)
-    out[n + 4] = key3(3005, words[last], min(size, 5), kind)
-    out[n + 5] = key3(3006, words[base + first], min(size, 5), kind)
-    out[n + 6] = key3(3007, before, words[base + first], kind)
-    out[n + 7] = key3(3008, words[last], after, kind)
-    out[n + 8] = key4(3009, data.endings[base + first], data.endings[last], min(size, 5), kind)
     shape = NOTHING
     for t in range(base + first, base + end):
         shape = mix(shape, data.shapes[t])
-    out[n + 9] = key2(3010, shape, kind)
-    out[n + 10] = key2(3011, span >= 0, kind)
-    n += 11
+    values[1], values[2], values[3] = kind, min(size, 12), min(size, 5)
+    values[4], values[5], values[6] = text_form(words, base + first, base + end), words[base + first], words[last]
+    values[7] = words[base + first - 1] if first else BEHIND
+    values[8] = words[last + 1] if end < length else BEHIND
+    values[9], values[10], values[11] = data.endings[base + first], data.endings[last], shape
+    values[12] = span >= 0
+    n = evaluate(program, SEGMENT, values, out)
     if span >= 0:
         for j in range(data.span_keys.shape[2]):
             value = data.span_keys[span, kind, j]
@@ -282,20 +274,15 @@ def segment_keys(groups, data, base, length, first, end, span, kind, out):
 
 
 @kernel_only_no_refcount
-def candidate_keys(groups, data, span, choice, out):
+def candidate_keys(program, values, data, span, choice, out):
     """What is known of a candidate, or of there being none: ``choice`` is its number, counted in the span."""
-    n = 0
-    if not groups & CANDIDATES:
-        return n
-    if span < 0:
-        out[0] = key1(4001, 0)
-        return 1
+    if span < 0 or not read(program, UNPROPOSED):
+        return evaluate(program, UNPROPOSED, values, out)
     candidates = data.cand_ptr[span + 1] - data.cand_ptr[span]
     row = data.cand_keys[data.cand_ptr[span] + choice] if choice < candidates else data.nil_keys[span]
     for j in range(len(row)):
-        out[n] = row[j]
-        n += 1
-    return n
+        out[j] = row[j]
+    return len(row)
 
 
 @kernel_only_no_refcount

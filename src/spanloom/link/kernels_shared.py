@@ -24,14 +24,16 @@ class Model(NamedTuple):
     Args:
         table: weights of the features of states, segments and candidates.
         forms: the concepts' names.
-        groups: which templates, as bits.
+        program: templates.
+        nil: whether an entity that has candidates may be linked to none of them.
         types: K.
         longest: tokens of an entity, at most.
     """
 
     table: Table
     forms: features.Forms
-    groups: int
+    program: NDArray[np.uint64]
+    nil: bool
     types: int
     longest: int
 
@@ -66,7 +68,7 @@ class Workspace(NamedTuple):
         near, far: (B, ) what of the states of this step was seen, and (B, 1 + K) what each next label says with it.
         spare: a state.
         linked: (V,) number of the document that was last linked to each concept, counted from 1.
-        keys: scratch.
+        keys, values: scratch, for keys and what they are made of.
     """
 
     states: NDArray[np.int64]
@@ -85,6 +87,7 @@ class Workspace(NamedTuple):
     spare: NDArray[np.int64]
     linked: NDArray[np.int64]
     keys: NDArray[np.uint64]
+    values: NDArray[np.uint64]
 
 
 @kernel_only_no_refcount
@@ -105,7 +108,7 @@ def found_by(data, span, choice):
 
 @kernel_only_no_refcount
 def _candidate_score(model, data, work, span, choice):
-    n = features.candidate_keys(model.groups, data, span, choice, work.keys)
+    n = features.candidate_keys(model.program, work.values, data, span, choice, work.keys)
     return features.total(model.table, work.keys, n)
 
 
@@ -174,12 +177,12 @@ def _shared(shared, context):
 
 
 @kernel_only_no_refcount
-def near(model, work, state, word, labels):
+def near(model, work, state, labels):
     """The row of ``work.near`` with what each next label says behind the last segments of a state."""
     row, new = _shared(work.near, context(state, 0, features.E1, 0))
     if new:
         for option in range(labels):
-            n = features.next_keys(model.groups, state, word, label_at(option), work.keys)
+            n = features.next_keys(model.program, work.values, state, label_at(option), work.keys)
             work.near.scores[row, option] = features.total(model.table, work.keys, n)
     return row
 
@@ -190,7 +193,7 @@ def far(model, work, state, labels):
     row, new = _shared(work.far, context(state, features.E1, features.E1_END, state[features.LABEL1]))
     if new:
         for option in range(labels):
-            n = features.next_far_keys(model.groups, state, label_at(option), work.keys)
+            n = features.next_far_keys(model.program, work.values, state, label_at(option), work.keys)
             work.far.scores[row, option] = features.total(model.table, work.keys, n)
     return row
 
@@ -200,17 +203,17 @@ def look(model, data, work, sentence, i, old, concept, found, row, labels):
     """The score of closing the entity with a choice, and of each next label then, as far as segments tell."""
     base = data.offsets[sentence]
     length = data.offsets[sentence + 1] - base
-    words = data.words
+    words, program, values = data.words, model.program, work.values
     word = words[base + i] if i < length else features.BEHIND
     state = work.spare
     copy(old, state)
     close(model.forms, words, base, state, i, concept)
     linked = np.int64(concept >= 0 and work.linked[concept] == data.document[sentence] + 1)
     language = data.language[min(base + i, len(words) - 1)]
-    n = features.close_keys(model.groups, state, concept, word, language, i < length, found, linked, work.keys)
+    n = features.close_keys(program, values, state, concept, word, language, i < length, found, linked, work.keys)
     work.closing[row] = features.total(model.table, work.keys, n)
     for option in range(labels):
-        n = features.next_keys(model.groups, state, word, label_at(option), work.keys)
+        n = features.next_keys(program, values, state, label_at(option), work.keys)
         work.following[row, option] = features.total(model.table, work.keys, n)
 
 
@@ -222,7 +225,7 @@ def segment_score(model, data, work, sentence, first, end, kind):
         base = data.offsets[sentence]
         length = data.offsets[sentence + 1] - base
         span = np.int64(work.span_at[first, end - first - 1])
-        n = features.segment_keys(model.groups, data, base, length, first, end, span, kind, work.keys)
+        n = features.segment_keys(model.program, work.values, data, base, length, first, end, span, kind, work.keys)
         value = features.total(model.table, work.keys, n)
         work.segments[first, end - first - 1, kind] = value
     return value

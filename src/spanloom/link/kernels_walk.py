@@ -36,7 +36,7 @@ def walk(model, data, work, sentence, labels, choices, begin, steps, out_roles, 
     """
     base = data.offsets[sentence]
     length = data.offsets[sentence + 1] - base
-    words = data.words
+    words, program, values = data.words, model.program, work.values
     document = data.document[sentence] + 1
     state = work.spare
     start(state)
@@ -54,16 +54,25 @@ def walk(model, data, work, sentence, labels, choices, begin, steps, out_roles, 
             if emit:
                 between = features.between_entities(state, words, base, first)
                 form = form_of(words, base, first, i, concept)
-                n += features.segment_keys(model.groups, data, base, length, first, i, span, kind, out_keys[n:])
-                n += features.candidate_keys(model.groups, data, span, choice, out_keys[n:])
+                n += features.segment_keys(program, values, data, base, length, first, i, span, kind, out_keys[n:])
+                n += features.candidate_keys(program, values, data, span, choice, out_keys[n:])
                 n += features.close_far_keys(
-                    model.groups, state, between, concept, form, first, kind, found, out_keys[n:]
+                    program, values, state, between, concept, form, first, kind, found, out_keys[n:]
                 )
             close(model.forms, words, base, state, i, concept)
             if emit:
                 linked = np.int64(concept >= 0 and work.linked[concept] == document)
                 n += features.close_keys(
-                    model.groups, state, concept, word, language, i < length, found, linked, out_keys[n:]
+                    model.program,
+                    work.values,
+                    state,
+                    concept,
+                    word,
+                    language,
+                    i < length,
+                    found,
+                    linked,
+                    out_keys[n:],
                 )
         if i == length:
             break
@@ -74,10 +83,10 @@ def walk(model, data, work, sentence, labels, choices, begin, steps, out_roles, 
             if label > 0 and label % 2 == 0:
                 span = work.span_at[first, i - first]
                 known = np.int64(data.span_known[span]) if span >= 0 else 0
-                n += features.append_keys(model.groups, known, label, out_keys[n:])
+                n += features.append_keys(program, values, known, label, out_keys[n:])
             else:
-                n += features.next_keys(model.groups, state, word, label, out_keys[n:])
-                n += features.next_far_keys(model.groups, state, label, out_keys[n:])
+                n += features.next_keys(program, values, state, label, out_keys[n:])
+                n += features.next_far_keys(program, values, state, label, out_keys[n:])
         enter(words, base, state, i, label)
     return roles, n
 

@@ -15,8 +15,9 @@ from spanloom.learn import Epoch, check_weights
 from spanloom.link import kernels_perceptron as kernels
 from spanloom.link import kernels_shared as shared
 from spanloom.link.kernels_beam import FREE
-from spanloom.link.kernels_features import MOST, WIDTH, Data, Forms
+from spanloom.link.kernels_features import MOST, NIL, VALUES, WIDTH, Data, Forms
 from spanloom.link.kernels_table import Table
+from spanloom.link.templates import compiled
 
 Singles = NDArray[np.float32]
 Int32 = NDArray[np.int32]
@@ -86,7 +87,8 @@ class Search:
 
     def model(self, table: Table) -> shared.Model:
         """With weights."""
-        return shared.Model(table, self.forms, self.groups, self.types, self.longest)
+        nil = bool(self.groups & NIL)
+        return shared.Model(table, self.forms, compiled(self.groups), nil, self.types, self.longest)
 
     def workspace(self, data: Data) -> shared.Workspace:
         """Scratch memory for all of the sentences."""
@@ -100,6 +102,7 @@ class Search:
             np.zeros(rows, np.float32), np.zeros(rows, np.uint64), np.zeros(rows, np.float32),
             np.zeros((rows, 1 + self.types), np.float32), self._shared(), self._shared(), np.zeros(WIDTH, np.int64),
             np.zeros(len(self.forms.size), np.int64), np.zeros(MOST, np.uint64),
+            np.zeros(VALUES, np.uint64),
         )  # fmt: skip
 
     def _shared(self) -> shared.Shared:

@@ -5,22 +5,23 @@ Everything here is known before the search, so it is summed once a sentence.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.hashing import Int64, UInt64, mixed
+from spanloom.hashing import Int64, UInt64
 from spanloom.link.kernels_features import Forms
 from spanloom.link.kernels_spans import rivals
 from spanloom.link.names import Memory
 from spanloom.link.proposals import NAME_CLOSE, Proposals
+from spanloom.link.templates import CANDIDATE, CANDIDATE_EVIDENCE, NIL, NIL_EVIDENCE, SPAN, SPAN_EVIDENCE, atoms, keys
 
+Values = dict[str, NDArray[Any]]
 _LOGITS = tuple(np.arange(-4.4, 7.0, 0.7).tolist())
 _COARSE = (0.001, 0.05, 0.2, 0.5, 0.8, 0.95)
 _COUNTS = (1, 2, 3, 5, 10, 30)
 _SHARES = (1e-6, 0.1, 0.3, 0.5, 0.7, 0.9, 0.999)
-_OF_SPANS, _OF_EVIDENCE = 6, 15  # columns of `_span_keys`
 _SIMILAR = (1e-6, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.999)
 
 
@@ -40,49 +41,38 @@ def span_keys(proposals: Proposals, document: Int64, evidence: bool) -> UInt64:
     spans, types = proposals.probability.shape
     if not types or not spans:
         return np.zeros((spans, types, 1), np.uint64)
-    keys = np.empty((spans, types, _OF_SPANS + _OF_EVIDENCE * evidence), np.uint64)
+    templates = {**SPAN, **(SPAN_EVIDENCE if evidence else {})}
+    found = np.empty((spans, types, len(templates)), np.uint64)
+    values = _of_spans(proposals)
     for kind in range(types):
+        own = values | (_evidence(proposals, document, kind) if evidence else {})
         # one column after the other: a long text has so many spans that all of them twice would be much
-        for i, column in enumerate(_span_keys(proposals, document, kind, evidence)):
-            keys[:, kind, i] = column
-    return keys
+        for i, (number, template) in enumerate(templates.items()):
+            [found[:, kind, i]] = keys({number: template}, own)
+    return found
 
 
-def _span_keys(p: Proposals, document: Int64, kind: int, evidence: bool) -> Iterator[UInt64]:
-    """The (S,) columns of one type."""
-    probability = p.probability[:, kind]
-    size = np.minimum(p.end - p.first, 6)
+def _of_spans(p: Proposals) -> Values:
+    """What is known of spans, (S,) by the names of atoms."""
     way, share, count = _best(p)
-    exact, close = _ratio(p, 0), _ratio(p, 1)
-    exact_count, close_count = buckets(p.occurrences[0], _COUNTS), buckets(p.occurrences[1], _COUNTS)
-    yield mixed(1, exact, exact_count)
-    yield mixed(2, close, close_count)
-    yield mixed(3, way, size)
-    yield mixed(4, way, count, share)
-    yield mixed(5, way, close)
-    yield mixed(6, p.expanded, way)
-    if evidence:
-        fine, coarse = levels(probability), buckets(probability, _COARSE)
-        long = np.where(p.long[:, kind] < 0, 0, 1 + levels(p.long[:, kind]))
-        rival = rivals(p.ptr, p.first, p.end, probability)
-        again = buckets(elsewhere(document, p.exact, p.first, probability), _COARSE)
-        folded = buckets(elsewhere(document, p.close, p.first, probability), _COARSE)
-        linked = buckets(elsewhere(document, _top(p), p.first, probability), _COARSE)
-        yield mixed(11, fine)
-        yield mixed(12, fine, way)
-        yield mixed(13, coarse, exact)
-        yield mixed(14, coarse, close, way)
-        yield mixed(15, again, coarse)
-        yield mixed(16, folded, coarse)
-        yield mixed(17, linked, coarse)
-        yield mixed(18, p.expanded, coarse)
-        yield mixed(19, levels(rival), coarse)
-        yield mixed(20, levels(rival), fine)
-        yield mixed(21, coarse, size)
-        yield mixed(22, linked, folded, coarse, way)
-        yield mixed(23, long)
-        yield mixed(24, long, coarse)
-        yield mixed(25, long, exact, way)
+    return {
+        "mention.exact": _ratio(p, 0), "mention.close": _ratio(p, 1), "seen.exact": buckets(p.occurrences[0], _COUNTS),
+        "seen.close": buckets(p.occurrences[1], _COUNTS), "best.way": way, "best.share": share, "count": count,
+        "len": p.end - p.first, "abbreviation": p.expanded, "words.close": p.close, "word[last]": p.runs.low[p.end - 1],
+    }  # fmt: skip
+
+
+def _evidence(p: Proposals, document: Int64, kind: int) -> Values:
+    """What the tagging chain says of spans of a type."""
+    probability = p.probability[:, kind]
+    again = {"again.exact": p.exact, "again.close": p.close, "again.concept": _top(p)}
+    return {
+        "p": levels(probability),
+        "p.coarse": buckets(probability, _COARSE),
+        "rival": levels(rivals(p.ptr, p.first, p.end, probability)),
+        "long": np.where(p.long[:, kind] < 0, 0, 1 + levels(p.long[:, kind])),
+        **{name: buckets(elsewhere(document, key, p.first, probability), _COARSE) for name, key in again.items()},
+    }
 
 
 def candidate_keys(
@@ -90,54 +80,33 @@ def candidate_keys(
 ) -> tuple[UInt64, UInt64]:
     """(C, .) features of candidates, and (S, .) of there being none."""
     owner = np.repeat(np.arange(len(p.first)), np.diff(p.cand_ptr))
-    found = p.found
-    rank = np.arange(len(owner)) - p.cand_ptr[owner]
-    top, _, count = _best(p)
-    way, share = found.way.astype(np.int64), buckets(found.share, _SHARES)
-    similar = buckets(found.similarity, _SIMILAR)
-    best_similar = np.zeros(len(p.first), np.float32)
-    np.maximum.at(best_similar, owner, found.similarity)
-    margin = buckets(best_similar[owner] - found.similarity, (1e-6, 0.05, 0.1, 0.2))
-    prior = buckets(memory.prior[found.concept], (1, 2, 5, 10, 20, 50))
-    head = (forms.last[found.concept] == p.runs.low[p.end - 1][owner]).astype(np.int64)
-    start = (forms.first[found.concept] == p.runs.low[p.first][owner]).astype(np.int64)
-    size = np.minimum(p.end - p.first, 5)[owner]
-    chance = p.probability.max(1, initial=0)
-    columns = [
-        mixed(31, way, share),
-        mixed(32, found.flags),
-        mixed(33, np.minimum(rank, 6), way),
-        mixed(34, similar, way),
-        mixed(35, margin, np.minimum(rank, 3), way),
-        mixed(36, prior, way),
-        mixed(37, found.concept),
-        mixed(38, found.concept, p.close[owner]),
-        mixed(39, found.preferred, way, count[owner]),
-        mixed(40, way, top[owner], np.minimum(rank, 3)),
-        mixed(41, head, start, size, way),
-        mixed(42, p.expanded[owner], way, share),
-        mixed(43, found.concept, p.runs.low[p.end - 1][owner]),
-        mixed(44, found.flags, prior, np.minimum(rank, 3)),
-        mixed(45, similar, margin, head),
-    ]
-    support = buckets(supporters(document[owner], found.concept, way <= NAME_CLOSE, chance[owner], owner), (1, 2, 4))
-    columns.append(mixed(46, support, way, np.minimum(rank, 3)))
-    nothing = buckets(memory.nil_share(p.close), _SHARES)
-    best = buckets(best_similar, _SIMILAR)
-    nils = [
-        mixed(61, top),
-        mixed(62, top, best),
-        mixed(63, nothing, top),
-        mixed(64, p.close),
-        mixed(65, count, top),
-        mixed(66, np.minimum(p.end - p.first, 5), top),
-        mixed(67, p.runs.low[p.end - 1]),
-    ]
-    if evidence:
-        coarse = buckets(chance, _COARSE)
-        columns += [mixed(51, coarse[owner], way), mixed(52, coarse[owner], similar, np.minimum(rank, 3))]
-        nils += [mixed(71, coarse, top), mixed(72, coarse, best)]
-    return rows(*columns), rows(*nils)
+    found, chance = p.found, p.probability.max(1, initial=0)
+    similarity = np.zeros(len(p.first), np.float32)
+    np.maximum.at(similarity, owner, found.similarity)
+    spans = _of_spans(p) | {
+        "best.similarity": buckets(similarity, _SIMILAR),
+        "nil.share": buckets(memory.nil_share(p.close), _SHARES),
+        "p.best": buckets(chance, _COARSE),
+    }
+    sure = found.way <= NAME_CLOSE
+    of_candidates = {**CANDIDATE, **(CANDIDATE_EVIDENCE if evidence else {})}
+    of_nothing = {**NIL, **(NIL_EVIDENCE if evidence else {})}
+    read = {atom.name for template in of_candidates.values() for atom in atoms(template)}
+    candidates = {name: values[owner] for name, values in spans.items() if name in read} | {
+        "cand": found.concept,
+        "cand.way": found.way,
+        "cand.ways": found.flags,
+        "cand.share": buckets(found.share, _SHARES),
+        "cand.rank": np.arange(len(owner)) - p.cand_ptr[owner],
+        "cand.similarity": buckets(found.similarity, _SIMILAR),
+        "cand.margin": buckets(similarity[owner] - found.similarity, (1e-6, 0.05, 0.1, 0.2)),
+        "cand.prior": buckets(memory.prior[found.concept], (1, 2, 5, 10, 20, 50)),
+        "cand.preferred": found.preferred,
+        "cand.last=word[last]": forms.last[found.concept] == p.runs.low[p.end - 1][owner],
+        "cand.first=word[first]": forms.first[found.concept] == p.runs.low[p.first][owner],
+        "cand.others": buckets(supporters(document[owner], found.concept, sure, chance[owner], owner), (1, 2, 4)),
+    }
+    return rows(*keys(of_candidates, candidates)), rows(*keys(of_nothing, spans))
 
 
 def buckets(values: NDArray[np.generic], edges: tuple[float, ...]) -> Int64:

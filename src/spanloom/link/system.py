@@ -24,8 +24,7 @@ from spanloom.model.corpus import place
 from spanloom.parallel import parallel_map, threads
 from spanloom.scoring import Weights as RoleWeights
 from spanloom.scoring import role_scores
-from spanloom.structures import MentionTable
-from spanloom.structures.base import no_heads
+from spanloom.structures.base import contiguous_table
 from spanloom.tag.filling import Filler, fill_batch
 
 
@@ -150,8 +149,8 @@ class System:
     def _placed(self, batch: Batch, found: list[tuple[int, int, int, int]]) -> Iterator[Document]:
         first, end, kind, concept = np.array(found, np.int64).reshape(-1, 4).T
         sentence = np.searchsorted(batch.sentences, first, side="right") - 1
-        base, count = batch.sentences[sentence], len(found)
-        table = MentionTable(sentence, kind, np.arange(count + 1), first - base, end - base, no_heads(count))
+        base = batch.sentences[sentence]
+        table = contiguous_table(sentence, kind, first - base, end - base)
         return place(batch, table, self.types, concepts=[self.concepts.identifiers(one) for one in concept.tolist()])
 
 

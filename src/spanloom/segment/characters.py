@@ -62,7 +62,8 @@ class Characters(NamedTuple):
         if "same" in names:
             columns["same"] = [value for text in texts for value in _same(text)]
         if "dictionary" in names and phrases is not None:
-            columns["dictionary"] = _found(list(chain.from_iterable(texts)), self.offsets, phrases)
+            words, sentences = list(chain.from_iterable(texts)), pairwise(self.offsets.tolist())
+            columns["dictionary"] = phrases.column(words, sentences, ends=True)
         return self.with_columns(columns)
 
 
@@ -166,19 +167,6 @@ def _same(text: Sequence[str]) -> list[str]:
     values[1:][codes[1:] == codes[:-1]] = "1"
     same: list[str] = values.tolist()
     return same[: len(text)]
-
-
-def _found(text: Sequence[str], offsets: Ints, phrases: Phrases) -> list[str]:
-    """The place of a character in a phrase of the dictionaries, and their labels."""
-    values = [""] * len(text)
-    for first, end in pairwise(offsets.tolist()):
-        for match in phrases.find(text[first:end]):
-            label = "+".join(match.labels)
-            length = match.end - match.first
-            letters = "S" if length == 1 else "B" + "I" * (length - 2) + "E"
-            for at, letter in enumerate(letters, first + match.first):
-                values[at] = f"{letter}-{label}"
-    return values
 
 
 def _mismatch(document: Document, positions: Ints, held: Ints) -> DataError:

@@ -104,3 +104,27 @@ class Phrases:
                     break
             at += 1
         return found
+
+    def column(self, words: Sequence[str], sentences: Iterable[Sequence[int]], *, ends: bool = False) -> list[str]:
+        """The place of each word in a phrase, with the phrase's labels joined by ``+``; empty where there is none.
+
+        Args:
+            words: of all sentences.
+            sentences: first word and end of each.
+            ends: tell also the last word of a phrase, ``E-``, and the only one, ``S-``, from others, ``B-`` and ``I-``.
+
+        >>> phrases = Phrases([(["heart", "failure"], "problem"), (["heart"], "organ")])
+        >>> words = ["heart", "failure", "heart"]
+        >>> phrases.column(words, [(0, 3)]), phrases.column(words, [(0, 3)], ends=True)
+        (['B-problem', 'I-problem', 'B-organ'], ['B-problem', 'E-problem', 'S-organ'])
+        """
+        values = [""] * len(words)
+        for first, end in sentences:
+            for found in self.find(words[first:end]):
+                size = found.end - found.first
+                letters = "B" + "I" * (size - 1)
+                if ends:
+                    letters = "S" if size == 1 else letters[:-1] + "E"
+                label = "+".join(found.labels)
+                values[first + found.first : first + found.end] = [f"{letter}-{label}" for letter in letters]
+        return values

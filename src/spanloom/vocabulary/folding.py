@@ -232,8 +232,8 @@ def text_keys(words: Pieces) -> NDArray[np.uint64]:
 @lru_cache(_MEMORY)
 def fold_tokens(word: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """As `fold_word`, token by token: of ``16p11.2`` a tokenizer makes more than one word."""
-    if not fold_word(word)[0]:  # such as 's behind a blank, which is no letter then
-        return (), ()
+    if (word.isascii() and word.isalpha()) or not fold_word(word)[0]:  # the latter are such as 's behind a blank
+        return fold_word(word)
     folded = [fold_word(word[start:end]) for start, end in tokenize(word).tolist()]
     return tuple(part for close, _ in folded for part in close), tuple(part for _, loose in folded for part in loose)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from spanloom.kernels import kernel
+from spanloom.kernels_hashing import find_number
 
 
 @kernel
@@ -113,27 +114,22 @@ def best_concepts(scores, row_concept, best_row, best_score):
 
 
 @kernel
-def runs(values, bounds, longest, keys, bits, out_first, out_end, out_key):
+def runs(values, bounds, longest, keys, table, shift, out_first, out_end, out_key):
     """Runs of tokens whose values sum to a key.
 
-    A run begins and ends with a token whose value is not 0. Most sums are told from keys by one bit of a table.
+    A run begins and ends with a token whose value is not 0.
 
     Args:
         values: (T,) uint64.
         bounds: (N + 1,) int64, the sentences, which no run leaves.
         longest: tokens of a run at most.
-        keys: uint64, ascending, none 0.
-        bits: (2^b,) uint8, 1 at the upper b bits of each key.
+        keys: uint64, none 0.
+        table, shift: the number of each key, see `spanloom.kernels_hashing.find_number`.
         out_first, out_end: int64; out_key: int64, the number of the key; output, as many as fit.
 
     Returns:
         The number of runs; where it is larger than the output, call again with more room.
     """
-    shift = np.uint64(64)
-    size = len(bits)
-    while size > 1:
-        size >>= 1
-        shift -= np.uint64(1)
     n = np.int64(0)
     for s in range(len(bounds) - 1):
         for first in range(bounds[s], bounds[s + 1]):
@@ -142,19 +138,12 @@ def runs(values, bounds, longest, keys, bits, out_first, out_end, out_key):
             total = np.uint64(0)
             for last in range(first, min(first + longest, bounds[s + 1])):
                 total += values[last]
-                if values[last] == 0 or bits[total >> shift] == 0:
+                key = find_number(table, shift, keys, total) if values[last] != 0 else -1
+                if key < 0:
                     continue
-                low, high = 0, len(keys)
-                while low < high:
-                    middle = (low + high) >> 1
-                    if keys[middle] < total:
-                        low = middle + 1
-                    else:
-                        high = middle
-                if low < len(keys) and keys[low] == total:
-                    if n < len(out_first):
-                        out_first[n] = first
-                        out_end[n] = last + 1
-                        out_key[n] = low
-                    n += 1
+                if n < len(out_first):
+                    out_first[n] = first
+                    out_end[n] = last + 1
+                    out_key[n] = key
+                n += 1
     return n

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.hashing import Int64, UInt64
+from spanloom.hashing import Int64, Slots, UInt64
 from spanloom.vocabulary import kernels_candidates as kernels
 from spanloom.vocabulary.folding import CLOSE, DEGREES, EXACT, LOOSE, pieces, text_keys
 from spanloom.vocabulary.key_table import KeyTable
@@ -21,7 +21,6 @@ __all__ = ["CLOSE", "EXACT", "LOOSE", "Hits", "Lexicon", "Spans", "lexicon_of"]
 
 LONGEST_NAME: Final = 10  # tokens of a run that is looked up
 _MOST: Final = 8  # concepts that a name may stand for
-_LEAST_BITS, _MOST_BITS = 10, 22
 KEPT: Final = "lexicon"  # among a vocabulary's indexes
 _NAMES: Final = ("exact", "close", "loose")  # of the degrees
 
@@ -106,8 +105,8 @@ class Lexicon:
         return tuple(KeyTable.build(keys, self.concept, self.most, self.counts) for keys in self.keys)
 
     @cached_property
-    def _bits(self) -> tuple[NDArray[np.uint8], ...]:
-        return tuple(_upper_bits(table.keys) for table in self.texts)
+    def _slots(self) -> tuple[Slots, ...]:
+        return tuple(Slots.numbering(table.keys) for table in self.texts)
 
     def find(self, keys: UInt64, degree: int = CLOSE) -> Hits:
         """The texts that have some keys."""
@@ -129,7 +128,7 @@ class Lexicon:
         room = len(values) + 16
         while True:
             first, end, key = (np.empty(room, np.int64) for _ in range(3))
-            size = kernels.runs(values, sentences, longest, table.keys, self._bits[degree], first, end, key)
+            size = kernels.runs(values, sentences, longest, table.keys, *self._slots[degree], first, end, key)
             if size <= room:
                 break
             room = size
@@ -167,12 +166,3 @@ def lexicon_of(vocabulary: Vocabulary) -> Lexicon:
         vocabulary.indexes[KEPT] = Lexicon.of_names(vocabulary.names, vocabulary.name_concept)
     lexicon: Lexicon = vocabulary.indexes[KEPT]
     return lexicon
-
-
-def _upper_bits(keys: UInt64) -> NDArray[np.uint8]:
-    """1 at the upper bits of each key."""
-    # 32 places a key: one sum in 32 that is no key goes on to the search
-    size = min(max(_LEAST_BITS, (32 * len(keys)).bit_length()), _MOST_BITS)
-    bits = np.zeros(1 << size, np.uint8)
-    bits[keys >> np.uint64(64 - size)] = 1
-    return bits

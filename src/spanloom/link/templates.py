@@ -1,0 +1,148 @@
+"""The linker's features of spans, candidates and states of the search: templates in text, compiled to keys.
+
+A template is a conjunction of *atoms*, values that are known of what is looked at, in the notation of the templates of
+tokens (`spanloom.features.template`)::
+
+    template = atom { "|" atom }
+    atom     = name [ ":" int ]        the value; of a number at most so much
+
+Of a segment, ``n[-1]`` is the last one before the action and ``n[-2]`` the one before; ``e[-1]`` is the last entity,
+``label[-1]`` the last label, as in Table 2 of Lou et al. (2017). ``label`` is the next label, and ``word`` the next
+word. What stands in a template's key beside its values is its number, which model files depend on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.hashing import UInt64, mix, mixed
+from spanloom.link import kernels_features as kernels
+
+Templates = Mapping[int, str]  # number -> text
+
+SPAN: Templates = {
+    1: "mention.exact|seen.exact", 2: "mention.close|seen.close", 3: "best.way|len:6", 4: "best.way|count|best.share",
+    5: "best.way|mention.close", 6: "abbreviation|best.way",
+}  # fmt: skip
+"""Of a span as a mention of a type."""
+SPAN_EVIDENCE: Templates = {
+    11: "p", 12: "p|best.way", 13: "p.coarse|mention.exact", 14: "p.coarse|mention.close|best.way",
+    15: "again.exact|p.coarse", 16: "again.close|p.coarse", 17: "again.concept|p.coarse", 18: "abbreviation|p.coarse",
+    19: "rival|p.coarse", 20: "rival|p", 21: "p.coarse|len:6", 22: "again.concept|again.close|p.coarse|best.way",
+    23: "long", 24: "long|p.coarse", 25: "long|mention.exact|best.way",
+}  # fmt: skip
+"""The same, with the probabilities of the tagging chain."""
+CANDIDATE: Templates = {
+    31: "cand.way|cand.share", 32: "cand.ways", 33: "cand.rank:6|cand.way", 34: "cand.similarity|cand.way",
+    35: "cand.margin|cand.rank:3|cand.way", 36: "cand.prior|cand.way", 37: "cand", 38: "cand|words.close",
+    39: "cand.preferred|cand.way|count", 40: "cand.way|best.way|cand.rank:3",
+    41: "cand.last=word[last]|cand.first=word[first]|len:5|cand.way", 42: "abbreviation|cand.way|cand.share",
+    43: "cand|word[last]", 44: "cand.ways|cand.prior|cand.rank:3",
+    45: "cand.similarity|cand.margin|cand.last=word[last]", 46: "cand.others|cand.way|cand.rank:3",
+}  # fmt: skip
+"""Of a candidate."""
+CANDIDATE_EVIDENCE: Templates = {51: "p.best|cand.way", 52: "p.best|cand.similarity|cand.rank:3"}
+NIL: Templates = {
+    61: "best.way", 62: "best.way|best.similarity", 63: "nil.share|best.way", 64: "words.close", 65: "count|best.way",
+    66: "len:5|best.way", 67: "word[last]",
+}  # fmt: skip
+"""Of there being no candidate that is meant."""
+NIL_EVIDENCE: Templates = {71: "p.best|best.way", 72: "p.best|best.similarity"}
+STATES: Mapping[int, Mapping[int, Templates]] = {
+    kernels.APPEND: {kernels.RECOGNITION: {200: "known|label"}},
+    kernels.NEXT: {
+        kernels.JOINT: {
+            1101: "n[-1]|label", 1103: "n[-1]|label[-2]|label", 1302: "n[-2]|label[-1]|label|bias",
+            1303: "label[-1]|label|n[-1].len:9", 1401: "label[-2]|label[-1]|label|n[-1].len:9",
+            1402: "label[-2]|n[-1]|label", 1104: "n[-1].first|label[-1]|label|bias",
+            1201: "n[-1].last|label[-1]|label|bias", 1202: "n[-2].last|n[-1]|label[-1]|label",
+            1102: "n[-1]|label[-1]|label",
+        }
+    },
+    kernels.NEXT_FAR: {
+        kernels.RECOGNITION: {401: "e[-1]|label[-1]|label", 601: "e[-2].last|e[-1].last|label"},
+    },
+    kernels.CLOSE: {
+        kernels.NORMALIZATION: {
+            701: "n[-1]|word", 702: "n[-1].first|word", 801: "n[-2].len:9|n[-1]", 802: "n[-2].last|n[-1]",
+            803: "n[-2].last|n[-1].last", 901: "n[-1]", 902: "n[-1]|n[-2]", 1001: "n[-1].last|n[-1].len:9",
+            1002: "n[-2]|n[-1].len:9", 1003: "n[-2].last|n[-1].len:9",
+        }
+    },
+    kernels.CLOSE_SEVERAL: {kernels.NORMALIZATION: {903: "n[-1].first|n[-1].last"}},
+    kernels.CLOSE_LAST: {
+        kernels.LANGUAGE: {1501: "bigram|linked", 1502: "trigram|linked"},
+        kernels.HISTORY: {2001: "linked-before|cand.way|linked"},
+    },
+    kernels.CLOSE_FAR: {
+        kernels.HISTORY: {2002: "same|between|type", 2003: "same|gap:8|cand.way", 2004: "e[-1].concept|n|type"},
+    },
+    kernels.SEGMENT: {
+        kernels.SEGMENTS: {
+            3001: "len:12|type", 3002: "words|type", 3003: "word[first]|word[last]|type",
+            3004: "word[first-1]|word[last+1]|type", 3005: "word[last]|len:5|type", 3006: "word[first]|len:5|type",
+            3007: "word[first-1]|word[first]|type", 3008: "word[last]|word[last+1]|type",
+            3009: "ending[first]|ending[last]|len:5|type", 3010: "shapes|type", 3011: "proposed|type",
+        }
+    },
+    kernels.UNPROPOSED: {kernels.CANDIDATES: {4001: "bias"}},
+}  # fmt: skip
+"""Of the actions of the search, by phase and by group: see `spanloom.link.kernels_features`."""
+
+
+class Atom(NamedTuple):
+    """A value that a template reads.
+
+    Args:
+        name: of the value.
+        most: what it counts at most, if it is a number that is cut.
+    """
+
+    name: str
+    most: int | None
+
+
+def atoms(template: str) -> list[Atom]:
+    """The atoms of a template.
+
+    >>> atoms("word[last]|len:5")
+    [Atom(name='word[last]', most=None), Atom(name='len', most=5)]
+    """
+    parts = (part.partition(":") for part in template.split("|"))
+    return [Atom(name, int(most) if most else None) for name, _, most in parts]
+
+
+def keys(templates: Templates, values: Mapping[str, NDArray[np.generic]]) -> list[UInt64]:
+    """The keys of each template, (N,), from N values of each name.
+
+    >>> [own] = keys({7: "a|b:2"}, {"a": np.array([1, 1]), "b": np.array([2, 9])})
+    >>> bool(own[0] == own[1])
+    True
+    """
+
+    def column(atom: Atom) -> NDArray[np.generic]:
+        return values[atom.name] if atom.most is None else np.minimum(values[atom.name], atom.most)
+
+    return [mixed(number, *map(column, atoms(text))) for number, text in templates.items()]
+
+
+def of_phase(groups: int, phase: int) -> list[str]:
+    """The templates of a phase of the search, in the order of their keys."""
+    return [text for group, own in STATES[phase].items() if groups & group for text in own.values()]
+
+
+def compiled(groups: int) -> UInt64:
+    """The templates of some groups, given as bits, as `spanloom.link.kernels_features.evaluate` reads them."""
+    starts: list[int] = []
+    code: list[int] = []
+    for phase, names in enumerate(kernels.ATOMS):
+        starts.append(len(kernels.ATOMS) + 1 + len(code))
+        for group, templates in STATES[phase].items():
+            for number, text in templates.items() if groups & group else ():
+                places = [names.index(name) for name in text.split("|")]
+                code += [mix(int(kernels.NOTHING), number), len(places), *places]
+    return np.array([*starts, len(kernels.ATOMS) + 1 + len(code), *code], np.uint64)
