@@ -44,6 +44,7 @@ from spanloom.lab.comparison import Parts
 from spanloom.learn.platt import FEWEST, IDENTITY, UNSCALED, fit_platt
 from spanloom.model.calibration import judged_sentences
 from spanloom.model.corpus import place
+from spanloom.parallel import SERIAL
 from spanloom.recognize import Progress, Recognizer, Report
 from spanloom.recognize.recognizer import BATCH_TOKENS
 from spanloom.segment import Segmenter
@@ -160,7 +161,7 @@ def _by_recognizer(model: Recognizer, documents: Sequence[Document]) -> Iterator
 def _by_segmenter(model: Segmenter, documents: Sequence[Document]) -> Iterator[tuple[Document, ...]]:
     for ready in batches(documents, BATCH_TOKENS, prepare):
         batch = split(ready)
-        decoded = model._decode(model.fitted, batch, 1)
+        decoded = model._decode(model.fitted, batch, SERIAL)
         side = decoded.side(words=False)
         moved = side.model.penalized(side.potentials)
         ways = (

@@ -14,6 +14,7 @@ from spanloom.features.columns import ORTHOGRAPHY, orthography, short_shape, wor
 from spanloom.features.tables import tabulate
 from spanloom.features.template import Column
 from spanloom.hashing import hash_text, hash_values
+from spanloom.parallel import Threads
 
 COLUMNS = [
     *(Column(name) for name in ("w", "low", "norm", "shape", "short_shape", "upper", "title", "digit", "orth")),
@@ -162,7 +163,7 @@ def test_keys_are_the_hashes_of_the_names(batch: list[list[list[tuple[str, str]]
     for pairs in expected:
         assert len(dict(pairs)) == len(pairs) == len({key for _, key in pairs})
     for threads in (2, 3):
-        again = features.keys(Batch.of(documents), n_jobs=threads)
+        again = features.keys(Batch.of(documents), run=Threads(threads))
         assert all(np.array_equal(one, other) for one, other in zip(keys, again, strict=True))
 
 
@@ -246,7 +247,7 @@ def test_documents_that_contradict_themselves(bad: Document, message: str) -> No
 def test_nothing() -> None:
     features = FeatureSet(["w[0]", "pos[0]"])
     for batch in ([], [document([])], [document([[], []])]):
-        keys = features.keys(Batch.of(batch), n_jobs=2)
+        keys = features.keys(Batch.of(batch), run=Threads(2))
         assert len(keys.ids) == 0 and keys.offsets.tolist() == [0]
     keys = FeatureSet([]).keys(Batch.of([document([["a"]])]))
     assert keys.offsets.tolist() == [0, 0]

@@ -22,6 +22,7 @@ from spanloom.features import (
     name_rows,
 )
 from spanloom.features.lemmas import lemma
+from spanloom.parallel import Threads
 from spanloom.text import Rules, prepare
 from spanloom.vocabulary import Concept
 
@@ -106,7 +107,7 @@ def test_keys_are_the_hashes_of_the_names(texts: list[str]) -> None:
     keys = features.keys(Batch.of(documents))
     expected = [features.named_keys(d, t) for d in documents for t in range(len(d.words))]
     assert [key for pairs in expected for _, key in pairs] == keys.ids.tolist()
-    assert np.array_equal(features.keys(Batch.of(documents), n_jobs=3).ids, keys.ids)
+    assert np.array_equal(features.keys(Batch.of(documents), run=Threads(3)).ids, keys.ids)
     assert np.array_equal(features.keys(features.enrich(Batch.of(documents))).ids, keys.ids)
 
 

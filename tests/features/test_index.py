@@ -14,6 +14,7 @@ from spanloom.errors import ModelError, UsageError
 from spanloom.features import Built, FeatureIndex, FeatureSet, Keys, Sparse, build_index, name_rows
 from spanloom.hashing import hash_text
 from spanloom.modelfile import ModelPart
+from spanloom.parallel import Threads
 
 rows_of_keys = st.lists(st.sets(st.integers(0, 30), max_size=12), max_size=25)
 
@@ -63,7 +64,7 @@ def test_groups_are_exactly_the_identical_columns(rows: list[set[int]], min_coun
         assert built.index.rows(ids).tolist() == [row] * len(members)
     assert matrix.max(initial=0) <= 1
     for threads in (1, 2, 3):
-        found = dense(built.index.lookup(keys, n_jobs=threads), len(groups))
+        found = dense(built.index.lookup(keys, run=Threads(threads)), len(groups))
         np.testing.assert_allclose(found, matrix, rtol=1e-6)
 
 
@@ -130,11 +131,11 @@ def test_names_of_rows() -> None:
 def test_state_survives_and_is_the_same_every_time() -> None:
     features, documents, built = build()
     state = built.index.to_part().arrays
-    again = build_index(features.keys(Batch.of(documents), n_jobs=2)).index.to_part().arrays
+    again = build_index(features.keys(Batch.of(documents), run=Threads(2))).index.to_part().arrays
     assert all(np.array_equal(state[name], again[name]) for name in state)
     loaded = FeatureIndex.from_part(ModelPart(arrays=state))
     keys = features.keys(Batch.of(corpus(2, 30)))
-    for one, other in zip(built.index.lookup(keys), loaded.lookup(keys, n_jobs=2), strict=True):
+    for one, other in zip(built.index.lookup(keys), loaded.lookup(keys, run=Threads(2)), strict=True):
         assert one is not None and other is not None and np.array_equal(one, other)
 
 

@@ -24,6 +24,7 @@ from spanloom.hypergraph import (
     Template,
     reference,
 )
+from spanloom.parallel import SERIAL, Threads
 from spanloom.structures import STRUCTURES, chain_template
 
 # Templates that no model has: the same child twice, a dead kind, two shared children, a structure that ends early, as
@@ -141,7 +142,7 @@ def test_agrees_with_enumeration(name, counting, seed, data):
     kinds = data.draw(st.integers(1, 3))
     given_, offsets = potentials(template, lengths, kinds, seed, spread, forbidden)
     engine = ENGINES[counting](template)
-    sums = engine.expectations(given_, offsets, n_jobs=2)
+    sums = engine.expectations(given_, offsets, run=Threads(2))
     only = engine.log_partition(given_, offsets)
     best = engine.viterbi(given_, offsets)
     constants = np.zeros((len(template.constants), kinds))
@@ -306,7 +307,7 @@ def test_threads_change_nothing(method):
     template = TEMPLATES["bilou"]
     given_, offsets = potentials(template, list(range(40)), 1, seed=1)
     work = getattr(SubgraphEngine(template), method)
-    for a, b in zip(work(given_, offsets, 1), work(given_, offsets, 2), strict=True):
+    for a, b in zip(work(given_, offsets, SERIAL), work(given_, offsets, Threads(2)), strict=True):
         np.testing.assert_array_equal(a, b)
 
 

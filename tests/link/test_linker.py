@@ -19,6 +19,7 @@ from spanloom.learn.tuning import Envelope
 from spanloom.link import Linker, Pipeline, kernels_features, load
 from spanloom.link.system import Decoded
 from spanloom.lm.language_model import LanguageModel
+from spanloom.parallel import SERIAL
 from spanloom.recognize import Progress, Recognizer
 from spanloom.text import prepare
 from spanloom.vocabulary import Concept
@@ -135,7 +136,7 @@ def test_what_is_found_between_biases(train: list[Document], dev: list[Document]
 
     def decode(bias: float, wanted: np.ndarray) -> np.ndarray:
         searched.append(int(wanted.sum()))
-        return np.stack(replace(system, bias=bias).decode(instance, matrix, None, 1, wanted), 1)
+        return np.stack(replace(system, bias=bias).decode(instance, matrix, None, SERIAL, wanted), 1)
 
     biases = [-100.0, -10.0, -3.0, 0.0, 1.0, 2.0, 4.0, 8.0, 100.0]
     found = {bias: Decoded(*own.T) for bias, own in Envelope(decode, owner).over(biases)}

@@ -12,6 +12,7 @@ from spanloom.document import Document, Mention
 from spanloom.evaluate import calibration
 from spanloom.hypergraph import reference
 from spanloom.learn.platt import UNSCALED, Platt, Scalings
+from spanloom.parallel import SERIAL
 from spanloom.segment import METHODS, Segmenter
 from spanloom.segment.chains import Tagging, write_labels
 from spanloom.segment.characters import split
@@ -53,7 +54,7 @@ def listed(side, labels):
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_it_is_the_share_of_the_tags(segmenter, text):
-    decoded = segmenter._decode(segmenter.model_, split([prepare(Document(text))]), 1)
+    decoded = segmenter._decode(segmenter.model_, split([prepare(Document(text))]), SERIAL)
     sides = {id(side): side for side in (decoded.side(words=True), decoded.side(words=False))}
     assert len(sides) == (2 if segmenter.method in ("independent", "incremental") else 1)
     exact = sum(listed(side, decoded.labels) for side in sides.values())

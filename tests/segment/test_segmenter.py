@@ -11,8 +11,8 @@ from spanloom.document import Document, Mention
 from spanloom.errors import DataError, UsageError
 from spanloom.evaluate import score
 from spanloom.evaluate.words import evaluate_words
+from spanloom.learn.tuning import smooth_best
 from spanloom.segment import METHODS, Segmenter, load_segmenter
-from spanloom.segment.model import smooth_best
 
 SHARED = ("independent", "incremental", "dual", "exact")
 

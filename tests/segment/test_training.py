@@ -8,14 +8,16 @@ from time import monotonic
 import numpy as np
 import pytest
 
+from spanloom.learn.tuning import smooth_best
+from spanloom.parallel import SERIAL, Threads
 from spanloom.segment.chains import taggings
 from spanloom.segment.corpus import Corpus, with_words
 from spanloom.segment.feature_sets import make_features, own_columns
 from spanloom.segment.gold import gold_labels
-from spanloom.segment.model import PENALTIES, smooth_best
+from spanloom.segment.model import PENALTIES
 from spanloom.segment.training import Settings, train_chains
 
-SETTINGS = Settings("adagrad", (0.1,), 7, 20, 0.1, 1, False, True, 0, 1)
+SETTINGS = Settings("adagrad", (0.1,), 7, 20, 0.1, 1, False, True, 0, SERIAL)
 
 
 def corpus_of(documents, features, types, phrases=None):
@@ -29,7 +31,7 @@ def corpus_of(documents, features, types, phrases=None):
         SETTINGS,
         SETTINGS._replace(l2=(3.0, 0.1)),
         SETTINGS._replace(l2_of={"words": 1.0, "mentions": 0.3}),
-        SETTINGS._replace(l2_of={"words": 1.0}, n_jobs=2),
+        SETTINGS._replace(l2_of={"words": 1.0}, run=Threads(2)),
         SETTINGS._replace(optimizer="lbfgs"),
     ],
     ids=["one lambda", "a grid", "a lambda each", "one grid, one lambda", "lbfgs"],

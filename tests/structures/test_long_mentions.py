@@ -10,6 +10,7 @@ from structure_helpers import TYPES, offsets_of, random_potentials, such
 
 from spanloom import Document, Mention, Recognizer
 from spanloom.hypergraph import ENGINES
+from spanloom.parallel import Threads
 from spanloom.structures import STRUCTURES, MentionTable
 
 NAMES = such(lambda structure: not structure.templates())  # those of a semi-Markov chain are segments
@@ -55,7 +56,7 @@ def test_many_paths_at_once_have_the_probabilities_of_each_alone(name, counting)
     heads = [(pieces[0][0], pieces[0][0] + (pieces[0][1] - pieces[0][0] + 1) // 2) for _, _, pieces in rows]
     mentions = MentionTable.build(rows, heads=heads)
     engine = ENGINES[counting](template)
-    together = engine.path_probability(likely, offsets, structure.paths(mentions, TYPES), n_jobs=2)
+    together = engine.path_probability(likely, offsets, structure.paths(mentions, TYPES), run=Threads(2))
     alone = [
         engine.path_probability(likely, offsets, structure.paths(mentions.take(np.arange(len(rows)) == i), TYPES))[0]
         for i in range(len(rows))

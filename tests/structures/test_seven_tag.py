@@ -17,6 +17,7 @@ from structure_helpers import TYPES, lane_scores, offsets_of, random_potentials
 from spanloom.errors import UsageError
 from spanloom.hypergraph import ENGINES, Potentials, SubgraphEngine, reference
 from spanloom.lab.canonical import every_mention
+from spanloom.parallel import Threads
 from spanloom.structures import READINGS, STRUCTURES, MentionTable
 from spanloom.structures.base import MOST_MENTIONS, Crowd
 from spanloom.structures.seven_tag import SevenTag
@@ -345,5 +346,5 @@ def test_path_probability_is_the_share_of_tag_sequences_that_all_reads_it_from(c
                 mentions.append((n, kind, ranges))
                 expected.append(math.fsum(weight for weight, found in weights if (kind, ranges) in found) / whole)
     paths = SEVEN.paths(MentionTable.build(mentions), TYPES)
-    found = ENGINES[counting](template).path_probability(potentials, offsets, paths, n_jobs=2)
+    found = ENGINES[counting](template).path_probability(potentials, offsets, paths, run=Threads(2))
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7)

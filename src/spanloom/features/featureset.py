@@ -27,7 +27,7 @@ from spanloom.features.reference import named_features
 from spanloom.features.tables import tabulate
 from spanloom.features.template import Bag, Column, Feature, Template, parse_all
 from spanloom.hashing import Int64, UInt64
-from spanloom.parallel import parallel_map, worker_count
+from spanloom.parallel import SERIAL, Executor
 
 
 class Keys(NamedTuple):
@@ -150,12 +150,12 @@ class FeatureSet:
         """
         return enrich(batch, self.computed, self.resources)
 
-    def keys(self, batch: Batch, *, n_jobs: int | None = 1) -> Keys:
+    def keys(self, batch: Batch, *, run: Executor = SERIAL) -> Keys:
         """Return the keys of all tokens of a batch.
 
         Args:
             batch: T tokens.
-            n_jobs: threads, -1 for all cores; the result does not depend on it.
+            run: how pieces of the work are run; the result does not depend on it.
 
         Raises:
             DataError: a column with more or fewer values than tokens.
@@ -163,8 +163,8 @@ class FeatureSet:
         """
         self.check(batch)
         table = tabulate(self.enrich(batch), self.columns, self.clusters or {})
-        chunks = split_rows(batch.sentences, worker_count(n_jobs))
-        return Keys(*join_rows(parallel_map(lambda chunk: self._evaluate(table, chunk), chunks, n_jobs)))
+        chunks = split_rows(batch.sentences, run.workers)
+        return Keys(*join_rows(run.map(lambda chunk: self._evaluate(table, chunk), chunks)))
 
     def _evaluate(self, table: Columns, sentences: Int64) -> tuple[UInt64, Int64]:
         size = int(sentences[-1] - sentences[0])

@@ -17,7 +17,7 @@ from spanloom.features import kernels_index as kernels
 from spanloom.features.featureset import FeatureSet, Keys, split_rows
 from spanloom.hashing import FILLING, Int32, Int64, Slots, UInt64
 from spanloom.modelfile import ModelPart
-from spanloom.parallel import parallel_map, worker_count
+from spanloom.parallel import SERIAL, Executor
 
 Float32 = NDArray[np.float32]
 
@@ -112,18 +112,18 @@ class FeatureIndex:
         rows[np.diff(offsets) > 0] = found
         return rows
 
-    def lookup(self, keys: Keys, *, n_jobs: int | None = 1) -> Sparse:
+    def lookup(self, keys: Keys, *, run: Executor = SERIAL) -> Sparse:
         """Return the matrix of any data, (T, F); keys unseen in training are left out.
 
         Args:
             keys: from the feature set of the training data.
-            n_jobs: threads, -1 for all cores; the result does not depend on it.
+            run: how pieces of the work are run; the result does not depend on it.
 
         Returns:
             Values are shares, 1/g each. A row stands as often in a token as it has keys there, in the keys' order.
         """
-        chunks = split_rows(keys.offsets, worker_count(n_jobs))
-        parts = parallel_map(lambda chunk: self._lookup(keys.ids, chunk), chunks, n_jobs)
+        chunks = split_rows(keys.offsets, run.workers)
+        parts = run.map(lambda chunk: self._lookup(keys.ids, chunk), chunks)
         if len(parts) == 1:
             return Sparse(*parts[0])
         starts = np.cumsum([0, *(len(indices) for indices, _, _ in parts)])

@@ -25,7 +25,7 @@ from spanloom.hypergraph.subgraphs import SubgraphEngine
 from spanloom.hypergraph.tables import csr
 from spanloom.hypergraph.template import Template
 from spanloom.hypergraph.walks import Walker
-from spanloom.parallel import parallel_map
+from spanloom.parallel import SERIAL, Executor
 
 Bools = NDArray[np.bool_]
 
@@ -40,25 +40,25 @@ class DerivationEngine(Engine):
         self.depth = _depth(template)
         self._automaton = _automaton(self._graph)
 
-    def _sums(self, potentials: Potentials, offsets: Ints, n_jobs: int | None, with_counts: bool) -> Expectations:
+    def _sums(self, potentials: Potentials, offsets: Ints, run: Executor, with_counts: bool) -> Expectations:
         roles, constants = potentials
         sentences, types = len(offsets) - 1, roles.shape[2]
         log_partition = np.zeros((sentences, types))
         expected = np.zeros(roles.shape if with_counts else (0, 0, 0), np.float32)
         totals = np.zeros((sentences, len(constants), types))
 
-        def run(piece: Ints) -> None:
+        def one(piece: Ints) -> None:
             kernels_derivations.sums(roles, constants, piece, offsets, self._automaton, log_partition, expected, totals)
 
-        parallel_map(run, pieces(sentences), n_jobs)
+        run.map(one, pieces(sentences))
         return Expectations(log_partition, expected, totals.sum(0))
 
     @cached_property
     def _subgraphs(self) -> SubgraphEngine:
         return SubgraphEngine(self.template)
 
-    def viterbi(self, potentials: Potentials, offsets: Ints, n_jobs: int | None = 1) -> Best:  # noqa: D102
-        return self._best(potentials, offsets, [self._automaton], n_jobs)
+    def viterbi(self, potentials: Potentials, offsets: Ints, run: Executor = SERIAL) -> Best:  # noqa: D102
+        return self._best(potentials, offsets, [self._automaton], run)
 
     def kbest(  # noqa: D102
         self, potentials: Potentials, offsets: Ints, sentence: int, kind: int, count: int
@@ -80,18 +80,16 @@ class DerivationEngine(Engine):
         return Ranking(score, tuple(choices for _, choices in ranked))
 
     def path_probability(  # noqa: D102
-        self, potentials: Potentials, offsets: Ints, paths: Paths, n_jobs: int | None = 1
+        self, potentials: Potentials, offsets: Ints, paths: Paths, run: Executor = SERIAL
     ) -> Floats:
         if all(len(edge.children) <= 1 for edge in self.template.edges):
             # No node is shared, so both countings agree; expected visits are for paths through nodes that are.
-            return self._subgraphs.path_probability(potentials, offsets, paths, n_jobs)
+            return self._subgraphs.path_probability(potentials, offsets, paths, run)
         allowed = paths.allowed[:, self._automaton.edge] > 0
         held, starts = self._nodes(allowed)
         usable = allowed & held[:, self._automaton.source]
         asked = np.arange(len(paths.sentence))
-        return Walker(self._automaton, late=True).probabilities(
-            potentials, offsets, paths, usable, starts, asked, n_jobs
-        )
+        return Walker(self._automaton, late=True).probabilities(potentials, offsets, paths, usable, starts, asked, run)
 
     def _nodes(self, allowed: Bools) -> tuple[Bools, Bools]:
         """Return (M, V) the nodes of a path, of which not all hyperedges are allowed, and those where its flow begins.

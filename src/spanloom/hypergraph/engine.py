@@ -16,7 +16,7 @@ from spanloom.hypergraph.kernels_gold import Graph
 from spanloom.hypergraph.kernels_walks import Paths
 from spanloom.hypergraph.tables import csr, hyperedges_of
 from spanloom.hypergraph.template import Template
-from spanloom.parallel import even_ranges, parallel_map
+from spanloom.parallel import SERIAL, Executor, even_ranges
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -104,23 +104,23 @@ class Engine(ABC):
             hyperedges_of(template.edges, template),
         )
 
-    def log_partition(self, potentials: Potentials, offsets: Ints, n_jobs: int | None = 1) -> Floats:
+    def log_partition(self, potentials: Potentials, offsets: Ints, run: Executor = SERIAL) -> Floats:
         """Compute the log-partition function (N, K): the logarithm of the sum of exp(score) over all structures."""
-        return self._sums(potentials, offsets, n_jobs, with_counts=False).log_partition
+        return self._sums(potentials, offsets, run, with_counts=False).log_partition
 
-    def expectations(self, potentials: Potentials, offsets: Ints, n_jobs: int | None = 1) -> Expectations:
+    def expectations(self, potentials: Potentials, offsets: Ints, run: Executor = SERIAL) -> Expectations:
         """Compute log_partition and the marginals of roles: the expected number of each role at each token."""
-        return self._sums(potentials, offsets, n_jobs, with_counts=True)
+        return self._sums(potentials, offsets, run, with_counts=True)
 
     @abstractmethod
-    def _sums(self, potentials: Potentials, offsets: Ints, n_jobs: int | None, with_counts: bool) -> Expectations:
+    def _sums(self, potentials: Potentials, offsets: Ints, run: Executor, with_counts: bool) -> Expectations:
         """Compute log_partition and, if asked for, expected counts."""
 
     @abstractmethod
-    def viterbi(self, potentials: Potentials, offsets: Ints, n_jobs: int | None = 1) -> Best:
+    def viterbi(self, potentials: Potentials, offsets: Ints, run: Executor = SERIAL) -> Best:
         """Find the best structure of each sentence and type."""
 
-    def _best(self, potentials: Potentials, offsets: Ints, automata: Sequence[Automaton], n_jobs: int | None) -> Best:
+    def _best(self, potentials: Potentials, offsets: Ints, automata: Sequence[Automaton], run: Executor) -> Best:
         """Find the best structures of one automaton, or of several that are independent."""
         tokens, _, types = potentials.roles.shape
         lengths = np.repeat(np.diff(offsets), types)
@@ -131,11 +131,11 @@ class Engine(ABC):
         for automaton in automata:
             bounds = _groups(lengths[order], len(automaton.order))
 
-            def run(piece: Ints, bounds: Ints = bounds, automaton: Automaton = automaton) -> None:
+            def one(piece: Ints, bounds: Ints = bounds, automaton: Automaton = automaton) -> None:
                 groups = bounds[piece[0] : piece[-1] + 2]
                 kernels_best.best(*potentials, groups, sentence, kind, offsets, automaton, best.score, best.edges)
 
-            parallel_map(run, pieces(len(bounds) - 1), n_jobs)
+            run.map(one, pieces(len(bounds) - 1))
         if len(automata) > 1:
             best.edges[np.repeat(np.isneginf(best.score), np.diff(offsets), axis=0)] = -1
         return best
@@ -145,7 +145,7 @@ class Engine(ABC):
         """Find the ``count`` best structures of one sentence and one type."""
 
     @abstractmethod
-    def path_probability(self, potentials: Potentials, offsets: Ints, paths: Paths, n_jobs: int | None = 1) -> Floats:
+    def path_probability(self, potentials: Potentials, offsets: Ints, paths: Paths, run: Executor = SERIAL) -> Floats:
         """Compute the probability of each path, (Q,)."""
 
     def role_counts(self, edges: Edges, offsets: Ints) -> tuple[Singles, Floats]:

@@ -26,7 +26,7 @@ from spanloom.hypergraph.program import AutomatonArcs, AutomatonProgram, compile
 from spanloom.hypergraph.tables import hyperedges_of
 from spanloom.hypergraph.template import Hyperedge, Template
 from spanloom.hypergraph.walks import Walker
-from spanloom.parallel import parallel_map
+from spanloom.parallel import SERIAL, Executor
 
 _CACHED = 1 << 17  # bytes of scores that an automaton may keep for a token: what a core's cache holds
 
@@ -44,17 +44,17 @@ class SubgraphEngine(Engine):
         self._parts = [_IndependentPart(part, template, i == 0) for i, part in enumerate(parts(template))]
         self.depth = sum(part.program.depth for part in self._parts) - len(self._parts) + 1
 
-    def _sums(self, potentials: Potentials, offsets: Ints, n_jobs: int | None, with_counts: bool) -> Expectations:
-        log_partition, roles, constants = self._parts[0].sums(potentials, offsets, n_jobs, with_counts)
+    def _sums(self, potentials: Potentials, offsets: Ints, run: Executor, with_counts: bool) -> Expectations:
+        log_partition, roles, constants = self._parts[0].sums(potentials, offsets, run, with_counts)
         for part in self._parts[1:]:
-            own = part.sums(potentials, offsets, n_jobs, with_counts)
+            own = part.sums(potentials, offsets, run, with_counts)
             log_partition += own.log_partition
             roles += own.roles
             constants += own.constants
         return Expectations(log_partition, roles, constants)
 
-    def viterbi(self, potentials: Potentials, offsets: Ints, n_jobs: int | None = 1) -> Best:  # noqa: D102
-        return self._best(potentials, offsets, [part.runs for part in self._parts], n_jobs)
+    def viterbi(self, potentials: Potentials, offsets: Ints, run: Executor = SERIAL) -> Best:  # noqa: D102
+        return self._best(potentials, offsets, [part.runs for part in self._parts], run)
 
     def kbest(  # noqa: D102
         self, potentials: Potentials, offsets: Ints, sentence: int, kind: int, count: int
@@ -66,11 +66,11 @@ class SubgraphEngine(Engine):
         return combined
 
     def path_probability(  # noqa: D102
-        self, potentials: Potentials, offsets: Ints, paths: Paths, n_jobs: int | None = 1
+        self, potentials: Potentials, offsets: Ints, paths: Paths, run: Executor = SERIAL
     ) -> Floats:
         result = np.ones(len(paths.sentence))
         for part in self._parts:
-            part.path_probability(potentials, offsets, paths, n_jobs, result)
+            part.path_probability(potentials, offsets, paths, run, result)
         return result
 
 
@@ -106,7 +106,7 @@ class _IndependentPart:
         )
         self._lanes = min(LANES, max(8, _CACHED // (8 * self.program.states)))
 
-    def sums(self, potentials: Potentials, offsets: Ints, n_jobs: int | None, with_counts: bool) -> Expectations:
+    def sums(self, potentials: Potentials, offsets: Ints, run: Executor, with_counts: bool) -> Expectations:
         roles, constants = potentials
         types = roles.shape[2]
         lengths = np.diff(offsets)
@@ -119,14 +119,14 @@ class _IndependentPart:
         totals = np.zeros((len(bounds) - 1, len(constants), types))
         safely = np.ones(log_partition.shape, np.bool_)
 
-        def run(piece: Ints) -> None:
+        def one(piece: Ints) -> None:
             kernels_subgraphs.sums(
                 roles, constants, bounds[piece[0] : piece[-1] + 2], order, offsets, self._bundled, log_partition,
                 safely, expected, totals[piece[0] : piece[-1] + 1],
             )  # fmt: skip
 
         # A piece takes neighbours in the order of length; long sentences are few and stand first.
-        parallel_map(run, pieces(len(bounds) - 1), n_jobs)
+        run.map(one, pieces(len(bounds) - 1))
         constant_sums: Floats = totals.sum(0)
         for n, k in np.argwhere(~safely).tolist():
             log_partition[n, k] = kernels_paths.log_sums(
@@ -147,7 +147,7 @@ class _IndependentPart:
         return Ranking(score, tuple(picked))
 
     def path_probability(
-        self, potentials: Potentials, offsets: Ints, paths: Paths, n_jobs: int | None, result: Floats
+        self, potentials: Potentials, offsets: Ints, paths: Paths, run: Executor, result: Floats
     ) -> None:
         """Multiply ``result`` by the probability of each path's hyperedges in this part."""
         allowed = np.concatenate([paths.allowed, np.ones((len(paths.allowed), 1), np.uint8)], 1)[:, self._single.number]
@@ -157,7 +157,7 @@ class _IndependentPart:
             anywhere = np.ones((len(allowed), len(self._single.accept)), bool)
             usable = allowed[:, self._single.edge] > 0
             walker = Walker(self._single, late=False)
-            result *= walker.probabilities(potentials, offsets, paths, usable, anywhere, asked, n_jobs)
+            result *= walker.probabilities(potentials, offsets, paths, usable, anywhere, asked, run)
 
 
 def _automaton(program: AutomatonProgram, arcs: AutomatonArcs, number: Edges, hyperedges: Hyperedges) -> Automaton:

@@ -11,7 +11,7 @@ from spanloom.hypergraph import kernels_walks
 from spanloom.hypergraph.engine import PIECES, Floats, Ints, Potentials
 from spanloom.hypergraph.kernels_automaton import Automaton
 from spanloom.hypergraph.kernels_walks import Paths, ProductRange
-from spanloom.parallel import parallel_map
+from spanloom.parallel import Executor
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Walker:
 
     def probabilities(
         self, potentials: Potentials, offsets: Ints, paths: Paths, usable: NDArray[np.bool_],
-        starts: NDArray[np.bool_], queries: Ints, n_jobs: int | None,
+        starts: NDArray[np.bool_], queries: Ints, run: Executor,
     ) -> Floats:  # fmt: skip
         """Compute the probability of some paths or their expected number in a derivation, 1 at most; 1 for the others.
 
@@ -39,20 +39,20 @@ class Walker:
             usable: (M, C) the choices that each row allows.
             starts: (M, X) the entries at which a path may begin.
             queries: the numbers of these paths.
-            n_jobs: threads; the result does not depend on it.
+            run: how pieces of the work are run; the result does not depend on it.
         """
         chances = np.ones(len(paths.sentence))
         picked = np.concatenate([usable, np.ones((1, usable.shape[1]), bool)]).astype(np.uint8)
         questions = paths._replace(allowed=picked)
         begins = starts.astype(np.uint8)
 
-        def run(piece: Ints) -> None:
+        def one(piece: Ints) -> None:
             kernels_walks.path_probability(
                 *potentials, offsets, questions, begins, piece, self._room(len(picked)), self.late, self.automaton,
                 chances,
             )  # fmt: skip
 
-        parallel_map(run, _pieces(paths, queries), n_jobs)
+        run.map(one, _pieces(paths, queries))
         return chances
 
     def _room(self, rows: int) -> ProductRange:

@@ -67,7 +67,7 @@ class Objective:
         data = self.data
         weights = self.weights(point)
         potentials = role_scores(data.matrix, weights, run=self.run)
-        sums = data.engine.expectations(potentials, data.offsets, self.run.workers)
+        sums = data.engine.expectations(potentials, data.offsets, self.run)
         wanted = data.target.wanted(potentials)
         residual = np.subtract(sums.roles, wanted.roles, out=sums.roles)
         cut = weights.features.size

@@ -12,7 +12,7 @@ from spanloom.features import Built, FeatureSet, build_index
 from spanloom.learn import EdgeTarget, TrainingSet, adagrad
 from spanloom.model.corpus import Gold
 from spanloom.model.structured import LinearModel, StructuredModel
-from spanloom.parallel import threads
+from spanloom.parallel import Executor
 from spanloom.scoring import LinearScorer, Weights
 from spanloom.structures import STRUCTURES
 
@@ -33,7 +33,7 @@ class Chain(NamedTuple):
     built: Built
 
 
-def fit_chain(known: Batch, types: Sequence[str], features: FeatureSet, seed: int, n_jobs: int) -> Chain:
+def fit_chain(known: Batch, types: Sequence[str], features: FeatureSet, seed: int, run: Executor) -> Chain:
     """Train on a batch, for a fixed number of passes.
 
     Raises:
@@ -41,13 +41,12 @@ def fit_chain(known: Batch, types: Sequence[str], features: FeatureSet, seed: in
     """
     if not len(known.tokens):
         raise DataError("the training data hold no tokens; give annotated text")
-    offsets, built = known.sentences, build_index(features.keys(known, n_jobs=n_jobs))
+    offsets, built = known.sentences, build_index(features.keys(known, run=run))
     structure = STRUCTURES[STRUCTURE]
     empty = Weights.zeros(0, 0, 0, structure.lanes(types))
     tagger = StructuredModel.build(structure, "subgraphs", types, LinearScorer(features, built.index, empty))
     edges = structure.encode(Gold(known, types).table, offsets, types).edges
     target = EdgeTarget(tagger.engine, offsets, edges)
     data = TrainingSet(tagger.engine, built.matrix, offsets, target, built.index.group_sizes, built.counts)
-    with threads(n_jobs) as run:
-        weights = adagrad(data, l2=_L2, epochs=PASSES, rate=_RATE, seed=(seed, 0), run=run)
+    weights = adagrad(data, l2=_L2, epochs=PASSES, rate=_RATE, seed=(seed, 0), run=run)
     return Chain(replace(tagger, scorer=tagger.scorer.with_weights(data.single(weights))), built)

@@ -8,6 +8,7 @@ import numpy as np
 
 from spanloom.hypergraph import Floats, Ints, Potentials
 from spanloom.model.structured import LinearModel
+from spanloom.parallel import SERIAL, Executor
 from spanloom.structures.base import contiguous_table
 
 _TOGETHER = 1 << 19  # spans whose probabilities are found at once; each time the sentence is summed anew
@@ -31,7 +32,7 @@ class Evidence(NamedTuple):
 
 
 def find_evidence(
-    tagger: LinearModel, potentials: Potentials, offsets: Ints, least: float, longest: int, n_jobs: int = 1
+    tagger: LinearModel, potentials: Potentials, offsets: Ints, least: float, longest: int, run: Executor = SERIAL
 ) -> Evidence:
     """The spans whose marginal probability reaches ``least``.
 
@@ -41,24 +42,24 @@ def find_evidence(
         offsets: (N + 1,) first token of each sentence.
         least: above 0.
         longest: tokens of a span, at most.
-        n_jobs: threads; the result does not depend on it.
+        run: how pieces of the work are run; the result does not depend on it.
     """
-    spans = _possible(tagger, potentials, offsets, least, longest, n_jobs)
+    spans = _possible(tagger, potentials, offsets, least, longest, run)
     # Where the chain says nothing, as of 50,000 brackets, there are a million spans: their paths would take much memory
     for start in range(0, len(spans.sentence), _TOGETHER):
         rows = slice(start, start + _TOGETHER)
         table = contiguous_table(spans.sentence[rows], spans.kind[rows], spans.first[rows], spans.end[rows])
-        spans.probability[rows] = tagger.probabilities(potentials, offsets, table, n_jobs, calibrated=False)
+        spans.probability[rows] = tagger.probabilities(potentials, offsets, table, run, calibrated=False)
     keep = spans.probability >= least
     probability = spans.probability[keep]
     return Evidence(spans.sentence[keep], spans.first[keep], spans.end[keep], spans.kind[keep], probability)
 
 
 def _possible(
-    tagger: LinearModel, potentials: Potentials, offsets: Ints, least: float, longest: int, n_jobs: int
+    tagger: LinearModel, potentials: Potentials, offsets: Ints, least: float, longest: int, run: Executor
 ) -> Evidence:
     """The spans whose first token begins a mention, and whose last token ends one, with such a probability."""
-    expected = tagger.engine.expectations(tagger.penalized(potentials), offsets, n_jobs).roles[:, :, 0]
+    expected = tagger.engine.expectations(tagger.penalized(potentials), offsets, run).roles[:, :, 0]
     roles = {name: i for i, name in enumerate(tagger.engine.template.roles)}
     found: list[list[Ints]] = []
     limits = np.repeat(offsets[1:], np.diff(offsets))  # where each token's sentence ends

@@ -25,6 +25,7 @@ from spanloom.link.system import Prescribed, System
 from spanloom.link.templates import CANDIDATE, CANDIDATE_EVIDENCE, NIL_EVIDENCE, of_phase
 from spanloom.link.templates import NIL as NIL_TEMPLATES
 from spanloom.model.explanation import Candidate, Explanation
+from spanloom.parallel import SERIAL
 from spanloom.scoring import Part
 
 NEXT, NOTHING = "next", "nothing"
@@ -91,7 +92,7 @@ def _derive(system: System, batch: Batch, places: Sequence[Place]) -> _Derived:
     [document] = batch.documents
     given = [Mention(system.types[kind], to_spans(document, [(first, end)])) for first, end, kind in places]
     prescribed = Prescribed(Batch.of([document.copy(mentions=given)]), system.types) if places else None
-    instance, matrix = system.read(batch, prescribed, 1)
+    instance, matrix = system.read(batch, prescribed, SERIAL)
     labels, choices = system.decode(instance, matrix, prescribed)
     longest = max(system.search.longest, prescribed.longest if prescribed else 0)
     return _Derived(instance, system.local_scores(matrix), labels, choices, replace(system.search, longest=longest))

@@ -28,7 +28,7 @@ from spanloom.link.scores import Scores, measure
 from spanloom.link.system import Decoded, Prescribed, System
 from spanloom.lm.language_model import LanguageModel
 from spanloom.model.resources import Sources
-from spanloom.parallel import threads
+from spanloom.parallel import SERIAL, Executor
 from spanloom.tag.filling import Filler
 from spanloom.vocabulary.candidates import CandidateFinder
 from spanloom.vocabulary.runs import text_runs
@@ -48,7 +48,7 @@ class Plan:
         groups: of features of segments and concepts.
         given: whether mentions are, and only linked.
         evidence: whether a tagging chain's probabilities are features.
-        n_jobs: threads.
+        run: how pieces of the work are run; the result does not depend on it.
     """
 
     chosen: LinkerParameters
@@ -56,7 +56,7 @@ class Plan:
     groups: int
     given: bool
     evidence: bool
-    n_jobs: int
+    run: Executor
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Fitter:
     def fit(self, train: Sequence[Document], dev: Sequence[Document]) -> Outcome:
         """Train on prepared documents; others choose the pass of each run, and the bias."""
         ground = self._ground(train)
-        development = Development(ground.system, dev, self.plan.given, self.plan.n_jobs)
+        development = Development(ground.system, dev, self.plan.given, self.plan.run)
         fits = [self._run(number, ground, development) for number in range(self.plan.chosen.runs)]
         system = replace(ground.system, weights=merge([fit.weights for fit in fits]))
         system, scores = self._biased(system, development)
@@ -141,7 +141,7 @@ class Fitter:
         features = self._features(ordered.documents)
         instance = self._jackknife(ordered, fold[order], features)
         self._step("tagging chain")
-        chain = fit_chain(ordered, self.types, features, plan.chosen.random_state, plan.n_jobs)
+        chain = fit_chain(ordered, self.types, features, plan.chosen.random_state, plan.run)
         empty = Weights(np.zeros((0, search.roles), np.float32), new_table(0))
         system = System(
             self.types, self._reader(chain, ordered), self.concepts, self.language, search, empty,
@@ -170,7 +170,7 @@ class Fitter:
 
         def fit(rest: list[int]) -> Reader:
             others = everything.take(rest)
-            chain = fit_chain(others, self.types, features, plan.chosen.random_state, 1)
+            chain = fit_chain(others, self.types, features, plan.chosen.random_state, SERIAL)
             return self._reader(chain, everything if plan.chosen.own_memory else others)
 
         def read(reader: Reader, rows: list[int]) -> Instance:
@@ -182,7 +182,7 @@ class Fitter:
             return reader.read(held, None, prescribed.spans, gold)
 
         self._step("tagging chains of the folds")
-        return join(cross_fit(fold, fit, read, threads(plan.n_jobs)))
+        return join(cross_fit(fold, fit, read, plan.run))
 
     def _run(self, number: int, ground: _Ground, development: Development) -> _Fit:
         chosen = self.plan.chosen
@@ -258,17 +258,17 @@ class _Fit:
 class Development:
     """Development data, read once."""
 
-    def __init__(self, system: System, documents: Sequence[Document], given: bool, n_jobs: int) -> None:
+    def __init__(self, system: System, documents: Sequence[Document], given: bool, run: Executor) -> None:
         self.system = system
         self.documents = documents
-        self.n_jobs = n_jobs
+        self.run = run
         batch = system.columns(Batch.of(documents))
         self._prescribed = Prescribed(batch, system.types) if given else None
-        self._instance, self._matrix = system.read(batch, self._prescribed, n_jobs)
+        self._instance, self._matrix = system.read(batch, self._prescribed, run)
 
     def scores(self, system: System) -> Scores:
         """What a system with other weights makes of them."""
-        return self._measured(system, system.decode(self._instance, self._matrix, self._prescribed, self.n_jobs))
+        return self._measured(system, system.decode(self._instance, self._matrix, self._prescribed, self.run))
 
     def compared(self, system: System, biases: Sequence[float]) -> Iterator[tuple[float, Scores]]:
         """What a system makes of them under each of some ascending biases, in no order."""
@@ -276,7 +276,7 @@ class Development:
 
         def decode(bias: float, wanted: Wanted) -> NDArray[np.int32]:
             own = replace(system, bias=bias)
-            return np.stack(own.decode(self._instance, self._matrix, None, self.n_jobs, wanted), 1)
+            return np.stack(own.decode(self._instance, self._matrix, None, self.run, wanted), 1)
 
         for bias, found in Envelope(decode, np.repeat(data.document, np.diff(data.offsets))).over(biases):
             yield bias, self._measured(system, Decoded(*found.T))

@@ -23,6 +23,7 @@ from spanloom.link.transitions import label_of
 from spanloom.model.corpus import Gold as Mentions
 from spanloom.model.corpus import Lost, lost
 from spanloom.model.structured import LinearModel
+from spanloom.parallel import SERIAL, Executor
 
 GAP = "it has a gap, and a linker holds no gaps"
 OVERLAP = "it overlaps a longer one, and a linker holds no overlaps"
@@ -66,7 +67,7 @@ class Reader:
 
     def read(
         self, batch: Batch, potentials: Potentials | None = None, given: tuple[Int64, Int64] | None = None,
-        gold: Int64 | None = None, n_jobs: int = 1,
+        gold: Int64 | None = None, run: Executor = SERIAL,
     ) -> Instance:  # fmt: skip
         """An instance.
 
@@ -75,11 +76,11 @@ class Reader:
             potentials: the tagger's scores, if they are at hand.
             given: first tokens and ends of spans that must be among the proposals.
             gold: concepts that must be among their candidates.
-            n_jobs: threads.
+            run: how pieces of the work are run; the result does not depend on it.
         """
         offsets, document = batch.sentences, np.repeat(np.arange(len(batch.documents)), np.diff(batch.firsts))
-        scores = self.tagger.score(batch, n_jobs) if potentials is None else potentials
-        evidence = find_evidence(self.tagger, scores, offsets, self.least, self.proposer.longest, n_jobs)
+        scores = self.tagger.score(batch, run) if potentials is None else potentials
+        evidence = find_evidence(self.tagger, scores, offsets, self.least, self.proposer.longest, run)
         found = self.proposer.propose(batch, evidence, given, gold)
         sentence = np.repeat(np.arange(len(offsets) - 1), np.diff(found.ptr))
         own = document[sentence]

@@ -33,7 +33,7 @@ from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.resources import Sources
 from spanloom.model.store import Estimated
 from spanloom.modelfile import ModelPart
-from spanloom.parallel import worker_count
+from spanloom.parallel import threads
 from spanloom.tag.filling import (
     AUTO,
     COLUMN,
@@ -146,7 +146,7 @@ class Linker(LinkerParameters, MentionEstimator[System]):
     def _plan(self) -> Plan:
         sources = Sources(self.features, self.clusters, self.ignore, None, None)
         given = self.task == "normalize"
-        return Plan(self, sources, self._groups(), given, self.evidence and not given, worker_count(self.n_jobs))
+        return Plan(self, sources, self._groups(), given, self.evidence and not given, threads(self.n_jobs))
 
     def _groups(self) -> int:
         recognizes, normalizes = self.task != "normalize", self.task != "recognize"
@@ -208,9 +208,9 @@ class Linker(LinkerParameters, MentionEstimator[System]):
         return compare_mentions(gold, list(self.stream(gold)), key=linked).f1
 
     def _stream(self, system: System, documents: Iterable[Document], given: bool) -> Iterator[Document]:
-        jobs = worker_count(self.n_jobs)
+        run = threads(self.n_jobs)
         for batch in batches(documents, BATCH_TOKENS, prepare):
-            yield from system.link(batch, given, jobs)
+            yield from system.link(batch, given, run)
 
     def learning(self) -> Learning:
         """How training went, pass by pass."""

@@ -21,7 +21,7 @@ from spanloom.link.names import NIL, Concepts
 from spanloom.link.transitions import label_of
 from spanloom.lm.language_model import LanguageModel
 from spanloom.model.corpus import place
-from spanloom.parallel import parallel_map, threads
+from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Weights as RoleWeights
 from spanloom.scoring import role_scores
 from spanloom.structures.base import contiguous_table
@@ -63,42 +63,41 @@ class System:
     bias: float = 0.0
     pos: Filler | None = None
 
-    def columns(self, batch: Batch, n_jobs: int = 1) -> Batch:
+    def columns(self, batch: Batch, run: Executor = SERIAL) -> Batch:
         """A batch with the columns that the features need."""
         common = self.concepts.common_words if COMMON in self.reader.tagger.scorer.needs else None
         return with_columns(
-            fill_batch(batch, self.pos, n_jobs), self.reader.proposer.finder.lexicon, self.language, common
+            fill_batch(batch, self.pos, run.workers), self.reader.proposer.finder.lexicon, self.language, common
         )
 
-    def link(self, documents: Sequence[Document], given: bool, n_jobs: int) -> Iterator[Document]:
+    def link(self, documents: Sequence[Document], given: bool, run: Executor) -> Iterator[Document]:
         """Prepared documents with the mentions that are found, in place of their own.
 
         Args:
             documents: prepared.
             given: whether their own mentions are linked instead, and none is looked for.
-            n_jobs: threads; the result does not depend on it.
+            run: how pieces of the work are run; the result does not depend on it.
         """
         batch = Batch.of(documents)
         prescribed = Prescribed(batch, self.types) if given else None
-        instance, matrix = self.read(self.columns(batch, n_jobs), prescribed, n_jobs)
-        labels, choices = self.decode(instance, matrix, prescribed, n_jobs)
+        instance, matrix = self.read(self.columns(batch, run), prescribed, run)
+        labels, choices = self.decode(instance, matrix, prescribed, run)
         found = self.segments(instance, labels, choices)
         if prescribed is None:
             yield from self._placed(batch, found)
         else:
             yield from prescribed.linked(found, self.concepts)
 
-    def read(self, batch: Batch, prescribed: Prescribed | None, n_jobs: int) -> tuple[Instance, Sparse]:
+    def read(self, batch: Batch, prescribed: Prescribed | None, run: Executor) -> tuple[Instance, Sparse]:
         """The instance of a batch with columns, and the features of its tokens."""
         tagger = self.reader.tagger
-        matrix = tagger.scorer.matrix(batch, n_jobs)
-        with threads(n_jobs) as run:
-            potentials = role_scores(matrix, tagger.scorer.weights, run=run)
+        matrix = tagger.scorer.matrix(batch, run)
+        potentials = role_scores(matrix, tagger.scorer.weights, run=run)
         spans = None if prescribed is None else prescribed.spans
-        return self.reader.read(batch, potentials, spans, n_jobs=n_jobs), matrix
+        return self.reader.read(batch, potentials, spans, run=run), matrix
 
     def decode(
-        self, instance: Instance, matrix: Sparse, prescribed: Prescribed | None = None, n_jobs: int = 1,
+        self, instance: Instance, matrix: Sparse, prescribed: Prescribed | None = None, run: Executor = SERIAL,
         wanted: Wanted | None = None,
     ) -> Decoded:  # fmt: skip
         """The best derivations; of the documents that are ``wanted``, (D,), or of all."""
@@ -107,7 +106,7 @@ class System:
         if prescribed is not None:
             forced = prescribed.labels
             search = replace(search, longest=max(search.longest, prescribed.longest))
-        local = self.local_scores(matrix, n_jobs)
+        local = self.local_scores(matrix, run)
         labels, choices = np.zeros(len(data.words), np.int32), np.full(len(data.words), -1, np.int32)
         scores = np.zeros(len(data.offsets) - 1)
 
@@ -117,14 +116,13 @@ class System:
                 forced, labels, choices, scores,
             )  # fmt: skip
 
-        parallel_map(part, _pieces(data.document, n_jobs, wanted), n_jobs)
+        run.map(part, _pieces(data.document, run, wanted))
         return Decoded(labels, choices)
 
-    def local_scores(self, matrix: Sparse, n_jobs: int = 1) -> Singles:
+    def local_scores(self, matrix: Sparse, run: Executor = SERIAL) -> Singles:
         """(T, R) what the words around each token say, the bias added."""
-        with threads(n_jobs) as run:
-            roles = RoleWeights(self.weights.roles[:, :, None], np.zeros((0, 1), np.float32))
-            local: Singles = role_scores(matrix, roles, run=run).roles[:, :, 0]
+        roles = RoleWeights(self.weights.roles[:, :, None], np.zeros((0, 1), np.float32))
+        local: Singles = role_scores(matrix, roles, run=run).roles[:, :, 0]
         local[:, [label_of(kind, True) for kind in range(len(self.types))]] += np.float32(self.bias)
         return np.ascontiguousarray(local)
 
@@ -199,7 +197,7 @@ class Prescribed:
             yield document.copy(mentions=mentions)
 
 
-def _pieces(document: Int64, n_jobs: int, wanted: Wanted | None = None) -> list[tuple[int, int]]:
+def _pieces(document: Int64, run: Executor, wanted: Wanted | None = None) -> list[tuple[int, int]]:
     """Ranges of sentences that begin where documents do; those of single documents, where some are wanted."""
     if not len(document):
         return []
@@ -207,5 +205,5 @@ def _pieces(document: Int64, n_jobs: int, wanted: Wanted | None = None) -> list[
     if wanted is not None and not wanted.all():
         ends, keep = np.append(starts[1:], len(document)), wanted[document[starts]]
         return list(zip(starts[keep].tolist(), ends[keep].tolist(), strict=True))
-    cuts = np.unique(starts[np.linspace(0, len(starts), max(1, n_jobs) * 4, endpoint=False).astype(int)]).tolist()
+    cuts = np.unique(starts[np.linspace(0, len(starts), 4 * run.workers, endpoint=False).astype(int)]).tolist()
     return list(zip(cuts, [*cuts[1:], len(document)], strict=True))

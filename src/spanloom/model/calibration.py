@@ -21,6 +21,7 @@ from spanloom.hypergraph import Floats, Potentials
 from spanloom.learn.platt import FEWEST, IDENTITY, Platt, Scalings, fit_platt
 from spanloom.model.corpus import Gold, place
 from spanloom.model.structured import LinearModel
+from spanloom.parallel import SERIAL, Executor
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class CalibrationReport:
 
 
 def calibrate(
-    tagger: LinearModel, batch: Batch, potentials: Potentials, reading: str, n_jobs: int = 1
+    tagger: LinearModel, batch: Batch, potentials: Potentials, reading: str, run: Executor = SERIAL
 ) -> tuple[LinearModel, CalibrationReport]:
     """A tagger with maps fitted to what it predicts in development data.
 
@@ -81,12 +82,12 @@ def calibrate(
         batch: documents with gold mentions.
         potentials: of its tokens.
         reading: of its predictions.
-        n_jobs: threads.
+        run: how pieces of the work are run; the result does not depend on it.
     """
     offsets = batch.sentences
-    edges = tagger.best(potentials, offsets, n_jobs)
+    edges = tagger.best(potentials, offsets, run)
     found = tagger.structure.decode(edges, offsets, tagger.types, reading)
-    marginals = tagger.probabilities(potentials, offsets, found, n_jobs, calibrated=False)
+    marginals = tagger.probabilities(potentials, offsets, found, run, calibrated=False)
     predicted = list(place(batch, found, tagger.types, marginals, 0.0))
     key = _headed if tagger.structure.heads else exact
     scalings, report = fit_scalings(batch.documents, predicted, tagger.log_answers(potentials, offsets, edges), key)

@@ -23,20 +23,20 @@ class Development:
         batch: with mentions.
         model: with any weights.
         reading: of what is decoded.
-        n_jobs: threads.
         headless: as for `Gold`.
         tunes: whether the mention penalty is tuned.
+        run: how the look-up is run.
     """
 
     def __init__(
-        self, batch: Batch, model: LinearModel, reading: str, n_jobs: int = 1, headless: str | None = None,
-        tunes: bool = False,
+        self, batch: Batch, model: LinearModel, reading: str, headless: str | None = None, tunes: bool = False,
+        run: Executor = SERIAL,
     ) -> None:  # fmt: skip
         gold = Gold(batch, model.types, headless)
         self._reading = reading
         self._gold = frozenset(gold.table.headed())
         self._total = gold.total
-        self._matrix = model.scorer.matrix(batch, n_jobs)
+        self._matrix = model.scorer.matrix(batch, run)
         self._offsets: Ints = batch.sentences
         self._model, self.tunes = model, tunes
 
@@ -44,9 +44,9 @@ class Development:
         """Potentials under weights of single features."""
         return role_scores(self._matrix, weights, run=run)
 
-    def f1(self, model: LinearModel, potentials: Potentials, n_jobs: int = 1) -> float:
+    def f1(self, model: LinearModel, potentials: Potentials, run: Executor = SERIAL) -> float:
         """F1 of exact boundaries, types and heads, if there are; mentions that no model can hold count as missed."""
-        edges = model.best(potentials, self._offsets, n_jobs)
+        edges = model.best(potentials, self._offsets, run)
         if model.starting(edges) > _ASTRAY * max(1, self._total):
             return 0.0  # a penalty of 10 may start a mention of each type at each token; to read them takes long
         found = set(model.structure.decode(edges, self._offsets, model.types, self._reading).headed())
@@ -64,7 +64,7 @@ class Development:
         return penalty, self._at(penalty, potentials, run)
 
     def _at(self, penalty: float, potentials: Potentials, run: Executor) -> float:
-        return self.f1(self._model.with_penalty(penalty), potentials, run.workers)
+        return self.f1(self._model.with_penalty(penalty), potentials, run)
 
 
 def trained(model: LinearModel, data: TrainingSet, fit: Fit) -> LinearModel:

@@ -11,6 +11,7 @@ import numpy as np
 from spanloom.document import Batch
 from spanloom.hypergraph import ENGINES, Edges, Engine, Floats, Ints, Potentials
 from spanloom.learn.platt import UNSCALED, Scalings
+from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import LinearScorer, Scorer
 from spanloom.structures import MentionTable, Structure
 
@@ -52,9 +53,9 @@ class StructuredModel(Generic[S]):
         """The same with another mention penalty."""
         return replace(self, penalty=penalty)
 
-    def score(self, batch: Batch, n_jobs: int = 1) -> Potentials:
+    def score(self, batch: Batch, run: Executor = SERIAL) -> Potentials:
         """Return the potentials of a batch, without the penalty."""
-        return self.scorer.score(batch, n_jobs)
+        return self.scorer.score(batch, run)
 
     def penalized(self, potentials: Potentials) -> Potentials:
         """Potentials with the penalty added."""
@@ -66,13 +67,15 @@ class StructuredModel(Generic[S]):
         roles[:, rows] += np.float32(self.penalty)
         return Potentials(roles, potentials.constants)
 
-    def best(self, potentials: Potentials, offsets: Ints, n_jobs: int = 1) -> Edges:
+    def best(self, potentials: Potentials, offsets: Ints, run: Executor = SERIAL) -> Edges:
         """The hyperedges of the best structures, (T, K, D)."""
-        return self.engine.viterbi(self.penalized(potentials), offsets, n_jobs).edges
+        return self.engine.viterbi(self.penalized(potentials), offsets, run).edges
 
-    def decode(self, potentials: Potentials, offsets: Ints, reading: str = "enough", n_jobs: int = 1) -> MentionTable:
+    def decode(
+        self, potentials: Potentials, offsets: Ints, reading: str = "enough", run: Executor = SERIAL
+    ) -> MentionTable:
         """The mentions of the best structures."""
-        return self.structure.decode(self.best(potentials, offsets, n_jobs), offsets, self.types, reading)
+        return self.structure.decode(self.best(potentials, offsets, run), offsets, self.types, reading)
 
     def starting(self, edges: Edges) -> int:
         """How many mentions begin in given structures; with seven tags, how many components may."""
@@ -81,13 +84,14 @@ class StructuredModel(Generic[S]):
         return int(np.array([*says, False])[edges].sum())  # -1, for no hyperedge, picks the last
 
     def probabilities(
-        self, potentials: Potentials, offsets: Ints, mentions: MentionTable, n_jobs: int = 1, *, calibrated: bool = True
-    ) -> Floats:
+        self, potentials: Potentials, offsets: Ints, mentions: MentionTable, run: Executor = SERIAL, *,
+        calibrated: bool = True,
+    ) -> Floats:  # fmt: skip
         """The probability of each mention: calibrated, or the exact marginal of its paths under the trained model."""
         if not len(mentions):
             return np.zeros(0)
         paths = self.structure.paths(mentions, self.types)
-        marginals = self.engine.path_probability(potentials, offsets, paths, n_jobs).reshape(len(mentions), -1).sum(1)
+        marginals = self.engine.path_probability(potentials, offsets, paths, run).reshape(len(mentions), -1).sum(1)
         return self.scalings.mentions(marginals) if calibrated else marginals
 
     def answers(self, potentials: Potentials, offsets: Ints, edges: Edges) -> Floats:

@@ -38,7 +38,7 @@ from spanloom.model.store import Estimated, model_of, model_part, shared_of, sha
 from spanloom.model.strongest import Strongest, names_from, strongest_features
 from spanloom.model.structured import LinearModel, StructuredModel
 from spanloom.modelfile import ModelPart
-from spanloom.parallel import threads, worker_count
+from spanloom.parallel import Executor, threads
 from spanloom.recognize.alternatives import alternatives, sweep
 from spanloom.recognize.parameters import RecognizerParameters
 from spanloom.scoring import LinearScorer, Weights
@@ -122,20 +122,18 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
         features = self._feature_set(train, given)
         check_use(pos, features)
         known, unseen = (features.enrich(Batch.of(documents)) for documents in (train, given))
-        tagger, built, data, gold, edges = self._prepare(known, types, features)
-        jobs = worker_count(self.n_jobs)
-        development = Development(unseen, tagger, self.reading, jobs, self._headless, self.tune_penalty)
-        with threads(jobs) as executor:
-            training = Training(
-                data=data, judge=development, optimizer=self.optimizer, epochs=self.epochs, runs=self.runs,
-                iterations=self.iterations, rate=self.rate, seed=self.random_state, executor=executor, tell=tell,
-                began=began,
-            )  # fmt: skip
-            [fit] = fit_together([training], lambdas(self.l2))
+        run = threads(self.n_jobs)
+        tagger, built, data, gold, edges = self._prepare(known, types, features, run)
+        development = Development(unseen, tagger, self.reading, self._headless, self.tune_penalty, run)
+        training = Training(
+            data=data, judge=development, optimizer=self.optimizer, epochs=self.epochs, runs=self.runs,
+            iterations=self.iterations, rate=self.rate, seed=self.random_state, executor=run, tell=tell, began=began,
+        )  # fmt: skip
+        [fit] = fit_together([training], lambdas(self.l2))
 
         self.types_ = types
         tagger = trained(tagger, data, fit)
-        self.model_, checked = calibrate(tagger, unseen, development.score(tagger.scorer.weights), self.reading, jobs)
+        self.model_, checked = calibrate(tagger, unseen, development.score(tagger.scorer.weights), self.reading, run)
         self.strongest_ = strongest_features(self.model_, features, known, built, self.names)
         self.report_ = make_report(known, unseen, gold, edges, data, fit, features, self.model_, checked)
         self.lost_ = tuple(gold.lost)
@@ -155,11 +153,11 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
         return self._structure.templates()
 
     def _prepare(
-        self, train: Batch, types: tuple[str, ...], features: FeatureSet
+        self, train: Batch, types: tuple[str, ...], features: FeatureSet, run: Executor
     ) -> tuple[LinearModel, Built, TrainingSet, Gold, Edges]:
         if not len(train.tokens):
             raise DataError("the training data hold no tokens; give annotated text")
-        built = build_index(features.keys(train, n_jobs=worker_count(self.n_jobs)), min_count=self.min_count)
+        built = build_index(features.keys(train, run=run), min_count=self.min_count)
         offsets = train.sentences
         structure = self._structure
         empty = Weights.zeros(0, 0, 0, structure.lanes(types))
@@ -212,21 +210,21 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
     def _stream(
         self, tagger: LinearModel, documents: Iterable[Document], threshold: float, answers: bool, notice: Notice
     ) -> Iterator[Document]:
-        jobs = worker_count(self.n_jobs)
+        run = threads(self.n_jobs)
         for batch in self._batches(documents):
-            offsets, potentials = batch.sentences, tagger.score(batch, jobs)
-            edges = tagger.best(potentials, offsets, jobs)
+            offsets, potentials = batch.sentences, tagger.score(batch, run)
+            edges = tagger.best(potentials, offsets, run)
             found = tagger.structure.decode(edges, offsets, tagger.types, self.reading)
             if self.reading == "all":
                 for crowd in tagger.structure.crowded(edges, offsets, tagger.types):
                     notice(crowd_notice(crowd, batch, tagger.types))
-            scores = tagger.probabilities(potentials, offsets, found, jobs)
+            scores = tagger.probabilities(potentials, offsets, found, run)
             placed = place(batch, found, tagger.types, scores, threshold)
             yield from answered(placed, tagger.answers(potentials, offsets, edges)) if answers else placed
 
     def _batches(self, documents: Iterable[Document]) -> Iterator[Batch]:
         for ready in batches(documents, BATCH_TOKENS, prepare):
-            yield fill_batch(Batch.of(ready), self.pos_, worker_count(self.n_jobs))
+            yield fill_batch(Batch.of(ready), self.pos_, self.n_jobs)
 
     def alternatives(self, X: Given) -> Iterator[Document]:
         """Documents with mentions that are considered, but not found: see `spanloom.recognize.alternatives`."""

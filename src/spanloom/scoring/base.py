@@ -6,6 +6,7 @@ from typing import NamedTuple, Protocol
 
 from spanloom.document import Batch, Document
 from spanloom.hypergraph import Potentials
+from spanloom.parallel import SERIAL, Executor
 
 __all__ = ["Named", "Part", "Scorer"]
 
@@ -51,7 +52,7 @@ class Scorer(Protocol):
         """Return the batch with all columns that can be computed; done before, it is not done again."""
         ...
 
-    def score(self, batch: Batch, n_jobs: int = 1) -> Potentials:
+    def score(self, batch: Batch, run: Executor = SERIAL) -> Potentials:
         """Return the potentials of a batch."""
         ...
 

@@ -11,7 +11,7 @@ from spanloom.document import Batch, Document
 from spanloom.features import FeatureIndex, FeatureSet, Sparse
 from spanloom.hypergraph import Ints, Potentials, Template
 from spanloom.modelfile import ModelPart
-from spanloom.parallel import threads
+from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring.base import Part
 from spanloom.scoring.product import Weights, role_scores
 
@@ -60,15 +60,13 @@ class LinearScorer:
         """Return the batch with the computed columns that templates name."""
         return self.features.enrich(batch)
 
-    def matrix(self, batch: Batch, n_jobs: int = 1) -> Sparse:
+    def matrix(self, batch: Batch, run: Executor = SERIAL) -> Sparse:
         """Return which weights each token has, (T, F)."""
-        return self.index.lookup(self.features.keys(batch, n_jobs=n_jobs), n_jobs=n_jobs)
+        return self.index.lookup(self.features.keys(batch, run=run), run=run)
 
-    def score(self, batch: Batch, n_jobs: int = 1) -> Potentials:
+    def score(self, batch: Batch, run: Executor = SERIAL) -> Potentials:
         """Return the potentials of a batch."""
-        matrix = self.matrix(batch, n_jobs)
-        with threads(n_jobs) as run:
-            return role_scores(matrix, self.weights, run=run)
+        return role_scores(self.matrix(batch, run), self.weights, run=run)
 
     def named(self, document: Document, token: int) -> NamedFeatures:
         """Return the features of a token; those that the index does not know are left out."""

@@ -9,13 +9,14 @@ import numpy as np
 
 from spanloom.document import Batch, Document
 from spanloom.model.calibration import CalibrationReport, fit_scalings
+from spanloom.parallel import Executor
 from spanloom.segment.corpus import Corpus
 from spanloom.segment.model import Decoded, Model, differing
 from spanloom.segment.placing import placed
 
 
 def calibrate(
-    model: Model, documents: Sequence[Document], batch: Batch, dev: Corpus, decoded: Decoded, n_jobs: int
+    model: Model, documents: Sequence[Document], batch: Batch, dev: Corpus, decoded: Decoded, run: Executor
 ) -> tuple[Model, CalibrationReport]:
     """A model with maps fitted to what a method says of development data.
 
@@ -25,9 +26,9 @@ def calibrate(
         batch: their characters.
         dev: the same with gold tags.
         decoded: what the method says of it.
-        n_jobs: threads.
+        run: how pieces of the work are run; the result does not depend on it.
     """
-    marginals = decoded.probabilities(decoded.mentions, words=False, n_jobs=n_jobs, calibrated=False)
+    marginals = decoded.probabilities(decoded.mentions, words=False, run=run, calibrated=False)
     predicted = list(placed(batch, decoded, marginals, model.types, 0.0))
     wrong = np.zeros(len(batch.sentences) - 1, np.bool_)
     wrong[differing(decoded.labels, dev.labels, batch.sentences)] = True

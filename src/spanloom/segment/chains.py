@@ -11,6 +11,7 @@ import numpy as np
 from spanloom.document import Batch, Document
 from spanloom.hypergraph import Edges, Floats, Ints, Potentials
 from spanloom.model.structured import LinearModel, StructuredModel
+from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import LinearScorer, Named, Part, Scorer, Weights
 from spanloom.structures import MentionTable
 from spanloom.structures.chain import Chain
@@ -90,14 +91,14 @@ class Chains:
         rows = np.concatenate([scorer.weights.features for scorer in scorers], axis=1)
         return cls(scorers[0].with_weights(Weights(rows, np.zeros((0, 1), np.float32))), models)
 
-    def score(self, batch: Batch, n_jobs: int = 1) -> dict[str, Scored]:
+    def score(self, batch: Batch, run: Executor = SERIAL) -> dict[str, Scored]:
         """Each chain with its potentials.
 
         Args:
             batch: of characters, with the columns that the features read.
-            n_jobs: threads.
+            run: how pieces of the work are run; the result does not depend on it.
         """
-        roles = self.scorer.score(batch, n_jobs).roles
+        roles = self.scorer.score(batch, run).roles
         at = 0
         scored = {}
         for name, model in self.models.items():
@@ -119,9 +120,9 @@ class Scored(NamedTuple):
     model: StructuredModel[Scorer]
     potentials: Potentials
 
-    def best(self, offsets: Ints, n_jobs: int = 1) -> Labels:
+    def best(self, offsets: Ints, run: Executor = SERIAL) -> Labels:
         """The best tags of sentences."""
-        return read_labels(self.model, self.model.best(self.potentials, offsets, n_jobs))
+        return read_labels(self.model, self.model.best(self.potentials, offsets, run))
 
     def take(self, positions: Ints) -> Scored:
         """Of some characters."""
@@ -169,9 +170,9 @@ class ProductScorer:
         """Return the batch with the computed columns that templates name."""
         return self.chains.scorer.prepare(batch)
 
-    def score(self, batch: Batch, n_jobs: int = 1) -> Potentials:
+    def score(self, batch: Batch, run: Executor = SERIAL) -> Potentials:
         """Return the potentials of a batch."""
-        scored = self.chains.score(batch, n_jobs)
+        scored = self.chains.score(batch, run)
         return self.join(scored[WORDS].potentials, scored[MENTIONS].potentials)
 
     def join(self, words: Potentials, mentions: Potentials) -> Potentials:

@@ -12,7 +12,9 @@ import numpy as np
 from spanloom.errors import UsageError
 from spanloom.hypergraph import Floats, Ints, Potentials
 from spanloom.learn.platt import UNSCALED, Scalings
+from spanloom.learn.tuning import Envelope, Wanted, smooth_best
 from spanloom.model.structured import StructuredModel
+from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Scorer
 from spanloom.segment.chains import MENTIONS, PAIRS, WORDS, Chains, ProductScorer, Scored, product_model
 from spanloom.segment.characters import Bools, Characters
@@ -66,11 +68,13 @@ class Decoded:
         """The best mentions."""
         return MENTION_CHAIN.mentions_of(self.labels.mentions, self.text.offsets)
 
-    def probabilities(self, asked: MentionTable, *, words: bool, n_jobs: int = 1, calibrated: bool = True) -> Floats:
+    def probabilities(
+        self, asked: MentionTable, *, words: bool, run: Executor = SERIAL, calibrated: bool = True
+    ) -> Floats:
         """The probability of each word, or mention, (Q,): exact marginals, those of mentions calibrated if wanted."""
         side = self.side(words=words)
         table = asked if words else side.numbered(asked)
-        exact = side.model.probabilities(side.potentials, self.text.offsets, table, n_jobs, calibrated=False)
+        exact = side.model.probabilities(side.potentials, self.text.offsets, table, run, calibrated=False)
         return self.scalings.mentions(exact) if calibrated and not words else exact
 
     def answers(self) -> Floats:
@@ -132,7 +136,7 @@ class Model:
         return WORDS in self.parts[0].models and (method in SHARING or len(self.parts) == 3)
 
     def decode(
-        self, text: Characters, method: str, *, weight: float = 1.0, iterations: int = 50, n_jobs: int = 1
+        self, text: Characters, method: str, *, weight: float = 1.0, iterations: int = 50, run: Executor = SERIAL
     ) -> Decoded:
         """The best tags of a text.
 
@@ -141,38 +145,38 @@ class Model:
             method: one of `METHODS` that the model serves.
             weight: of mentions, for ``dual`` and ``exact``.
             iterations: K, for ``dual``.
-            n_jobs: threads.
+            run: how pieces of the work are run; the result does not depend on it.
 
         Raises:
             UsageError: the model was trained for another method.
         """
         if not self.serves(method):
             raise UsageError(f"the model was not trained for the method {method!r}; train it for that")
-        return replace(self._decode(text, method, weight, iterations, n_jobs), scalings=self.scalings)
+        return replace(self._decode(text, method, weight, iterations, run), scalings=self.scalings)
 
-    def _decode(self, text: Characters, method: str, weight: float, iterations: int, n_jobs: int) -> Decoded:
-        sides = _scored(self.parts[0], text, n_jobs)
+    def _decode(self, text: Characters, method: str, weight: float, iterations: int, run: Executor) -> Decoded:
+        sides = _scored(self.parts[0], text, run)
         if method == "joint_labels":
             pairs = sides[PAIRS]
-            return Decoded(pairs.best(text.offsets, n_jobs), text, lambda: (pairs, pairs))
+            return Decoded(pairs.best(text.offsets, run), text, lambda: (pairs, pairs))
         words, mentions = sides[WORDS], sides[MENTIONS]
         if method == "independent":
-            return Decoded(_apart(words, mentions, text, n_jobs), text, lambda: (words, mentions))
+            return Decoded(_apart(words, mentions, text, run), text, lambda: (words, mentions))
         if method == "incremental":
-            seen = text.with_columns(output_columns(_apart(words, mentions, text, n_jobs), self.types))
-            own = _scored(self.parts[1], seen, n_jobs)[WORDS], _scored(self.parts[2], seen, n_jobs)[MENTIONS]
-            return Decoded(_apart(*own, text, n_jobs), seen, lambda: own)
+            seen = text.with_columns(output_columns(_apart(words, mentions, text, run), self.types))
+            own = _scored(self.parts[1], seen, run)[WORDS], _scored(self.parts[2], seen, run)[MENTIONS]
+            return Decoded(_apart(*own, text, run), seen, lambda: own)
         mentions = mentions.shifted(self.joint_penalty)
         if method == "exact":
-            labels = self._exact(words, mentions, _apart(words, mentions, text, n_jobs), text.offsets, weight, n_jobs)
+            labels = self._exact(words, mentions, _apart(words, mentions, text, run), text.offsets, weight, run)
             return Decoded(labels, text, lambda: (self._join(words, mentions, weight),) * 2)
-        solution = solve_chains(words, mentions, text.offsets, self.constraints, weight, iterations, n_jobs)
+        solution = solve_chains(words, mentions, text.offsets, self.constraints, weight, iterations, run)
         labels = Labels(solution.first, solution.second)
         if len(self.types) > MOST_TYPES:
             return Decoded(labels, text, lambda: (words, mentions), solution)
         return Decoded(labels, text, lambda: (self._join(words, mentions, weight),) * 2, solution)
 
-    def tuned(self, dev: Corpus, weight: float, n_jobs: int = 1) -> Model:
+    def tuned(self, dev: Corpus, weight: float, run: Executor = SERIAL) -> Model:
         """The same with the joint penalty that development F1 prefers: the mean of words and mentions.
 
         Development F1 jumps from one penalty to the next, so the neighbours of a penalty on the grid count, too, by
@@ -180,43 +184,30 @@ class Model:
         """
         if len(self.types) > MOST_TYPES:
             return self
-        values = [dev.f1(labels) for labels in self._sweep(dev.text, weight, n_jobs)]
+        found = self._sweep(dev.text, weight, run)
+        values = [dev.f1(found[penalty]) for penalty in PENALTIES]
         return replace(self, joint_penalty=smooth_best(PENALTIES, values))
 
-    def _sweep(self, text: Characters, weight: float, n_jobs: int) -> list[Labels]:
-        """The exact tags at each of the joint penalties.
-
-        A score is linear in the penalty, so tags that are the best ones at two penalties are the best ones everywhere
-        between. The middle is decoded only in sentences where the two differ, and so on in both halves.
-        """
+    def _sweep(self, text: Characters, weight: float, run: Executor) -> dict[float, Labels]:
+        """The exact tags at each of the joint penalties."""
         bounds = text.offsets
-        sides = _scored(self.parts[0], text, n_jobs)
+        sides = _scored(self.parts[0], text, run)
         words, mentions = sides[WORDS], sides[MENTIONS]
-        alone = words.best(bounds, n_jobs).words  # the same at every penalty
+        alone = words.best(bounds, run).words  # the same at every penalty
 
-        def solve(number: int, positions: Ints, offsets: Ints) -> Labels:
-            own, shifted = words.take(positions), mentions.take(positions).shifted(PENALTIES[number])
-            apart = Labels(alone[positions], shifted.best(offsets, n_jobs).mentions)
-            return self._exact(own, shifted, apart, offsets, weight, n_jobs)
+        def decode(penalty: float, wanted: Wanted) -> Ints:
+            positions, offsets = gather(bounds, np.flatnonzero(wanted))
+            own, shifted = words.take(positions), mentions.take(positions).shifted(penalty)
+            apart = Labels(alone[positions], shifted.best(offsets, run).mentions)
+            found = np.zeros((len(alone), 2), np.int64)
+            found[positions] = np.stack(self._exact(own, shifted, apart, offsets, weight, run), 1)
+            return found
 
-        def fill(low: int, high: int) -> None:
-            middle = (low + high) // 2
-            if middle == low:
-                return
-            positions, offsets = gather(bounds, differing(found[low], found[high], bounds))
-            found[middle] = Labels(*(tags.copy() for tags in found[low]))
-            for tags, own in zip(found[middle], solve(middle, positions, offsets), strict=True):
-                tags[positions] = own
-            fill(low, middle)
-            fill(middle, high)
-
-        last = len(PENALTIES) - 1
-        found = {end: solve(end, np.arange(bounds[-1]), bounds) for end in (0, last)}
-        fill(0, last)
-        return [found[number] for number in range(last + 1)]
+        envelope = Envelope(decode, np.repeat(np.arange(len(bounds) - 1), np.diff(bounds)))
+        return {penalty: Labels(*found.T) for penalty, found in envelope.over(PENALTIES)}
 
     def _exact(
-        self, words: Scored, mentions: Scored, labels: Labels, offsets: Ints, weight: float, n_jobs: int
+        self, words: Scored, mentions: Scored, labels: Labels, offsets: Ints, weight: float, run: Executor
     ) -> Labels:
         """The best tags of the product, written over those of the two chains alone.
 
@@ -227,7 +218,7 @@ class Model:
         if len(wrong):
             positions, bounds = gather(offsets, wrong)
             joint = self._join(words.take(positions), mentions.take(positions), weight)
-            best = joint.best(bounds, n_jobs)
+            best = joint.best(bounds, run)
             for own, found in zip(labels, best, strict=True):
                 own[positions] = found
         return labels
@@ -236,20 +227,6 @@ class Model:
         scorer = replace(self.product.scorer, weight=weight)
         model = replace(self.product, scorer=scorer, penalty=weight * mentions.model.penalty)
         return Scored(model, scorer.join(words.potentials, mentions.potentials))
-
-
-def smooth_best(places: Sequence[float], values: Sequence[float]) -> float:
-    """The place of the largest value, each averaged with its neighbours; of equal ones that nearest to 0.
-
-    Args:
-        places: ascending; the first and the last are only neighbours.
-        values: at the places.
-
-    >>> smooth_best([-1, 0, 1, 2, 3, 4], [0, 9, 0, 6, 7, 6])
-    3
-    """
-    inner = np.convolve(values, (0.25, 0.5, 0.25), "valid").round(9).tolist()
-    return max(zip(inner, places[1:-1], strict=True), key=lambda pair: (pair[0], -abs(pair[1])))[1]
 
 
 def output_columns(labels: Labels, types: Sequence[str]) -> dict[str, list[str]]:
@@ -264,13 +241,13 @@ def output_templates(column: str) -> list[str]:
     return [f"{column}[-2..2]", f"{column}[-1]|{column}[0]", f"{column}[0]|{column}[1]", f"{column}[0]|w[0]"]
 
 
-def _scored(chains: Chains, text: Characters, n_jobs: int) -> dict[str, Scored]:
-    scored = chains.score(text.batch, n_jobs)
+def _scored(chains: Chains, text: Characters, run: Executor) -> dict[str, Scored]:
+    scored = chains.score(text.batch, run)
     return {name: Scored(model, _masked(model, own, text)) for name, (model, own) in scored.items()}
 
 
-def _apart(words: Scored, mentions: Scored, text: Characters, n_jobs: int) -> Labels:
-    return Labels(words.best(text.offsets, n_jobs).words, mentions.best(text.offsets, n_jobs).mentions)
+def _apart(words: Scored, mentions: Scored, text: Characters, run: Executor) -> Labels:
+    return Labels(words.best(text.offsets, run).words, mentions.best(text.offsets, run).mentions)
 
 
 def differing(one: Labels, other: Labels, offsets: Ints) -> Ints:

@@ -24,7 +24,7 @@ from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import of_structures
 from spanloom.model.strongest import Strongest, names_from
 from spanloom.modelfile import ModelPart
-from spanloom.parallel import worker_count
+from spanloom.parallel import Executor, threads
 from spanloom.recognize.recognizer import BATCH_TOKENS
 from spanloom.segment.calibration import calibrate
 from spanloom.segment.chains import taggings
@@ -126,7 +126,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[Model]):
             model = Model(types, constraints, tuple(each.chains for each in trained), phrases)
         start = process_time()
         if self.tune_penalty and self.method != "joint_labels":
-            model = model.tuned(tuning, self.weight, settings.n_jobs)
+            model = model.tuned(tuning, self.weight, settings.run)
 
         self.types_ = types
         self.strongest_ = {role: found for each in trained for role, found in each.strongest.items()}
@@ -135,8 +135,8 @@ class Segmenter(SegmenterParameters, MentionEstimator[Model]):
         for each, names in zip(trained, chain_names(trained), strict=True):
             both = " and ".join(names)
             self.seconds_ |= {f"features of {both}": each.seconds["features"], both: each.seconds["chains"]}
-        decoded = self._solve(model, tuning.text, settings.n_jobs)
-        self.model_, checked = calibrate(model, given, gold_dev.batch.batch, tuning, decoded, settings.n_jobs)
+        decoded = self._solve(model, tuning.text, settings.run)
+        self.model_, checked = calibrate(model, given, gold_dev.batch.batch, tuning, decoded, settings.run)
         self.report_ = make_report(train, gold, tuning, decoded, trained, checked)
         self._tell_lost()
         return self
@@ -189,20 +189,20 @@ class Segmenter(SegmenterParameters, MentionEstimator[Model]):
     def _stream(
         self, model: Model, documents: Iterable[Document], threshold: float, scores: bool, answers: bool
     ) -> Iterator[Document]:
-        jobs = worker_count(self.n_jobs)
+        run = threads(self.n_jobs)
         for ready in batches(documents, BATCH_TOKENS, prepare):
             characters = split(ready)
-            decoded = self._decode(model, characters, jobs)
-            chances = decoded.probabilities(decoded.mentions, words=False, n_jobs=jobs) if scores else None
+            decoded = self._decode(model, characters, run)
+            chances = decoded.probabilities(decoded.mentions, words=False, run=run) if scores else None
             marked = placed(characters.batch, decoded, chances, model.types, threshold)
             yield from answered(marked, decoded.answers()) if answers else marked
 
-    def _decode(self, model: Model, characters: Characters, n_jobs: int) -> Decoded:
+    def _decode(self, model: Model, characters: Characters, run: Executor) -> Decoded:
         text = characters.with_own_columns(own_columns(model.parts[0].scorer.features), model.phrases)
-        return self._solve(model, text, n_jobs)
+        return self._solve(model, text, run)
 
-    def _solve(self, model: Model, text: Characters, n_jobs: int) -> Decoded:
-        return model.decode(text, self.method, weight=self.weight, iterations=self.dual_iterations, n_jobs=n_jobs)
+    def _solve(self, model: Model, text: Characters, run: Executor) -> Decoded:
+        return model.decode(text, self.method, weight=self.weight, iterations=self.dual_iterations, run=run)
 
     @overload
     def marginals(self, X: One, *, calibrated: bool = ...) -> Probabilities: ...  # type: ignore[overload-overlap]
@@ -223,15 +223,15 @@ class Segmenter(SegmenterParameters, MentionEstimator[Model]):
         Raises:
             DataError: words that do not add up to the text.
         """
-        model, jobs = self.fitted, worker_count(self.n_jobs)
+        model, run = self.fitted, threads(self.n_jobs)
         characters = split(with_words(documents_of(X)))
         batch = characters.batch
         starts = word_starts(batch)
-        decoded = self._decode(model, characters, jobs)
-        words = decoded.probabilities(words_at(batch, starts), words=True, n_jobs=jobs)
+        decoded = self._decode(model, characters, run)
+        words = decoded.probabilities(words_at(batch, starts), words=True, run=run)
         asked, held = asked_mentions(batch, model.types)
         mentions = np.zeros(len(held))
-        mentions[held] = decoded.probabilities(asked, words=False, n_jobs=jobs, calibrated=calibrated)
+        mentions[held] = decoded.probabilities(asked, words=False, run=run, calibrated=calibrated)
         result = []
         w = m = 0
         for document in batch.documents:
@@ -257,7 +257,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[Model]):
         """
         model = self.fitted
         characters = split([prepare(one_of(X)).copy(mentions=[])])
-        decoded = self._decode(model, characters, worker_count(self.n_jobs))
+        decoded = self._decode(model, characters, threads(self.n_jobs))
         return Explainer(model, characters, decoded).explain(mentions)
 
     def to_part(self) -> ModelPart:
@@ -295,7 +295,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[Model]):
     def _settings(self) -> Settings:
         return Settings(
             self.optimizer, lambdas(self.l2, LAMBDAS), self.epochs, self.iterations, self.rate, self.min_count,
-            self.names, self.tune_penalty, self.random_state, worker_count(self.n_jobs),
+            self.names, self.tune_penalty, self.random_state, threads(self.n_jobs),
         )  # fmt: skip
 
     types_: tuple[str, ...]

@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import monotonic
 
-import numpy as np
-
 from spanloom.learn import Listener, Progress
-from spanloom.learn.folds import deal
-from spanloom.parallel import worker_count
+from spanloom.learn.folds import deal, out_of_fold
+from spanloom.parallel import Executor
 from spanloom.segment.chains import MENTIONS, WORDS, Tagging
 from spanloom.segment.corpus import Corpus
 from spanloom.segment.feature_sets import make_features
@@ -42,7 +40,7 @@ def train_stack(
     """
     columns = held_out_outputs(alone, model, tagged, train, dev, settings, tell, began)
     seen = train.with_columns(columns)
-    seen_dev = dev.with_columns(_outputs(model, dev, settings.n_jobs))
+    seen_dev = dev.with_columns(_outputs(model, dev, settings.run))
     stacked = []
     for name, column in ((WORDS, MENTION_COLUMN), (MENTIONS, WORD_COLUMN)):
         features = make_features(templates, output_templates(column), model.phrases is not None)
@@ -55,26 +53,28 @@ def held_out_outputs(
     tell: Listener, began: float,
 ) -> dict[str, list[str]]:  # fmt: skip
     """What chains that were trained on the other folds say of each fold."""
+    tell(Progress("outputs on held-out text", seconds=monotonic() - began))
+    chosen = settings._replace(
+        l2_of={name: fit.l2 for name, fit in alone.fits.items()},
+        epochs=max(fit.steps for fit in alone.fits.values()),
+    )
+
+    def fit(rest: list[int]) -> Model:
+        features = alone.chains.scorer.features
+        trained = train_chains(tagged, features, train.take(rest), dev, chosen, lambda _: None, began)
+        return replace(model, parts=(trained.chains,))
+
+    def columns(other: Model, held: list[int]) -> list[dict[str, list[str]]]:
+        part = train.take(held)
+        found = _outputs(other, part, settings.run)
+        own = {name: part.text.batch.split(values) for name, values in found.items()}
+        return [{name: list(next(values)) for name, values in own.items()} for _ in held]
+
     fold = deal(len(train.text.batch.documents), FOLDS, settings.seed)
-    where = fold[train.text.batch.owners]
-    columns = {name: np.empty(len(where), object) for name in (WORD_COLUMN, MENTION_COLUMN)}
-    for number in range(FOLDS):
-        tell(Progress(f"outputs on held-out text, {number + 1} of {FOLDS}", seconds=monotonic() - began))
-        rest = train.take(np.flatnonzero(fold != number).tolist())
-        held = train.take(np.flatnonzero(fold == number).tolist())
-        if not held.text.batch.documents:
-            continue
-        chosen = settings._replace(
-            l2_of={name: fit.l2 for name, fit in alone.fits.items()},
-            epochs=max(fit.steps for fit in alone.fits.values()),
-        )
-        trained = train_chains(tagged, alone.chains.scorer.features, rest, dev, chosen, lambda _: None, began)
-        other = replace(model, parts=(trained.chains,))
-        for name, values in _outputs(other, held, worker_count(settings.n_jobs)).items():
-            columns[name][where == number] = values
-    return {name: values.tolist() for name, values in columns.items()}
+    every = out_of_fold(fold, fit, columns)
+    return {name: [value for own in every for value in own[name]] for name in (WORD_COLUMN, MENTION_COLUMN)}
 
 
-def _outputs(model: Model, corpus: Corpus, n_jobs: int) -> dict[str, list[str]]:
+def _outputs(model: Model, corpus: Corpus, run: Executor) -> dict[str, list[str]]:
     """What the two chains that stand alone say."""
-    return output_columns(model.decode(corpus.text, "independent", n_jobs=n_jobs).labels, model.types)
+    return output_columns(model.decode(corpus.text, "independent", run=run).labels, model.types)

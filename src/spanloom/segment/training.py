@@ -15,7 +15,7 @@ from spanloom.learn import EdgeTarget, Fit, Listener, Progress, Training, Traini
 from spanloom.model.development import Development, trained
 from spanloom.model.strongest import Strongest, strongest_features
 from spanloom.model.structured import LinearModel, StructuredModel
-from spanloom.parallel import threads
+from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import LinearScorer, Weights
 from spanloom.segment.chains import Chains, Scored, Tagging, write_labels
 from spanloom.segment.corpus import Corpus
@@ -33,7 +33,7 @@ class Settings(NamedTuple):
     names: bool | int
     tune_penalty: bool
     seed: int
-    n_jobs: int
+    run: Executor
     l2_of: Mapping[str, float] = MappingProxyType({})
 
 
@@ -62,9 +62,9 @@ class _Development(Development):
         self._model, self._matrix, self._offsets, self.tunes = model, matrix, corpus.text.offsets, tunes
         self._corpus = corpus
 
-    def f1(self, tagger: LinearModel, potentials: Potentials, n_jobs: int = 1) -> float:
+    def f1(self, tagger: LinearModel, potentials: Potentials, run: Executor = SERIAL) -> float:
         """F1 of words, of mentions, or the mean of both, as the chain has tags of them."""
-        return self._corpus.f1(Scored(tagger, potentials).best(self._offsets, n_jobs))
+        return self._corpus.f1(Scored(tagger, potentials).best(self._offsets, run))
 
 
 def train_chains(
@@ -90,11 +90,11 @@ def train_chains(
     start = process_time()
     if not len(batch.tokens):
         raise DataError("the training data hold no characters; give annotated text")
-    built = build_index(features.keys(batch, n_jobs=settings.n_jobs), min_count=settings.min_count)
+    built = build_index(features.keys(batch, run=settings.run), min_count=settings.min_count)
     offsets = batch.sentences
     seconds = {"features": process_time() - start}
     start = process_time()
-    dev_matrix = built.index.lookup(features.keys(dev.text.batch, n_jobs=settings.n_jobs), n_jobs=settings.n_jobs)
+    dev_matrix = built.index.lookup(features.keys(dev.text.batch, run=settings.run), run=settings.run)
     trainings: dict[str, Training] = {}
     models: dict[str, LinearModel] = {}
     for name, tagging in taggings.items():
@@ -109,7 +109,7 @@ def train_chains(
         trainings[name] = Training(
             data=data, judge=_Development(tagger, dev, dev_matrix, tunes), optimizer=settings.optimizer,
             epochs=settings.epochs, iterations=settings.iterations, rate=rate, seed=settings.seed,
-            tell=_named(tell, name), began=began,
+            executor=settings.run, tell=_named(tell, name), began=began,
         )  # fmt: skip
     fits = _fits(trainings, settings)
     seconds["chains"] = process_time() - start
@@ -127,10 +127,8 @@ def _fits(trainings: Mapping[str, Training], settings: Settings) -> dict[str, Fi
         grid = (settings.l2_of[name],) if name in settings.l2_of else settings.l2
         alike.setdefault((training.rate, grid), []).append(name)
     fits: dict[str, Fit] = {}
-    executor = threads(settings.n_jobs)
     for (_, grid), names in alike.items():
-        own = [replace(trainings[name], executor=executor) for name in names]
-        fits |= dict(zip(names, fit_together(own, grid), strict=True))
+        fits |= dict(zip(names, fit_together([trainings[name] for name in names], grid), strict=True))
     return {name: fits[name] for name in trainings}
 
 

@@ -24,7 +24,7 @@ from spanloom.model.protocol import Annotation
 from spanloom.model.store import NOTHING, Estimated, model_of, model_part
 from spanloom.model.structured import LinearModel
 from spanloom.modelfile import ModelPart, load
-from spanloom.parallel import Executor, threads, worker_count
+from spanloom.parallel import Executor, threads
 from spanloom.scoring import LinearScorer, Weights, role_scores
 from spanloom.tag.parameters import TaggerParameters
 from spanloom.tag.tag_model import TAGS, best_tags, given_tags, tag_model
@@ -115,19 +115,18 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
         wanted = np.array([number.get(tag, -1) for tag in given_tags(held, self.column)] if held else [], np.int64)
 
         tell(Progress("features", seconds=monotonic() - began))
-        jobs = worker_count(self.n_jobs)
+        run = threads(self.n_jobs)
         features = FeatureSet(self.features)
         offsets = (known := Batch.of(train)).sentences
-        built = build_index(features.keys(known, n_jobs=jobs), min_count=self.min_count)
+        built = build_index(features.keys(known, run=run), min_count=self.min_count)
         model = tag_model(tags, LinearScorer(features, built.index, Weights.zeros(0, 0, 0, 1)))
         target = EdgeTarget(model.engine, offsets, TAGS.write_tags(numbers, offsets, tags))
         data = TrainingSet(model.engine, built.matrix, offsets, target, built.index.group_sizes, built.counts)
-        with threads(jobs) as executor:
-            training = Training(
-                data=data, judge=_Accuracy(Batch.of(held), wanted, model, executor), epochs=self.epochs,
-                rate=self.rate, seed=self.random_state, executor=executor, tell=tell, began=began,
-            )  # fmt: skip
-            [fit] = fit_together([training], [self.l2])
+        training = Training(
+            data=data, judge=_Accuracy(Batch.of(held), wanted, model, run), epochs=self.epochs, rate=self.rate,
+            seed=self.random_state, executor=run, tell=tell, began=began,
+        )  # fmt: skip
+        [fit] = fit_together([training], [self.l2])
         self.model_ = trained(model, data, fit)
         self.report_ = TaggerReport(
             len(train), len(offsets) - 1, len(given), len(wanted), len(built.index), fit.steps, fit.dev_f1
@@ -168,10 +167,10 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
         return self._stream(self.fitted, documents_of(X), keep)
 
     def _stream(self, model: LinearModel, documents: Iterable[Document], keep: bool) -> Iterator[Document]:
-        jobs = worker_count(self.n_jobs)
+        run = threads(self.n_jobs)
         for ready in batches(documents, _BATCH_TOKENS, prepare):
             wanting = Batch.of([document for document in ready if not (keep and self.column in document.columns)])
-            found = wanting.split([model.types[tag] for tag in best_tags(model, wanting, jobs).tolist()])
+            found = wanting.split([model.types[tag] for tag in best_tags(model, wanting, run).tolist()])
             for document in ready:
                 if keep and self.column in document.columns:
                     yield document
@@ -257,14 +256,14 @@ class _Accuracy:
 
     def __init__(self, batch: Batch, wanted: Ints, model: LinearModel, run: Executor) -> None:
         self._offsets, self._wanted, self._model = batch.sentences, wanted, model
-        self._matrix = model.scorer.matrix(batch, run.workers)
+        self._matrix = model.scorer.matrix(batch, run)
 
     def metric(self, weights: Weights, run: Executor) -> float:
         """Return the share of tokens whose best tag is right."""
         if not len(self._wanted):
             return 0.0
         potentials = role_scores(self._matrix, weights, run=run)
-        found = TAGS.read_tags(self._model.best(potentials, self._offsets, run.workers), self._model.types)
+        found = TAGS.read_tags(self._model.best(potentials, self._offsets, run), self._model.types)
         return float((found == self._wanted).mean())
 
     def tuned(self, weights: Weights, run: Executor) -> tuple[float, float]:

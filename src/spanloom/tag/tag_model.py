@@ -10,6 +10,7 @@ from spanloom.document import Batch, Document
 from spanloom.errors import DataError
 from spanloom.hypergraph import Ints
 from spanloom.model.structured import LinearModel, StructuredModel
+from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import LinearScorer
 from spanloom.structures import Tags
 
@@ -21,9 +22,9 @@ def tag_model(tags: Sequence[str], scorer: LinearScorer) -> LinearModel:
     return StructuredModel.build(TAGS, "subgraphs", tags, scorer)
 
 
-def best_tags(model: LinearModel, batch: Batch, n_jobs: int = 1) -> Ints:
+def best_tags(model: LinearModel, batch: Batch, run: Executor = SERIAL) -> Ints:
     """Return the number of the best tag of each token, (T,)."""
-    return TAGS.read_tags(model.best(model.score(batch, n_jobs), batch.sentences, n_jobs), model.types)
+    return TAGS.read_tags(model.best(model.score(batch, run), batch.sentences, run), model.types)
 
 
 def given_tags(documents: Sequence[Document], column: str) -> list[str]:
