@@ -51,3 +51,16 @@ def test_what_writes_to_arrays_of_its_caller_is_given_no_process():
         seen: list[int] = []
         executor.shared.map(seen.append, range(5))
         assert sorted(seen) == [0, 1, 2, 3, 4]
+
+
+def test_threads_end_with_their_executor():
+    """A model that predicts once keeps none."""
+    before = set(threading.enumerate())
+    executor = Threads(3)
+    executor.map(neg, range(9))
+    started = set(threading.enumerate()) - before
+    assert started
+    del executor
+    for thread in started:
+        thread.join(timeout=20)
+        assert not thread.is_alive()

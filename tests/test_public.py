@@ -59,7 +59,7 @@ PUBLIC = {
         "Array Bounded Described FORMAT LARGEST ModelPart OtherModelError damaged load read read_kind save write"
     ),
     "spanloom.models": "KINDS Model Saved explain load",
-    "spanloom.parallel": "Executor Processes SERIAL Serial Threads even_ranges parallel_map threads worker_count",
+    "spanloom.parallel": "Executor Processes SERIAL Serial Threads even_ranges threads worker_count",
     "spanloom.recognize": "Cascade CascadeReport KINDS Lost Progress Recognizer Report load",
     "spanloom.scoring": ("LinearScorer Named Part Scorer Transposed Weights role_gradient role_scores transpose"),
     "spanloom.segment": (

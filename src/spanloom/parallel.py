@@ -1,7 +1,7 @@
 """Executors: one after the other, threads for kernels that release the interpreter's lock, processes for the rest.
 
-Work is cut into pieces by the data alone, never by the number of workers, and results stand in the order of the pieces.
-So every executor, with any number of workers, gives the same bytes.
+Results stand in the order of the pieces, and whatever adds up numbers is cut into pieces by the data alone, never by
+the number of workers. So every executor, with any number of workers, gives the same bytes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ __all__ = [
     "Serial",
     "Threads",
     "even_ranges",
-    "parallel_map",
     "threads",
     "worker_count",
 ]
@@ -169,16 +168,6 @@ def worker_count(n_jobs: int | None) -> int:
 def threads(n_jobs: int | None) -> Threads:
     """As many threads as ``n_jobs`` means."""
     return Threads(worker_count(n_jobs))
-
-
-def parallel_map(function: Callable[[T], R], pieces: Iterable[T], n_jobs: int | None = 1) -> list[R]:
-    """``[function(piece) for piece in pieces]``, on several threads; results stand in the order of the pieces.
-
-    >>> parallel_map(abs, [-2, 3], n_jobs=2)
-    [2, 3]
-    """
-    with threads(n_jobs) as executor:
-        return executor.map(function, pieces)
 
 
 def even_ranges(count: int, parts: int) -> list[tuple[int, int]]:

@@ -130,7 +130,7 @@ def test_what_is_found_between_biases(train: list[Document], dev: list[Document]
         state_features=True, word_rate=1,
     )  # fmt: skip
     system = weak.fit(train, dev=dev, vocabulary=vocabulary).model_
-    instance, matrix = system.read(system.columns(Batch.of([prepare(document) for document in dev])), None, 1)
+    instance, matrix = system.read(system.columns(Batch.of([prepare(document) for document in dev])), None, SERIAL)
     owner = np.repeat(instance.data.document, np.diff(instance.data.offsets))
     searched: list[int] = []
 
