@@ -15,9 +15,10 @@ from spanloom.segment.corpus import Corpus, with_words
 from spanloom.segment.feature_sets import make_features, own_columns
 from spanloom.segment.gold import gold_labels
 from spanloom.segment.model import PENALTIES
+from spanloom.segment.parameters import SegmenterParameters
 from spanloom.segment.training import Settings, train_chains
 
-SETTINGS = Settings("adagrad", (0.1,), 7, 20, 0.1, 1, False, True, 0, SERIAL)
+SETTINGS = Settings(SegmenterParameters(l2=0.1, epochs=7, iterations=20), SERIAL)
 
 
 def corpus_of(documents, features, types, phrases=None):
@@ -29,10 +30,10 @@ def corpus_of(documents, features, types, phrases=None):
     "settings",
     [
         SETTINGS,
-        SETTINGS._replace(l2=(3.0, 0.1)),
+        SETTINGS._replace(parameters=replace(SETTINGS.parameters, l2=(3.0, 0.1))),
         SETTINGS._replace(l2_of={"words": 1.0, "mentions": 0.3}),
         SETTINGS._replace(l2_of={"words": 1.0}, run=Threads(2)),
-        SETTINGS._replace(optimizer="lbfgs"),
+        SETTINGS._replace(parameters=replace(SETTINGS.parameters, optimizer="lbfgs")),
     ],
     ids=["one lambda", "a grid", "a lambda each", "one grid, one lambda", "lbfgs"],
 )

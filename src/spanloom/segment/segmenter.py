@@ -19,7 +19,7 @@ from spanloom.learn.folds import hold_out, units
 from spanloom.model.calibration import answered
 from spanloom.model.corpus import Lost, Notice, known_types, training_types
 from spanloom.model.explanation import Explanation
-from spanloom.model.parameters import MentionEstimator, lambdas
+from spanloom.model.parameters import MentionEstimator
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import of_structures
 from spanloom.model.strongest import Strongest, names_from
@@ -35,7 +35,7 @@ from spanloom.segment.explain import Explainer
 from spanloom.segment.feature_sets import make_features, own_columns, read_dictionaries
 from spanloom.segment.gold import gold_labels
 from spanloom.segment.model import Decoded, Model
-from spanloom.segment.parameters import LAMBDAS, SegmenterParameters
+from spanloom.segment.parameters import SegmenterParameters
 from spanloom.segment.placing import asked_mentions, placed
 from spanloom.segment.report import SegmenterReport, chain_names, make_report
 from spanloom.segment.stacking import train_stack
@@ -117,7 +117,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[Model]):
             for part in (gold, gold_dev)
         )
         tagged = taggings(types, constraints, pairs=self.method == "joint_labels")
-        settings = self._settings
+        settings = Settings(self, threads(self.n_jobs))
         trained = [train_chains(tagged, features, known, tuning, settings, tell, began)]
         model = Model(types, constraints, (trained[0].chains,), phrases)
         if self.method == "incremental":
@@ -290,13 +290,6 @@ class Segmenter(SegmenterParameters, MentionEstimator[Model]):
         for text in self.constraints:
             parse(text)
         names_from(self.names)
-
-    @property
-    def _settings(self) -> Settings:
-        return Settings(
-            self.optimizer, lambdas(self.l2, LAMBDAS), self.epochs, self.iterations, self.rate, self.min_count,
-            self.names, self.tune_penalty, self.random_state, threads(self.n_jobs),
-        )  # fmt: skip
 
     types_: tuple[str, ...]
     report_: SegmenterReport

@@ -55,8 +55,8 @@ def held_out_outputs(
     """What chains that were trained on the other folds say of each fold."""
     tell(Progress("outputs on held-out text", seconds=monotonic() - began))
     chosen = settings._replace(
+        parameters=replace(settings.parameters, epochs=max(fit.steps for fit in alone.fits.values())),
         l2_of={name: fit.l2 for name, fit in alone.fits.items()},
-        epochs=max(fit.steps for fit in alone.fits.values()),
     )
 
     def fit(rest: list[int]) -> Model:
@@ -70,7 +70,7 @@ def held_out_outputs(
         own = {name: part.text.batch.split(values) for name, values in found.items()}
         return [{name: list(next(values)) for name, values in own.items()} for _ in held]
 
-    fold = deal(len(train.text.batch.documents), FOLDS, settings.seed)
+    fold = deal(len(train.text.batch.documents), FOLDS, settings.parameters.random_state)
     every = out_of_fold(fold, fit, columns)
     return {name: [value for own in every for value in own[name]] for name in (WORD_COLUMN, MENTION_COLUMN)}
 

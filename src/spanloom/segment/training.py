@@ -13,26 +13,26 @@ from spanloom.features import FeatureSet, Sparse, build_index
 from spanloom.hypergraph import Potentials
 from spanloom.learn import EdgeTarget, Fit, Listener, Progress, Training, TrainingSet, fit_together
 from spanloom.model.development import Development, trained
+from spanloom.model.parameters import lambdas
 from spanloom.model.strongest import Strongest, strongest_features
 from spanloom.model.structured import LinearModel, StructuredModel
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import LinearScorer, Weights
 from spanloom.segment.chains import Chains, Scored, Tagging, write_labels
 from spanloom.segment.corpus import Corpus
+from spanloom.segment.parameters import LAMBDAS, SegmenterParameters
 
 
 class Settings(NamedTuple):
-    """The parameters of learning, as those of `Segmenter`; ``l2_of`` is a lambda that some chains must have."""
+    """How chains are trained.
 
-    optimizer: str
-    l2: tuple[float, ...]
-    epochs: int
-    iterations: int
-    rate: float
-    min_count: int
-    names: bool | int
-    tune_penalty: bool
-    seed: int
+    Args:
+        parameters: of the segmenter.
+        run: does pieces of work that do not depend on one another.
+        l2_of: chain -> the lambda that it must have.
+    """
+
+    parameters: SegmenterParameters
     run: Executor
     l2_of: Mapping[str, float] = MappingProxyType({})
 
@@ -85,12 +85,12 @@ def train_chains(
     Raises:
         DataError: no characters at all.
     """
-    batch = train.text.batch
+    parameters, batch = settings.parameters, train.text.batch
     tell(Progress("features", seconds=monotonic() - began))
     start = process_time()
     if not len(batch.tokens):
         raise DataError("the training data hold no characters; give annotated text")
-    built = build_index(features.keys(batch, run=settings.run), min_count=settings.min_count)
+    built = build_index(features.keys(batch, run=settings.run), min_count=parameters.min_count)
     offsets = batch.sentences
     seconds = {"features": process_time() - start}
     start = process_time()
@@ -104,11 +104,11 @@ def train_chains(
         target = EdgeTarget(tagger.engine, offsets, edges)
         data = TrainingSet(tagger.engine, built.matrix, offsets, target, built.index.group_sizes, built.counts)
         # All weights whose sum a tag scores take a step at once; together they are to take one.
-        rate = settings.rate / max(len(edge.roles) for edge in tagger.engine.template.edges)
-        tunes = settings.tune_penalty and bool(tagging.structure.start_roles(tagging.types))
+        rate = parameters.rate / max(len(edge.roles) for edge in tagger.engine.template.edges)
+        tunes = parameters.tune_penalty and bool(tagging.structure.start_roles(tagging.types))
         trainings[name] = Training(
-            data=data, judge=_Development(tagger, dev, dev_matrix, tunes), optimizer=settings.optimizer,
-            epochs=settings.epochs, iterations=settings.iterations, rate=rate, seed=settings.seed,
+            data=data, judge=_Development(tagger, dev, dev_matrix, tunes), optimizer=parameters.optimizer,
+            epochs=parameters.epochs, iterations=parameters.iterations, rate=rate, seed=parameters.random_state,
             executor=settings.run, tell=_named(tell, name), began=began,
         )  # fmt: skip
     fits = _fits(trainings, settings)
@@ -116,7 +116,7 @@ def train_chains(
     models = {name: trained(model, trainings[name].data, fits[name]) for name, model in models.items()}
     strongest: Strongest = {}
     for model in models.values():
-        strongest |= strongest_features(model, features, batch, built, settings.names)
+        strongest |= strongest_features(model, features, batch, built, parameters.names)
     return Trained(Chains.of(models), fits, strongest, seconds, len(built.counts))
 
 
@@ -124,7 +124,7 @@ def _fits(trainings: Mapping[str, Training], settings: Settings) -> dict[str, Fi
     """The fit of each chain; chains with the same first step and the same lambdas are trained together."""
     alike: dict[tuple[float, tuple[float, ...]], list[str]] = {}
     for name, training in trainings.items():
-        grid = (settings.l2_of[name],) if name in settings.l2_of else settings.l2
+        grid = (settings.l2_of[name],) if name in settings.l2_of else lambdas(settings.parameters.l2, LAMBDAS)
         alike.setdefault((training.rate, grid), []).append(name)
     fits: dict[str, Fit] = {}
     for (_, grid), names in alike.items():
