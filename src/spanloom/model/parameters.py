@@ -263,11 +263,11 @@ def check_value(name: str, value: Any, parameter: Parameter) -> None:
             if not isinstance(value, Integral) or value < least:
                 raise UsageError(f"{name} is {value!r}, expected a whole number from {least}")
         case Number(zero=zero, share=share):
-            if not isinstance(value, Real) or not 0 <= float(value) < math.inf or not (zero or value):
+            if not isinstance(value, Real) or not 0 <= _as_float(value) < math.inf or not (zero or value):
                 raise UsageError(f"{name} is {value!r}, expected a number {'from' if zero else 'above'} 0")
             check_size(name, value, LARGEST * share)
         case Probability():
-            if not isinstance(value, Real) or not 0 < float(value) < 1:
+            if not isinstance(value, Real) or not 0 < _as_float(value) < 1:
                 raise UsageError(f"{name} is {value!r}, expected a probability between 0 and 1")
         case Lambdas():
             lambdas(value)
@@ -280,6 +280,14 @@ def check_value(name: str, value: Any, parameter: Parameter) -> None:
         case Texts(none=none) if value is not None or not none:
             if isinstance(value, str) or not all(isinstance(item, str) for item in value):
                 raise UsageError(f"{name} is {value!r}, expected a list of texts")
+
+
+def _as_float(value: Real) -> float:
+    """The number, infinite where it is an integer too large for a float."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def lambdas(l2: float | Sequence[float] | None, default: tuple[float, ...] = LAMBDAS) -> tuple[float, ...]:
@@ -295,7 +303,7 @@ def lambdas(l2: float | Sequence[float] | None, default: tuple[float, ...] = LAM
         return default
     try:
         grid = tuple(np.ravel(np.asarray(l2, float)).tolist())
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         grid = ()
     if not grid or not all(0 <= value < math.inf for value in grid):
         raise UsageError(f"l2 is {l2!r}, expected a number from 0, or several")
