@@ -85,7 +85,6 @@ def assert_linear() -> Linear:
     def check(prepare: Callable[[int], Callable[[], object]], count: int) -> None:
         def seconds(count: int) -> float:
             work = prepare(count)
-            gc.collect()
             gc.disable()  # a pass over all that other tests left would be counted, too
             try:
                 began = process_time()

@@ -2,7 +2,8 @@
 
 In README.md and docs/, a block that opens with ```` ```pycon ```` is a Python session, and one that opens with
 ```` ```console ```` holds command lines after ``$``. The blocks of a page are run in their order, in one empty folder.
-What stands below a command is its standard output, with ``...`` for any text; a command without output is only run.
+What stands below a command is its standard output, with ``...`` for any text; a command without output is only run. A
+command line of Spanloom alone runs in this process, which saves its start; whatever a shell has to read, in a shell.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ import importlib
 import os
 import pkgutil
 import re
+import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from typer.main import get_command
@@ -31,6 +33,8 @@ OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 # What a block of ``sh`` may hold, which is not run here: installation and the demo, which `.ci/run` runs, and a server,
 # which tests/serve starts and asks.
 ELSEWHERE = ("pip install ", "python3 -m venv ", ". ", "cd ", "mkdir ", "spanloom demo", "spanloom serve ", "curl ")
+SHELL = set("|<>&;$`*?\n")  # what a shell reads
+Command = Callable[..., Any]
 _BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -54,8 +58,11 @@ def test_module(name: str) -> None:
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if steps(p)], ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
     names: dict[str, object] = {}
     for step in steps(page):
         if step.language == "pycon":
@@ -65,8 +72,8 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
             names = test.globs
             assert runner.failures == 0, f"{page.name}, the session at line {step.line}"
         else:
-            for command, expected in commands(step.source):
-                check(command, expected)
+            for line, expected in commands(step.source):
+                check(line, expected, command)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
@@ -87,15 +94,16 @@ def commands(block: str) -> Iterator[tuple[str, str]]:
         yield command, output
 
 
-def check(command: str, expected: str) -> None:
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    environment = {**os.environ, "PATH": path, "COLUMNS": "80", "NO_COLOR": "1"}
-    done = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", command], capture_output=True, encoding="utf-8", env=environment, check=False
-    )
-    assert done.returncode == 0, f"$ {command}\n{done.stdout}{done.stderr}"
-    assert not expected or doctest.OutputChecker().check_output(expected, done.stdout, OPTIONS), (
-        f"$ {command}\nfound\n{done.stdout}expected\n{expected}"
+def check(command: str, expected: str, run: Command) -> None:
+    name, *arguments = shlex.split(command)
+    if name == "spanloom" and not SHELL & set(command):
+        code, found, more = run(*arguments)
+    else:
+        done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, encoding="utf-8", check=False)
+        code, found, more = done.returncode, done.stdout, done.stderr
+    assert code == 0, f"$ {command}\n{found}{more}"
+    assert not expected or doctest.OutputChecker().check_output(expected, found, OPTIONS), (
+        f"$ {command}\nfound\n{found}expected\n{expected}"
     )
 
 
