@@ -99,7 +99,8 @@ def check(command: str, expected: str, run: Command) -> None:
     if name == "spanloom" and not SHELL & set(command):
         code, found, more = run(*arguments)
     else:
-        done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, encoding="utf-8", check=False)
+        shell = ["bash", "-o", "pipefail", "-c", command]
+        done = subprocess.run(shell, capture_output=True, encoding="utf-8", check=False)
         code, found, more = done.returncode, done.stdout, done.stderr
     assert code == 0, f"$ {command}\n{found}{more}"
     assert not expected or doctest.OutputChecker().check_output(expected, found, OPTIONS), (

@@ -45,7 +45,8 @@ WORDS = [
 
 
 def seen(documents: list[Document]) -> list[Any]:
-    return [[m.type, [list(span) for span in m.spans], m.score, list(m.concepts)] for d in documents for m in d.mentions]
+    mentions = [mention for document in documents for mention in document.mentions]
+    return [[each.type, [list(span) for span in each.spans], each.score, list(each.concepts)] for each in mentions]
 
 
 def answers(folder: Path) -> dict[str, Any]:
@@ -67,6 +68,9 @@ def answers(folder: Path) -> dict[str, Any]:
         found[method] = [said.words, seen([said])]
     (folder / "names.tsv").write_text(NAMES, encoding="utf-8")
     language = LanguageModel.train(NOTES)
+    linker = Linker(features=TEMPLATES, iterations=1, language_model=language)
+    linker.fit(NOTES, dev=NOTES, vocabulary=folder / "names.tsv")
+    found["linker"] = [seen(linker.predict(NEW)), [each.record() for each in linker.explain(TEXT)]]
     found["language model"] = language.log_probabilities(NOTES).tolist()
     return found
 
