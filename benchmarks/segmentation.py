@@ -44,7 +44,7 @@ from spanloom.formats import read
 from spanloom.segment import Segmenter, stacking
 from spanloom.segment.chains import Tagging
 from spanloom.segment.corpus import Corpus, sentences_of
-from spanloom.segment.model import Model, output_columns
+from spanloom.segment.model import SegmenterModel, output_columns
 from spanloom.segment.training import Trained
 
 UNER, BUNDLED = "uner_zh", "chinese_clinical"
@@ -155,7 +155,7 @@ def run_part(
 
 
 def own_outputs(
-    alone: Trained, model: Model, tagged: Mapping[str, Tagging], train: Corpus, *_: object
+    alone: Trained, model: SegmenterModel, tagged: Mapping[str, Tagging], train: Corpus, *_: object
 ) -> dict[str, list[str]]:
     """In place of outputs on held-out text: what chains say of the text that they were trained on."""
     return output_columns(model.decode(train.text, "independent").labels, model.types)

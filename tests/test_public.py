@@ -33,7 +33,7 @@ PUBLIC = {
     ),
     "spanloom.extras": "extra",
     "spanloom.features": (
-        "Built FeatureIndex FeatureSet Keys PRESETS Resources Sparse Template available_columns build_index "
+        "Built FeatureIndex FeatureSet FeatureTemplate Keys PRESETS Resources Sparse available_columns build_index "
         "category_phrases name_rows parse parse_all"
     ),
     "spanloom.files": "",
@@ -60,10 +60,10 @@ PUBLIC = {
     ),
     "spanloom.models": "KINDS Model Saved explain load",
     "spanloom.parallel": "Executor Processes SERIAL Serial Threads even_ranges threads worker_count",
-    "spanloom.recognize": "Cascade CascadeReport KINDS Lost Progress Recognizer Report load",
+    "spanloom.recognize": "Cascade CascadeReport KINDS Lost Progress Recognizer TrainingReport load",
     "spanloom.scoring": ("LinearScorer Named Part Scorer Transposed Weights role_gradient role_scores transpose"),
     "spanloom.segment": (
-        "Answer ChainReport Constraint METHODS Oracle Probabilities SETS Segmenter SegmenterReport Solution "
+        "ChainReport Constraint METHODS Oracle OracleAnswer Probabilities SETS Segmenter SegmenterReport Solution "
         "WHOLE_WORDS load_segmenter solve"
     ),
     "spanloom.serve": "Limits Served bind is_loopback open_models serve url",

@@ -13,7 +13,16 @@ from spanloom.learn import Epoch
 from spanloom.link import kernels_beam as beam
 from spanloom.link import kernels_perceptron as kernels
 from spanloom.link.kernels_features import Forms
-from spanloom.link.learning import Gold, History, Search, Weights, averaged, grown, new_table, perceptron
+from spanloom.link.learning import (
+    GoldDerivations,
+    History,
+    KeyedWeights,
+    Search,
+    averaged,
+    grown,
+    new_table,
+    perceptron,
+)
 
 NO_HISTORY = History(np.zeros(9, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64))
 
@@ -28,7 +37,7 @@ def make_matrix(tokens: int, features: int, seed: int) -> Sparse:
     return Sparse(np.concatenate(rows).astype(np.int32), np.arange(0, 3 * tokens + 1, 3).astype(np.int64))
 
 
-def make_gold(offsets: np.ndarray, seed: int) -> Gold:
+def make_gold(offsets: np.ndarray, seed: int) -> GoldDerivations:
     random = np.random.default_rng(seed)
     labels, choices = np.zeros(int(offsets[-1]), np.int32), np.full(int(offsets[-1]), -1, np.int32)
     for first, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
@@ -36,7 +45,7 @@ def make_gold(offsets: np.ndarray, seed: int) -> Gold:
         stop = min(end, start + 2)
         labels[start], labels[start + 1 : stop] = 1, 2
         choices[stop - 1] = 0
-    return Gold(labels, choices)
+    return GoldDerivations(labels, choices)
 
 
 def step(width: int, local_bias: float) -> tuple[int, bool]:
@@ -46,7 +55,7 @@ def step(width: int, local_bias: float) -> tuple[int, bool]:
     local = np.zeros((3, search.roles), np.float32)
     local[0, 1] = -10.0  # B at the first token
     local[1, 0] = local_bias  # O at the second token
-    gold = Gold(np.array([0, 1, 2], np.int32), np.array([-1, -1, 0], np.int32))
+    gold = GoldDerivations(np.array([0, 1, 2], np.int32), np.array([-1, -1, 0], np.int32))
     work = search.workspace(data)
     free = np.full(3, beam.FREE, np.int32)
     return search_once(
@@ -66,7 +75,7 @@ def test_margin_makes_gold_lose_what_it_would_win() -> None:
     search = make_search(groups=0)
     local = np.zeros((1, search.roles), np.float32)
     local[0, 0] = 1.0
-    gold = Gold(np.zeros(1, np.int32), np.full(1, -1, np.int32))
+    gold = GoldDerivations(np.zeros(1, np.int32), np.full(1, -1, np.int32))
     free = np.full(1, beam.FREE, np.int32)
     for margin, right in ((0.0, True), (0.4, True), (0.6, False)):  # it counts for the label and for the link
         model, work = search.model(new_table(256)), search.workspace(data)
@@ -81,7 +90,7 @@ def test_averages_are_those_of_the_plain_definition(margin: float, rate: float) 
     data, gold = make_data(lengths, 1, 4), make_gold(np.concatenate([[0], np.cumsum(lengths)]), 4)
     matrix, sizes = make_matrix(sum(lengths), 8, 4), np.array([1, 4, 1, 1, 9, 1, 1, 1], np.float32)
     search = make_search()
-    last: list[Epoch[Weights]] = []
+    last: list[Epoch[KeyedWeights]] = []
     perceptron(
         search, data, matrix, sizes, gold, NO_HISTORY, passes=3, seed=5, margin=margin, word_rate=rate,
         callback=lambda done: bool(last.append(done)),
@@ -103,7 +112,7 @@ def test_averages_are_those_of_the_plain_definition(margin: float, rate: float) 
             total += weights
             for key, value in zip(table.keys.tolist(), table.weights.tolist(), strict=True):
                 keyed[key] = keyed.get(key, 0.0) + value
-    means = Weights(total / steps * np.sqrt(rate / sizes)[:, None], table)
+    means = KeyedWeights(total / steps * np.sqrt(rate / sizes)[:, None], table)
     np.testing.assert_allclose(last[-1].weights.roles, means.roles, atol=1e-4)
     learned = last[-1].weights.table
     found = dict(zip(learned.keys.tolist(), learned.weights.tolist(), strict=True))
@@ -115,7 +124,7 @@ def test_the_same_seed_gives_the_same_weights() -> None:
     lengths = [3, 4, 2, 5]
     data, gold = make_data(lengths, 2, 6), make_gold(np.concatenate([[0], np.cumsum(lengths)]), 6)
     matrix, sizes = make_matrix(sum(lengths), 8, 6), np.ones(8, np.float32)
-    runs: list[list[Epoch[Weights]]] = [[], []]
+    runs: list[list[Epoch[KeyedWeights]]] = [[], []]
     for run in runs:
         perceptron(make_search(2), data, matrix, sizes, gold, NO_HISTORY, passes=2, seed=1,
                    callback=lambda done, run=run: bool(run.append(done)))  # fmt: skip

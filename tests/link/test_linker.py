@@ -17,7 +17,7 @@ from spanloom.document import Batch, Document, Mention
 from spanloom.errors import DataError, ModelError, UsageError
 from spanloom.learn.tuning import Envelope
 from spanloom.link import Linker, Pipeline, kernels_features, load
-from spanloom.link.system import Decoded
+from spanloom.link.system import DecodedMentions
 from spanloom.lm.language_model import LanguageModel
 from spanloom.parallel import SERIAL
 from spanloom.recognize import Progress, Recognizer
@@ -139,7 +139,7 @@ def test_what_is_found_between_biases(train: list[Document], dev: list[Document]
         return np.stack(replace(system, bias=bias).decode(instance, matrix, None, SERIAL, wanted), 1)
 
     biases = [-100.0, -10.0, -3.0, 0.0, 1.0, 2.0, 4.0, 8.0, 100.0]
-    found = {bias: Decoded(*own.T) for bias, own in Envelope(decode, owner).over(biases)}
+    found = {bias: DecodedMentions(*own.T) for bias, own in Envelope(decode, owner).over(biases)}
     assert sorted(found) == biases
     assert len({int((own.labels % 2).sum()) for own in found.values()}) > 3
     assert searched[:2] == [len(dev), len(dev)] and sum(searched) < len(biases) * len(dev)

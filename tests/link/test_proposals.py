@@ -11,11 +11,12 @@ from spanloom.link.chain import fit_chain
 from spanloom.link.columns import with_columns
 from spanloom.link.evidence import Evidence, find_evidence
 from spanloom.link.kernels_spans import rivals
-from spanloom.link.names import NIL, Concepts, Memory, find_combinations
+from spanloom.link.names import NIL, Concepts, NameMemory, find_combinations
 from spanloom.link.proposals import MEMORY_EXACT, NAME_CLOSE, SIMILAR, Proposer
 from spanloom.link.short_forms import find_short_forms
 from spanloom.link.span_features import elsewhere, levels, supporters
 from spanloom.lm.language_model import LanguageModel
+from spanloom.parallel import SERIAL
 from spanloom.structures import MentionTable
 from spanloom.text import prepare
 from spanloom.vocabulary import Concept
@@ -51,7 +52,7 @@ def documents() -> list[Document]:
 
 def test_evidence_is_every_span_with_enough_probability(documents: list[Document]) -> None:
     features = FeatureSet(["bias", "low[0]", "low[-1]"])
-    tagger = fit_chain(Batch.of(documents), ("D", "X"), features, 0, 1).tagger
+    tagger = fit_chain(Batch.of(documents), ("D", "X"), features, 0, SERIAL).tagger
     batch = Batch.of(documents)
     potentials, offsets = tagger.score(batch), batch.sentences
     rows = [
@@ -80,7 +81,7 @@ def test_memory_counts_mentions_and_occurrences(documents: list[Document], vocab
     concepts = Concepts(vocabulary, find_combinations(documents, ["D"], vocabulary))
     assert concepts.combinations == ((2, 0),) and concepts.identifiers(4) == ("C:3", "C:1")
     assert [concepts.number(ids) for ids in (["C:3", "C:1"], ["C:1", "C:2"], ["C:9"], [])] == [4, 0, NIL, NIL]
-    memory = Memory.build(Batch.of(documents), ["D"], concepts)
+    memory = NameMemory.build(Batch.of(documents), ["D"], concepts)
     runs, first, end = text_runs(["nausea", "Heart attacks", "nausea and nephropathy", "heart"])
     close, table = runs.keys(CLOSE, first, end), memory.lexicon.concepts[CLOSE]
     place = table.find(close)
@@ -117,8 +118,8 @@ def test_training_may_add_the_concept_of_a_mention(
 ) -> None:
     concepts = Concepts(vocabulary)
     finder = CandidateFinder(vocabulary, remembered.Memory.build([], vocabulary), k=1, method=method)
-    proposer = Proposer(Memory.build(Batch.of([]), ["D"], concepts), finder, 1, 5, 1)
-    tagger = fit_chain(Batch.of(documents), ("D",), FeatureSet(["bias"]), 0, 1).tagger
+    proposer = Proposer(NameMemory.build(Batch.of([]), ["D"], concepts), finder, 1, 5, 1)
+    tagger = fit_chain(Batch.of(documents), ("D",), FeatureSet(["bias"]), 0, SERIAL).tagger
     batch = Batch.of(documents)
     potentials, offsets = tagger.score(batch), batch.sentences
     nothing = find_evidence(tagger, potentials, offsets, 0.999, 3)
@@ -142,8 +143,8 @@ def test_a_name_of_many_concepts_that_one_prefers(documents: list[Document]) -> 
     vocabulary = Vocabulary.build(named)
     concepts = Concepts(vocabulary)
     finder = CandidateFinder(vocabulary, remembered.Memory.build([], vocabulary), k=1, method="edit")
-    proposer = Proposer(Memory.build(Batch.of([]), ["D"], concepts), finder, 1, 5, 1)
-    tagger = fit_chain(Batch.of(documents), ("D",), FeatureSet(["bias"]), 0, 1).tagger
+    proposer = Proposer(NameMemory.build(Batch.of([]), ["D"], concepts), finder, 1, 5, 1)
+    tagger = fit_chain(Batch.of(documents), ("D",), FeatureSet(["bias"]), 0, SERIAL).tagger
     batch = Batch.of(documents)
     potentials, offsets = tagger.score(batch), batch.sentences
     nothing = find_evidence(tagger, potentials, offsets, 0.999, 3)
@@ -154,10 +155,10 @@ def test_a_name_of_many_concepts_that_one_prefers(documents: list[Document]) -> 
 def test_candidates_and_how_they_were_found(documents: list[Document], vocabulary: Vocabulary) -> None:
     concepts = Concepts(vocabulary, find_combinations(documents, ["D"], vocabulary))
     finder = CandidateFinder(vocabulary, remembered.Memory.build(documents, vocabulary, ["D"]), k=3)
-    proposer = Proposer(Memory.build(Batch.of(documents), ["D"], concepts), finder, 3, 5, 1)
+    proposer = Proposer(NameMemory.build(Batch.of(documents), ["D"], concepts), finder, 3, 5, 1)
     text = "Myocardial infarction (MI) is no nausea. MI and kidney diseasess."
     document = prepare(Document(text))
-    tagger = fit_chain(Batch.of(documents), ("D",), FeatureSet(["bias"]), 0, 1).tagger
+    tagger = fit_chain(Batch.of(documents), ("D",), FeatureSet(["bias"]), 0, SERIAL).tagger
     batch = Batch.of([document])
     potentials, offsets = tagger.score(batch), batch.sentences
     nothing = find_evidence(tagger, potentials, offsets, 0.999, 3)

@@ -7,7 +7,7 @@ import pytest
 from segment_helpers import TYPES, enumerate_joint, joined, scored_at_random, untrained
 
 from spanloom.hypergraph import Floats, Ints
-from spanloom.segment import Answer, solve
+from spanloom.segment import OracleAnswer, solve
 from spanloom.segment.constraints import constraints_of
 from spanloom.segment.oracles import solve_chains
 from spanloom.structures.product import Bools, Labels, allowed_pairs
@@ -85,11 +85,13 @@ class _Table:
     def __init__(self, scores: list[float]) -> None:
         self._scores = np.array(scores)
 
-    def __call__(self, sentences: Ints, penalties: Floats | None = None, forbidden: Bools | None = None) -> Answer:
+    def __call__(
+        self, sentences: Ints, penalties: Floats | None = None, forbidden: Bools | None = None
+    ) -> OracleAnswer:
         scores = np.repeat(self._scores[None], len(sentences), axis=0)
         if penalties is not None:
             scores[:, 1] -= penalties[:, 0]
         if forbidden is not None:
             scores[forbidden[:, 0], 1] = -np.inf
         best = scores.argmax(1)
-        return Answer(scores.max(1), (best == 1)[:, None], best)
+        return OracleAnswer(scores.max(1), (best == 1)[:, None], best)

@@ -20,7 +20,7 @@ from spanloom.models import explain
 from spanloom.structures import STRUCTURES, MentionTable, Structure, structure_of
 from spanloom.structures.base import drop_gaps, no_heads
 from spanloom.structures.chain import Bio, FlatChain
-from spanloom.structures.strands.pieces import ADVANCE, END, STAY, Pieces
+from spanloom.structures.strands.pieces import ADVANCE, END, STAY, StrandPieces
 from spanloom.structures.strands.structure import Shape, Stranded
 
 
@@ -73,7 +73,7 @@ class TwoLayers(Stranded):
             for i, (first, end) in enumerate(zip(mentions.first.tolist(), mentions.end.tolist(), strict=True))
             for p in range(min(self.short + 1, end - first))
         ]
-        return Pieces(*np.array(rows, np.int64).reshape(-1, 4).T)
+        return StrandPieces(*np.array(rows, np.int64).reshape(-1, 4).T)
 
     def mentions(self, found):
         count = len(found.sentence)

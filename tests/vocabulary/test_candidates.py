@@ -15,10 +15,10 @@ from spanloom.errors import ModelError, UsageError
 from spanloom.vocabulary import Concept, Vocabulary
 from spanloom.vocabulary import kernels_candidates as kernels
 from spanloom.vocabulary.candidates import EDIT, EXACT, FOLDED, LOOSELY, MEMORY, TRIGRAM, CandidateFinder, Candidates
-from spanloom.vocabulary.cosine import WORD, CosineIndex, Weights
+from spanloom.vocabulary.cosine import WORD, CosineIndex, TermWeights
 from spanloom.vocabulary.edit import EditSearch
 from spanloom.vocabulary.folding import CLOSE, LOOSE, fold_text, fold_word, pieces, sums_of_words
-from spanloom.vocabulary.joining import Found, join
+from spanloom.vocabulary.joining import FoundPairs, join
 from spanloom.vocabulary.lexicon import Lexicon, lexicon_of
 from spanloom.vocabulary.memory import Memory
 from spanloom.vocabulary.runs import runs
@@ -105,7 +105,7 @@ def best(scores: list[float], concepts: list[int], k: int) -> list[tuple[int, fl
 @given(text=texts, k=st.integers(1, 8))
 def test_cosine_is_that_of_all_names(kind: str, text: str, k: int) -> None:
     words = pieces(VOCABULARY.names)
-    index = CosineIndex.build(words, VOCABULARY.name_concept, Weights.of(kind, words))
+    index = CosineIndex.build(words, VOCABULARY.name_concept, TermWeights.of(kind, words))
     found = index.find(index.weights.vectors(pieces([text])), k)
     plain = cosines(text, VOCABULARY.names, kind)
     expected = best(plain, VOCABULARY.name_concept.tolist(), k)
@@ -162,7 +162,7 @@ def test_join(ways: list[list[tuple[int, int, int, int, int]]], k: int) -> None:
     """Three texts; query 0 has texts 0 and 1, query 1 has none, query 2 has texts 2, query 3 has text 0."""
     pairs = [(0, 0), (0, 1), (2, 2), (3, 0)]
     found = [
-        Found(
+        FoundPairs(
             np.array([r[0] for r in rows], np.int64), np.array([r[1] for r in rows], np.int32),
             np.array([r[2] / 8 for r in rows], np.float64), 1 << way,
             np.array([r[3] for r in rows], np.int32), np.array([r[4] / 2 for r in rows], np.float64),

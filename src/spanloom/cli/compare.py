@@ -11,13 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from spanloom.cli.compare_one import Job, parts
+from spanloom.cli.compare_one import TrainingJob, parts
 from spanloom.cli.compare_records import (
     FILES,
     PREDICTIONS,
     RECORD,
     TABLES,
-    Record,
+    ModelRecord,
     Row,
     asked,
     best_on_dev,
@@ -25,7 +25,7 @@ from spanloom.cli.compare_records import (
     digests,
     kept,
 )
-from spanloom.cli.compare_table import Failure, Outcome, Tested, label, markdown, text, values
+from spanloom.cli.compare_table import Failure, RowOutcome, Tested, label, markdown, text, values
 from spanloom.cli.config import CompareOptions, checked, options_of
 from spanloom.cli.execute import FAILED, INTERRUPTED
 from spanloom.cli.messages import Messages
@@ -89,7 +89,7 @@ class _Comparison:
         """Train, test, write all tables, print one."""
         self.folder.mkdir(exist_ok=True)
         rows = [row for job in self.jobs for row in self._rows(*job)]
-        outcome = Outcome(self.options, rows, self.failures, self._tests(rows))
+        outcome = RowOutcome(self.options, rows, self.failures, self._tests(rows))
         tables = (text(outcome), markdown(outcome), json.dumps(values(outcome), indent=1) + "\n")
         with output_files([self.folder / name for name in TABLES], force=True) as sinks:
             for sink, table in zip(sinks, tables, strict=True):
@@ -100,7 +100,7 @@ class _Comparison:
     def _rows(self, variant: Variant, wanted: dict[str, Any]) -> Sequence[Row]:
         place, name = self.folder / variant.name, variant.name
         old = None if self.options.force else kept(place, wanted)
-        if isinstance(old, Record):
+        if isinstance(old, ModelRecord):
             self.say(f"{name}: trained before, in {place}")
             self.done += 1
             return old.rows
@@ -121,15 +121,15 @@ class _Comparison:
         )
         return record.rows
 
-    def _train(self, variant: Variant, wanted: dict[str, Any], place: Path) -> Record:
+    def _train(self, variant: Variant, wanted: dict[str, Any], place: Path) -> ModelRecord:
         """Train in a process of its own; the folder is there in full or not at all."""
         options = self.options
         with output_folder(place, force=True, may_replace=lambda file: file.name in FILES) as folder:
-            job = Job(
+            job = TrainingJob(
                 list(variant), self.params, options.train, options.dev, options.test, options.input_format,
                 options.columns, options.heads, options.seed or 0, str(folder), options.quiet,
             )  # fmt: skip
-            record = Record.model_validate_json(json.dumps({"asked": wanted, "rows": _in_process(job)}))
+            record = ModelRecord.model_validate_json(json.dumps({"asked": wanted, "rows": _in_process(job)}))
             with writing(place):
                 (folder / RECORD).write_text(record.model_dump_json(by_alias=True, indent=1) + "\n", encoding="utf-8")
         return record
@@ -157,7 +157,7 @@ class _Comparison:
         ]
 
 
-def _in_process(job: Job) -> list[dict[str, Any]]:
+def _in_process(job: TrainingJob) -> list[dict[str, Any]]:
     """The rows of a model, from a process that ends when this one does.
 
     Raises:

@@ -27,7 +27,7 @@ if sys.platform != "win32":
     import resource
 
 
-class Job(NamedTuple):
+class TrainingJob(NamedTuple):
     """What to train and on which data.
 
     Args:
@@ -75,7 +75,7 @@ def parts(
     return divide(trained or (), tuned, tested, seed)
 
 
-def work(job: Job) -> list[dict[str, Any]]:
+def work(job: TrainingJob) -> list[dict[str, Any]]:
     """Train, save, measure, predict; the rows."""
     say = Messages(job.quiet)
     data = parts(job.train, job.dev, job.test, job.input_format, job.columns, job.seed)
@@ -112,7 +112,7 @@ def peak_memory() -> int | None:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
-def answer(job: Job) -> dict[str, Any]:
+def answer(job: TrainingJob) -> dict[str, Any]:
     """The rows, or in one line why there are none."""
     try:
         return {"rows": work(job)}
@@ -134,7 +134,7 @@ def main() -> None:
     """One job."""
     warnings.simplefilter("ignore", LostWarning)  # the tables count them
     open_streams()
-    job = Job(**json.loads(sys.argv[1]))
+    job = TrainingJob(**json.loads(sys.argv[1]))
     Thread(target=_end_with_parent, daemon=True).start()
     print(json.dumps(answer(job)), flush=True)
 

@@ -41,7 +41,7 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="allow", strict=True, allow_inf_nan=False, frozen=True)
 
 
-class Intervals(_Strict):
+class RowIntervals(_Strict):
     """Ends of 95 % intervals."""
 
     f1: list[float] = Field(min_length=2, max_length=2)
@@ -53,7 +53,7 @@ class Overall(_Strict):
     precision: float
     recall: float
     f1: float
-    intervals: Intervals | None
+    intervals: RowIntervals | None
 
 
 class Test(_Strict):
@@ -84,7 +84,7 @@ class Row(_Strict):
     test: Test
 
 
-class Record(_Strict):
+class ModelRecord(_Strict):
     """What a model's folder holds beside the model.
 
     Args:
@@ -157,7 +157,7 @@ def _file_digest(option: str, path: str) -> str:
     return " ".join(digests)
 
 
-def kept(folder: Path, wanted: Mapping[str, Any]) -> Record | str | None:
+def kept(folder: Path, wanted: Mapping[str, Any]) -> ModelRecord | str | None:
     """The record of a model that was trained as it is wanted now; why it cannot be used; or that there is none.
 
     Args:
@@ -168,7 +168,7 @@ def kept(folder: Path, wanted: Mapping[str, Any]) -> Record | str | None:
     if not folder.exists():
         return None
     try:
-        record = Record.model_validate_json((folder / RECORD).read_bytes())
+        record = ModelRecord.model_validate_json((folder / RECORD).read_bytes())
     except (OSError, ValidationError):
         return f"{RECORD} is missing or damaged"
     if missing := sorted(name for name in FILES if not (folder / name).is_file()):

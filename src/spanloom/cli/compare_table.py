@@ -34,7 +34,7 @@ class Tested(NamedTuple):
     test: PairedTest
 
 
-class Outcome(NamedTuple):
+class RowOutcome(NamedTuple):
     """Everything in the table.
 
     Args:
@@ -55,7 +55,7 @@ def label(row: Row) -> str:
     return row.name if row.heads in ("", OWN_HEADS) else f"{row.name}, head: {row.heads}"
 
 
-def values(outcome: Outcome) -> dict[str, Any]:
+def values(outcome: RowOutcome) -> dict[str, Any]:
     """Everything, ready for JSON; fractions from 0 to 1, memory in bytes."""
     options = outcome.options
     return {
@@ -71,7 +71,7 @@ def values(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def text(outcome: Outcome) -> str:
+def text(outcome: RowOutcome) -> str:
     """For a terminal: accuracy, then cost, then the tests."""
     rows = outcome.rows
     blocks = [_data(outcome.options)]
@@ -86,7 +86,7 @@ def text(outcome: Outcome) -> str:
     return "\n".join(blocks)
 
 
-def markdown(outcome: Outcome) -> str:
+def markdown(outcome: RowOutcome) -> str:
     """One table, and one of the tests."""
     rows = [[*_accuracy(row), *_cost(row)] for row in outcome.rows]
     rows += [[failure.name, f"failed: {failure.error}"] + [""] * (len(_ACCURACY + _COST) - 2)
@@ -111,7 +111,7 @@ def _data(options: CompareOptions) -> str:
     return f"trained on {_named(options.train)}, tuned on {tuned}, measured on {tested}; features: {named}\n"
 
 
-def _notes(outcome: Outcome) -> Iterator[str]:
+def _notes(outcome: RowOutcome) -> Iterator[str]:
     if outcome.options.test is None:
         yield "Measured on the data that tuning saw, for want of --test: the figures flatter."
     what = "exact type, boundaries and head" if outcome.options.heads else "exact type and boundaries"

@@ -33,7 +33,7 @@ def run(data: str, input_format: str | None, columns: str | None, as_json: bool,
     options = {"format": input_format, **column_options(columns)}
     severities = {"error": 0, "warning": 0}
     listed: list[dict[str, object]] = []
-    counts = Counts()
+    counts = CorpusCounts()
     with _seekable(data) as path:
         for problem in _problems(path, options, counts, severities):
             severities[problem.severity] += 1
@@ -51,7 +51,9 @@ def run(data: str, input_format: str | None, columns: str | None, as_json: bool,
     return FAILED if failed else DONE
 
 
-def _problems(path: str, options: dict[str, Any], counts: Counts, severities: dict[str, int]) -> Iterator[Problem]:
+def _problems(
+    path: str, options: dict[str, Any], counts: CorpusCounts, severities: dict[str, int]
+) -> Iterator[Problem]:
     """All problems; then, if no error keeps the data from being read, what our own tokens show, while counting."""
     yield from validate(path, **options)
     if severities["error"]:
@@ -83,7 +85,7 @@ def _seekable(data: str) -> Iterator[str]:
 
 
 @dataclass(slots=True)
-class Counts:
+class CorpusCounts:
     """Counts over documents; tokens and sentences are Spanloom's own where the data have none.
 
     Args:
@@ -99,7 +101,7 @@ class Counts:
         crossing_sentences: mentions that no sentence holds as a whole.
 
     >>> from spanloom.document import Mention
-    >>> counts = Counts()
+    >>> counts = CorpusCounts()
     >>> counts.add(Document("No chest pain.", mentions=[Mention("problem", [(3, 13)]), Mention("body", [(3, 8)])]))
     >>> counts.tokens, counts.nested, counts.crossing, dict(counts.types)
     (4, 2, 0, {'problem': 1, 'body': 1})

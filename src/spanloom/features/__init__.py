@@ -4,17 +4,17 @@ from spanloom.features.computed import Resources, category_phrases
 from spanloom.features.featureset import FeatureSet, Keys, available_columns
 from spanloom.features.index import Built, FeatureIndex, Sparse, build_index, name_rows
 from spanloom.features.presets import PRESETS
-from spanloom.features.template import Template, parse, parse_all
+from spanloom.features.template import FeatureTemplate, parse, parse_all
 
 __all__ = [
     "PRESETS",
     "Built",
     "FeatureIndex",
     "FeatureSet",
+    "FeatureTemplate",
     "Keys",
     "Resources",
     "Sparse",
-    "Template",
     "available_columns",
     "build_index",
     "category_phrases",

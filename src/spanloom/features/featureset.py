@@ -25,7 +25,7 @@ from spanloom.features.presets import PRESETS
 from spanloom.features.program import compile_features, most_keys
 from spanloom.features.reference import named_features
 from spanloom.features.tables import tabulate
-from spanloom.features.template import Bag, Column, Feature, Template, parse_all
+from spanloom.features.template import Bag, Column, Feature, FeatureTemplate, parse_all
 from spanloom.hashing import Int64, UInt64
 from spanloom.parallel import SERIAL, Executor
 
@@ -72,7 +72,7 @@ class FeatureSet:
         self.templates = parse_all(templates)
         self.clusters = clusters
         self.resources = resources or Resources()
-        self.dropped: tuple[Template, ...] = ()
+        self.dropped: tuple[FeatureTemplate, ...] = ()
         for template in self.templates:
             _check(template, clusters)
         features = {str(feature): feature for template in self.templates for feature in template.features}
@@ -225,7 +225,7 @@ def join_rows(parts: list[tuple[UInt64, Int64]]) -> tuple[UInt64, Int64]:
     return np.concatenate([ids for ids, _ in parts]), np.concatenate([np.zeros(1, np.int64), *offsets])
 
 
-def _check(template: Template, clusters: Mapping[str, str] | None) -> None:
+def _check(template: FeatureTemplate, clusters: Mapping[str, str] | None) -> None:
     for feature in template.features:
         for column in feature.columns:
             problem = ""

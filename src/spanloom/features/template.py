@@ -87,7 +87,7 @@ Feature = Conjunction | Bag
 
 
 @dataclass(frozen=True, slots=True)
-class Template:
+class FeatureTemplate:
     """A line of the template language.
 
     Args:
@@ -107,7 +107,7 @@ class Template:
         return self.text
 
 
-def parse(text: str) -> Template:
+def parse(text: str) -> FeatureTemplate:
     """Parse a template.
 
     Raises:
@@ -125,7 +125,7 @@ def parse(text: str) -> Template:
     return _TemplateParser(text).template()
 
 
-def parse_all(source: str | Iterable[str]) -> tuple[Template, ...]:
+def parse_all(source: str | Iterable[str]) -> tuple[FeatureTemplate, ...]:
     """Parse templates from lines; empty lines and comments after ``#`` are ignored.
 
     >>> [template.text for template in parse_all("bias\\n\\n# words\\nw[-1..1]")]
@@ -149,12 +149,12 @@ class _TemplateParser:
         ]
         self.at = 0
 
-    def template(self) -> Template:
+    def template(self) -> FeatureTemplate:
         name = self.peek()
         called = self.peek(1) == "("
         if name == "bias" and self.peek(1) == "":
             self.at += 1
-            return Template("bias", (Conjunction(()),))
+            return FeatureTemplate("bias", (Conjunction(()),))
         if called and name in ("ngrams", "bag", "prefix", "suffix", "cluster"):
             self.at += 2
             result = {"ngrams": self.ngrams, "bag": self.bag}.get(name, lambda: self.affix(name))()
@@ -164,7 +164,7 @@ class _TemplateParser:
             self.fail("the end")
         return result
 
-    def conjunction(self) -> Template:
+    def conjunction(self) -> FeatureTemplate:
         column = self.column()
         position = self.position
         self.expect("[")
@@ -177,7 +177,7 @@ class _TemplateParser:
                     "not in a conjunction; write one line for each position"
                 )
             places = [Place(column, offset) for offset in range(first, last + 1)]
-            return Template(f"{column}[{first}..{last}]", tuple(Conjunction((place,)) for place in places))
+            return FeatureTemplate(f"{column}[{first}..{last}]", tuple(Conjunction((place,)) for place in places))
         places = [Place(column, first)]
         while self.peek() == "|":
             self.at += 1
@@ -186,9 +186,9 @@ class _TemplateParser:
             places.append(Place(column, self.integer(-REACH, REACH)))
             self.expect("]")
         feature = Conjunction(tuple(places))
-        return Template(str(feature), (feature,))
+        return FeatureTemplate(str(feature), (feature,))
 
-    def ngrams(self) -> Template:
+    def ngrams(self) -> FeatureTemplate:
         column = self.column()
         self.expect(",")
         shortest, longest = self.range(1, LONGEST_NGRAM)
@@ -198,9 +198,9 @@ class _TemplateParser:
             for size in range(shortest, longest + 1)
             for first in range(1 - size, 1)
         ]
-        return Template(f"ngrams({column},{_range(shortest, longest)})", tuple(features))
+        return FeatureTemplate(f"ngrams({column},{_range(shortest, longest)})", tuple(features))
 
-    def bag(self) -> Template:
+    def bag(self) -> FeatureTemplate:
         column = self.column()
         self.expect(",")
         first = self.integer(-REACH, REACH)
@@ -208,14 +208,14 @@ class _TemplateParser:
         last = self.integer(first, REACH)
         self.expect(")")
         feature = Bag(column, first, last)
-        return Template(str(feature), (feature,))
+        return FeatureTemplate(str(feature), (feature,))
 
-    def affix(self, name: str) -> Template:
+    def affix(self, name: str) -> FeatureTemplate:
         shortest, longest = self.range(1, REACH)
         self.expect(")")
         columns = [Column(f"{name}{size}") for size in range(shortest, longest + 1)]
         features = tuple(Conjunction((Place(column, 0),)) for column in columns)
-        return Template(f"{name}({_range(shortest, longest)})", features)
+        return FeatureTemplate(f"{name}({_range(shortest, longest)})", features)
 
     def column(self) -> Column:
         name = self.peek()

@@ -16,15 +16,14 @@ from typing import Any, NamedTuple
 
 from spanloom.document import Document
 from spanloom.errors import UsageError
-from spanloom.evaluate import KEYS, calibration, evaluate, score
-from spanloom.evaluate import Report as Evaluation
+from spanloom.evaluate import KEYS, Report, calibration, evaluate, score
 from spanloom.lab.head_chain import HeadChain
 from spanloom.lab.head_rules import HEAD_RULES, give_heads
 from spanloom.lab.sharing import shares_nodes
 from spanloom.learn import Progress
 from spanloom.learn.folds import hold_out
 from spanloom.model.corpus import by_sentence
-from spanloom.model.report import Report
+from spanloom.model.report import TrainingReport
 from spanloom.recognize.cascade import Cascade, CascadeReport
 from spanloom.recognize.recognizer import Recognizer
 from spanloom.structures import structure_of
@@ -177,14 +176,14 @@ class VariantRow:
     tuned: bool
     penalty: float | None
     dev_f1: float
-    test: Evaluation
+    test: Report
     calibration_error: float
     tokens_per_second: float
     seconds: float
     features: int
     rows: int
     weights: int
-    training: Report | CascadeReport = field(repr=False)
+    training: TrainingReport | CascadeReport = field(repr=False)
     predicted: list[Document] = field(repr=False)
 
     def to_dict(self) -> dict[str, Any]:
@@ -195,7 +194,7 @@ class VariantRow:
         )  # fmt: skip
         training = self.training
         return {name: getattr(self, name) for name in plain} | {
-            "lambda": training.l2 if isinstance(training, Report) else None,
+            "lambda": training.l2 if isinstance(training, TrainingReport) else None,
             "steps": training.steps,
             "mentions": training.mentions,
             "lost": sum(training.lost.values()),

@@ -83,7 +83,7 @@ class TrainingHistory:
         self._tell(Progress(self._stage, number, self._steps, objective, value, now - self._began, left))
 
 
-class Best(NamedTuple, Generic[W]):
+class BestPass(NamedTuple, Generic[W]):
     """The best pass so far: its number, its objective, its measure, and its weights."""
 
     number: int
@@ -118,7 +118,7 @@ class EarlyStopping(Generic[W]):
     ) -> None:  # fmt: skip
         self._metric, self._passes, self._patience = metric, passes, patience
         self.history, self._copy = history, copy
-        self._best: Best[W] | None = None
+        self._best: BestPass[W] | None = None
 
     def __call__(self, epoch: Epoch[W]) -> bool:
         """Look at the end of a pass; whether training stops."""
@@ -127,13 +127,13 @@ class EarlyStopping(Generic[W]):
         # Where nothing is found yet, a later pass is as good as any.
         if best is None or value > best.value or not best.value:
             weights = epoch.weights if self._copy is None else self._copy(epoch.weights)
-            best = self._best = Best(epoch.number, epoch.objective, value, weights)
+            best = self._best = BestPass(epoch.number, epoch.objective, value, weights)
         more = min(best.number + self._patience, self._passes) - epoch.number
         self.history.add(epoch.objective, value, more)
         return more == 0
 
     @property
-    def best(self) -> Best[W]:
+    def best(self) -> BestPass[W]:
         """The best pass, after the first."""
         if self._best is None:
             raise AttributeError("there was no pass yet")

@@ -21,7 +21,7 @@ PASSES = 8
 _L2, _RATE = 1.0, 0.1
 
 
-class Chain(NamedTuple):
+class LinkerChain(NamedTuple):
     """A trained chain.
 
     Args:
@@ -33,7 +33,7 @@ class Chain(NamedTuple):
     built: Built
 
 
-def fit_chain(known: Batch, types: Sequence[str], features: FeatureSet, seed: int, run: Executor) -> Chain:
+def fit_chain(known: Batch, types: Sequence[str], features: FeatureSet, seed: int, run: Executor) -> LinkerChain:
     """Train on a batch, for a fixed number of passes.
 
     Raises:
@@ -49,4 +49,4 @@ def fit_chain(known: Batch, types: Sequence[str], features: FeatureSet, seed: in
     target = EdgeTarget(tagger.engine, offsets, edges)
     data = TrainingSet(tagger.engine, built.matrix, offsets, target, built.index.group_sizes, built.counts)
     weights = adagrad(data, l2=_L2, epochs=PASSES, rate=_RATE, seed=(seed, 0), run=run)
-    return Chain(replace(tagger, scorer=tagger.scorer.with_weights(data.single(weights))), built)
+    return LinkerChain(replace(tagger, scorer=tagger.scorer.with_weights(data.single(weights))), built)

@@ -16,16 +16,16 @@ from spanloom.hypergraph import Ints
 from spanloom.learn import EarlyStopping, Epoch, Listener, Progress, TrainingHistory
 from spanloom.learn.folds import cross_fit, deal
 from spanloom.learn.tuning import Envelope, Wanted, nearest_best
-from spanloom.link.chain import Chain, fit_chain
+from spanloom.link.chain import LinkerChain, fit_chain
 from spanloom.link.columns import COMMON, DICTIONARY_TEMPLATES, LANGUAGE_TEMPLATES, with_columns
 from spanloom.link.instances import Derivations, Instance, Reader, derive, join
 from spanloom.link.kernels_features import Forms
-from spanloom.link.learning import Search, Singles, Weights, filled_table, new_table, perceptron
-from spanloom.link.names import Concepts, Memory, find_combinations
+from spanloom.link.learning import KeyedWeights, Search, Singles, filled_table, new_table, perceptron
+from spanloom.link.names import Concepts, NameMemory, find_combinations
 from spanloom.link.parameters import LinkerParameters
 from spanloom.link.proposals import Proposer
-from spanloom.link.scores import Scores, measure
-from spanloom.link.system import Decoded, Prescribed, System
+from spanloom.link.scores import LinkerScores, measure
+from spanloom.link.system import DecodedMentions, Prescribed, System
 from spanloom.lm.language_model import LanguageModel
 from spanloom.model.resources import Sources
 from spanloom.parallel import SERIAL, Executor
@@ -60,7 +60,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class FittedLinker:
     """What training gives.
 
     Args:
@@ -73,7 +73,7 @@ class Outcome:
 
     system: System
     derivations: Derivations
-    scores: Scores
+    scores: LinkerScores
     passes: tuple[int, ...]
     history: tuple[tuple[int, float, float], ...]
 
@@ -100,17 +100,17 @@ class Fitter:
     tell: Listener
     began: float
 
-    def fit(self, train: Sequence[Document], dev: Sequence[Document]) -> Outcome:
+    def fit(self, train: Sequence[Document], dev: Sequence[Document]) -> FittedLinker:
         """Train on prepared documents; others choose the pass of each run, and the bias."""
         ground = self._ground(train)
-        development = Development(ground.system, dev, self.plan.given, self.plan.run)
+        development = LinkerDevelopment(ground.system, dev, self.plan.given, self.plan.run)
         fits = [self._run(number, ground, development) for number in range(self.plan.chosen.runs)]
         system = replace(ground.system, weights=merge([fit.weights for fit in fits]))
         system, scores = self._biased(system, development)
         history = tuple(step for fit in fits for step in fit.history)
-        return Outcome(system, ground.derivations, scores, tuple(len(fit.history) for fit in fits), history)
+        return FittedLinker(system, ground.derivations, scores, tuple(len(fit.history) for fit in fits), history)
 
-    def refit(self, documents: Sequence[Document], chosen: Outcome) -> Outcome:
+    def refit(self, documents: Sequence[Document], chosen: FittedLinker) -> FittedLinker:
         """Train on all documents, with the bias that some of them, held out, have chosen.
 
         Each run takes as many passes as it took then, to the last and not to the best: averaged weights rarely get
@@ -142,7 +142,7 @@ class Fitter:
         instance = self._jackknife(ordered, fold[order], features)
         self._step("tagging chain")
         chain = fit_chain(ordered, self.types, features, plan.chosen.random_state, plan.run)
-        empty = Weights(np.zeros((0, search.roles), np.float32), new_table(0))
+        empty = KeyedWeights(np.zeros((0, search.roles), np.float32), new_table(0))
         system = System(
             self.types, self._reader(chain, ordered), self.concepts, self.language, search, empty,
             pos=self.pos,
@@ -156,10 +156,10 @@ class Fitter:
             more += LANGUAGE_TEMPLATES
         return self.plan.sources.feature_set(documents, more=more)
 
-    def _reader(self, chain: Chain, batch: Batch) -> Reader:
+    def _reader(self, chain: LinkerChain, batch: Batch) -> Reader:
         """The reader whose probabilities and memory come from a batch."""
         plan = self.plan
-        memory = Memory.build(batch, self.types, self.concepts)
+        memory = NameMemory.build(batch, self.types, self.concepts)
         finder = self.finder.with_memory(memory.texts)
         proposer = Proposer(memory, finder, plan.chosen.candidates, self.longest, len(self.types))
         return Reader(chain.tagger, proposer, self.forms, float(plan.chosen.least), plan.evidence)
@@ -184,11 +184,11 @@ class Fitter:
         self._step("tagging chains of the folds")
         return join(cross_fit(fold, fit, read, plan.run))
 
-    def _run(self, number: int, ground: _Ground, development: Development) -> _Fit:
+    def _run(self, number: int, ground: _Ground, development: LinkerDevelopment) -> _Fit:
         chosen = self.plan.chosen
-        seen: list[Scores] = []
+        seen: list[LinkerScores] = []
 
-        def metric(weights: Weights) -> float:
+        def metric(weights: KeyedWeights) -> float:
             seen.append(development.scores(replace(development.system, weights=weights)))
             return seen[-1].mean
 
@@ -204,16 +204,16 @@ class Fitter:
         scores = [(each.recognition, each.concepts) for each in seen]
         return _Fit(stopping.best.weights, tuple((n, *each) for n, each in zip(updates, scores, strict=True)))
 
-    def _rerun(self, number: int, ground: _Ground, passes: int) -> Weights:
+    def _rerun(self, number: int, ground: _Ground, passes: int) -> KeyedWeights:
         def tell(progress: Progress) -> None:
             self.tell(replace(progress, objective=None, dev_f1=None))
 
         history = TrainingHistory("training on all", passes, tell, self.began)
-        stopping: EarlyStopping[Weights] = EarlyStopping(lambda _: 0.0, passes, history)
+        stopping: EarlyStopping[KeyedWeights] = EarlyStopping(lambda _: 0.0, passes, history)
         self._learn(number, ground, passes, stopping)
         return stopping.best.weights
 
-    def _learn(self, number: int, ground: _Ground, passes: int, after: Callable[[Epoch[Weights]], bool]) -> None:
+    def _learn(self, number: int, ground: _Ground, passes: int, after: Callable[[Epoch[KeyedWeights]], bool]) -> None:
         """One run of the perceptron."""
         chosen, gold = self.plan.chosen, ground.derivations.gold
         perceptron(
@@ -223,12 +223,12 @@ class Fitter:
             forced=gold.labels if self.plan.given else None, callback=after,
         )  # fmt: skip
 
-    def _biased(self, system: System, development: Development) -> tuple[System, Scores]:
+    def _biased(self, system: System, development: LinkerDevelopment) -> tuple[System, LinkerScores]:
         """The system with the bias that development data prefer, the smallest of equal ones; and its scores."""
         if self.plan.given or not self.plan.chosen.tune_bias:
             return system, development.scores(system)
         self._step("tuning the bias", 0, len(_BIASES))
-        tried: dict[float, Scores] = {}
+        tried: dict[float, LinkerScores] = {}
         unit = float(self.plan.chosen.margin) or 10.0
         for bias, scores in development.compared(system, [factor * unit for factor in _BIASES]):
             tried[bias] = scores
@@ -236,7 +236,7 @@ class Fitter:
         best = nearest_best({bias: scores.mean for bias, scores in tried.items()})
         return replace(system, bias=best), tried[best]
 
-    def _step(self, stage: str, step: int = 0, steps: int | None = None, scores: Scores | None = None) -> None:
+    def _step(self, stage: str, step: int = 0, steps: int | None = None, scores: LinkerScores | None = None) -> None:
         f1, concepts = (None, None) if scores is None else (scores.recognition, scores.concepts)
         self.tell(Progress(stage, step, steps, None, f1, monotonic() - self.began, dev_concepts=concepts))
 
@@ -251,11 +251,11 @@ class _Ground:
 
 @dataclass(frozen=True)
 class _Fit:
-    weights: Weights
+    weights: KeyedWeights
     history: tuple[tuple[int, float, float], ...]
 
 
-class Development:
+class LinkerDevelopment:
     """Development data, read once."""
 
     def __init__(self, system: System, documents: Sequence[Document], given: bool, run: Executor) -> None:
@@ -266,11 +266,11 @@ class Development:
         self._prescribed = Prescribed(batch, system.types) if given else None
         self._instance, self._matrix = system.read(batch, self._prescribed, run)
 
-    def scores(self, system: System) -> Scores:
+    def scores(self, system: System) -> LinkerScores:
         """What a system with other weights makes of them."""
         return self._measured(system, system.decode(self._instance, self._matrix, self._prescribed, self.run))
 
-    def compared(self, system: System, biases: Sequence[float]) -> Iterator[tuple[float, Scores]]:
+    def compared(self, system: System, biases: Sequence[float]) -> Iterator[tuple[float, LinkerScores]]:
         """What a system makes of them under each of some ascending biases, in no order."""
         data = self._instance.data
 
@@ -279,9 +279,9 @@ class Development:
             return np.stack(own.decode(self._instance, self._matrix, None, self.run, wanted), 1)
 
         for bias, found in Envelope(decode, np.repeat(data.document, np.diff(data.offsets))).over(biases):
-            yield bias, self._measured(system, Decoded(*found.T))
+            yield bias, self._measured(system, DecodedMentions(*found.T))
 
-    def _measured(self, system: System, decoded: Decoded) -> Scores:
+    def _measured(self, system: System, decoded: DecodedMentions) -> LinkerScores:
         found = system.segments(self._instance, *decoded)
         return measure(self.documents, found, system.types, system.concepts)
 
@@ -297,7 +297,7 @@ def concept_forms(concepts: Concepts) -> Forms:
     return Forms(runs.low[np.minimum(first, len(runs.low) - 1)], runs.low[last.clip(0, len(runs.low) - 1)], end - first)
 
 
-def merge(weights: Sequence[Weights]) -> Weights:
+def merge(weights: Sequence[KeyedWeights]) -> KeyedWeights:
     """The mean of the weights of several runs."""
     if len(weights) == 1:
         return weights[0]
@@ -307,7 +307,7 @@ def merge(weights: Sequence[Weights]) -> Weights:
     values = np.concatenate([part.table.weights[keep] for part, keep in zip(weights, filled, strict=True)])
     distinct, inverse = np.unique(keys, return_inverse=True)
     sums = np.bincount(inverse, values, len(distinct)) / len(weights)
-    return Weights(roles, filled_table(distinct, sums.astype(np.float32)))
+    return KeyedWeights(roles, filled_table(distinct, sums.astype(np.float32)))
 
 
 def _folds(documents: Sequence[Document], count: int, seed: int) -> Ints:

@@ -16,12 +16,11 @@ from spanloom.link import span_features
 from spanloom.link.columns import language_ranges
 from spanloom.link.evidence import find_evidence
 from spanloom.link.kernels_features import Data, Forms
-from spanloom.link.learning import Gold, History
+from spanloom.link.learning import GoldDerivations, History
 from spanloom.link.names import Concepts
 from spanloom.link.proposals import NAME_CLOSE, Proposer
 from spanloom.link.transitions import label_of
-from spanloom.model.corpus import Gold as Mentions
-from spanloom.model.corpus import Lost, lost
+from spanloom.model.corpus import Gold, Lost, lost
 from spanloom.model.structured import LinearModel
 from spanloom.parallel import SERIAL, Executor
 
@@ -144,7 +143,7 @@ class Derivations(NamedTuple):
         counts: how many mentions there are, are ``proposed`` and have their concept among the candidates (``linked``).
     """
 
-    gold: Gold
+    gold: GoldDerivations
     history: History
     lost: tuple[Lost, ...]
     counts: dict[str, int]
@@ -157,7 +156,7 @@ def derive(batch: Batch, instance: Instance, types: Sequence[str], concepts: Con
     nothing.
     """
     data = instance.data
-    mentions = Mentions(batch, types)
+    mentions = Gold(batch, types)
     labels = np.zeros(len(data.words), np.int32)
     choices = np.full(len(labels), -1, np.int32)
     number = instance.number()
@@ -191,7 +190,7 @@ def derive(batch: Batch, instance: Instance, types: Sequence[str], concepts: Con
         np.array([concept for seen in found for concept in seen], np.int64),
     )
     plain = {name: int(count) for name, count in counts.items()}
-    return Derivations(Gold(labels, choices), history, tuple(gone), plain)
+    return Derivations(GoldDerivations(labels, choices), history, tuple(gone), plain)
 
 
 def _choice(data: Data, span: int, concept: int) -> int:

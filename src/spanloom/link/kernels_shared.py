@@ -15,10 +15,10 @@ from spanloom.kernels import kernel_only_no_refcount
 from spanloom.kernels_hashing import ZERO, mix
 from spanloom.link import kernels_features as features
 from spanloom.link.kernels_states import close, copy
-from spanloom.link.kernels_table import Table
+from spanloom.link.kernels_table import WeightTable
 
 
-class Model(NamedTuple):
+class BeamModel(NamedTuple):
     """What scores derivations.
 
     Args:
@@ -30,7 +30,7 @@ class Model(NamedTuple):
         longest: tokens of an entity, at most.
     """
 
-    table: Table
+    table: WeightTable
     forms: features.Forms
     program: NDArray[np.uint64]
     nil: bool
@@ -38,7 +38,7 @@ class Model(NamedTuple):
     longest: int
 
 
-class Shared(NamedTuple):
+class SharedScores(NamedTuple):
     """Scores of the next label that derivations share.
 
     Args:
@@ -82,8 +82,8 @@ class Workspace(NamedTuple):
     context: NDArray[np.uint64]
     closing: NDArray[np.float32]
     following: NDArray[np.float32]
-    near: Shared
-    far: Shared
+    near: SharedScores
+    far: SharedScores
     spare: NDArray[np.int64]
     linked: NDArray[np.int64]
     keys: NDArray[np.uint64]

@@ -15,7 +15,7 @@ from spanloom.kernels import kernel_only_no_refcount
 from spanloom.kernels_hashing import HALF, LOW, ZERO, find
 
 
-class Table(NamedTuple):
+class WeightTable(NamedTuple):
     """Keys and their weights, in the order in which they entered.
 
     Args:

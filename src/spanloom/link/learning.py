@@ -16,7 +16,7 @@ from spanloom.link import kernels_perceptron as kernels
 from spanloom.link import kernels_shared as shared
 from spanloom.link.kernels_beam import FREE
 from spanloom.link.kernels_features import MOST, NIL, VALUES, WIDTH, Data, Forms
-from spanloom.link.kernels_table import Table
+from spanloom.link.kernels_table import WeightTable
 from spanloom.link.templates import compiled
 
 Singles = NDArray[np.float32]
@@ -24,7 +24,7 @@ Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 
 
-class Gold(NamedTuple):
+class GoldDerivations(NamedTuple):
     """Gold derivations.
 
     Args:
@@ -50,7 +50,7 @@ class History(NamedTuple):
     concept: Int64
 
 
-class Weights(NamedTuple):
+class KeyedWeights(NamedTuple):
     """What is learned.
 
     Args:
@@ -59,7 +59,7 @@ class Weights(NamedTuple):
     """
 
     roles: Singles
-    table: Table
+    table: WeightTable
 
 
 @dataclass(frozen=True)
@@ -85,10 +85,10 @@ class Search:
         """R."""
         return 2 + 7 * self.types
 
-    def model(self, table: Table) -> shared.Model:
+    def model(self, table: WeightTable) -> shared.BeamModel:
         """With weights."""
         nil = bool(self.groups & NIL)
-        return shared.Model(table, self.forms, compiled(self.groups), nil, self.types, self.longest)
+        return shared.BeamModel(table, self.forms, compiled(self.groups), nil, self.types, self.longest)
 
     def workspace(self, data: Data) -> shared.Workspace:
         """Scratch memory for all of the sentences."""
@@ -105,14 +105,14 @@ class Search:
             np.zeros(VALUES, np.uint64),
         )  # fmt: skip
 
-    def _shared(self) -> shared.Shared:
+    def _shared(self) -> shared.SharedScores:
         scores = np.zeros((self.width, 1 + self.types), np.float32)
-        return shared.Shared(np.zeros(self.width, np.uint64), scores, np.zeros(1, np.int64))
+        return shared.SharedScores(np.zeros(self.width, np.uint64), scores, np.zeros(1, np.int64))
 
 
 def perceptron(
-    search: Search, data: Data, matrix: Sparse, group_sizes: Singles, gold: Gold, history: History, *,
-    passes: int, seed: int | Sequence[int], callback: Callable[[Epoch[Weights]], bool], margin: float = 0.0,
+    search: Search, data: Data, matrix: Sparse, group_sizes: Singles, gold: GoldDerivations, history: History, *,
+    passes: int, seed: int | Sequence[int], callback: Callable[[Epoch[KeyedWeights]], bool], margin: float = 0.0,
     word_rate: float = 1.0, forced: Int32 | None = None,
 ) -> None:  # fmt: skip
     """Train; ``callback`` gets the averaged weights after each pass, and stops by a true result.
@@ -160,39 +160,39 @@ def perceptron(
             if at == len(order):
                 break
             table = grown(table)
-        means = Weights((weights - sums / steps).astype(np.float32), averaged(table, steps))
+        means = KeyedWeights((weights - sums / steps).astype(np.float32), averaged(table, steps))
         means.roles[:] *= np.sqrt(np.float32(word_rate) / group_sizes)[:, None]
         check_weights([means.roles, means.table.weights], f"pass {number}", margin=margin, word_rate=word_rate)
         if callback(Epoch(number, updates, means)) or not updates:
             break
 
 
-def new_table(room: int) -> Table:
+def new_table(room: int) -> WeightTable:
     """An empty table to learn in, with room for so many keys."""
     return _table(np.zeros(0, np.uint64), np.zeros(0, np.float32), np.zeros(0), room)
 
 
-def grown(table: Table) -> Table:
+def grown(table: WeightTable) -> WeightTable:
     """The same with twice the room."""
     used = int(table.used[0])
     return _table(table.keys[:used], table.weights[:used], table.sums[:used], 2 * len(table.keys))
 
 
-def averaged(table: Table, steps: int) -> Table:
+def averaged(table: WeightTable, steps: int) -> WeightTable:
     """The mean of the weights over all steps, without those that are 0."""
     weights = (table.weights - table.sums / steps).astype(np.float32)
     keep = weights != 0
     return filled_table(table.keys[keep], weights[keep])
 
 
-def filled_table(keys: NDArray[np.uint64], weights: Singles) -> Table:
+def filled_table(keys: NDArray[np.uint64], weights: Singles) -> WeightTable:
     """A table to look up the weights of distinct keys in."""
-    return Table(*Slots.numbering(keys), keys, weights, np.zeros(0), np.array([len(keys)]))
+    return WeightTable(*Slots.numbering(keys), keys, weights, np.zeros(0), np.array([len(keys)]))
 
 
-def _table(keys: NDArray[np.uint64], weights: Singles, sums: NDArray[np.float64], room: int) -> Table:
+def _table(keys: NDArray[np.uint64], weights: Singles, sums: NDArray[np.float64], room: int) -> WeightTable:
     more = room - len(keys)
-    return Table(
+    return WeightTable(
         *Slots.numbering(keys, room), np.append(keys, np.zeros(more, np.uint64)),
         np.append(weights, np.zeros(more, np.float32)), np.append(sums, np.zeros(more)), np.array([len(keys)]),
     )  # fmt: skip

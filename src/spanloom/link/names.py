@@ -14,8 +14,7 @@ from spanloom.document import Batch, Document, align
 from spanloom.hashing import Int64, UInt64
 from spanloom.vocabulary.folding import CLOSE, DEGREES, EXACT
 from spanloom.vocabulary.lexicon import LONGEST_NAME, Lexicon
-from spanloom.vocabulary.memory import Memory as Texts
-from spanloom.vocabulary.memory import known
+from spanloom.vocabulary.memory import Memory, known
 from spanloom.vocabulary.runs import all_runs, runs
 from spanloom.vocabulary.store import Vocabulary
 
@@ -87,7 +86,7 @@ def find_combinations(
 
 
 @dataclass(frozen=True)
-class Memory:
+class NameMemory:
     """The mentions of training: which words they have, and what they are linked to.
 
     Args:
@@ -100,11 +99,11 @@ class Memory:
 
     lexicon: Lexicon
     occurrences: NDArray[np.int32]
-    texts: Texts
+    texts: Memory
     size: int
 
     @classmethod
-    def build(cls, batch: Batch, types: Sequence[str], concepts: Concepts) -> Memory:
+    def build(cls, batch: Batch, types: Sequence[str], concepts: Concepts) -> NameMemory:
         """From the mentions of a batch; the lexicon leaves out discontiguous ones, and those that cut a token."""
         tokens, (first, end, numbers) = runs(batch.words), _mentions(batch, types, concepts)
         keys = np.stack([tokens.keys(degree, first, end) for degree in range(DEGREES)])
@@ -112,7 +111,7 @@ class Memory:
         lexicon = Lexicon(texts[:DEGREES], texts[DEGREES].astype(np.int64).astype(np.int32), counts.astype(np.int32))
         every = all_runs(batch, LONGEST_NAME)
         seen = [_counted(tokens.keys(degree, *every), lexicon.keys[degree]) for degree in (EXACT, CLOSE)]
-        found = Texts.build(batch.documents, concepts.vocabulary, types)
+        found = Memory.build(batch.documents, concepts.vocabulary, types)
         return cls(lexicon, np.stack(seen), found, len(concepts))
 
     @cached_property

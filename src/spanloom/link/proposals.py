@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from spanloom.document import Batch
 from spanloom.hashing import Int64, UInt64
 from spanloom.link.evidence import Evidence
-from spanloom.link.names import Memory
+from spanloom.link.names import NameMemory
 from spanloom.link.short_forms import UNDEFINED, ShortForms, find_short_forms
 from spanloom.text.abbreviations import abbreviations, expand
 from spanloom.vocabulary.candidates import CandidateFinder
@@ -27,7 +27,7 @@ NO_WAY, MEMORY_EXACT, MEMORY_CLOSE, NAME_CLOSE, MEMORY_LOOSE, NAME_LOOSE, SIMILA
 _WRITTEN = 1 << 8  # flag: found by a text with abbreviations written out
 
 
-class Found(NamedTuple):
+class FoundSpans(NamedTuple):
     """What the words of a span say, whatever stands around it.
 
     Args:
@@ -47,7 +47,7 @@ class Found(NamedTuple):
     preferred: NDArray[np.bool_]
 
 
-_NONE = Found(
+_NONE = FoundSpans(
     np.zeros(0, np.int32), np.zeros(0, np.int8), np.zeros(0, np.int16), np.zeros(0, np.float32),
     np.zeros(0, np.float32), np.zeros(0, bool),
 )  # fmt: skip
@@ -81,7 +81,7 @@ class Proposals(NamedTuple):
     long: NDArray[np.float64]
     expanded: NDArray[np.bool_]
     cand_ptr: Int64
-    found: Found
+    found: FoundSpans
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Proposer:
         types: K.
     """
 
-    memory: Memory
+    memory: NameMemory
     finder: CandidateFinder
     most: int
     longest: int
@@ -167,7 +167,7 @@ class Proposer:
     def _found(
         self, texts: list[str], longs: list[str | None], keys: tuple[NDArray[np.uint64], ...],
         likely: NDArray[np.bool_],
-    ) -> tuple[list[Found], Int64]:  # fmt: skip
+    ) -> tuple[list[FoundSpans], Int64]:  # fmt: skip
         """What is found for each distinct text, and the number of each span's text."""
         number: dict[tuple[str, str | None], int] = {}
         which = np.array([number.setdefault(pair, len(number)) for pair in zip(texts, longs, strict=True)], np.int64)
@@ -205,7 +205,7 @@ class _Look:
         long: keys of the texts with abbreviations written out; 0 where there are none.
     """
 
-    def __init__(self, names: Lexicon, memory: Memory, most: int, own: list[UInt64], long: list[UInt64]) -> None:
+    def __init__(self, names: Lexicon, memory: NameMemory, most: int, own: list[UInt64], long: list[UInt64]) -> None:
         self.most = most
         self.prior = memory.prior
         ways = (
@@ -222,7 +222,7 @@ class _Look:
         ]
         self.preferred = [_entries(names.preferred, keys[CLOSE]) for keys in (own, long)]
 
-    def found(self, at: int, similar: list[tuple[int, float]]) -> Found:
+    def found(self, at: int, similar: list[tuple[int, float]]) -> FoundSpans:
         """The candidates of the text of this number."""
         rows: dict[int, list[float]] = {}  # concept -> way, flags, share, similarity, preferred
 
@@ -248,7 +248,7 @@ class _Look:
             note(concept, SIMILAR, similarity=similarity)
         order = sorted(rows, key=lambda c: (-rows[c][3], rows[c][0], -rows[c][2], -self._prior(c), c))[: self.most]
         columns = list(zip(*(rows[concept] for concept in order), strict=True)) or [()] * 5
-        return Found(
+        return FoundSpans(
             np.array(order, np.int32), np.array(columns[0], np.int8), np.array(columns[1], np.int16),
             np.array(columns[2], np.float32), np.array(columns[3], np.float32), np.array(columns[4], bool),
         )  # fmt: skip
@@ -267,7 +267,7 @@ def _entries(table: KeyTable, keys: UInt64) -> list[list[tuple[int, int]]]:
     return found
 
 
-def with_gold(ptr: Int64, found: Found, spans: Int64, concepts: Int64) -> tuple[Int64, Found]:
+def with_gold(ptr: Int64, found: FoundSpans, spans: Int64, concepts: Int64) -> tuple[Int64, FoundSpans]:
     """Candidates and those that training adds: the concepts of some spans, where they are not among theirs.
 
     What is added stands last, as a similar name no more similar than the last candidate that was found.
@@ -288,25 +288,25 @@ def with_gold(ptr: Int64, found: Found, spans: Int64, concepts: Int64) -> tuple[
     span, concept = np.array(lacking, np.int64).T
     end = ptr[span + 1]
     last = np.append(found.similarity, np.float32(0))[end - 1]
-    added = Found(
+    added = FoundSpans(
         concept.astype(np.int32), np.full(len(span), SIMILAR, np.int8), np.full(len(span), 1 << SIMILAR, np.int16),
         np.zeros(len(span), np.float32), np.where(end > ptr[span], last, np.float32(0)), np.zeros(len(span), bool),
     )  # fmt: skip
     more = np.zeros(len(ptr), np.int64)
     np.add.at(more, span + 1, 1)
-    return ptr + np.cumsum(more), Found(
+    return ptr + np.cumsum(more), FoundSpans(
         *(np.insert(np.asarray(a), end, np.asarray(b)) for a, b in zip(found, added, strict=True))
     )
 
 
-def _gathered(found: Sequence[Found], which: Int64) -> Found:
+def _gathered(found: Sequence[FoundSpans], which: Int64) -> FoundSpans:
     """The candidates of spans, one after the other, from those of their texts."""
     sizes = np.array([len(entry.concept) for entry in found], np.int64)
     starts = np.cumsum(sizes) - sizes
     counts = sizes[which]
     begin = np.cumsum(counts) - counts
     rows = np.arange(int(counts.sum())) - np.repeat(begin, counts) + np.repeat(starts[which], counts)
-    return Found(
+    return FoundSpans(
         *(
             np.concatenate([np.asarray(column)[:0], *parts])[rows]
             for column, parts in zip(_NONE, _fields(found), strict=True)
@@ -314,7 +314,7 @@ def _gathered(found: Sequence[Found], which: Int64) -> Found:
     )
 
 
-def _fields(found: Sequence[Found]) -> list[list[NDArray[Any]]]:
+def _fields(found: Sequence[FoundSpans]) -> list[list[NDArray[Any]]]:
     return [[entry[i] for entry in found] for i in range(len(_NONE))]
 
 

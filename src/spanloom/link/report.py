@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from spanloom.document import Document
 from spanloom.errors import plural
-from spanloom.link.fitting import Outcome
+from spanloom.link.fitting import FittedLinker
 from spanloom.model.corpus import Lost
 from spanloom.model.report import lost_lines
 
@@ -75,7 +75,7 @@ class LinkReport:
         )
 
 
-def make_report(train: Sequence[Document], outcome: Outcome) -> LinkReport:
+def make_report(train: Sequence[Document], outcome: FittedLinker) -> LinkReport:
     """The report of one training."""
     counts, system = outcome.derivations.counts, outcome.system
     sentences = [document.sentence_count for document in train]

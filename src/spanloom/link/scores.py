@@ -9,7 +9,7 @@ from spanloom.document import Document, align
 from spanloom.link.names import Concepts
 
 
-class Scores(NamedTuple):
+class LinkerScores(NamedTuple):
     """Measures between 0 and 1.
 
     Args:
@@ -30,7 +30,7 @@ class Scores(NamedTuple):
 
 def measure(
     documents: Sequence[Document], found: Sequence[tuple[int, int, int, int]], types: Sequence[str], concepts: Concepts
-) -> Scores:
+) -> LinkerScores:
     """The scores of some entities: first token and end counted over all documents, type, and concept.
 
     Mentions that no linker can hold count as missed. Identifiers that the vocabulary lacks count as they stand.
@@ -61,7 +61,7 @@ def measure(
         right += (first, end, kind) in gold
         linked += bool(own)
         exact += bool(own) and own == identifiers
-    return Scores(
+    return LinkerScores(
         2 * right / max(1, len(found) + total),
         2 * len(mine & sets) / max(1, len(mine) + len(sets)),
         exact / max(1, linked),

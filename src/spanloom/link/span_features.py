@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from spanloom.hashing import Int64, UInt64
 from spanloom.link.kernels_features import Forms
 from spanloom.link.kernels_spans import rivals
-from spanloom.link.names import Memory
+from spanloom.link.names import NameMemory
 from spanloom.link.proposals import NAME_CLOSE, Proposals
 from spanloom.link.templates import CANDIDATE, CANDIDATE_EVIDENCE, NIL, NIL_EVIDENCE, SPAN, SPAN_EVIDENCE, atoms, keys
 
@@ -76,7 +76,7 @@ def _evidence(p: Proposals, document: Int64, kind: int) -> Values:
 
 
 def candidate_keys(
-    p: Proposals, document: Int64, memory: Memory, forms: Forms, evidence: bool
+    p: Proposals, document: Int64, memory: NameMemory, forms: Forms, evidence: bool
 ) -> tuple[UInt64, UInt64]:
     """(C, .) features of candidates, and (S, .) of there being none."""
     owner = np.repeat(np.arange(len(p.first)), np.diff(p.cand_ptr))

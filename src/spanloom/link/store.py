@@ -8,8 +8,8 @@ from spanloom.errors import ModelError
 from spanloom.link.chain import STRUCTURE
 from spanloom.link.instances import Reader
 from spanloom.link.kernels_features import Forms
-from spanloom.link.learning import Search, Weights, filled_table
-from spanloom.link.names import Concepts, Memory
+from spanloom.link.learning import KeyedWeights, Search, filled_table
+from spanloom.link.names import Concepts, NameMemory
 from spanloom.link.proposals import Proposer
 from spanloom.link.system import System
 from spanloom.lm.language_model import LanguageModel
@@ -20,7 +20,7 @@ from spanloom.tag.filling import filler_of, filler_part
 from spanloom.vocabulary.candidates import METHODS, CandidateFinder
 from spanloom.vocabulary.folding import EXACT
 from spanloom.vocabulary.lexicon import Lexicon
-from spanloom.vocabulary.memory import Memory as Texts
+from spanloom.vocabulary.memory import Memory
 from spanloom.vocabulary.store import Vocabulary
 
 _COUNTED = ("exact", "close")  # the degrees of which a memory has occurrences
@@ -113,7 +113,7 @@ def system_of(part: ModelPart, plan: SearchValues) -> System:
     return System(
         types, Reader(tagger, proposer, forms, plan.least, plan.evidence), concepts,
         None if language is None else LanguageModel.from_part(language), search,
-        Weights(roles, filled_table(keys, part.array("weights", np.float32, len(keys)))), plan.bias,
+        KeyedWeights(roles, filled_table(keys, part.array("weights", np.float32, len(keys)))), plan.bias,
         filler_of(part.parts.get("pos")),
     )  # fmt: skip
 
@@ -129,14 +129,14 @@ def _check_search(plan: SearchValues) -> None:
         raise ModelError(f"method {plan.method!r}, least {plan.least}")
 
 
-def _memory(part: ModelPart, vocabulary: int, concepts: int) -> Memory:
-    own, texts = part.part("memory"), Texts.from_arrays(part.part("seen").arrays, vocabulary)
+def _memory(part: ModelPart, vocabulary: int, concepts: int) -> NameMemory:
+    own, texts = part.part("memory"), Memory.from_arrays(part.part("seen").arrays, vocabulary)
     concept = own.array("concept", np.int32, None)
     counts = own.array("counts", np.int32, len(concept))
     occurrences = np.stack([own.array(f"occurrences.{name}", np.int32, len(concept)) for name in _COUNTED])
     if len(concept) and not -1 <= concept.min() <= concept.max() < concepts:
         raise ModelError(f"'{own.name}concept' names concepts beyond the {concepts} that there are")
-    return Memory(Lexicon.from_arrays(own.arrays, "", concept, counts, EXACT), occurrences, texts, concepts)
+    return NameMemory(Lexicon.from_arrays(own.arrays, "", concept, counts, EXACT), occurrences, texts, concepts)
 
 
 def _combinations(part: ModelPart, concepts: int) -> list[tuple[int, ...]]:

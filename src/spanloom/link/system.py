@@ -16,19 +16,18 @@ from spanloom.link import kernels_beam as beam
 from spanloom.link import kernels_perceptron as kernels
 from spanloom.link.columns import COMMON, with_columns
 from spanloom.link.instances import Instance, Reader
-from spanloom.link.learning import Int32, Search, Singles, Weights
+from spanloom.link.learning import Int32, KeyedWeights, Search, Singles
 from spanloom.link.names import NIL, Concepts
 from spanloom.link.transitions import label_of
 from spanloom.lm.language_model import LanguageModel
 from spanloom.model.corpus import place
 from spanloom.parallel import SERIAL, Executor
-from spanloom.scoring import Weights as RoleWeights
-from spanloom.scoring import role_scores
+from spanloom.scoring import Weights, role_scores
 from spanloom.structures.base import contiguous_table
 from spanloom.tag.filling import Filler, fill_batch
 
 
-class Decoded(NamedTuple):
+class DecodedMentions(NamedTuple):
     """The best derivations of some documents.
 
     Args:
@@ -59,7 +58,7 @@ class System:
     concepts: Concepts
     language: LanguageModel | None
     search: Search
-    weights: Weights
+    weights: KeyedWeights
     bias: float = 0.0
     pos: Filler | None = None
 
@@ -99,7 +98,7 @@ class System:
     def decode(
         self, instance: Instance, matrix: Sparse, prescribed: Prescribed | None = None, run: Executor = SERIAL,
         wanted: Wanted | None = None,
-    ) -> Decoded:  # fmt: skip
+    ) -> DecodedMentions:  # fmt: skip
         """The best derivations; of the documents that are ``wanted``, (D,), or of all."""
         data, search = instance.data, self.search
         forced = np.full(len(data.words), beam.FREE, np.int32)
@@ -117,11 +116,11 @@ class System:
             )  # fmt: skip
 
         run.map(part, _pieces(data.document, run, wanted))
-        return Decoded(labels, choices)
+        return DecodedMentions(labels, choices)
 
     def local_scores(self, matrix: Sparse, run: Executor = SERIAL) -> Singles:
         """(T, R) what the words around each token say, the bias added."""
-        roles = RoleWeights(self.weights.roles[:, :, None], np.zeros((0, 1), np.float32))
+        roles = Weights(self.weights.roles[:, :, None], np.zeros((0, 1), np.float32))
         local: Singles = role_scores(matrix, roles, run=run).roles[:, :, 0]
         local[:, [label_of(kind, True) for kind in range(len(self.types))]] += np.float32(self.bias)
         return np.ascontiguousarray(local)

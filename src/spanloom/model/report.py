@@ -87,7 +87,7 @@ class ReportLines:
 
 
 @dataclass(frozen=True)
-class Report(ReportLines):
+class TrainingReport(ReportLines):
     """What training saw and chose.
 
     Args:
@@ -143,11 +143,11 @@ def of_structures(types: Sequence[str], models: Sequence[LinearModel]) -> dict[s
 def make_report(
     train: Batch, dev: Batch, gold: Gold, edges: Edges, data: TrainingSet, fit: Fit, features: FeatureSet,
     tagger: LinearModel, checked: CalibrationReport,
-) -> Report:  # fmt: skip
+) -> TrainingReport:  # fmt: skip
     """The report of one training."""
     again = tagger.structure.decode(edges, data.offsets, tagger.types)
     kept = set(again.headed())
-    return Report(
+    return TrainingReport(
         documents=len(train.documents),
         sentences=len(train.sentences) - 1,
         tokens=int(data.offsets[-1]),

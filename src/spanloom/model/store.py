@@ -70,14 +70,14 @@ class _Model(Described):
     scalings: Scalings = UNSCALED
 
 
-class Shared(NamedTuple):
+class ColumnResources(NamedTuple):
     """What fills columns of features; the models of an estimator share it."""
 
     clusters: Mapping[str, str] | None
     resources: Resources
 
 
-NOTHING = Shared(None, Resources())
+NOTHING = ColumnResources(None, Resources())
 
 
 class _Rules(Described):
@@ -105,7 +105,7 @@ def model_part(model: LinearModel) -> ModelPart:
     return said.part(scorer.arrays, scorer.parts)
 
 
-def model_of(part: ModelPart, shared: Shared, structure: Structure) -> LinearModel:
+def model_of(part: ModelPart, shared: ColumnResources, structure: Structure) -> LinearModel:
     """The structured model that `model_part` gave; raises what `spanloom.modelfile.damaged` turns into a `ModelError`.
 
     Args:
@@ -153,7 +153,7 @@ def shared_part(features: FeatureSet) -> ModelPart | None:
     return _Shared(rules=stored).part(arrays)
 
 
-def shared_of(part: ModelPart | None) -> Shared:
+def shared_of(part: ModelPart | None) -> ColumnResources:
     """What `shared_part` gave; raises what `spanloom.modelfile.damaged` turns into a `ModelError`."""
     if part is None:
         return NOTHING
@@ -164,7 +164,9 @@ def shared_of(part: ModelPart | None) -> Shared:
     if "categories" in part.arrays:
         names = unpacked(part.arrays["categories"])
         categories = Phrases((name.split(" "), label) for label, phrases in names.items() for name in phrases)
-    return Shared(clusters, Resources(Rules() if rules is None else read_rules(rules.model_dump()), categories))
+    return ColumnResources(
+        clusters, Resources(Rules() if rules is None else read_rules(rules.model_dump()), categories)
+    )
 
 
 def named_phrases(phrases: Phrases, separator: str) -> dict[str, list[str]]:

@@ -9,7 +9,7 @@ from spanloom.lazy import lazily
 if TYPE_CHECKING:
     from spanloom.learn import Progress as Progress
     from spanloom.model.corpus import Lost as Lost
-    from spanloom.model.report import Report as Report
+    from spanloom.model.report import TrainingReport as TrainingReport
     from spanloom.recognize.cascade import Cascade as Cascade
     from spanloom.recognize.cascade import CascadeReport as CascadeReport
     from spanloom.recognize.loading import KINDS as KINDS
@@ -24,7 +24,7 @@ _EXPORTS = {
     "Lost": "spanloom.model.corpus",
     "Progress": "spanloom.learn.training",
     "Recognizer": "spanloom.recognize.recognizer",
-    "Report": "spanloom.model.report",
+    "TrainingReport": "spanloom.model.report",
     "load": "spanloom.recognize.loading",
 }
 

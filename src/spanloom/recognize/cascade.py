@@ -24,9 +24,9 @@ from spanloom.model.corpus import Lost, Notice, by_sentence, known_types, traini
 from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator, renamed
 from spanloom.model.protocol import Annotation, Capability
-from spanloom.model.report import Report, ReportLines, of_structures
+from spanloom.model.report import ReportLines, TrainingReport, of_structures
 from spanloom.model.resources import Sources
-from spanloom.model.store import Estimated, Shared, model_of, model_part, shared_of, shared_part
+from spanloom.model.store import ColumnResources, Estimated, model_of, model_part, shared_of, shared_part
 from spanloom.model.strongest import Strongest, names_from
 from spanloom.model.structured import LinearModel
 from spanloom.modelfile import ModelPart
@@ -90,7 +90,7 @@ class CascadeReport(ReportLines):
     rows: int
     steps: int
     dev_f1: float
-    chains: dict[str, Report]
+    chains: dict[str, TrainingReport]
 
     def chosen(self) -> Iterator[str]:
         """What training chose, and for each chain."""
@@ -334,7 +334,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
     pos_: Filler | None = None
 
 
-def _restored(part: ModelPart, shared: Shared) -> Recognizer:
+def _restored(part: ModelPart, shared: ColumnResources) -> Recognizer:
     """A chain, without its report and its strongest features."""
     model = model_of(part, shared, STRUCTURES[STRUCTURE])
     chain = Recognizer(STRUCTURE, [str(template) for template in model.scorer.features.templates], pos=None)

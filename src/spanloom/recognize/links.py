@@ -26,7 +26,7 @@ _OUTSIDE = ""  # a column without a value gives no feature, and most tokens are 
 _Outputs = Callable[[tuple[str, ...]], list[list[str]]]  # place -> a column for each document
 
 
-class Counts(NamedTuple):
+class MentionCounts(NamedTuple):
     """How many mentions are right, were found, and should have been."""
 
     correct: int
@@ -46,10 +46,10 @@ class Link:
 
     chain: Recognizer
     outputs: list[list[str]]
-    counts: Counts
+    counts: MentionCounts
 
 
-class Chain(Recognizer):
+class CascadeChain(Recognizer):
     """A recognizer of one type whose feature set is made already, so that a cascade makes clusters once."""
 
     made: FeatureSet
@@ -149,7 +149,7 @@ class Links:
     ) -> Recognizer:
         names = [self._names[kind] for kind in place[:-1]]
         templates = [*map(str, self._features.templates), *output_templates(names)]
-        chain = Chain(STRUCTURE, templates, **params)
+        chain = CascadeChain(STRUCTURE, templates, **params)
         chain.made = FeatureSet(templates, clusters=self._features.clusters, resources=self._features.resources)
         dev = self._seen(self._dev, place, lambda earlier: self.link(earlier).outputs)
 
@@ -232,10 +232,10 @@ def search_order(links: Links, types: Iterable[str]) -> list[str]:
     return order
 
 
-def f1(counts: Iterable[Counts]) -> float:
+def f1(counts: Iterable[MentionCounts]) -> float:
     """F1 of several chains together.
 
-    >>> f1([Counts(1, 1, 1), Counts(0, 1, 1)])
+    >>> f1([MentionCounts(1, 1, 1), MentionCounts(0, 1, 1)])
     0.5
     """
     correct, found, gold = (sum(column) for column in zip(*counts, strict=True))
@@ -250,12 +250,12 @@ def _measured(chain: Recognizer, dev: Sequence[Document]) -> Link:
     found = chain.predict(dev)
     gold, seen = (Gold(Batch.of(documents), chain.types_) for documents in (dev, found))
     correct = len(set(gold.table.rows()) & set(seen.table.rows()))
-    counts = Counts(correct, seen.total, gold.total)
+    counts = MentionCounts(correct, seen.total, gold.total)
     chain.report_ = replace(chain.report_, dev_f1=f1([counts]))
     return Link(chain, [tag_column(document) for document in found], counts)
 
 
-def _tuned(chain: Recognizer, dev: Sequence[Document], others: Sequence[Counts]) -> Recognizer:
+def _tuned(chain: Recognizer, dev: Sequence[Document], others: Sequence[MentionCounts]) -> Recognizer:
     """The chain with the penalty that is best for the F1 of it and others together.
 
     Its own F1 would have the chain of a rare type find hundreds of wrong mentions for the sake of a right one.
@@ -266,9 +266,9 @@ def _tuned(chain: Recognizer, dev: Sequence[Document], others: Sequence[Counts])
     rows = set(gold.table.rows())
     potentials, offsets = tagger.score(batch), batch.sentences
 
-    def counts(penalty: float) -> Counts:
+    def counts(penalty: float) -> MentionCounts:
         found = set(tagger.with_penalty(penalty).decode(potentials, offsets).rows())
-        return Counts(len(found & rows), len(found), gold.total)
+        return MentionCounts(len(found & rows), len(found), gold.total)
 
     penalty = search_step(lambda value: f1([*others, counts(value)]))
     result = copy(chain)

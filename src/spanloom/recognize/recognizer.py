@@ -32,7 +32,7 @@ from spanloom.model.explain import explain
 from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator, lambdas, renamed
 from spanloom.model.protocol import Annotation, Capability
-from spanloom.model.report import Report, make_report, of_structures
+from spanloom.model.report import TrainingReport, make_report, of_structures
 from spanloom.model.resources import Sources
 from spanloom.model.store import Estimated, model_of, model_part, shared_of, shared_part, structure_in
 from spanloom.model.strongest import Strongest, names_from, strongest_features
@@ -62,7 +62,7 @@ from spanloom.text import prepare
 BATCH_TOKENS = 20_000  # predicted at once
 
 
-class _Described(Estimated[Report]):
+class _Described(Estimated[TrainingReport]):
     """What is said of a recognizer."""
 
     strongest: Strongest
@@ -354,7 +354,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
 
     types_: tuple[str, ...]
     tagger_ = renamed("tagger_")
-    report_: Report
+    report_: TrainingReport
     lost_: tuple[Lost, ...]
     strongest_: Strongest
     pos_: Filler | None = None

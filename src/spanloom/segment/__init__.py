@@ -8,8 +8,8 @@ from spanloom.lazy import lazily
 
 if TYPE_CHECKING:
     from spanloom.segment.constraints import WHOLE_WORDS as WHOLE_WORDS
-    from spanloom.segment.dual import Answer as Answer
     from spanloom.segment.dual import Oracle as Oracle
+    from spanloom.segment.dual import OracleAnswer as OracleAnswer
     from spanloom.segment.dual import Solution as Solution
     from spanloom.segment.dual import solve as solve
     from spanloom.segment.feature_sets import SETS as SETS
@@ -26,7 +26,7 @@ _EXPORTS = {
     "METHODS": "spanloom.segment.model",
     "SETS": "spanloom.segment.feature_sets",
     "WHOLE_WORDS": "spanloom.segment.constraints",
-    "Answer": "spanloom.segment.dual",
+    "OracleAnswer": "spanloom.segment.dual",
     "ChainReport": "spanloom.segment.report",
     "Constraint": "spanloom.structures.product",
     "Oracle": "spanloom.segment.dual",

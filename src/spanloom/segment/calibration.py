@@ -11,13 +11,13 @@ from spanloom.document import Batch, Document
 from spanloom.model.calibration import CalibrationReport, fit_scalings
 from spanloom.parallel import Executor
 from spanloom.segment.corpus import Corpus
-from spanloom.segment.model import Decoded, Model, differing
+from spanloom.segment.model import Decoded, SegmenterModel, differing
 from spanloom.segment.placing import placed
 
 
 def calibrate(
-    model: Model, documents: Sequence[Document], batch: Batch, dev: Corpus, decoded: Decoded, run: Executor
-) -> tuple[Model, CalibrationReport]:
+    model: SegmenterModel, documents: Sequence[Document], batch: Batch, dev: Corpus, decoded: Decoded, run: Executor
+) -> tuple[SegmenterModel, CalibrationReport]:
     """A model with maps fitted to what a method says of development data.
 
     Args:

@@ -33,7 +33,7 @@ TOLERANCE: Final = 1e-4
 """How far below the bound an answer may score, and be called optimal: what rounding to single precision can do."""
 
 
-class Answer(NamedTuple):
+class OracleAnswer(NamedTuple):
     """The best structures of n sentences with t positions.
 
     Args:
@@ -50,7 +50,9 @@ class Answer(NamedTuple):
 class Oracle(Protocol):
     """A model that finds the best structures of some sentences."""
 
-    def __call__(self, sentences: Ints, penalties: Floats | None = None, forbidden: Bools | None = None) -> Answer:
+    def __call__(
+        self, sentences: Ints, penalties: Floats | None = None, forbidden: Bools | None = None
+    ) -> OracleAnswer:
         """The best structures.
 
         Args:
@@ -110,13 +112,15 @@ def solve(first: Oracle, second: Oracle, offsets: Ints, iterations: int = DUAL_I
         solution.score[wrong] = -np.inf
         solution.optimal[wrong] = False
         positions, _ = gather(offsets, wrong)
-        begun = [Answer(side.score[wrong], side.indicators[positions], side.labels[positions]) for side in (one, two)]
+        begun = [
+            OracleAnswer(side.score[wrong], side.indicators[positions], side.labels[positions]) for side in (one, two)
+        ]
         _descend(first, second, offsets, wrong, begun, solution, iterations)
     return solution
 
 
 def _descend(
-    first: Oracle, second: Oracle, offsets: Ints, active: Ints, begun: Sequence[Answer], solution: Solution,
+    first: Oracle, second: Oracle, offsets: Ints, active: Ints, begun: Sequence[OracleAnswer], solution: Solution,
     iterations: int,
 ) -> None:  # fmt: skip
     """Subgradient steps for the sentences whose structures clash; writes into ``solution``."""
@@ -150,7 +154,7 @@ def _descend(
 
 
 def _keep_better(
-    second: Oracle, active: Ints, positions: Ints, local: Ints, one: Answer, u: Floats, solution: Solution
+    second: Oracle, active: Ints, positions: Ints, local: Ints, one: OracleAnswer, u: Floats, solution: Solution
 ) -> None:
     """Complete the first model's structures to agreeing pairs; keep those that score more than any seen before."""
     other = second(active, None, one.indicators)

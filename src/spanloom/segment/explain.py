@@ -19,13 +19,13 @@ from spanloom.model.explain import contributions
 from spanloom.model.explanation import Explanation
 from spanloom.segment.chains import read_labels
 from spanloom.segment.characters import Characters
-from spanloom.segment.model import Decoded, Model
+from spanloom.segment.model import Decoded, SegmenterModel
 from spanloom.segment.placing import asked_mentions, placed
 from spanloom.structures import MentionTable
 from spanloom.structures.product import MENTION_CHAIN
 
 
-class Explainer:
+class SegmenterExplainer:
     """Explains the mentions of one document.
 
     Args:
@@ -34,7 +34,7 @@ class Explainer:
         decoded: what a method says of it.
     """
 
-    def __init__(self, model: Model, characters: Characters, decoded: Decoded) -> None:
+    def __init__(self, model: SegmenterModel, characters: Characters, decoded: Decoded) -> None:
         self._model, self._characters, self._decoded = model, characters, decoded
         self._side = decoded.side(words=False)
         self._document = self._side.model.scorer.prepare(decoded.text.batch).view(0)

@@ -98,7 +98,7 @@ class Decoded:
 
 
 @dataclass(frozen=True)
-class Model:
+class SegmenterModel:
     """Chains and constraints.
 
     Args:
@@ -176,7 +176,7 @@ class Model:
             return Decoded(labels, text, lambda: (words, mentions), solution)
         return Decoded(labels, text, lambda: (self._join(words, mentions, weight),) * 2, solution)
 
-    def tuned(self, dev: Corpus, weight: float, run: Executor = SERIAL) -> Model:
+    def tuned(self, dev: Corpus, weight: float, run: Executor = SERIAL) -> SegmenterModel:
         """The same with the joint penalty that development F1 prefers: the mean of words and mentions.
 
         Development F1 jumps from one penalty to the next, so the neighbours of a penalty on the grid count, too, by

@@ -10,7 +10,7 @@ from spanloom.hypergraph import Floats, Ints, Potentials
 from spanloom.parallel import SERIAL, Executor
 from spanloom.segment.chains import Scored, read_labels
 from spanloom.segment.characters import Bools
-from spanloom.segment.dual import Answer, Solution, gather, solve
+from spanloom.segment.dual import OracleAnswer, Solution, gather, solve
 from spanloom.segment.parameters import DUAL_ITERATIONS
 from spanloom.structures.product import Constraint
 
@@ -37,7 +37,9 @@ class ChainOracle:
         self._indicators = indicators
         self._run = run
 
-    def __call__(self, sentences: Ints, penalties: Floats | None = None, forbidden: Bools | None = None) -> Answer:
+    def __call__(
+        self, sentences: Ints, penalties: Floats | None = None, forbidden: Bools | None = None
+    ) -> OracleAnswer:
         """See `spanloom.segment.dual.Oracle`."""
         roles, offsets = self._potentials.roles, self._offsets
         if len(sentences) < len(offsets) - 1:
@@ -50,7 +52,7 @@ class ChainOracle:
         best = self._model.engine.viterbi(Potentials(roles, self._potentials.constants), offsets, self._run)
         labels = read_labels(self._model, best.edges)
         tags = labels.words if len(labels.words) else labels.mentions
-        return Answer(best.score[:, 0], self._indicators.T[tags], tags)
+        return OracleAnswer(best.score[:, 0], self._indicators.T[tags], tags)
 
 
 def solve_chains(

@@ -31,10 +31,10 @@ from spanloom.segment.chains import taggings
 from spanloom.segment.characters import Characters, split, word_starts, words_at
 from spanloom.segment.constraints import constraints_of, parse
 from spanloom.segment.corpus import Corpus, sentences_of, with_words
-from spanloom.segment.explain import Explainer
+from spanloom.segment.explain import SegmenterExplainer
 from spanloom.segment.feature_sets import make_features, own_columns, read_dictionaries
 from spanloom.segment.gold import gold_labels
-from spanloom.segment.model import Decoded, Model
+from spanloom.segment.model import Decoded, SegmenterModel
 from spanloom.segment.parameters import SegmenterParameters
 from spanloom.segment.placing import asked_mentions, placed
 from spanloom.segment.report import SegmenterReport, chain_names, make_report
@@ -56,7 +56,7 @@ class Probabilities(NamedTuple):
     mentions: list[float]
 
 
-class Segmenter(SegmenterParameters, MentionEstimator[Model]):
+class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
     """A trainable segmenter and recognizer for text without spaces (Xu et al. 2014).
 
     One chain tags characters with words, another with mentions; the methods differ in how the two come together.
@@ -119,11 +119,11 @@ class Segmenter(SegmenterParameters, MentionEstimator[Model]):
         tagged = taggings(types, constraints, pairs=self.method == "joint_labels")
         settings = Settings(self, threads(self.n_jobs))
         trained = [train_chains(tagged, features, known, tuning, settings, tell, began)]
-        model = Model(types, constraints, (trained[0].chains,), phrases)
+        model = SegmenterModel(types, constraints, (trained[0].chains,), phrases)
         if self.method == "incremental":
             templates = [str(template) for template in features.templates]
             trained += train_stack(trained[0], model, tagged, templates, known, tuning, settings, tell, began)
-            model = Model(types, constraints, tuple(each.chains for each in trained), phrases)
+            model = SegmenterModel(types, constraints, tuple(each.chains for each in trained), phrases)
         start = process_time()
         if self.tune_penalty and self.method != "joint_labels":
             model = model.tuned(tuning, self.weight, settings.run)
@@ -187,7 +187,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[Model]):
         return self._stream(self.fitted, documents_of(X), threshold, scores, answers)
 
     def _stream(
-        self, model: Model, documents: Iterable[Document], threshold: float, scores: bool, answers: bool
+        self, model: SegmenterModel, documents: Iterable[Document], threshold: float, scores: bool, answers: bool
     ) -> Iterator[Document]:
         run = threads(self.n_jobs)
         for ready in batches(documents, BATCH_TOKENS, prepare):
@@ -197,11 +197,11 @@ class Segmenter(SegmenterParameters, MentionEstimator[Model]):
             marked = placed(characters.batch, decoded, chances, model.types, threshold)
             yield from answered(marked, decoded.answers()) if answers else marked
 
-    def _decode(self, model: Model, characters: Characters, run: Executor) -> Decoded:
+    def _decode(self, model: SegmenterModel, characters: Characters, run: Executor) -> Decoded:
         text = characters.with_own_columns(own_columns(model.parts[0].scorer.features), model.phrases)
         return self._solve(model, text, run)
 
-    def _solve(self, model: Model, text: Characters, run: Executor) -> Decoded:
+    def _solve(self, model: SegmenterModel, text: Characters, run: Executor) -> Decoded:
         return model.decode(text, self.method, weight=self.weight, iterations=self.dual_iterations, run=run)
 
     @overload
@@ -258,7 +258,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[Model]):
         model = self.fitted
         characters = split([prepare(one_of(X)).copy(mentions=[])])
         decoded = self._decode(model, characters, threads(self.n_jobs))
-        return Explainer(model, characters, decoded).explain(mentions)
+        return SegmenterExplainer(model, characters, decoded).explain(mentions)
 
     def to_part(self) -> ModelPart:
         """See `spanloom.modelfile.save`."""

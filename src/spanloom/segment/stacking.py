@@ -12,15 +12,15 @@ from spanloom.parallel import Executor
 from spanloom.segment.chains import MENTIONS, WORDS, Tagging
 from spanloom.segment.corpus import Corpus
 from spanloom.segment.feature_sets import make_features
-from spanloom.segment.model import MENTION_COLUMN, WORD_COLUMN, Model, output_columns, output_templates
+from spanloom.segment.model import MENTION_COLUMN, WORD_COLUMN, SegmenterModel, output_columns, output_templates
 from spanloom.segment.training import Settings, Trained, train_chains
 
 FOLDS = 3
 
 
 def train_stack(
-    alone: Trained, model: Model, tagged: Mapping[str, Tagging], templates: Sequence[str], train: Corpus, dev: Corpus,
-    settings: Settings, tell: Listener, began: float,
+    alone: Trained, model: SegmenterModel, tagged: Mapping[str, Tagging], templates: Sequence[str], train: Corpus,
+    dev: Corpus, settings: Settings, tell: Listener, began: float,
 ) -> tuple[Trained, Trained]:  # fmt: skip
     """The chain of words that sees mentions, and the chain of mentions that sees words.
 
@@ -49,8 +49,8 @@ def train_stack(
 
 
 def held_out_outputs(
-    alone: Trained, model: Model, tagged: Mapping[str, Tagging], train: Corpus, dev: Corpus, settings: Settings,
-    tell: Listener, began: float,
+    alone: Trained, model: SegmenterModel, tagged: Mapping[str, Tagging], train: Corpus, dev: Corpus,
+    settings: Settings, tell: Listener, began: float,
 ) -> dict[str, list[str]]:  # fmt: skip
     """What chains that were trained on the other folds say of each fold."""
     tell(Progress("outputs on held-out text", seconds=monotonic() - began))
@@ -59,12 +59,12 @@ def held_out_outputs(
         l2_of={name: fit.l2 for name, fit in alone.fits.items()},
     )
 
-    def fit(rest: list[int]) -> Model:
+    def fit(rest: list[int]) -> SegmenterModel:
         features = alone.chains.scorer.features
         trained = train_chains(tagged, features, train.take(rest), dev, chosen, lambda _: None, began)
         return replace(model, parts=(trained.chains,))
 
-    def columns(other: Model, held: list[int]) -> list[dict[str, list[str]]]:
+    def columns(other: SegmenterModel, held: list[int]) -> list[dict[str, list[str]]]:
         part = train.take(held)
         found = _outputs(other, part, settings.run)
         own = {name: part.text.batch.split(values) for name, values in found.items()}
@@ -75,6 +75,6 @@ def held_out_outputs(
     return {name: [value for own in every for value in own[name]] for name in (WORD_COLUMN, MENTION_COLUMN)}
 
 
-def _outputs(model: Model, corpus: Corpus, run: Executor) -> dict[str, list[str]]:
+def _outputs(model: SegmenterModel, corpus: Corpus, run: Executor) -> dict[str, list[str]]:
     """What the two chains that stand alone say."""
     return output_columns(model.decode(corpus.text, "independent", run=run).labels, model.types)

@@ -19,7 +19,7 @@ from spanloom.segment.chains import MENTIONS, PAIRS, WORDS, Chains, Tagging, tag
 from spanloom.segment.characters import COLUMNS
 from spanloom.segment.constraints import constraints_of
 from spanloom.segment.feature_sets import phrases_of
-from spanloom.segment.model import MENTION_COLUMN, WORD_COLUMN, Model
+from spanloom.segment.model import MENTION_COLUMN, WORD_COLUMN, SegmenterModel
 from spanloom.segment.report import SegmenterReport
 from spanloom.text import Phrases
 
@@ -45,7 +45,7 @@ class _Chain(Described):
     penalty: Bounded
 
 
-def parts_of(model: Model) -> dict[str, ModelPart]:
+def parts_of(model: SegmenterModel) -> dict[str, ModelPart]:
     """The chains of a model, those that share features together, and its dictionaries."""
     parts = {f"{_PART}{number}": _part_of(part) for number, part in enumerate(model.parts)}
     if model.phrases is not None:
@@ -61,7 +61,7 @@ def _part_of(chains: Chains) -> ModelPart:
     return _Part(templates=[str(template) for template in chains.scorer.features.templates]).part({}, parts)
 
 
-def model_of(part: ModelPart, said: SegmenterValues) -> Model:
+def model_of(part: ModelPart, said: SegmenterValues) -> SegmenterModel:
     """The model of which `parts_of` was taken; raises what `spanloom.modelfile.damaged` turns into a `ModelError`."""
     types = tuple(said.types)
     own = [part.part(f"{_PART}{number}") for number in range(sum(name.startswith(_PART) for name in part.parts))]
@@ -77,7 +77,7 @@ def model_of(part: ModelPart, said: SegmenterValues) -> Model:
         phrases = phrases_of([(text, label) for label, texts in lists.items() for text in texts])
     for number, each in enumerate(parts):
         _check_columns(each, number, phrases)
-    return Model(types, constraints, parts, phrases, said.joint_penalty, said.scalings)
+    return SegmenterModel(types, constraints, parts, phrases, said.joint_penalty, said.scalings)
 
 
 def _chains(part: ModelPart, names: tuple[str, ...], tagged: Mapping[str, Tagging]) -> Chains:

@@ -17,8 +17,8 @@ import numpy as np
 
 from spanloom.hypergraph import Ints
 from spanloom.structures.base import MOST_COMPONENTS, MentionTable, check_number, too_many_components
-from spanloom.structures.strands.pieces import ADVANCE, END, STAY, Pieces, component_pieces
-from spanloom.structures.strands.reading import Found, ranges
+from spanloom.structures.strands.pieces import ADVANCE, END, STAY, StrandPieces, component_pieces
+from spanloom.structures.strands.reading import FoundPaths, ranges
 from spanloom.structures.strands.structure import Shape, Stranded
 
 
@@ -62,7 +62,7 @@ class Discontiguous(Stranded):
         """Mentions of more components."""
         return too_many_components(mentions, self.components)
 
-    def pieces(self, mentions: MentionTable) -> Pieces:
+    def pieces(self, mentions: MentionTable) -> StrandPieces:
         """Components and gaps."""
         return component_pieces(mentions)
 
@@ -71,7 +71,7 @@ class Discontiguous(Stranded):
         most = [(len(shape.nodes) + 1) // 2 for shape in self.shapes()]
         return np.searchsorted(most, np.diff(mentions.ptr))
 
-    def mentions(self, found: Found) -> MentionTable:
+    def mentions(self, found: FoundPaths) -> MentionTable:
         """Each two bounds are a component."""
         return ranges(found)
 

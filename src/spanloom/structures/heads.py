@@ -19,8 +19,8 @@ import numpy as np
 
 from spanloom.hypergraph import Ints
 from spanloom.structures.base import GAP, MentionTable, no_heads
-from spanloom.structures.strands.pieces import ADVANCE, END, STAY, Pieces
-from spanloom.structures.strands.reading import Found
+from spanloom.structures.strands.pieces import ADVANCE, END, STAY, StrandPieces
+from spanloom.structures.strands.reading import FoundPaths
 from spanloom.structures.strands.structure import Shape, Stranded
 
 NO_HEAD_GIVEN = "it has no head"
@@ -69,19 +69,19 @@ class Heads(Stranded):
         why[~mentions.contiguous] = GAP
         return {i: str(why[i]) for i in np.flatnonzero(why != "").tolist()}
 
-    def pieces(self, mentions: MentionTable) -> Pieces:
+    def pieces(self, mentions: MentionTable) -> StrandPieces:
         """What stands before the head, the head, what stands after it."""
         bounds = np.stack([mentions.first, *mentions.heads.T, mentions.end], 1)
         first, end = bounds[:, :-1].ravel(), bounds[:, 1:].ravel()
         mention, position = np.divmod(np.arange(len(first)), len(_SHAPE.nodes))
         kept = first < end
-        return Pieces(mention[kept], position[kept], first[kept], end[kept])
+        return StrandPieces(mention[kept], position[kept], first[kept], end[kept])
 
     def strand_of(self, mentions: MentionTable) -> Ints:
         """(M,) zeros."""
         return np.zeros(len(mentions), np.int64)
 
-    def mentions(self, found: Found) -> MentionTable:
+    def mentions(self, found: FoundPaths) -> MentionTable:
         """The second bound and the third are the head's, the last is the mention's end."""
         count = len(found.sentence)
         end = found.bounds[np.arange(count), found.size - 1]

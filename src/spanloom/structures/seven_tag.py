@@ -22,7 +22,7 @@ from spanloom.structures.base import (
     too_many_components,
 )
 from spanloom.structures.chain import Chain
-from spanloom.structures.seven_tag_reading import BODY, HEAD, Runs, find_runs, number, read_all, read_enough
+from spanloom.structures.seven_tag_reading import BODY, HEAD, SevenTagRuns, find_runs, number, read_all, read_enough
 from spanloom.structures.strands.pieces import STAY, component_pieces, path_ptr, stretches
 
 OVERLAP = "it overlaps one of another type that is as long or longer, and a tag has one type"
@@ -115,7 +115,7 @@ class SevenTag(Chain):
         ]
         return [crowd for crowd in counts if crowd.mentions > MOST_MENTIONS]
 
-    def _runs(self, edges: Edges, offsets: Ints, types: Sequence[str]) -> Runs:
+    def _runs(self, edges: Edges, offsets: Ints, types: Sequence[str]) -> SevenTagRuns:
         tags = self.read_tags(edges, types)
         kind = np.where(tags > 0, (tags - 1) // len(self.letters), -1)
         return find_runs(kind, (tags - 1) % len(self.letters), offsets)

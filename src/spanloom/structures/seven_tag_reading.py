@@ -53,7 +53,7 @@ class Run(NamedTuple):
     joined: bool
 
 
-class Runs(NamedTuple):
+class SevenTagRuns(NamedTuple):
     """The runs of a batch in text order, as columns; see `Run`.
 
     Args:
@@ -83,7 +83,7 @@ class Runs(NamedTuple):
             yield sentence, kind, [Run(*row[2:]) for row in group]
 
 
-def find_runs(kind: Ints, letter: Ints, offsets: Ints) -> Runs:
+def find_runs(kind: Ints, letter: Ints, offsets: Ints) -> SevenTagRuns:
     """The runs of a batch.
 
     Args:
@@ -102,7 +102,7 @@ def find_runs(kind: Ints, letter: Ints, offsets: Ints) -> Runs:
     keys = sentence[first] * (kind.max(initial=0) + 1) + kind[first]
     unsure = np.unique(keys[family[first] != CONTIGUOUS])
     base = offsets[sentence[first]]
-    return Runs(
+    return SevenTagRuns(
         sentence[first], kind[first], first - base, last + 1 - base, family[first],
         goes_on[first] & (before[first] == HEAD), ~np.isin(keys, unsure),
     )  # fmt: skip

@@ -13,7 +13,7 @@ from spanloom.errors import UsageError
 from spanloom.vocabulary.cosine import Nearest, Vectors
 from spanloom.vocabulary.edit import EditSearch
 from spanloom.vocabulary.folding import pieces, text_keys
-from spanloom.vocabulary.joining import EDIT, EXACT, FOLDED, LOOSELY, MEMORY, TRIGRAM, Candidates, Found, join
+from spanloom.vocabulary.joining import EDIT, EXACT, FOLDED, LOOSELY, MEMORY, TRIGRAM, Candidates, FoundPairs, join
 from spanloom.vocabulary.lexicon import CLOSE, KEPT, LOOSE, Hits, Lexicon, lexicon_of
 from spanloom.vocabulary.memory import Memory
 from spanloom.vocabulary.store import Vocabulary
@@ -156,7 +156,7 @@ class CandidateFinder:
         query = np.repeat(np.arange(len(forms)), [len(pair) for pair in forms])
         return join(self._ways(list(numbers)), query, text, len(forms), self.k)
 
-    def _ways(self, texts: list[str]) -> list[Found]:
+    def _ways(self, texts: list[str]) -> list[FoundPairs]:
         if isinstance(self._index, EditSearch):
             return [self._edit(self._index, texts)]
         words = pieces(texts)
@@ -165,7 +165,7 @@ class CandidateFinder:
             return [self._named(self._index.nearest(vectors, self.k), 1.0, TRIGRAM)]
         return self._best(self._index, texts, text_keys(words), vectors)
 
-    def _best(self, index: TextIndex, texts: list[str], keys: Keys, vectors: Vectors) -> list[Found]:
+    def _best(self, index: TextIndex, texts: list[str], keys: Keys, vectors: Vectors) -> list[FoundPairs]:
         ways = [
             self._named(index.exact(texts), _SCORES.name, EXACT),
             self._named(index.lexicon.find(keys[CLOSE], CLOSE), _SCORES.name, FOLDED),
@@ -174,7 +174,7 @@ class CandidateFinder:
         ]
         return ways if self._remembered is None else ways + self._recall(self._remembered, texts, keys, vectors)
 
-    def _recall(self, index: TextIndex, texts: list[str], keys: Keys, vectors: Vectors) -> list[Found]:
+    def _recall(self, index: TextIndex, texts: list[str], keys: Keys, vectors: Vectors) -> list[FoundPairs]:
         """What the memory finds; of the three degrees, the first with hits says how training mentions divide."""
         ways = []
         free = np.ones(len(texts), np.bool_)
@@ -189,9 +189,9 @@ class CandidateFinder:
         near = index.nearest(vectors, 2 * self.k)
         concept, nowhere = index.lexicon.concept[near.row], np.full(len(near.row), -1, np.int32)
         scores = _SCORES.remembered_cosine * near.score.astype(np.float64)
-        return [*ways, Found(_owners(near.ptr), concept, scores, TRIGRAM, nowhere, np.zeros(len(scores)))]
+        return [*ways, FoundPairs(_owners(near.ptr), concept, scores, TRIGRAM, nowhere, np.zeros(len(scores)))]
 
-    def _shared(self, hits: Hits, score: float) -> Found:
+    def _shared(self, hits: Hits, score: float) -> FoundPairs:
         """Remembered mentions: each concept of a text with its share of them."""
         assert self.memory is not None
         rows = self.memory.rows
@@ -201,16 +201,16 @@ class CandidateFinder:
         text, concept = np.divmod(pairs, len(self.vocabulary))
         share = count / np.bincount(text, count, len(hits.ptr) - 1)[text]
         nowhere = np.full(len(pairs), -1, np.int32)
-        return Found(text, concept.astype(np.int32), score * share, MEMORY, nowhere, share)
+        return FoundPairs(text, concept.astype(np.int32), score * share, MEMORY, nowhere, share)
 
-    def _named(self, found: Hits | Nearest, score: float, source: int) -> Found:
+    def _named(self, found: Hits | Nearest, score: float, source: int) -> FoundPairs:
         """Names, at a fixed score or at that of their cosine."""
         names = found.name if isinstance(found, Hits) else found.row
         scores = np.full(len(names), score) if isinstance(found, Hits) else score * found.score.astype(np.float64)
         none = np.zeros(len(names))
-        return Found(_owners(found.ptr), self.vocabulary.name_concept[names], scores, source, names, none)
+        return FoundPairs(_owners(found.ptr), self.vocabulary.name_concept[names], scores, source, names, none)
 
-    def _edit(self, search: EditSearch, texts: list[str]) -> Found:
+    def _edit(self, search: EditSearch, texts: list[str]) -> FoundPairs:
         """Equation 2: each text with the synonyms that the memory has; the best of them counts."""
         sets = [[text, *(self.memory.synonyms(text) if self.memory else ())] for text in texts]
         numbers: dict[str, int] = {}
@@ -219,7 +219,7 @@ class CandidateFinder:
         found = self._named(search.find(list(numbers), self.k), 1.0, EDIT)
         first, end = (np.searchsorted(found.text, member, side) for side in ("left", "right"))
         rows = np.concatenate([np.arange(a, b) for a, b in zip(first.tolist(), end.tolist(), strict=True)] or [first])
-        return Found(
+        return FoundPairs(
             np.repeat(owner, end - first),
             found.concept[rows],
             found.score[rows],

@@ -18,7 +18,7 @@ from scipy.sparse import csr_matrix
 
 from spanloom.errors import UsageError
 from spanloom.vocabulary import kernels_candidates as kernels
-from spanloom.vocabulary.folding import Pieces, fold_word, hashes
+from spanloom.vocabulary.folding import FoldedPieces, fold_word, hashes
 from spanloom.vocabulary.stored import damaged, same_length, take_ascending, take_numbers, take_ptr
 
 KINDS: Final = ("close", "both")
@@ -32,7 +32,7 @@ class Vectors(NamedTuple):
 
     Args:
         ptr: (Q + 1,) int64.
-        features: int64, numbers of `Weights`.
+        features: int64, numbers of `TermWeights`.
         weights: float32.
     """
 
@@ -55,7 +55,7 @@ class Nearest(NamedTuple):
     score: NDArray[np.float32]
 
 
-class Weights:
+class TermWeights:
     """The features that names have, and their weights.
 
     Args:
@@ -71,7 +71,7 @@ class Weights:
         self.kind, self.codes, self.weights, self.other = kind, codes, weights, np.float32(other)
 
     @classmethod
-    def of(cls, kind: str, words: Pieces) -> Weights:
+    def of(cls, kind: str, words: FoldedPieces) -> TermWeights:
         """The weights for some names."""
         blank = cls(kind, np.zeros(0, np.uint64), np.zeros(0, np.float32), 1)
         codes, ptr, numbers, _ = blank._count(words)
@@ -79,7 +79,7 @@ class Weights:
         size = np.float64(len(ptr))  # M + 1
         return cls(kind, codes, np.log(size / np.maximum(frequency, 1)).astype(np.float32), float(np.log(size)))
 
-    def vectors(self, words: Pieces) -> Vectors:
+    def vectors(self, words: FoldedPieces) -> Vectors:
         """Texts as vectors; a feature that no name has counts in the length only."""
         codes, ptr, numbers, counts = self._count(words)
         known = np.minimum(np.searchsorted(self.codes, codes), max(len(self.codes) - 1, 0))
@@ -98,7 +98,7 @@ class Weights:
         )
 
     def _count(
-        self, words: Pieces
+        self, words: FoldedPieces
     ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
         """Codes of all features that occur; and for each text which it has (numbers of codes), and how often."""
         word_ptr, raw, amounts = word_features(words.distinct, self.kind)
@@ -171,7 +171,7 @@ class CosineIndex:
 
     def __init__(
         self,
-        weights: Weights,
+        weights: TermWeights,
         row_concept: NDArray[np.int32],
         ptr: NDArray[np.int64],
         postings: NDArray[np.int32],
@@ -181,7 +181,7 @@ class CosineIndex:
         self._ptr, self._postings, self._values = ptr, postings, values
 
     @classmethod
-    def build(cls, words: Pieces, row_concept: NDArray[np.int32], weights: Weights) -> CosineIndex:
+    def build(cls, words: FoldedPieces, row_concept: NDArray[np.int32], weights: TermWeights) -> CosineIndex:
         """An index of rows.
 
         Args:
@@ -191,7 +191,7 @@ class CosineIndex:
 
         >>> from spanloom.vocabulary.folding import pieces
         >>> words = pieces(["renal failure", "heart failure"])
-        >>> index = CosineIndex.build(words, np.array([0, 1], np.int32), Weights.of("close", words))
+        >>> index = CosineIndex.build(words, np.array([0, 1], np.int32), TermWeights.of("close", words))
         >>> found = index.find(index.weights.vectors(pieces(["failure of the heart", "renal"])), 2)
         >>> found.ptr.tolist(), found.row.tolist(), [round(score, 2) for score in found.score.tolist()]
         ([0, 2, 3], [1, 0, 0], [1.0, 0.15, 0.92])
@@ -239,4 +239,4 @@ class CosineIndex:
         for name, numbers in (("weights", weights), ("other", other), ("values", values)):
             if not np.isfinite(numbers).all():
                 raise damaged(name, "holds numbers that are not finite")
-        return cls(Weights(kind, codes, weights, float(other[0])), row_concept, ptr, postings, values)
+        return cls(TermWeights(kind, codes, weights, float(other[0])), row_concept, ptr, postings, values)

@@ -149,7 +149,7 @@ def fold_word(word: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return close, tuple(folded for part in close for folded in _loose(part))
 
 
-class Pieces(NamedTuple):
+class FoldedPieces(NamedTuple):
     """Texts cut at white space, Q texts of W words in all, D of them distinct.
 
     Args:
@@ -162,14 +162,16 @@ class Pieces(NamedTuple):
     ids: NDArray[np.int64]
     ptr: NDArray[np.int64]
 
-    def take(self, texts: NDArray[np.int32]) -> Pieces:
+    def take(self, texts: NDArray[np.int32]) -> FoldedPieces:
         """Some of the texts."""
         sizes = np.diff(self.ptr)[texts]
         ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-        return Pieces(self.distinct, self.ids[np.repeat(self.ptr[texts] - ptr[:-1], sizes) + np.arange(ptr[-1])], ptr)
+        return FoldedPieces(
+            self.distinct, self.ids[np.repeat(self.ptr[texts] - ptr[:-1], sizes) + np.arange(ptr[-1])], ptr
+        )
 
 
-def pieces(texts: Sequence[str]) -> Pieces:
+def pieces(texts: Sequence[str]) -> FoldedPieces:
     """Texts as numbers of distinct words.
 
     >>> pieces(["atrial flutter", "", "atrial fibrillation"]).ids.tolist()
@@ -178,7 +180,7 @@ def pieces(texts: Sequence[str]) -> Pieces:
     lists = [text.split() for text in texts]
     ptr = np.zeros(len(lists) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, lists), np.int64, len(lists)), out=ptr[1:])
-    return Pieces(*numbered(list(chain.from_iterable(lists))), ptr)
+    return FoldedPieces(*numbered(list(chain.from_iterable(lists))), ptr)
 
 
 def numbered(words: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
@@ -211,7 +213,7 @@ def prefix_sums(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return sums
 
 
-def text_keys(words: Pieces) -> NDArray[np.uint64]:
+def text_keys(words: FoldedPieces) -> NDArray[np.uint64]:
     """The keys of texts by degree, (3, Q): 0 for ``EXACT``, and where a text has no folded word.
 
     A text's key is the sum of the hashes of its folded words, token by token, as that of a run of a document's tokens

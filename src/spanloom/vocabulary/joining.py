@@ -34,7 +34,7 @@ class Candidates(NamedTuple):
     share: NDArray[np.float32]
 
 
-class Found(NamedTuple):
+class FoundPairs(NamedTuple):
     """What one way found for some texts, F pairs of a text and a concept.
 
     Args:
@@ -55,7 +55,7 @@ class Found(NamedTuple):
 
 
 class _Table(NamedTuple):
-    """Distinct pairs of a group and a concept, ordered by both; as in `Found`, with a source each."""
+    """Distinct pairs of a group and a concept, ordered by both; as in `FoundPairs`, with a source each."""
 
     group: NDArray[np.int64]
     concept: NDArray[np.int32]
@@ -65,7 +65,9 @@ class _Table(NamedTuple):
     share: NDArray[np.float64]
 
 
-def join(ways: Sequence[Found], query: NDArray[np.int64], text: NDArray[np.int64], queries: int, k: int) -> Candidates:
+def join(
+    ways: Sequence[FoundPairs], query: NDArray[np.int64], text: NDArray[np.int64], queries: int, k: int
+) -> Candidates:
     """The best k candidates of each query.
 
     Within a text, a concept gets ``1 - product of (1 - score)`` over the ways, of each way its best score; of a query
@@ -89,7 +91,7 @@ def join(ways: Sequence[Found], query: NDArray[np.int64], text: NDArray[np.int64
     return _top(whole, queries, k)
 
 
-def _distinct(group: NDArray[np.int64], rows: Found | _Table, source: NDArray[np.uint8], *, one: bool) -> _Table:
+def _distinct(group: NDArray[np.int64], rows: FoundPairs | _Table, source: NDArray[np.uint8], *, one: bool) -> _Table:
     """One row for each group and concept: all sources, the best named row's name, the best score, or all joined."""
     order = np.lexsort((-rows.score, rows.name < 0, rows.concept, group))
     group, concept, score = group[order], rows.concept[order], rows.score[order]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.vocabulary.cosine import CosineIndex, Nearest, Vectors, Weights
+from spanloom.vocabulary.cosine import CosineIndex, Nearest, TermWeights, Vectors
 from spanloom.vocabulary.folding import pieces, text_form
 from spanloom.vocabulary.lexicon import CLOSE, Hits, Lexicon
 from spanloom.vocabulary.stored import damaged, take_numbers
@@ -37,7 +37,7 @@ class TextIndex:
 
     @classmethod
     def build(
-        cls, texts: Sequence[str], lexicon: Lexicon, weights: Weights | None = None, kind: str = "both"
+        cls, texts: Sequence[str], lexicon: Lexicon, weights: TermWeights | None = None, kind: str = "both"
     ) -> TextIndex:
         """An index of texts.
 
@@ -48,7 +48,7 @@ class TextIndex:
             kind: of the vectors, if there are no weights: see `spanloom.vocabulary.cosine`.
         """
         words = pieces(texts)
-        weights = Weights.of(kind, words) if weights is None else weights
+        weights = TermWeights.of(kind, words) if weights is None else weights
         rows = _distinct(lexicon.concept, lexicon.keys[CLOSE])
         return cls(texts, lexicon, CosineIndex.build(words.take(rows), lexicon.concept[rows], weights), rows)
 

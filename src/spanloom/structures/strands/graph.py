@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from spanloom.hypergraph import Ints
 from spanloom.structures.base import MentionTable
-from spanloom.structures.strands.pieces import ADVANCE, END, STAY, Pieces
+from spanloom.structures.strands.pieces import ADVANCE, END, STAY, StrandPieces
 
 START = 0  # a kind of arc; the others are links: STAY, ADVANCE and END
 COMPONENT, GAP, BEFORE, HEAD, AFTER = 0, 1, 2, 3, 4  # what a position is
@@ -44,7 +44,7 @@ class Strand(NamedTuple):
     heads: bool = False
 
 
-class Runs(NamedTuple):
+class StrandRuns(NamedTuple):
     """R runs between J joints, which are numbered from left to right.
 
     Args:
@@ -77,7 +77,7 @@ class _Arcs(NamedTuple):
 
 
 def draw(
-    pieces: Pieces, mentions: MentionTable, offsets: Ints, types: int, positions: int, heads: bool = False
+    pieces: StrandPieces, mentions: MentionTable, offsets: Ints, types: int, positions: int, heads: bool = False
 ) -> Strand:
     """The union of the paths of mentions, in time that does not depend on how long they are.
 
@@ -104,7 +104,7 @@ def draw(
     return Strand(start, links, heads)
 
 
-def contract(strand: Strand, offsets: Ints) -> Runs:
+def contract(strand: Strand, offsets: Ints) -> StrandRuns:
     """The runs of a strand, by pointer jumping: as many passes over the arcs as the longest run has binary digits."""
     _, types, positions = strand.links.shape
     flat = strand.links.ravel()
@@ -126,7 +126,7 @@ def contract(strand: Strand, offsets: Ints) -> Runs:
     said = np.repeat(said, 1 + entered)
     said = said[np.lexsort((value[said], run[said]))]
     at = place[np.where(arcs.tail[leader] < 0, arcs.head[leader], arcs.tail[leader])]
-    return Runs(
+    return StrandRuns(
         number[arcs.tail[leader]],
         number[arcs.head[last]],
         arcs.step[leader],

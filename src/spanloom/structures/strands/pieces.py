@@ -14,7 +14,7 @@ STAY, ADVANCE, END = 1, 2, 4
 """The links of a node, as bits: to itself at the next token, to the node after it, to the leaf."""
 
 
-class Pieces(NamedTuple):
+class StrandPieces(NamedTuple):
     """The stretches of tokens that mentions spend at one position; those of a mention follow each other without a gap.
 
     Args:
@@ -44,7 +44,7 @@ class Stretches(NamedTuple):
     size: Ints
 
 
-def component_pieces(mentions: MentionTable) -> Pieces:
+def component_pieces(mentions: MentionTable) -> StrandPieces:
     """Components at even positions, the gaps between them at odd ones.
 
     >>> [column.tolist() for column in component_pieces(MentionTable.build([(0, 0, ((1, 3), (4, 5)))]))]
@@ -59,10 +59,10 @@ def component_pieces(mentions: MentionTable) -> Pieces:
     first, end = np.stack([mentions.first, mentions.end], 1).ravel(), np.stack([mentions.end, after], 1).ravel()
     position = np.stack([2 * component, 2 * component + 1], 1).ravel()
     kept = end > first
-    return Pieces(np.repeat(owner, 2)[kept], position[kept], first[kept], end[kept])
+    return StrandPieces(np.repeat(owner, 2)[kept], position[kept], first[kept], end[kept])
 
 
-def stretches(pieces: Pieces) -> Stretches:
+def stretches(pieces: StrandPieces) -> Stretches:
     """The links of all mentions, those that are alike together.
 
     >>> found = stretches(component_pieces(MentionTable.build([(0, 0, ((1, 6), (7, 8)))])))

@@ -51,7 +51,7 @@ import numpy as np
 
 from spanloom.hypergraph import Ints
 from spanloom.structures.base import MOST_MENTIONS, Crowd, MentionTable, no_heads
-from spanloom.structures.strands.graph import AFTER, BEFORE, COMPONENT, GAP, HEAD, START, Runs, Strand, contract
+from spanloom.structures.strands.graph import AFTER, BEFORE, COMPONENT, GAP, HEAD, START, Strand, StrandRuns, contract
 from spanloom.structures.strands.pieces import ADVANCE, END, STAY
 
 Bounds = tuple[int, ...]
@@ -65,7 +65,7 @@ _TURN[AFTER, [STAY, END]] = 0, 1
 _RANK = {STAY: 0, ADVANCE: 1, START: 2}  # of runs into a joint
 
 
-class Found(NamedTuple):
+class FoundPaths(NamedTuple):
     """M paths, sorted by sentence, first token, longest first, type.
 
     Those that are equal so far come with longer components and shorter gaps first; on a strand of heads, with later and
@@ -84,7 +84,7 @@ class Found(NamedTuple):
     bounds: Ints
 
 
-def read(strand: Strand, offsets: Ints, reading: str) -> Found:
+def read(strand: Strand, offsets: Ints, reading: str) -> FoundPaths:
     """The paths of a reading, as `spanloom.structures.Structure.decode` names them.
 
     Args:
@@ -95,7 +95,7 @@ def read(strand: Strand, offsets: Ints, reading: str) -> Found:
     return find_enough(strand, offsets) if reading == "enough" else find_all(strand, offsets, MOST_MENTIONS)
 
 
-def find_enough(strand: Strand, offsets: Ints) -> Found:
+def find_enough(strand: Strand, offsets: Ints) -> FoundPaths:
     """As few paths as use every start, link and end; nested rather than crossing, but parallel across gaps.
 
     Args:
@@ -106,7 +106,7 @@ def find_enough(strand: Strand, offsets: Ints) -> Found:
     return _found(runs, enough(branches(runs)), offsets)
 
 
-def find_all(strand: Strand, offsets: Ints, most: int) -> Found:
+def find_all(strand: Strand, offsets: Ints, most: int) -> FoundPaths:
     """Every path, but of each sentence and type no more than the first ``most``, in the order of the result.
 
     Args:
@@ -119,10 +119,10 @@ def find_all(strand: Strand, offsets: Ints, most: int) -> Found:
     runs = contract(strand, offsets)
     found = _found(runs, list(every(branches(runs), offsets, most)), offsets)
     kept = _rank(found) < most
-    return found if kept.all() else Found(*(column[kept] for column in found))
+    return found if kept.all() else FoundPaths(*(column[kept] for column in found))
 
 
-def _pairs(strand: Strand, offsets: Ints, most: int) -> Found:
+def _pairs(strand: Strand, offsets: Ints, most: int) -> FoundPaths:
     """`find_all` for one position: each start with each end up to where nothing goes on, the last first."""
     tokens = len(strand.start)
     links = strand.links[..., 0].T.ravel()  # types one after the other
@@ -141,10 +141,10 @@ def _pairs(strand: Strand, offsets: Ints, most: int) -> Found:
     kind, sentence = first[row] // tokens, sentence[row]
     order = _order(bounds, kind)
     bounds = bounds - offsets[sentence, None]
-    return Found(sentence[order], kind[order], np.full(len(row), 2), bounds[order])
+    return FoundPaths(sentence[order], kind[order], np.full(len(row), 2), bounds[order])
 
 
-def ranges(found: Found) -> MentionTable:
+def ranges(found: FoundPaths) -> MentionTable:
     """Paths as mentions with gaps: each two bounds are a range."""
     pairs = found.bounds[np.arange(found.bounds.shape[1]) < found.size[:, None]]
     ptr = np.concatenate([[0], np.cumsum(found.size // 2)])
@@ -174,12 +174,12 @@ def crowded(strand: Strand, offsets: Ints, most: int) -> list[Crowd]:
     return [Crowd(*key, paths) for key, paths in sorted(found.items()) if paths > most]
 
 
-def _whole(runs: Runs) -> Ints:
+def _whole(runs: StrandRuns) -> Ints:
     """The runs that are mentions."""
     return np.flatnonzero((runs.tail < 0) & (runs.head < 0))
 
 
-def _found(runs: Runs, paths: Sequence[Path], offsets: Ints) -> Found:
+def _found(runs: StrandRuns, paths: Sequence[Path], offsets: Ints) -> FoundPaths:
     """The runs that are mentions, and paths, sorted."""
     whole = _whole(runs)
     said = np.zeros(len(runs.tail), bool)
@@ -197,11 +197,11 @@ def _found(runs: Runs, paths: Sequence[Path], offsets: Ints) -> Found:
     order = _order(bounds, kind)
     bounds, sentence = bounds[order], sentence[order]
     bounds = np.where(bounds < 0, -1, bounds - offsets[sentence, None])
-    return Found(sentence, kind[order], size[order], bounds)
+    return FoundPaths(sentence, kind[order], size[order], bounds)
 
 
 def _order(bounds: Ints, kind: Ints) -> Ints:
-    """By first token, longest first, type, then what `Found` says; -1 is no bound."""
+    """By first token, longest first, type, then what `FoundPaths` says; -1 is no bound."""
     ties = [bounds[:, at] if at % 2 == 0 else -bounds[:, at] for at in reversed(range(1, bounds.shape[1]))]
     return np.lexsort((*ties, kind, -bounds.max(axis=1), bounds[:, 0]))
 
@@ -210,7 +210,7 @@ def _ints(values: Iterable[int]) -> Ints:
     return np.fromiter(values, np.int64)
 
 
-def _rank(found: Found) -> Ints:
+def _rank(found: FoundPaths) -> Ints:
     """How many paths of the same sentence and type stand before each."""
     order = np.lexsort((found.kind, found.sentence))
     same = (np.diff(found.sentence[order]) == 0) & (np.diff(found.kind[order]) == 0)
@@ -255,7 +255,7 @@ class Branches(NamedTuple):
     bounds: list[Bounds]
 
 
-def branches(runs: Runs) -> Branches:
+def branches(runs: StrandRuns) -> Branches:
     """All runs but those from a start to an end, which need no choice."""
     kept = np.flatnonzero((runs.tail >= 0) | (runs.head >= 0))
     tail, head, enters = runs.tail[kept].tolist(), runs.head[kept].tolist(), runs.enters[kept].tolist()

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from spanloom.hypergraph import Child, Edges, Hyperedge, Ints, Paths, Role, Template
 from spanloom.structures.base import MOST_MENTIONS, Crowd, Encoded, MentionTable, Structure
 from spanloom.structures.strands.graph import Strand, draw
-from spanloom.structures.strands.pieces import ADVANCE, END, STAY, Pieces, path_ptr, stretches
-from spanloom.structures.strands.reading import Found, crowded, read
+from spanloom.structures.strands.pieces import ADVANCE, END, STAY, StrandPieces, path_ptr, stretches
+from spanloom.structures.strands.reading import FoundPaths, crowded, read
 
 _SETS = (END, ADVANCE, ADVANCE | END, STAY, STAY | END, STAY | ADVANCE, STAY | ADVANCE | END)
 
@@ -89,7 +89,7 @@ class Stranded(Structure):
         """Number of a mention -> why the structure cannot hold it."""
 
     @abstractmethod
-    def pieces(self, mentions: MentionTable) -> Pieces:
+    def pieces(self, mentions: MentionTable) -> StrandPieces:
         """The pieces of mentions that the structure holds, by position."""
 
     @abstractmethod
@@ -97,7 +97,7 @@ class Stranded(Structure):
         """(M,) the number of the strand of each mention."""
 
     @abstractmethod
-    def mentions(self, found: Found) -> MentionTable:
+    def mentions(self, found: FoundPaths) -> MentionTable:
         """Paths as mentions."""
 
     @cached_property
@@ -127,7 +127,7 @@ class Stranded(Structure):
         pieces = self.pieces(kept)
         strand_of = self.strand_of(kept)[pieces.mention]
         for j, shape in enumerate(shapes):
-            own = Pieces(*(column[strand_of == j] for column in pieces))
+            own = StrandPieces(*(column[strand_of == j] for column in pieces))
             strand = draw(own, kept, offsets, len(types), len(shape.nodes), shape.heads)
             positions = np.arange(len(shape.nodes))
             slots += [table.start[j][strand.start][..., None], table.edge[j][positions, strand.links]]
