@@ -28,6 +28,7 @@ from structure_helpers import (
 
 from spanloom.hypergraph import ENGINES, DerivationEngine, Potentials, SubgraphEngine, reference
 from spanloom.lab.sharing import shares_nodes
+from spanloom.parallel import Threads
 from spanloom.structures import READINGS, STRUCTURES
 
 NONDEFICIENT = [name for name, structure in STRUCTURES.items() if not shares_nodes(structure.template(TYPES))]
@@ -184,7 +185,7 @@ def test_path_probability_is_the_share_of_structures_with_the_path(name, countin
     held = table(every_mention(lengths, len(types)))
     mentions = data.draw(st.permutations(quads(held.take(structure.holds(held)))))
     paths = structure.paths(table(mentions), types)
-    found = ENGINES[counting](template).path_probability(potentials, offsets, paths, n_jobs=2)
+    found = ENGINES[counting](template).path_probability(potentials, offsets, paths, run=Threads(2))
     np.testing.assert_allclose(found, expect(structure, potentials, offsets, mentions), rtol=1e-5, atol=1e-7)
 
 
