@@ -232,3 +232,16 @@ def test_a_part_is_what_its_json_and_its_arrays_say() -> None:
         again.part("inner").part("leaf").array("other", np.int64, None)
     with pytest.raises(ModelError, match=r"the part 'inner\.twig' is missing"):
         again.part("inner").part("twig")
+
+
+def test_more_types_than_weights_are_refused_before_a_template_is_made_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Recognizer("bilou", ["bias"], epochs=1).fit([NOTE] * 20).save(tmp_path / "model")
+    file = tmp_path / "model" / "model.json"
+    said = json.loads(file.read_text())
+    said["parts"]["model"]["types"] *= 20
+    file.write_text(json.dumps(said))
+    monkeypatch.setattr("spanloom.structures.chain.Chain.template", None)
+    with pytest.raises(ModelError, match=r"damaged: 40 types, but weights of shape \(9, 1\) for each feature"):
+        load(tmp_path / "model")

@@ -118,6 +118,9 @@ def model_of(part: ModelPart, shared: ColumnResources, structure: Structure) -> 
         raise ModelError(f"a model of structure {said.structure!r}, expected {structure}")
     if said.counting not in ENGINES or not said.types:
         raise ModelError(f"counting {said.counting!r}, types {said.types}")
+    roles = part.array("weights", np.float32, None, None, None).shape[1:]
+    if len(said.types) > np.prod(roles):  # a template may grow with the square of the types
+        raise ModelError(f"{len(said.types)} types, but weights of shape {roles} for each feature")
     engine = ENGINES[said.counting](structure.template(said.types))
     features = FeatureSet(said.templates, clusters=shared.clusters, resources=shared.resources)
     scorer = LinearScorer.from_part(part, features, engine.template, structure.lanes(said.types))
