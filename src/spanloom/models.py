@@ -34,23 +34,24 @@ KINDS: Final = MappingProxyType(
 """Kind, as ``model.json`` and the attribute ``kind`` name it -> its class, imported when it is needed."""
 
 
-def load(path: str | Path, *, structure: Structure | None = None) -> Saved:
+def load(path: str | Path, *, structure: Structure | str | None = None) -> Saved:
     """What was saved as a folder, of whatever kind: a model, or the index of a vocabulary. Loading runs no code.
 
     Args:
         path: the folder.
         structure: of a recognizer whose structure is none of Spanloom's: the file keeps its name and parameters only.
+            As for `Recognizer`, a text or a value.
 
     Raises:
         ModelError: the folder holds no model, or a damaged one, or one of another format, kind or structure.
-        UsageError: a structure for a model that is no recognizer.
+        UsageError: a structure for a model that is no recognizer, or one that is none.
     """
     kind = modelfile.read_kind(path)
     if kind not in KINDS:
         raise ModelError(f"{path}: a model of kind {kind!r}, expected one of {', '.join(KINDS)}")
     if structure is not None and kind != "recognizer":
         raise UsageError(f"{path}: a model of kind {kind!r}, which takes no structure; leave it out")
-    given = {} if structure is None else {"structure": structure}
+    given = {} if structure is None else {"structure": resolve_name("spanloom.structures:structure_of")(structure)}
     model: Saved = modelfile.load(resolve_name(KINDS[kind]), path, **given)
     return model
 

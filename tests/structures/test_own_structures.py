@@ -351,3 +351,14 @@ def test_text_and_parameter_beside_it_are_the_same_model(tmp_path):
         assert load(tmp_path / name).fitted.structure == structure_of("shared(components=2)")
     one, two = ((tmp_path / name / "weights.safetensors").read_bytes() for name in ("one", "two"))
     assert one == two
+
+
+def test_a_structure_of_spanloom_may_be_given_as_text(tmp_path):
+    notes = [Document("no chest pain", mentions=[Mention("problem", [(3, 13)])])] * 20
+    Recognizer("semi_markov(longest=3)", features=["w[0]"], epochs=1).fit(notes, dev=notes).save(tmp_path / "model")
+    found = load(tmp_path / "model", structure="semi_markov(longest=3)").predict("no chest pain")
+    assert found.mentions == load(tmp_path / "model").predict("no chest pain").mentions
+    with pytest.raises(ModelError, match=r"but semi_markov\(longest=4\) was given; give that of the model"):
+        load(tmp_path / "model", structure="semi_markov(longest=4)")
+    with pytest.raises(UsageError, match="structure is 'nothing', expected one of bio"):
+        load(tmp_path / "model", structure="nothing")

@@ -12,6 +12,7 @@ from spanloom.document import Document
 from spanloom.errors import DataError, ModelError, UsageError
 from spanloom.hypergraph import ENGINES, Potentials, SubgraphEngine
 from spanloom.modelfile import ModelPart
+from spanloom.parallel import SERIAL, Threads
 from spanloom.tag.pos_tagger import PosTagger, load_tagger
 from spanloom.tag.tag_model import TAGS
 
@@ -58,8 +59,8 @@ def test_best_tags_with_names_that_a_chain_has_for_itself(counting, spread):
     lengths = [7, 0, 1, 30, 2]
     scores, transitions, offsets = random_scores(lengths, len(names), seed=3, spread=spread)
     engine = ENGINES[counting](TAGS.template(names))
-    for jobs in (1, 3):
-        best = engine.viterbi(Potentials(scores[:, :, None], transitions), offsets, jobs)
+    for executor in (SERIAL, Threads(3)):
+        best = engine.viterbi(Potentials(scores[:, :, None], transitions), offsets, executor)
         found = TAGS.read_tags(best.edges, names)
         assert np.array_equal(found, best_tags(scores, transitions, offsets))
         assert np.array_equal(TAGS.write_tags(found, offsets, names), best.edges)

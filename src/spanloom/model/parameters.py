@@ -237,7 +237,7 @@ def renamed(old: str) -> Any:
 
     def get(estimator: Parameters[M]) -> M:
         if "model_" not in vars(estimator):
-            raise AttributeError(old)
+            raise AttributeError(f"{type(estimator).__name__!r} object has no attribute {old!r}")
         warnings.warn(f"{old} is now model_, and goes with version 0.3", DeprecationWarning, stacklevel=2)
         return estimator.fitted
 

@@ -128,17 +128,18 @@ def model_of(part: ModelPart, shared: ColumnResources, structure: Structure) -> 
 
 
 def structure_in(part: ModelPart, given: Structure | None) -> Structure:
-    """The structure of a stored model: one of Spanloom's, or the one that is given.
+    """Return the structure of a stored model: one of Spanloom's, or the one that is given.
 
     Raises:
         OtherModelError: it is none of Spanloom's, or another than is given.
     """
     text = part.read(_Model).structure
-    own = structure_of(text) if text.partition("(")[0] in STRUCTURES else None
-    chosen = given or own
-    if chosen is None or str(chosen) != text:
-        found = "none was given" if given is None else f"{given} was given"
-        raise OtherModelError(f"a model of structure {text!r}, but {found}; use load(path, structure=...) in Python")
+    if given is None and text.partition("(")[0] not in STRUCTURES:
+        expected = "use load(path, structure=...) in Python"
+        raise OtherModelError(f"a model of structure {text!r}, but none was given; {expected}")
+    chosen = structure_of(text) if given is None else given
+    if str(chosen) != text:
+        raise OtherModelError(f"a model of structure {text!r}, but {chosen} was given; give that of the model")
     return chosen
 
 
