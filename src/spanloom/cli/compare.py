@@ -17,8 +17,8 @@ from spanloom.cli.compare_records import (
     PREDICTIONS,
     RECORD,
     TABLES,
-    ModelRecord,
     Row,
+    VariantRecord,
     asked,
     best_on_dev,
     check_folder,
@@ -100,7 +100,7 @@ class _Comparison:
     def _rows(self, variant: Variant, wanted: dict[str, Any]) -> Sequence[Row]:
         place, name = self.folder / variant.name, variant.name
         old = None if self.options.force else kept(place, wanted)
-        if isinstance(old, ModelRecord):
+        if isinstance(old, VariantRecord):
             self.say(f"{name}: trained before, in {place}")
             self.done += 1
             return old.rows
@@ -121,7 +121,7 @@ class _Comparison:
         )
         return record.rows
 
-    def _train(self, variant: Variant, wanted: dict[str, Any], place: Path) -> ModelRecord:
+    def _train(self, variant: Variant, wanted: dict[str, Any], place: Path) -> VariantRecord:
         """Train in a process of its own; the folder is there in full or not at all."""
         options = self.options
         with output_folder(place, force=True, may_replace=lambda file: file.name in FILES) as folder:
@@ -129,7 +129,7 @@ class _Comparison:
                 list(variant), self.params, options.train, options.dev, options.test, options.input_format,
                 options.columns, options.heads, options.seed or 0, str(folder), options.quiet,
             )  # fmt: skip
-            record = ModelRecord.model_validate_json(json.dumps({"asked": wanted, "rows": _in_process(job)}))
+            record = VariantRecord.model_validate_json(json.dumps({"asked": wanted, "rows": _in_process(job)}))
             with writing(place):
                 (folder / RECORD).write_text(record.model_dump_json(by_alias=True, indent=1) + "\n", encoding="utf-8")
         return record

@@ -84,7 +84,7 @@ class Row(_Strict):
     test: Test
 
 
-class ModelRecord(_Strict):
+class VariantRecord(_Strict):
     """What a model's folder holds beside the model.
 
     Args:
@@ -157,7 +157,7 @@ def _file_digest(option: str, path: str) -> str:
     return " ".join(digests)
 
 
-def kept(folder: Path, wanted: Mapping[str, Any]) -> ModelRecord | str | None:
+def kept(folder: Path, wanted: Mapping[str, Any]) -> VariantRecord | str | None:
     """The record of a model that was trained as it is wanted now; why it cannot be used; or that there is none.
 
     Args:
@@ -168,7 +168,7 @@ def kept(folder: Path, wanted: Mapping[str, Any]) -> ModelRecord | str | None:
     if not folder.exists():
         return None
     try:
-        record = ModelRecord.model_validate_json((folder / RECORD).read_bytes())
+        record = VariantRecord.model_validate_json((folder / RECORD).read_bytes())
     except (OSError, ValidationError):
         return f"{RECORD} is missing or damaged"
     if missing := sorted(name for name in FILES if not (folder / name).is_file()):

@@ -10,7 +10,7 @@ from spanloom.document.inputs import Given, One, Several, answer
 from spanloom.link.linker import Linker
 
 
-class Finds(Protocol):
+class MentionFinder(Protocol):
     """Whatever finds mentions, such as a `Recognizer`, a `Cascade` or a `Linker`."""
 
     def stream(self, X: Given, /) -> Iterator[Document]:
@@ -26,7 +26,7 @@ class Pipeline:
         linker: trained; it looks for no mentions of its own.
     """
 
-    def __init__(self, recognizer: Finds, linker: Linker) -> None:
+    def __init__(self, recognizer: MentionFinder, linker: Linker) -> None:
         self.recognizer = recognizer
         self.linker = linker
 

@@ -19,7 +19,7 @@ from spanloom.vocabulary.strings import Strings
 Reading = tuple[int, ...]
 
 
-class Finds(Protocol):
+class ConceptNumbers(Protocol):
     """Whatever turns an identifier into a concept's number, -1 if it has none: a `Vocabulary`."""
 
     def find(self, id: str, /) -> int:
@@ -65,7 +65,9 @@ class Memory:
         self.unknown = dict(unknown or {})
 
     @classmethod
-    def build(cls, documents: Iterable[Document], vocabulary: Finds, types: Collection[str] | None = None) -> Memory:
+    def build(
+        cls, documents: Iterable[Document], vocabulary: ConceptNumbers, types: Collection[str] | None = None
+    ) -> Memory:
         """The memory of some documents.
 
         Args:
@@ -178,7 +180,7 @@ def known(numbers: Iterable[int]) -> tuple[int, ...]:
     """The concepts of a mention that its vocabulary has, each once.
 
     Args:
-        numbers: of its identifiers, as `Finds.find` gives them.
+        numbers: of its identifiers, as `ConceptNumbers.find` gives them.
 
     >>> known([4, -1, 2, 4])
     (4, 2)
