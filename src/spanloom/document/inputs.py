@@ -18,8 +18,6 @@ One: TypeAlias = str | Document
 Several: TypeAlias = Iterable[str | Document]
 """A list, an iterator, or a column of pandas, Arrow or NumPy."""
 Given: TypeAlias = One | Several
-MentionLike: TypeAlias = Mention | tuple[str, int, int]
-"""A mention, or its type with its start and end."""
 Dev: TypeAlias = Given | tuple[Several, Iterable[Any]]
 """Development data: documents that hold their gold, or a pair of texts and gold, as ``X`` and ``y`` are."""
 

@@ -18,7 +18,6 @@ from spanloom.structures.flagged import Boundaries, Flagged
 # A separator's number among its node's hyperedges: from O by S, from I by E, C and S as bits.
 FROM_O = ("X", "S")
 FROM_I = ("E", "C", "EC", "ES", "CS", "ECS")
-_NUMBER_FROM_I = {name: i for i, name in enumerate(FROM_I)}
 
 
 def separator_roles(name: str) -> tuple[Role, ...]:
