@@ -1,4 +1,4 @@
-"""The protocol of scikit-learn's estimators, and parameters that cannot be meant."""
+"""The protocol of scikit-learn's estimators, and parameters with values that are not valid."""
 
 from __future__ import annotations
 

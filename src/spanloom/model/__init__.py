@@ -1,1 +1,1 @@
-"""What every trained model is made of: structure, features and weights, their training, scores and explanations."""
+"""Parts of every trained model: structure, features and weights, their training, scores and explanations."""

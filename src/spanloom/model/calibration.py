@@ -43,7 +43,7 @@ class Check:
 
     @property
     def enough(self) -> bool:
-        """Whether there were enough predictions to fit the map."""
+        """True if there were enough predictions to fit the map."""
         return self.count >= FEWEST
 
     def __str__(self) -> str:
@@ -56,7 +56,7 @@ class Check:
 
 @dataclass(frozen=True)
 class CalibrationReport:
-    """How far probabilities are from shares on development data, before and after they were calibrated.
+    """Calibration errors on development data, before and after probabilities were calibrated.
 
     Args:
         mentions: scores of predicted mentions.
@@ -67,7 +67,7 @@ class CalibrationReport:
     answers: Check
 
     def lines(self) -> Iterator[str]:
-        """How far probabilities are from shares on development data, and what calibration makes of it."""
+        """Yield lines on the calibration errors on development data, before and after calibration."""
         yield f"calibration error: mentions {self.mentions}"
         yield f"calibration error: whole sentences {self.answers}"
 

@@ -1,4 +1,4 @@
-"""Why a model finds a mention: the best structure with it against the best one without it.
+"""Explanations of mentions: the best structure with the mention against the best one without it.
 
 Both are structures of the same template, so the difference of their scores is a sum over the roles in which they
 differ, and each role's score is a sum of weights of features: nothing is estimated. A structure has a mention if it has
@@ -33,7 +33,7 @@ def explain(
     mentions: Sequence[Mention] | None = None,
     reading: str = "enough",
 ) -> list[Explanation]:
-    """Why a tagger finds mentions, or does not.
+    """Explain why a tagger finds mentions, or does not.
 
     Args:
         tagger: trained.
@@ -143,7 +143,7 @@ class _Scored:
 def contributions(
     tagger: StructuredModel[Scorer], document: Document, edges: Edges, potentials: Potentials, first: int, lane: int = 0
 ) -> list[Contribution]:
-    """What differs between two structures of a sentence, from what differs most.
+    """Return the differences between two structures of a sentence, from the largest to the smallest.
 
     Args:
         tagger: of both.
@@ -167,7 +167,7 @@ def contributions(
 def _differences(
     engine: Engine, potentials: Potentials, edges: Edges
 ) -> tuple[dict[int, list[tuple[int, int, float]]], list[Contribution]]:
-    """What one structure of a sentence has and another has not.
+    """Return the roles and constants in which two structures of a sentence differ.
 
     Args:
         engine: of both.
@@ -198,7 +198,7 @@ def _differences(
 def _at_token(
     document: Document, token: int, role: str, times: int, score: float, parts: Sequence[Part]
 ) -> Contribution:
-    """What a role at a token adds; the features are put in order."""
+    """Return the contribution of a role at a token; the features are put in order."""
     assert document.tokens is not None  # it was scored
     span = Span(*document.tokens[token].tolist())
     text = document.text[span.start : span.end]

@@ -1,4 +1,4 @@
-"""What an explanation of a mention is: why a model says it, or does not, and what it would say instead."""
+"""Explanations of mentions: why a model finds one, or does not, and what it would find instead."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SHOWN = 3  # features of a contribution, in a notebook
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """What one role at one token adds.
+    """Contribution of one role at one token.
 
     Args:
         role: such as ``S``, a mention starts here; or the name of a score that is the same at every token, such as
@@ -81,7 +81,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a model finds a mention, or does not.
+    """Explanation of why a model finds a mention, or does not.
 
     Args:
         mention: with its calibrated probability as its score, where the model gives one.

@@ -21,7 +21,7 @@ _PARAMETER = "parameter"
 
 @dataclass(frozen=True)
 class Parameter:
-    """What a parameter may be, and what people are told of it: any text, unless a subclass says more.
+    """Declaration of a parameter: its possible values and its help; any text, unless a subclass says more.
 
     Args:
         help: on the command line.
@@ -103,7 +103,7 @@ class Lambdas(Parameter):
     type: ClassVar[Any] = float
 
     def default(self, value: Any) -> str:
-        """What is tried."""
+        """Return the values that are tried, as people are told them."""
         *first, last = (f"{number:g}" for number in self.tried)
         return f"{', '.join(first)} and {last}"
 
@@ -116,7 +116,7 @@ class Switch(Parameter):
     type: ClassVar[Any] = bool
 
     def default(self, value: Any) -> str:
-        """What it is by default."""
+        """Return the name of the default: that of on or of off."""
         return self.metavar.split("/")[not value]
 
 

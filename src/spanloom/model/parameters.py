@@ -1,4 +1,4 @@
-"""What estimators share: parameters and a score, as scikit-learn asks for them."""
+"""Parameters and a score, which all estimators share, as scikit-learn asks for them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ M = TypeVar("M")
 
 
 class Parameters(Generic[M]):
-    """What an estimator is, beside the dataclass of its parameters.
+    """Base class of estimators, beside the dataclass of their parameters.
 
     `sklearn.base.clone`, and with it searches and cross-validation, make an untrained copy with the same parameters.
     They need nothing of scikit-learn to be imported here, but for the tags, for which only scikit-learn asks.
@@ -77,7 +77,7 @@ class Parameters(Generic[M]):
         return self
 
     def describe(self) -> dict[str, Any]:
-        """What the model is and what it learned, ready for JSON, in the order in which `spanloom inspect` shows it.
+        """Describe the model and what it learned, ready for JSON, in the order in which `spanloom inspect` shows it.
 
         Raises:
             NotFittedError: it is not trained.
@@ -90,7 +90,7 @@ class Parameters(Generic[M]):
         return described
 
     def _description(self) -> dict[str, Any]:
-        """What a model tells of itself beside parameters and training."""
+        """Describe the model, apart from its parameters and training."""
         raise NotImplementedError
 
     def _shown_params(self) -> dict[str, Any]:
@@ -102,7 +102,7 @@ class Parameters(Generic[M]):
         }
 
     def summary(self) -> Iterator[str]:
-        """What training saw, chose and could not hold, in some lines."""
+        """Return some lines on what training saw, chose and could not hold."""
         lines: Iterator[str] = self.report_.lines(self.lost_)
         return lines
 
@@ -128,7 +128,7 @@ class Parameters(Generic[M]):
         return [(name, shorten(value)) for name, value, default in values if value != default]
 
     def _state(self) -> str:
-        """What it was trained on; empty if it was not."""
+        """Return a short description of the training data; empty if the model is not trained."""
         report = vars(self).get("report_")
         if report is None:
             return ""
@@ -149,7 +149,7 @@ class Parameters(Generic[M]):
 
     @property
     def fitted(self) -> M:
-        """What was learned.
+        """The learned model.
 
         Raises:
             NotFittedError: it is not trained.
@@ -181,19 +181,19 @@ class Parameters(Generic[M]):
         save(self, path, force=force)
 
     def check_stored(self) -> Self:
-        """Parameters from a model file, if they can be meant; how many threads there are is no matter of the file.
+        """Check the parameters of a model file; how many threads there are is no matter of the file, and set to 1.
 
         Raises:
-            UsageError: one cannot be meant.
+            UsageError: a value is not valid.
         """
         self.check()
         return self.set_params(n_jobs=1)
 
     def check(self) -> None:
-        """Whether the parameters can be meant.
+        """Check that the parameters have valid values.
 
         Raises:
-            UsageError: one cannot.
+            UsageError: one has not.
         """
         for name, parameter, _ in declared(self):
             check_value(name, getattr(self, name), parameter)
@@ -203,7 +203,7 @@ class MentionEstimator(Parameters[M]):
     """An estimator that finds mentions."""
 
     def learning(self) -> Learning:
-        """How the training of each chain went, step by step."""
+        """Return the learning curve of each chain, step by step."""
         return Learning({name: [f1 for _, f1 in chain.history] for name, chain in self.report_.chains.items()})
 
     def stream(self, X: Given) -> Iterator[Document]:
@@ -222,7 +222,7 @@ class MentionEstimator(Parameters[M]):
         warnings.warn(f"{message}; the model's attribute lost_ lists them", LostWarning, stacklevel=3)
 
     def score(self, X: Given, y: Iterable[Any] | None = None) -> float:
-        """How well mentions are found: F1 from 0 to 1, of mentions that are right in type and spans.
+        """Compute the F1 of the mentions that are found, from 0 to 1; a mention is correct if its type and spans are.
 
         Args:
             X: documents with their own mentions, which are gold, or texts.
@@ -233,7 +233,7 @@ class MentionEstimator(Parameters[M]):
 
 
 def renamed(old: str) -> Any:
-    """What was learned, under the name that it had before it was ``model_`` in all estimators."""
+    """Return a property for the name that the learned model had before it was ``model_`` in all estimators."""
 
     def get(estimator: Parameters[M]) -> M:
         if "model_" not in vars(estimator):
@@ -245,7 +245,7 @@ def renamed(old: str) -> Any:
 
 
 def check_value(name: str, value: Any, parameter: Parameter) -> None:
-    """Whether a parameter has a value that it may have.
+    """Check that a parameter has a value that it may have.
 
     Raises:
         UsageError: it has not.
@@ -313,7 +313,7 @@ def lambdas(l2: float | Sequence[float] | None, default: tuple[float, ...] = LAM
 
 
 def check_size(name: str, value: Any, most: float = LARGEST) -> None:
-    """Whether a parameter that weights grow with is no larger than a weight may be.
+    """Check that a parameter that weights grow with is no larger than a weight may be.
 
     Raises:
         UsageError: it is larger.

@@ -1,4 +1,4 @@
-"""What a model of any kind is to those who use it: what it annotates, and what it is capable of.
+"""Protocols of models of any kind, for those who use them: what a model annotates, and what it is capable of.
 
 Verbs, the server and other libraries ask for these and never for the kind, so that a class of a user's own serves as
 well as Spanloom's. `fills_column` and the other questions tell type checkers which methods there are.
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from spanloom.vocabulary import Vocabulary
 
 Annotation = Literal["mentions", "words", "columns", "concepts"]
-"""What a model writes into documents: ``words`` are tokens in place of their own."""
+"""Annotations that a model writes into documents: ``words`` are tokens in place of their own."""
 
 Capability = Literal["scores", "readings", "given_mentions", "explain", "alternatives", "sweep", "hypergraph"]
-"""What a model can do beside annotating.
+"""Capabilities of a model, besides annotating.
 
 - ``scores``: its mentions have probabilities; `stream` takes ``threshold`` and ``answers``.
 - ``readings``: it has a parameter ``reading``, and `stream` takes ``notice``.
@@ -38,15 +38,15 @@ class Saved(Protocol):
 
     @property
     def kind(self) -> str:
-        """What ``model.json`` calls it."""
+        """The name of its kind in ``model.json``."""
 
     @property
     def annotates(self) -> frozenset[Annotation]:
-        """What it writes into documents; nothing, if it is looked things up in."""
+        """The annotations that it writes into documents; none, if it is looked things up in."""
 
     @property
     def capable(self) -> frozenset[Capability]:
-        """What else it can do."""
+        """Its other capabilities."""
 
     def describe(self) -> dict[str, Any]:
         """Return what it is and what it learned, ready for JSON, in the order in which it is shown."""
@@ -146,40 +146,40 @@ class Drawable(MentionModel, Protocol):
 
 
 def annotates(saved: Saved) -> TypeGuard[Model]:
-    """Whether it annotates documents."""
+    """Return whether a model annotates documents."""
     return bool(saved.annotates)
 
 
 def finds_mentions(saved: Saved) -> TypeGuard[MentionModel]:
-    """Whether it finds mentions."""
+    """Return whether a model finds mentions."""
     return "mentions" in saved.annotates
 
 
 def fills_column(saved: Saved) -> TypeGuard[ColumnModel]:
-    """Whether it fills a column."""
+    """Return whether a model fills a column."""
     return "columns" in saved.annotates
 
 
 def links(saved: Saved) -> TypeGuard[LinkingModel]:
-    """Whether it links mentions to concepts."""
+    """Return whether a model links mentions to concepts."""
     return "concepts" in saved.annotates
 
 
 def explains(saved: Saved) -> TypeGuard[Explainer]:
-    """Whether it says why it finds mentions."""
+    """Return whether a model explains why it finds mentions."""
     return "explain" in saved.capable
 
 
 def considers(saved: Saved) -> TypeGuard[Considering]:
-    """Whether it gives alternatives to the mentions that it finds."""
+    """Return whether a model gives alternatives to the mentions that it finds."""
     return "alternatives" in saved.capable
 
 
 def sweeps(saved: Saved) -> TypeGuard[Swept]:
-    """Whether its mention penalty can be varied."""
+    """Return whether a model's mention penalty can be varied."""
     return "sweep" in saved.capable
 
 
 def draws_hypergraph(saved: Saved) -> TypeGuard[Drawable]:
-    """Whether its sub-hypergraphs can be drawn."""
+    """Return whether a model's sub-hypergraphs can be drawn."""
     return "hypergraph" in saved.capable

@@ -1,4 +1,4 @@
-"""What training saw and chose."""
+"""Reports of training: what it saw and chose."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _named(item: Lost) -> str:
 
 
 class ReportLines:
-    """What reports on recognizers and on cascades say in lines."""
+    """Lines that reports on recognizers and on cascades share."""
 
     documents: int
     sentences: int
@@ -58,11 +58,11 @@ class ReportLines:
     dev_f1: float
 
     def chosen(self) -> Iterator[str]:
-        """What training chose."""
+        """Yield lines on what training chose."""
         raise NotImplementedError
 
     def calibrated(self) -> Iterator[str]:
-        """What calibration did, where that was not said of each chain."""
+        """Return lines on what calibration did, where that is not told of each chain."""
         return iter(())
 
     def lines(self, lost: Sequence[Lost]) -> Iterator[str]:
@@ -88,7 +88,7 @@ class ReportLines:
 
 @dataclass(frozen=True)
 class TrainingReport(ReportLines):
-    """What training saw and chose.
+    """Report of a recognizer's training: data, choices and scores.
 
     Args:
         documents, sentences, tokens, mentions: of the training data.
@@ -122,17 +122,17 @@ class TrainingReport(ReportLines):
     calibration: CalibrationReport | None = None
 
     def chosen(self) -> Iterator[str]:
-        """What training chose."""
+        """Yield lines on what training chose."""
         rows, steps = plural(self.rows, "row"), plural(self.steps, "step")
         yield f"{rows} of weights, lambda {self.l2:g}, {steps}, mention penalty {self.penalty:.2f}"
 
     def calibrated(self) -> Iterator[str]:
-        """What calibration did."""
+        """Return lines on what calibration did."""
         return iter(()) if self.calibration is None else self.calibration.lines()
 
 
 def of_structures(types: Sequence[str], models: Sequence[LinearModel]) -> dict[str, Any]:
-    """What `describe` tells of structured models: types, roles, and templates, of which the last model has all."""
+    """Describe structured models for `describe`: types, roles, and templates, of which the last model has all."""
     return {
         "types": list(types),
         "roles": list(dict.fromkeys(role for model in models for role in model.engine.template.roles)),

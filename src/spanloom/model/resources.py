@@ -18,7 +18,7 @@ _RULED = ("section", "note")
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where features come from, as the recognizer's parameters of the same names say."""
+    """Sources of features, as given by the recognizer's parameters of the same names."""
 
     features: str | Sequence[str]
     clusters: str | int | None
@@ -27,7 +27,7 @@ class Sources:
     vocabulary: str | Path | None
 
     def names(self, column: str) -> bool:
-        """Whether a template names a column that is not to be ignored."""
+        """Return whether a template names the column, and the column is not to be ignored."""
         templates = PRESETS.get(self.features, ()) if isinstance(self.features, str) else self.features
         used = {named.name for template in parse_all(templates) for named in template.columns}
         return column in used.difference(self.ignore or ())

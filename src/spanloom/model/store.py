@@ -28,14 +28,14 @@ _TEXTS = TypeAdapter(dict[str, str])
 
 
 class Estimated(Described, Generic[R]):
-    """What is said of every estimator: the parameters of its constructor, and the report of its training."""
+    """Values of an estimator in a model file: the parameters of its constructor, and the report of its training."""
 
     params: dict[str, Any]
     report: R
 
     @classmethod
     def of(cls, estimator: Parameters[Any], **more: Any) -> Self:
-        """What is said of a trained estimator, and more that its class says.
+        """Return the values of a trained estimator, and more that its class adds.
 
         A model does not depend on the number of threads, so it is kept as 1.
 
@@ -60,7 +60,7 @@ class Estimated(Described, Generic[R]):
 
 
 class _Model(Described):
-    """What is said of a structured model."""
+    """Values of a structured model in a model file."""
 
     types: list[str]
     structure: str
@@ -71,7 +71,7 @@ class _Model(Described):
 
 
 class ColumnResources(NamedTuple):
-    """What fills columns of features; the models of an estimator share it."""
+    """Resources that fill columns of features; the models of an estimator share them."""
 
     clusters: Mapping[str, str] | None
     resources: Resources
@@ -88,7 +88,7 @@ class _Rules(Described):
 
 
 class _Shared(Described):
-    """What is said of what fills columns."""
+    """Values, in a model file, of the resources that fill columns."""
 
     rules: _Rules | None
 
@@ -158,7 +158,7 @@ def shared_part(features: FeatureSet) -> ModelPart | None:
 
 
 def shared_of(part: ModelPart | None) -> ColumnResources:
-    """What `shared_part` gave; raises what `spanloom.modelfile.damaged` turns into a `ModelError`."""
+    """Restore resources from their part; raises what `spanloom.modelfile.damaged` turns into a `ModelError`."""
     if part is None:
         return NOTHING
     rules = part.read(_Shared).rules

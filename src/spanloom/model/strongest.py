@@ -19,9 +19,9 @@ from spanloom.hypergraph import Ints, Singles
 from spanloom.model.structured import LinearModel
 
 KEPT = 50
-"""How many features are kept for each role and type, half of them for it and half against it."""
+"""Number of features that are kept for each role and type, half of them for it and half against it."""
 DOCUMENTS = 5
-"""How many training documents must have a feature whose name is kept, unless another number is asked for."""
+"""Number of training documents that must have a feature whose name is kept, unless another number is asked for."""
 _NAMES = 3  # of a row that several features share
 
 Strongest = dict[str, list[tuple[str, float]]]
@@ -29,7 +29,7 @@ Strongest = dict[str, list[tuple[str, float]]]
 
 
 def names_from(names: Any) -> int:
-    """How many documents must have a feature whose readable name is kept; 0 for no names at all.
+    """Return the number of documents that must have a feature whose readable name is kept; 0 for no names at all.
 
     Args:
         names: the parameter: whether, or from how many on.
@@ -81,7 +81,7 @@ def strongest_features(
 
 
 def _template(name: str) -> str:
-    """What a feature looks at, without what it saw.
+    """Return what a feature looks at, without what it saw.
 
     >>> _template("w[-1]|w[0]=No|pain"), _template("bias")
     ('w[-1]|w[0]=...', 'bias')
@@ -96,7 +96,7 @@ def _joined(members: Sequence[str]) -> str:
 
 
 def _document_counts(batch: Batch, built: Built, rows: Sequence[int]) -> Ints:
-    """How many documents have each of some rows."""
+    """Count the documents that have each of some rows."""
     place = np.full(len(built.counts), -1, np.int32)
     place[rows] = np.arange(len(rows))
     entries = np.flatnonzero((place >= 0)[built.matrix.indices])

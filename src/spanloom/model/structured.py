@@ -78,7 +78,7 @@ class StructuredModel(Generic[S]):
         return self.structure.decode(self.best(potentials, offsets, run), offsets, self.types, reading)
 
     def starting(self, edges: Edges) -> int:
-        """How many mentions begin in given structures; with seven tags, how many components may."""
+        """Count the mentions that begin in given structures; with seven tags, the components that may."""
         starts = self.structure.start_roles(self.types)
         says = [any(role.name in starts for role in edge.roles) for edge in self.engine.template.edges]
         return int(np.array([*says, False])[edges].sum())  # -1, for no hyperedge, picks the last
