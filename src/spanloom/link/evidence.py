@@ -1,4 +1,4 @@
-"""Which spans of a text may be mentions: what a tagging chain, trained first, gives them."""
+"""Spans of a text that may be mentions, with their probabilities from a tagging chain that is trained first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a linker links a mention as it does: its candidates, their scores, and what separates the first from the others.
+"""Explanations of links: the candidates of a mention, their scores, and what separates the first from the others.
 
 A candidate's score is that of the sentence's whole derivation with the mention linked to it, all other labels and
 choices being the same. What differs are the features of the action that closes the mention, and those of later actions,
@@ -39,7 +39,7 @@ WAYS = (
 
 
 def explain(system: System, document: Document, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
-    """What mentions are linked to, and why.
+    """Explain what mentions are linked to, and why.
 
     Args:
         system: trained.
@@ -185,7 +185,7 @@ class _Closing:
         return sum(float(self._local[self._base + token, role]) for token, role in roles) + sum(weights)
 
     def difference(self, choice: int, other: int, whole: float) -> list[Part]:
-        """What one choice has over another, from the strongest to the weakest; it adds up to ``whole``."""
+        """Return the parts of one choice's lead over another, the strongest first; they add up to ``whole``."""
         own, others = self._parts(choice), self._parts(other)
         parts = {name: own.get(name, 0.0) - others.get(name, 0.0) for name in {**own, **others}}
         parts[LATER] = whole - sum(parts.values())
@@ -193,7 +193,7 @@ class _Closing:
         return sorted(found, key=lambda part: (-abs(part.score), part.name))
 
     def _parts(self, choice: int) -> dict[str, float]:
-        """What the closing action says that depends on the choice."""
+        """Return the scores of the closing action's features that depend on the choice, by name."""
         _, weights = self._walk(choice, self._at, self._at + 1)
         names = self.names(choice)
         shared = len(weights) - len(names)  # the entity's own features come first

@@ -40,7 +40,7 @@ _BIASES = (-0.4, -0.2, 0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.3, 1.6, 2.0)  # tried, in
 
 @dataclass(frozen=True)
 class Plan:
-    """How a linker is trained.
+    """Settings for the training of a linker.
 
     Args:
         chosen: its parameters.
@@ -61,7 +61,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class FittedLinker:
-    """What training gives.
+    """Result of the training of a linker.
 
     Args:
         system: trained.
@@ -122,7 +122,7 @@ class Fitter:
         return replace(chosen, system=system, derivations=ground.derivations)
 
     def _ground(self, train: Sequence[Document]) -> _Ground:
-        """What is learned before the perceptron, and the training data as it sees them."""
+        """Learn what comes before the perceptron, and return it with the training data as the perceptron sees them."""
         plan = self.plan
         self._step("vocabulary")
         combinations = find_combinations(train, self.types, self.vocabulary) if plan.chosen.composites else ()
@@ -267,11 +267,11 @@ class LinkerDevelopment:
         self._instance, self._matrix = system.read(batch, self._prescribed, run)
 
     def scores(self, system: System) -> LinkerScores:
-        """What a system with other weights makes of them."""
+        """Return the scores of a system with other weights on these data."""
         return self._measured(system, system.decode(self._instance, self._matrix, self._prescribed, self.run))
 
     def compared(self, system: System, biases: Sequence[float]) -> Iterator[tuple[float, LinkerScores]]:
-        """What a system makes of them under each of some ascending biases, in no order."""
+        """Yield some ascending biases, in no order, each with the scores of a system under it."""
         data = self._instance.data
 
         def decode(bias: float, wanted: Wanted) -> NDArray[np.int32]:

@@ -1,4 +1,4 @@
-"""What an explanation asks of the search: one derivation walked again, with the weight of each key."""
+"""Kernels of explanations: one derivation walked again, with the weight of each key."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ class Forms(NamedTuple):
 
 @kernel_only_no_refcount
 def read(program, phase):
-    """Whether any template of a phase reads its values."""
+    """Return whether any template of a phase reads its values."""
     return program[phase] < program[phase + 1]
 
 
@@ -166,7 +166,7 @@ def append_keys(program, values, known, label, out):
 
 @kernel_only_no_refcount
 def next_keys(program, values, state, label, out):
-    """What the next label says with the segments before it: templates 11 to 14."""
+    """Compute the keys of the next label with the segments before it: templates 11 to 14."""
     if not read(program, NEXT):
         return 0
     values[1], values[2], values[3] = label, state[LABEL1], state[LABEL2]
@@ -177,7 +177,7 @@ def next_keys(program, values, state, label, out):
 
 @kernel_only_no_refcount
 def next_far_keys(program, values, state, label, out):
-    """What the next label says with the entities before it, the one just closed among them: templates 4b and 6."""
+    """Compute the keys of the next label with the entities before it, up to the one just closed: templates 4b and 6."""
     if not read(program, NEXT_FAR):
         return 0
     values[1], values[2], values[3] = label, state[LABEL1], state[E1]
@@ -187,7 +187,7 @@ def next_far_keys(program, values, state, label, out):
 
 @kernel_only_no_refcount
 def close_keys(program, values, state, concept, word, language, more, found, linked, out):
-    """What linking the open entity says with the segments before it: templates 7 to 10, 15, and ours.
+    """Compute the keys of linking the open entity with the segments before it: templates 7 to 10, 15, and ours.
 
     Args:
         state: after the entity has become the last segment.
@@ -213,7 +213,7 @@ def close_keys(program, values, state, concept, word, language, more, found, lin
 
 @kernel_only_no_refcount
 def close_far_keys(program, values, state, between, concept, form, first, kind, found, out):
-    """What linking the open entity says with the entity before it, if there is one in the sentence.
+    """Compute the keys of linking the open entity with the entity before it, if there is one in the sentence.
 
     Args:
         state: before the entity is closed.
@@ -242,7 +242,7 @@ def between_entities(state, words, base, first):
 
 @kernel_only_no_refcount
 def segment_keys(program, values, data, base, length, first, end, span, kind, out):
-    """What an entity's own words and those beside it say, and what is known of the span.
+    """Compute the keys of an entity's own words and those beside it, and of what is known of the span.
 
     Args:
         base: the sentence's first token.
@@ -275,7 +275,7 @@ def segment_keys(program, values, data, base, length, first, end, span, kind, ou
 
 @kernel_only_no_refcount
 def candidate_keys(program, values, data, span, choice, out):
-    """What is known of a candidate, or of there being none: ``choice`` is its number, counted in the span."""
+    """Write the keys of a candidate, or of there being none: ``choice`` is its number, counted in the span."""
     if span < 0 or not read(program, UNPROPOSED):
         return evaluate(program, UNPROPOSED, values, out)
     candidates = data.cand_ptr[span + 1] - data.cand_ptr[span]

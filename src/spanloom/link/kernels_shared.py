@@ -19,7 +19,7 @@ from spanloom.link.kernels_table import WeightTable
 
 
 class BeamModel(NamedTuple):
-    """What scores derivations.
+    """Model that scores derivations.
 
     Args:
         table: weights of the features of states, segments and candidates.
@@ -100,7 +100,7 @@ def concept_of(data, span, choice):
 
 @kernel_only_no_refcount
 def found_by(data, span, choice):
-    """How the candidate of a choice was found."""
+    """Return the way in which the candidate of a choice was found."""
     if span < 0 or choice >= data.cand_ptr[span + 1] - data.cand_ptr[span]:
         return np.int64(0)
     return np.int64(data.cand_class[data.cand_ptr[span] + choice])

@@ -1,4 +1,4 @@
-"""What spans of a sentence say of one another."""
+"""Kernels of relations between the spans of a sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the actions of the transition system change a state (see `spanloom.link.kernels_features` for its columns)."""
+"""Kernels of state changes by the actions of the transition system (columns: `spanloom.link.kernels_features`)."""
 
 from __future__ import annotations
 

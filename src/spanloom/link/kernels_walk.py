@@ -1,4 +1,4 @@
-"""What a derivation consists of, and its features one by one."""
+"""Kernels that walk along a derivation: its labels and choices, and its features one by one."""
 
 from __future__ import annotations
 

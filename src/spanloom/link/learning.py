@@ -51,7 +51,7 @@ class History(NamedTuple):
 
 
 class KeyedWeights(NamedTuple):
-    """What is learned.
+    """Learned weights.
 
     Args:
         roles: (F, R) of the features of tokens, each single one.
@@ -64,7 +64,7 @@ class KeyedWeights(NamedTuple):
 
 @dataclass(frozen=True)
 class Search:
-    """What a search needs beside weights and data.
+    """Settings of a search, besides weights and data.
 
     Args:
         forms: the concepts' names.

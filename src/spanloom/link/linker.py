@@ -61,7 +61,7 @@ PAPER_FEATURES = (
 
 
 class _Described(Estimated[LinkReport]):
-    """What is said of a linker."""
+    """Values of a linker in a model file."""
 
     search: SearchValues
 
@@ -101,7 +101,7 @@ class Linker(LinkerParameters, MentionEstimator[System]):
 
         Raises:
             DataError: no tokens, no mentions, fewer than two documents, or a vocabulary that cannot be read.
-            UsageError: a parameter that cannot be meant, or no vocabulary.
+            UsageError: a parameter whose value is not valid, or no vocabulary.
         """
         self.check()
         if vocabulary is None:
@@ -213,12 +213,12 @@ class Linker(LinkerParameters, MentionEstimator[System]):
             yield from system.link(batch, given, run)
 
     def learning(self) -> Learning:
-        """How training went, pass by pass."""
+        """Return the learning curve, pass by pass."""
         history = self.report_.history
         return Learning({"F1 of mentions": [row[1] for row in history], "F1 of concepts": [row[2] for row in history]})
 
     def summary(self) -> Iterator[str]:
-        """What training saw, chose and could not hold, in some lines."""
+        """Return some lines on what training saw, chose and could not hold."""
         return self.report_.lines(self.lost_, self.types_)
 
     @property
@@ -241,7 +241,7 @@ class Linker(LinkerParameters, MentionEstimator[System]):
         }
 
     def explain(self, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
-        """What mentions were linked to, or would be, and why: see `spanloom.link.explain`.
+        """Explain what mentions were linked to, or would be, and why: see `spanloom.link.explain`.
 
         Args:
             X: a text or a document, whose own mentions are not looked at.
@@ -269,10 +269,10 @@ class Linker(LinkerParameters, MentionEstimator[System]):
         return made
 
     def check(self) -> None:
-        """Whether the parameters can be meant.
+        """Check that the parameters have valid values.
 
         Raises:
-            UsageError: one cannot.
+            UsageError: one has not.
         """
         super().check()
         check_source(self.pos)

@@ -1,4 +1,4 @@
-"""What the vocabulary and the training mentions say of a run of tokens: its concepts by exact and by folded words."""
+"""Concepts of a run of tokens, by exact and by folded words, from the vocabulary and the training mentions."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class NameMemory:
         return np.bincount(concept, counts, self.size).astype(np.int32)
 
     def asked(self, degree: int, keys: UInt64) -> tuple[Int64, Int64]:
-        """How often training has runs with some keys, exactly or folded closely: as a mention, and at all."""
+        """Count how often training has runs with some keys, exactly or folded closely: as a mention, and at all."""
         table = self.lexicon.concepts[degree]
         place = table.find(keys)
         mentions = np.append(np.add.reduceat(table.counts, table.ptr[:-1]) if len(table.counts) else [], 0)
@@ -144,7 +144,7 @@ class NameMemory:
 
 
 def _counted(keys: UInt64, wanted: UInt64) -> NDArray[np.int32]:
-    """How often each of some wanted keys stands among keys."""
+    """Count the occurrences of each of some wanted keys among keys."""
     distinct, place = np.unique(wanted, return_inverse=True)
     at = np.minimum(np.searchsorted(distinct, keys), max(len(distinct) - 1, 0))
     hits = at[distinct[at] == keys] if len(distinct) else at[:0]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class LinkerParameters:
-    """What can be chosen of a `Linker`; the paper is Lou et al. (2017)."""
+    """Parameters of a `Linker`; the paper is Lou et al. (2017)."""
 
     features: Preset | Sequence[str] = replace(
         FEATURES, doc="of the words around a token: a key of `PRESETS`, or templates."

@@ -28,7 +28,7 @@ _WRITTEN = 1 << 8  # flag: found by a text with abbreviations written out
 
 
 class FoundSpans(NamedTuple):
-    """What the words of a span say, whatever stands around it.
+    """Candidates of a span by its words alone, whatever stands around it.
 
     Args:
         concept: (C,) candidates, best first.
@@ -168,7 +168,7 @@ class Proposer:
         self, texts: list[str], longs: list[str | None], keys: tuple[NDArray[np.uint64], ...],
         likely: NDArray[np.bool_],
     ) -> tuple[list[FoundSpans], Int64]:  # fmt: skip
-        """What is found for each distinct text, and the number of each span's text."""
+        """Return the candidates of each distinct text, and the number of each span's text."""
         number: dict[tuple[str, str | None], int] = {}
         which = np.array([number.setdefault(pair, len(number)) for pair in zip(texts, longs, strict=True)], np.int64)
         _, where = np.unique(which, return_index=True)
@@ -195,7 +195,7 @@ class Proposer:
 
 
 class _Look:
-    """What dictionary and memory say of distinct texts.
+    """Candidates of distinct texts, from dictionary and memory.
 
     Args:
         names: of the vocabulary.

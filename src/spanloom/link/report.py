@@ -1,4 +1,4 @@
-"""What the training of a linker saw and chose."""
+"""Report of a linker's training: what it saw and chose."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spanloom.model.report import lost_lines
 
 @dataclass(frozen=True)
 class LinkReport:
-    """What training saw and chose.
+    """Report of a linker's training: data, choices and scores.
 
     Args:
         documents, sentences, tokens, mentions: of the training data.

@@ -1,4 +1,4 @@
-"""What development data say of a linker: mentions by position, and concepts by document."""
+"""Scores of a linker on development data: mentions by position, and concepts by document."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def span_keys(proposals: Proposals, document: Int64, evidence: bool) -> UInt64:
 
 
 def _of_spans(p: Proposals) -> Values:
-    """What is known of spans, (S,) by the names of atoms."""
+    """Return all that is known of spans, (S,) by the names of atoms."""
     way, share, count = _best(p)
     return {
         "mention.exact": _ratio(p, 0), "mention.close": _ratio(p, 1), "seen.exact": buckets(p.occurrences[0], _COUNTS),
@@ -63,7 +63,7 @@ def _of_spans(p: Proposals) -> Values:
 
 
 def _evidence(p: Proposals, document: Int64, kind: int) -> Values:
-    """What the tagging chain says of spans of a type."""
+    """Return all that the tagging chain says of spans of a type, (S,) by the names of atoms."""
     probability = p.probability[:, kind]
     again = {"again.exact": p.exact, "again.close": p.close, "again.concept": _top(p)}
     return {

@@ -49,7 +49,7 @@ def search_values(system: System) -> SearchValues:
 
 
 def arrays_of(system: System) -> dict[str, Array]:
-    """What the search has learned."""
+    """Return the arrays of all that the search has learned."""
     forms, table, combinations = system.search.forms, system.weights.table, system.concepts.combinations
     filled = table.keys != 0
     order = np.argsort(table.keys[filled])
@@ -66,7 +66,7 @@ def arrays_of(system: System) -> dict[str, Array]:
 
 
 def parts_of(system: System) -> dict[str, ModelPart | None]:
-    """What a system is made of."""
+    """Return the parts of which a system is made."""
     tagger, memory = system.reader.tagger, system.reader.proposer.memory
     remembered = {
         "concept": memory.lexicon.concept,

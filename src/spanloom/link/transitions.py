@@ -35,7 +35,7 @@ class Segment(NamedTuple):
 
 
 def role_names(types: Sequence[str]) -> tuple[str, ...]:
-    """What owns weights of the features of tokens, R = 2 + 7 K: each label, and each pair of labels.
+    """Return the R = 2 + 7 K roles, which own weights of the features of tokens: each label, and each pair of labels.
 
     A pair is reduced to what the transition system tells apart, so that R grows with K and not with its square.
 
