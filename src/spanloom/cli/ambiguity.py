@@ -69,7 +69,7 @@ class _Counted:
 
     @property
     def exact(self) -> bool:
-        """Whether sub-hypergraphs are the canonical encodings, and not only at least as many."""
+        """True if sub-hypergraphs are exactly the canonical encodings, False if they are only at least as many."""
         return self.structure.only_canonical
 
     @property

@@ -154,7 +154,7 @@ def _trained(
     jobs: Jobs = None,
     quiet: options.QuietOrConfig = None,
 ) -> None:
-    """What training takes, whatever the model."""
+    """Declare the options of training that all models share."""
 
 
 _train = partial(verb, group=train_app, around=[_trained])

@@ -28,7 +28,7 @@ if sys.platform != "win32":
 
 
 class TrainingJob(NamedTuple):
-    """What to train and on which data.
+    """A variant to train, with its parameters and data.
 
     Args:
         variant: the fields of a `Variant`.

@@ -1,4 +1,4 @@
-"""What `compare` keeps of each model: a folder with the model, its predictions and a record, written as one."""
+"""Records of `compare`: for each model a folder with the model, its predictions and a record, written as one."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _RESOURCES = ("clusters", "sections", "vocabulary", "pos")  # options that may n
 
 
 class Figures(Protocol):
-    """What rows have in common, as they are measured and as they are kept."""
+    """Fields common to rows as they are measured and rows as they are kept."""
 
     @property
     def tuned(self) -> bool:
-        """Whether with the mention penalty."""
+        """True for a row with the mention penalty."""
 
     @property
     def dev_f1(self) -> float:
@@ -85,7 +85,7 @@ class Row(_Strict):
 
 
 class VariantRecord(_Strict):
-    """What a model's folder holds beside the model.
+    """Record in a model's folder, beside the model.
 
     Args:
         asked: everything that its rows depend on, as `asked` gives it.

@@ -24,11 +24,11 @@ Paths = Annotated[list[str], BeforeValidator(lambda value: [value] if isinstance
 
 
 class CommonOptions(BaseModel):
-    """What training was asked for, whatever the model; ``None`` leaves the choice to the model."""
+    """Options of training that all models share; ``None`` leaves the choice to the model."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
     known: ClassVar[frozenset[str]] = frozenset()
-    """Which of them are parameters of the model's class."""
+    """Names of those options that are parameters of the model's class."""
 
     train: Paths
     output: str
@@ -47,12 +47,12 @@ class CommonOptions(BaseModel):
         return {_PARAMETERS.get(name, name): value for name, value in given.items()}
 
     def beside_data(self) -> dict[str, Any]:
-        """What its `fit` takes beside the data."""
+        """Return the arguments of the model's `fit` besides the data."""
         return self.model_dump(include=set(type(self).model_fields) - self.known - set(CommonOptions.model_fields))
 
 
 class CompareOptions(CommonOptions):
-    """What `compare` was asked for, beside parameters of recognizers; without ``l2`` the grid is `GRID`."""
+    """Options of `compare`, besides parameters of recognizers; without ``l2`` the grid is `GRID`."""
 
     structure: list[str] = Field(min_length=1)
     test: Paths | None = None
@@ -67,7 +67,7 @@ Kind = TypeVar("Kind", bound=CommonOptions)
 
 
 def options_of(parameters: type, base: type[Kind]) -> type[Kind]:
-    """What training was asked for: the options of ``base``, and the parameters of a model.
+    """Return the class of all options of a training: those of ``base``, and the parameters of a model.
 
     Args:
         parameters: the dataclass that declares them; ``None`` leaves the choice to the model.
@@ -82,7 +82,7 @@ def options_of(parameters: type, base: type[Kind]) -> type[Kind]:
 
 
 def _type(parameter: Parameter) -> Any:
-    """What a parameter may be in a configuration file."""
+    """Return the type of a parameter in a configuration file."""
     kind = parameter.toml or parameter.type
     return Annotated[kind, Field(ge=parameter.least)] if isinstance(parameter, Whole) else kind
 
@@ -96,7 +96,7 @@ def checked(kind: type[Kind], flags: dict[str, Any], config: str | None) -> Kind
         config: a TOML file with the same names; hyphens may stand for underscores.
 
     Raises:
-        UsageError: an unknown key, a value that cannot be meant, or no training data or output at all.
+        UsageError: an unknown key, a value that is not valid, or no training data or output at all.
     """
     given = {name: value for name, value in flags.items() if value is not None and value != []}
     if isinstance(given.get("l2"), list) and len(given["l2"]) == 1:

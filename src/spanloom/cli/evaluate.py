@@ -213,10 +213,10 @@ def _are_scored(documents: Sequence[Document]) -> bool:
 
 
 def _check_page(output: str, force: bool) -> None:
-    """Whether the page can be written, before the work that it is about.
+    """Check that the page can be written, before the evaluation that it shows.
 
     Raises:
-        UsageError: it cannot: the name is not that of a page, it is taken, or Matplotlib is missing.
+        UsageError: it cannot be written: the name is not that of a page, it is taken, or Matplotlib is missing.
     """
     if Path(output).suffix.lower() not in (".html", ".htm"):
         raise UsageError(f"found --html {output}, expected a name that ends in .html")

@@ -135,7 +135,7 @@ def _named(text: str, mention: Mention) -> str:
 
 
 def _structures(text: str, explanation: Explanation) -> Iterator[str]:
-    """How much better the best structure with the mention is, and what is different in the other."""
+    """Yield lines that say how much better the best structure with the mention is, and how the other differs."""
     yield f"  log-odds {explanation.log_odds:+.3f} against the best structure without it"
     own, others = explanation.winner, explanation.runner_up
     keys = {(mention.key, mention.head) for mention in own}, {(mention.key, mention.head) for mention in others}

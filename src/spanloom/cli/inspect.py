@@ -41,7 +41,7 @@ def _top(features: list[tuple[str, float]], count: int) -> list[tuple[str, float
 
 
 def lines(described: Mapping[str, Any]) -> Iterator[str]:
-    """What a model describes of itself, for a terminal."""
+    """Yield the description of a model as lines for a terminal."""
     for name, value in described.items():
         if name in ("parameters", "counts"):
             yield from (_row(key, of_key) for key, of_key in value.items())

@@ -13,7 +13,7 @@ LOG = "SPANLOOM_LOG"
 
 
 def as_json() -> bool:
-    """Whether lines on standard error are JSON, for a program that collects them."""
+    """Return whether lines on standard error are JSON, for a program that collects them."""
     return os.environ.get(LOG) == "json"
 
 

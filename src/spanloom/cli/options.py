@@ -236,7 +236,7 @@ def _options(parameters: type, without: set[str]) -> Iterator[Parameter]:
 
 
 def _option(name: str, parameter: Field, default: Any) -> Any:
-    """What typer makes an option of."""
+    """Return the annotation from which typer makes an option."""
     shown = parameter.default(default)
     said = f"{parameter.help} [{shown}]" if shown else parameter.help
     flag = parameter.option or f"--{name.replace('_', '-')}"

@@ -1,4 +1,4 @@
-"""How far a verb is that reads many documents: one line that is written anew, on a terminal only."""
+"""Progress of a verb that reads many documents: one line that is written anew, on a terminal only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How verbs read and write: inputs, records that cannot be read, and what an output could not hold."""
+"""Reading and writing for verbs: inputs, records that cannot be read, and what an output could not hold."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Reading:
 
 
 def number_of(paths: Sequence[str]) -> int | None:
-    """How many records inputs have, where that can be told at once: lines of JSONL, texts of folders."""
+    """Count the records of inputs where that is possible at once: lines of JSONL, texts of folders; else ``None``."""
     counts = [_number(Path(path)) for path in paths]
     return None if None in counts else sum(count or 0 for count in counts)
 
@@ -82,7 +82,7 @@ def _number(path: Path) -> int | None:
 
 
 def column_options(columns: str | None) -> dict[str, Any]:
-    """What `read` and `validate` of `spanloom.formats` take for ``--columns``.
+    """Return the arguments of `read` and `validate` of `spanloom.formats` for the option ``--columns``.
 
     >>> column_options("word,pos,tag"), column_options(None)
     ({'columns': ['word', 'pos', 'tag']}, {})
@@ -97,7 +97,7 @@ def output_format_of(output: str, given: str | None) -> str | None:
 
 
 def lost(losses: Losses) -> str:
-    """What an output could not hold, and which formats would have held the gaps.
+    """Describe what an output could not hold, and which formats would have held the gaps.
 
     >>> losses = Losses()
     >>> losses.add(DISCONTIGUOUS, 310)

@@ -20,7 +20,7 @@ MODEL_FILES = frozenset(("model.json", "weights.safetensors"))
 
 
 class LinkerOptions(CommonOptions):
-    """What `train linker` was asked for, beside parameters."""
+    """Options of `train linker`, besides parameters."""
 
     vocabulary: str
 
@@ -67,7 +67,7 @@ def fit_and_save(model: Model, options: CommonOptions) -> int | None:
 
 
 def summary(model: Model, seconds: float) -> Iterator[str]:
-    """What a model says of its training, and how long that took."""
+    """Yield a model's summary of its training, and how long that took."""
     *lines, last = model.summary()
     yield from lines
     yield f"{last}, in {seconds:.1f} s"

@@ -74,7 +74,7 @@ def _write(
 
 
 def terminal() -> tuple[int, bool]:
-    """How wide standard output is, and whether it takes colours (https://no-color.org)."""
+    """Return the width of standard output, and whether it takes colours (https://no-color.org)."""
     color = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return max(shutil.get_terminal_size().columns, 20), color
 
@@ -108,7 +108,7 @@ def _load_drawable(path: str) -> Drawable:
 
 
 def _draw_hypergraphs(model: Drawable, documents: Sequence[Document], output: str, title: str) -> str:
-    """What is written to a file: one drawing, or a page of all.
+    """Return the text of the file to write: one drawing, or a page of all.
 
     Raises:
         UsageError: several drawings, or none, for an ``.svg``.

@@ -42,7 +42,7 @@ def run(quiet: bool) -> None:
 
 
 def _steps() -> Iterator[tuple[str, Callable[[], object]]]:
-    """What to do, with its name."""
+    """Yield each step with its name."""
     notes = [prepare(document) for document in islice(read(clinical() / "train"), _FEW)]
     for structure, counting in product(STRUCTURES, ENGINES):
         yield f"{structure}, {counting}", partial(_recognizer, notes, structure, counting)
