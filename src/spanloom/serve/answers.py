@@ -24,7 +24,7 @@ FEATURES = 12  # of each role and candidate in an explanation
 
 
 class Job(NamedTuple):
-    """What is asked of a model; the body is separate.
+    """Request to a model; the body is separate.
 
     Args:
         verb: ``predict`` or ``explain``.
@@ -98,7 +98,7 @@ def predict(served: Served, raw: bytes, limits: Limits, *, threshold: float = 0.
 
 
 def explain(served: Served, raw: bytes, limits: Limits) -> bytes:
-    """Why a model finds a mention, or does not.
+    """Explain why a model finds a mention, or does not.
 
     Args:
         served: the model.

@@ -70,7 +70,7 @@ class Api:
         return await self._answer(request, Job("predict", served.name, threshold, others))
 
     async def explain(self, request: Request, model: ModelName = None) -> Response:
-        """Why a model finds a mention, or does not: what each role of each token adds, and which features it has.
+        """Explain why a model finds a mention, or does not: what each role of each token adds, and its features.
 
         For a linker also the candidate concepts.
         """
@@ -95,7 +95,7 @@ class Api:
         )  # fmt: skip
 
     async def health(self) -> schema.Health:
-        """Whether the server answers."""
+        """Report that the server answers."""
         return schema.Health(status="ok", version=__version__)
 
     def _named(self, name: str | None) -> Served:
@@ -172,7 +172,7 @@ def _either(name: str) -> dict[str, Any]:
 
 
 def _inline(model: type[BaseModel]) -> dict[str, Any]:
-    """What stands in no answer, and so not among the components, though its parts do."""
+    """Return the schema of what stands in no answer, and so not among the components, though its parts do."""
     found = model.model_json_schema(ref_template="#/components/schemas/{model}")
     return {name: value for name, value in found.items() if name != "$defs"}
 

@@ -1,4 +1,4 @@
-"""What stands before the API: names by which it may be called, and headers that keep a browser from mischief.
+"""Guard before the API: names by which it may be called, and headers that keep a browser from mischief.
 
 A page of another site must not reach a server that listens on a person's own machine. A browser tells two things that
 such a page cannot choose: `Host`, the name that was called, which is not ours where a foreign name was bound to our
@@ -31,7 +31,7 @@ _HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^\s@/?#\\\[\]:]+))(?::[0-9]*)?")
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address is of this machine only.
+    """Return whether an address is of this machine only.
 
     >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("0.0.0.0")
     (True, True, False)
@@ -71,7 +71,7 @@ class Guard:
             await JSONResponse({"error": reason}, 403)(scope, receive, with_headers)
 
     def _reason(self, headers: Headers) -> str | None:
-        """Why a request is refused."""
+        """Return why a request is refused; ``None`` if it is not."""
         host, origin = headers.get("host", ""), headers.get("origin")
         if self._hosts is not None and _name(host) not in self._hosts:
             return (

@@ -16,7 +16,7 @@ _BUFFER = 2**20  # bytes of an answer that are taken from a process before they 
 
 
 class Answer(NamedTuple):
-    """What a process answers: a status of HTTP, and JSON."""
+    """Answer of a process: an HTTP status, and JSON."""
 
     status: int
     body: bytes
@@ -50,7 +50,7 @@ class _Process:
 
     @property
     def ended(self) -> bool:
-        """Whether it is gone, as after a lack of memory in the system."""
+        """True if the process is gone, as after a lack of memory in the system."""
         return self._reader.at_eof()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""How much a request may ask for, and how a refusal is said."""
+"""Limits of requests, and the error that refuses one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GRACE = 5  # seconds that requests have to end in, once the server is to end
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one request may take.
+    """Limits of one request.
 
     Args:
         body: bytes.

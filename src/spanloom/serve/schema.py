@@ -1,4 +1,4 @@
-"""What goes over the wire, as pydantic models: the OpenAPI page is made of them, and tests hold answers to them.
+"""Requests and answers as pydantic models: the OpenAPI page is made of them, and tests hold answers to them.
 
 What a record holds is said in `spanloom.formats.record` alone: `Record` and `MentionRecord` are made of its tables. A
 record that comes in is read by `spanloom.formats.from_record`, as a line of a file is, whose messages are better than
@@ -76,7 +76,7 @@ class FeaturePart(BaseModel):
 
 
 class ContributionRecord(BaseModel):
-    """What one role at one token adds."""
+    """Contribution of one role at one token."""
 
     token: int | None = Field(default=None, description="counted in the document; absent for what has no token")
     span: Pair | None = None
@@ -98,7 +98,7 @@ class CandidateRecord(BaseModel):
 
 
 class ExplanationRecord(BaseModel):
-    """Why a model finds a mention, or does not."""
+    """Explanation of why a model finds a mention, or does not."""
 
     mention: MentionRecord
     predicted: bool = Field(description="whether it is among what the model predicts")
@@ -126,7 +126,7 @@ class ModelRecord(BaseModel):
 
 
 class LimitRecord(BaseModel):
-    """What one request may take."""
+    """Limits of one request."""
 
     body: int = Field(description="bytes")
     text: int = Field(description="characters of all documents together")

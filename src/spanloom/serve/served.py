@@ -38,17 +38,17 @@ class Served:
 
     @property
     def kind(self) -> str:
-        """What kind of model it is."""
+        """The kind of the model."""
         return self.model.kind
 
     @property
     def scores(self) -> bool:
-        """Whether its mentions have probabilities."""
+        """True if its mentions have probabilities."""
         return "scores" in self.model.capable
 
     @property
     def considers(self) -> bool:
-        """Whether `others` can be asked for."""
+        """True if `others` can be asked for."""
         return considers(self.model)
 
     def stream(self, documents: Iterable[Document], threshold: float = 0.0) -> Iterator[Document]:
@@ -67,7 +67,7 @@ class Served:
         return (document.copy(mentions=[]) for document in documents)
 
     def explain(self, document: Document, mention: Mention) -> Explanation:
-        """Why the model finds a mention of a document, or does not.
+        """Explain why the model finds a mention of a document, or does not.
 
         Raises:
             UsageError: the model cannot hold the mention.

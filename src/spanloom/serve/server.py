@@ -56,7 +56,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def url(opened: socket.socket) -> str:
-    """Where the server will be found."""
+    """Return the address of the server."""
     host, port = opened.getsockname()[:2]
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 

@@ -1,4 +1,4 @@
-"""How processes for requests are started, and ended: as copies of one that holds the models, or anew.
+"""Start and end of processes for requests: they are copied from one that holds the models, or started anew.
 
 On Linux a process that has loaded the models and does nothing else is copied (``fork``): that takes milliseconds, and
 the copies share the memory of the models. The server itself is not copied, since it holds the connections of clients.
@@ -41,7 +41,7 @@ class Started(NamedTuple):
 
 
 class Starter(Protocol):
-    """What starts processes for requests."""
+    """Starter of processes for requests."""
 
     def start(self, background: bool) -> Started:
         """Start one; see `spanloom.serve.worker.work`."""
@@ -53,7 +53,7 @@ class Starter(Protocol):
 
 
 def starter(models: Mapping[str, Served], limits: Limits, opened: socket.socket) -> Starter:
-    """What this system starts processes with.
+    """Return the starter of processes for this system.
 
     Args:
         models: by name, loaded.

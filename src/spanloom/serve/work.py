@@ -24,7 +24,7 @@ class Gone(Exception):  # noqa: N818 - no error of ours
 
 
 class Ticket:
-    """What a request has: time, and bytes that it holds in memory.
+    """Resources of a request: time, and bytes that it holds in memory.
 
     Args:
         scope: in which it is served, and which ends when its time does.
@@ -89,7 +89,7 @@ class Workers:
             raise self._over(ticket) from None
 
     def _over(self, ticket: Ticket) -> Refused:
-        """What to say when the time is over."""
+        """Return the refusal of a request whose time is over."""
         seconds = self._limits.seconds
         if self._ending:
             return Refused(503, "the server is ending; try again when it is there again")

@@ -1,4 +1,4 @@
-"""What a process does that works on requests: one after the other, each in bounded memory.
+"""Process that works on requests: one after the other, each in bounded memory.
 
 A request and its answer are two numbers, a head and the bytes of a body, on a socket to the server. The process ends
 when the socket does. It knows nothing of clients, clocks and queues: whoever waits no longer ends it from outside, so
@@ -31,7 +31,7 @@ _SIZES = Path("/proc/self/statm")
 
 
 def framed(job: Job, length: int) -> bytes:
-    """What is sent before a body of a length."""
+    """Return the bytes that are sent before a body of a length."""
     head = json.dumps(job).encode()
     return _REQUEST.pack(len(head), length) + head
 
