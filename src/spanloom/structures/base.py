@@ -1,4 +1,4 @@
-"""What a structure is: a template and two pure functions, mentions -> hyperedges and hyperedges -> mentions."""
+"""Base class of structures: a template and two pure functions, mentions -> hyperedges and hyperedges -> mentions."""
 
 from __future__ import annotations
 
@@ -148,13 +148,13 @@ class Structure(ABC):
 
     name: ClassVar[str]
     joint: ClassVar[bool] = False
-    """Whether all types share one lattice (K = 1 for the engine), or each has its own copy of the template."""
+    """True if all types share one lattice (K = 1 for the engine), False if each has its own copy of the template."""
     heads: ClassVar[bool] = False
-    """Whether its mentions have heads."""
+    """True if its mentions have heads."""
     only_canonical: ClassVar[bool] = True
-    """Whether every sub-hypergraph is the encoding of some mentions."""
+    """True if every sub-hypergraph is the encoding of some mentions."""
     covers: ClassVar[bool] = False
-    """Whether its mentions hold every token, as words do, and tags; `encode` then wants such mentions."""
+    """True if its mentions hold every token, as words do, and tags; `encode` then wants such mentions."""
 
     def __str__(self) -> str:
         """The name, and those parameters that are not the default's, as in ``semi_markov(longest=6)``."""
@@ -194,7 +194,7 @@ class Structure(ABC):
         """
 
     def crowded(self, edges: Edges, offsets: Ints, types: Sequence[str]) -> list[Crowd]:
-        """Where the reading ``all`` is cut short, because more than `MOST_MENTIONS` mentions have a path."""
+        """Return the sentences and types where ``all`` is cut short: more than `MOST_MENTIONS` mentions have a path."""
         return []
 
     def holds(self, mentions: MentionTable) -> NDArray[np.bool_]:
@@ -235,7 +235,7 @@ GAP = "it has a gap; the structures shared, split and seven_tag hold gaps"
 
 
 def too_many_components(mentions: MentionTable, most: int) -> dict[int, str]:
-    """Why mentions of more components are lost."""
+    """Return why each mention of more than ``most`` components is lost."""
     count = np.diff(mentions.ptr)
     return {
         i: f"it has {count[i]} components, and the model was made for at most {most}"
@@ -280,7 +280,7 @@ def check_covered(held: NDArray[np.bool_], offsets: Ints, name: str) -> None:
 
 
 def check_number(name: str, value: Any, most: int) -> None:
-    """Whether a parameter is a whole number from 1.
+    """Check that a parameter is a whole number from 1.
 
     Raises:
         UsageError: it is not, or is above ``most``.

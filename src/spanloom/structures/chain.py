@@ -67,7 +67,7 @@ class Chain(Structure):
 
     @abstractmethod
     def follows(self, tag: str, after: str) -> bool:
-        """Whether ``after`` may follow ``tag``."""
+        """Return whether ``after`` may follow ``tag``."""
 
     def tags(self, types: Sequence[str]) -> list[str]:
         """The names of L tags: ``O``, unless every token is held, then the letters of each type."""
@@ -138,7 +138,7 @@ class FlatChain(Chain):
         """
 
     def follows(self, tag: str, after: str) -> bool:
-        """Whether the letters follow each other in a mention, or one may end where ``after`` begins one or is O."""
+        """Return whether letters follow each other in a mention, or one may end where ``after`` begins one or is O."""
         alphabet = _alphabet(self)
         if after[0] in alphabet.inner:
             return tag[2:] == after[2:] and (tag[0], after[0]) in alphabet.pairs
@@ -258,7 +258,7 @@ class Bilou(FlatChain):
 
 
 class _Alphabet(NamedTuple):
-    """What the letters of a chain do: they begin a mention, stand elsewhere in it, end it, follow each other in it."""
+    """Letters of a chain by what they do: begin a mention, stand elsewhere in it, end it, follow each other in it."""
 
     first: frozenset[str]
     inner: frozenset[str]

@@ -45,7 +45,7 @@ class Flagged(Structure):
     """A structure whose every copy stands for one type, with roles S, C and E."""
 
     ahead = False
-    """Whether the start of a mention is said by a hyperedge of the token before it."""
+    """True if the start of a mention is said by a hyperedge of the token before it."""
 
     @abstractmethod
     def fill(self, found: Boundaries, covered: NDArray[np.bool_], first: NDArray[np.bool_], edges: Edges) -> None:

@@ -70,7 +70,7 @@ class Heads(Stranded):
         return {i: str(why[i]) for i in np.flatnonzero(why != "").tolist()}
 
     def pieces(self, mentions: MentionTable) -> StrandPieces:
-        """What stands before the head, the head, what stands after it."""
+        """Return the pieces of mentions: what stands before the head, the head, what stands after it."""
         bounds = np.stack([mentions.first, *mentions.heads.T, mentions.end], 1)
         first, end = bounds[:, :-1].ravel(), bounds[:, 1:].ravel()
         mention, position = np.divmod(np.arange(len(first)), len(_SHAPE.nodes))

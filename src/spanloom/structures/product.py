@@ -41,7 +41,7 @@ class Labels(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """Where a mention says this of a character, the word must (or must not) say that.
+    """A constraint: where a mention says this of a character, the word must (or must not) say that.
 
     Args:
         type: of the mention, or ``*``.
@@ -131,7 +131,7 @@ class Product(Chain):
         return Labels(words, mentions)
 
     def follows(self, tag: str, after: str) -> bool:
-        """Whether both tags of a pair may follow."""
+        """Return whether both tags of a pair may follow."""
         (one, two), (word, mention) = halves(tag), halves(after)
         return WORD_CHAIN.follows(one, word) and MENTION_CHAIN.follows(two, mention)
 

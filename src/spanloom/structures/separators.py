@@ -21,7 +21,7 @@ FROM_I = ("E", "C", "EC", "ES", "CS", "ECS")
 
 
 def separator_roles(name: str) -> tuple[Role, ...]:
-    """What a separator says: E and C of the token before it, S of the token after it; X says nothing.
+    """Return the roles of a separator: E and C of the token before it, S of the token after it; X has none.
 
     >>> separator_roles("CS")
     (Role(name='C', step=0), Role(name='S', step=1))
@@ -30,7 +30,7 @@ def separator_roles(name: str) -> tuple[Role, ...]:
 
 
 def covers_next(name: str) -> bool:
-    """Whether the token after a separator belongs to a mention."""
+    """Return whether the token after a separator belongs to a mention."""
     return "C" in name or "S" in name
 
 

@@ -179,7 +179,7 @@ def _tags(mentions: MentionTable, offsets: Ints) -> Ints:
 
 
 class _Cover:
-    """Which tokens the components of mentions cover; ``owner`` is the mention of each component."""
+    """Tokens that the components of mentions cover; ``owner`` is the mention of each component."""
 
     def __init__(self, mentions: MentionTable, offsets: Ints) -> None:
         self.owner = np.repeat(np.arange(len(mentions)), np.diff(mentions.ptr))

@@ -141,7 +141,7 @@ class _Enough:
         self.span = [(runs[a].first, runs[b].end) for a, b in self.members]
 
     def apart(self, i: int, j: int) -> bool:
-        """Whether two runs, with the heads that belong to them, do not touch."""
+        """Return whether two runs, with the heads that belong to them, do not touch."""
         return self.span[i][1] < self.span[j][0] or self.span[j][1] < self.span[i][0]
 
     def form(self, *parts: int) -> None:
@@ -237,7 +237,7 @@ def read_all(runs: Sequence[Run], components: int, most: int) -> list[Ranges]:
 
 
 def number(runs: Sequence[Run], components: int) -> int:
-    """How many mentions `read_all` gives without a limit."""
+    """Count the mentions that `read_all` gives without a limit."""
     parted = _chains(_spots(runs, BODY), components)
     return _chains(_spots(runs, CONTIGUOUS), 1)[1][0] + sum(chains[0] for chains in parted[2:])
 

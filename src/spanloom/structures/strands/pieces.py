@@ -31,7 +31,7 @@ class StrandPieces(NamedTuple):
 
 
 class Stretches(NamedTuple):
-    """What mentions do at each token, in few rows: a piece is its first token, the tokens between, and its last token.
+    """Pieces of mentions token by token, in few rows: the first token, the tokens between, and the last token.
 
     Args:
         first: (P, 3) whether a row holds the first token of a piece.

@@ -153,7 +153,7 @@ def ranges(found: FoundPaths) -> MentionTable:
 
 
 def crowded(strand: Strand, offsets: Ints, most: int) -> list[Crowd]:
-    """Where more than ``most`` paths are; they are counted exactly, however many.
+    """Return the sentences and types with more than ``most`` paths; they are counted exactly, however many.
 
     Args:
         strand: valid.
@@ -211,7 +211,7 @@ def _ints(values: Iterable[int]) -> Ints:
 
 
 def _rank(found: FoundPaths) -> Ints:
-    """How many paths of the same sentence and type stand before each."""
+    """Count the paths of the same sentence and type that stand before each."""
     order = np.lexsort((found.kind, found.sentence))
     same = (np.diff(found.sentence[order]) == 0) & (np.diff(found.kind[order]) == 0)
     place = np.arange(len(order))
@@ -459,7 +459,7 @@ def _walk(graph: Branches, reach: list[int], begins: Sequence[int], end: int) ->
 
 
 def number(graph: Branches) -> list[int]:
-    """How many paths there are from each of ``graph.begins``: exact, however many."""
+    """Count the paths from each of ``graph.begins``: exactly, however many."""
     ahead = [0] * len(graph.outs)
     for joint in reversed(range(len(ahead))):
         heads = [graph.head[run] for run in graph.outs[joint]]

@@ -1,4 +1,4 @@
-"""What structures have in common whose mentions run along strands of nodes.
+"""Base of the structures whose mentions run along strands of nodes.
 
 For each type, ``A`` stands for all mentions that start here or later, ``T`` for those that start here. From T a mention
 enters a *strand* of nodes: it stays at a node for some tokens, advances to the following one, and so on, until it ends.
@@ -49,12 +49,12 @@ class Shape(NamedTuple):
         return f"T{self.suffix}"
 
     def entries(self) -> list[tuple[int, ...]]:
-        """Where mentions start, as sets of positions, in the order of T's hyperedges."""
+        """Return the places where mentions start, as sets of positions, in the order of T's hyperedges."""
         known = sorted(self.enters)
         return [tuple(p for i, p in enumerate(known) if bits >> i & 1) for bits in range(2 ** len(known))]
 
     def links(self, position: int) -> list[int]:
-        """What a node may take up, as sets of STAY, ADVANCE and END, in the order of its hyperedges."""
+        """Return the links that a node may take up, sets of STAY, ADVANCE and END, in the order of its hyperedges."""
         return [links for links in _SETS if all(links & bit == 0 or (position, bit) in self.roles for bit in (1, 2, 4))]
 
 
