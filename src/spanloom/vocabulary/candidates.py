@@ -22,13 +22,13 @@ from spanloom.vocabulary.text_index import TextIndex
 __all__ = ["EDIT", "EXACT", "FOLDED", "LOOSELY", "MEMORY", "METHODS", "TRIGRAM", "CandidateFinder", "Candidates"]
 
 METHODS: Final[Mapping[str, str | None]] = MappingProxyType({"best": "both", "trigram": "close", "edit": None})
-"""What searches: the kind of vectors of each method, see `spanloom.vocabulary.cosine`; none for edit distance."""
+"""Methods of search, each with its kind of vectors, see `spanloom.vocabulary.cosine`; none for edit distance."""
 
 Keys = NDArray[np.uint64]
 
 
 class _Scores(NamedTuple):
-    """What the ways of ``best`` count; chosen on the development data of BC5CDR and of the NCBI corpus.
+    """Scores of the ways of ``best``; chosen on the development data of BC5CDR and of the NCBI corpus.
 
     The choice is flat: see docs/candidates.md.
     """
@@ -121,7 +121,7 @@ class CandidateFinder:
         k: int = 10,
         method: str = "best",
     ) -> CandidateFinder:
-        """What `arrays` gave, for the same vocabulary and method; several times quicker than building it.
+        """Restore a finder from `arrays`, for the same vocabulary and method; several times faster than building one.
 
         Raises:
             ModelError: the arrays are none that `arrays` gives for a vocabulary of this size.
@@ -175,7 +175,7 @@ class CandidateFinder:
         return ways if self._remembered is None else ways + self._recall(self._remembered, texts, keys, vectors)
 
     def _recall(self, index: TextIndex, texts: list[str], keys: Keys, vectors: Vectors) -> list[FoundPairs]:
-        """What the memory finds; of the three degrees, the first with hits says how training mentions divide."""
+        """Search the memory; of the three degrees, the first with hits says how training mentions divide."""
         ways = []
         free = np.ones(len(texts), np.bool_)
         for hits, score in (

@@ -223,7 +223,7 @@ class CosineIndex:
 
     @classmethod
     def from_arrays(cls, kind: str, arrays: Mapping[str, NDArray[Any]], row_concept: NDArray[np.int32]) -> CosineIndex:
-        """What `arrays` gave, for vectors of this kind and rows of these concepts.
+        """Restore an index from the result of `arrays`, for vectors of this kind and rows of these concepts.
 
         Raises:
             ModelError: they are none that `arrays` gives.

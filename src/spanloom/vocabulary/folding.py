@@ -285,7 +285,7 @@ def _singular(word: str) -> str:
 
 
 def _loose(word: str) -> tuple[str, ...]:
-    """What a closely folded word says in plain English, by its stem."""
+    """Return a closely folded word in plain English, by its stem."""
     if match := _COMBINED.fullmatch(word):
         return _COMBINING[match[1]], _ILLNESS[match[2]]
     if word in _SYNONYMS:

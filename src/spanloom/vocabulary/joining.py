@@ -1,4 +1,4 @@
-"""What several ways of searching found, joined into candidates."""
+"""Results of several ways of searching, joined into candidates."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Candidates(NamedTuple):
 
 
 class FoundPairs(NamedTuple):
-    """What one way found for some texts, F pairs of a text and a concept.
+    """Results of one way of searching for some texts, F pairs of a text and a concept.
 
     Args:
         text: (F,) int64, numbers of texts.

@@ -149,7 +149,7 @@ class Lexicon:
         cls, arrays: Mapping[str, NDArray[Any]], prefix: str, concept: NDArray[np.int32],
         counts: NDArray[np.int32] | None = None, first: int = CLOSE,
     ) -> Lexicon:  # fmt: skip
-        """What `arrays` gave, with the concepts and counts of the texts; names, if there are no counts.
+        """Restore a lexicon from its `arrays`, with concepts and counts of the texts; names, if there are no counts.
 
         Raises:
             ModelError: they are none that `arrays` gives.

@@ -1,4 +1,4 @@
-"""What training mentions were linked to: texts of mentions with their concepts, counted."""
+"""Memory of links in training data: texts of mentions with their concepts, counted."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Memory:
         return Rows([text for _, text in ordered], concepts, np.array([totals[key] for key in ordered], np.int64))
 
     def readings(self, text: str) -> list[tuple[Reading, int]]:
-        """What mentions with this text were linked to, but for white space and case; the commonest first."""
+        """Return what mentions with this text were linked to, but for white space and case; the commonest first."""
         found = Counter[Reading]()
         for form in self._forms.get(text_form(text), ()):
             found.update(self.counts[form])
@@ -153,7 +153,7 @@ class Memory:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], concepts: int) -> Memory:
-        """What `arrays` gave.
+        """Restore a memory from the result of `arrays`.
 
         Args:
             arrays: those.

@@ -1,4 +1,4 @@
-"""What is odd about a vocabulary but does not keep it from being used, counted by kind."""
+"""Oddities of a vocabulary that do not keep it from being used, counted by kind."""
 
 from __future__ import annotations
 

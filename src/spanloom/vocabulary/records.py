@@ -1,4 +1,4 @@
-"""What readers hand over: concepts with their lines; cleaned, duplicates found, and everything odd counted."""
+"""Concepts with their lines, as readers hand them over: cleaned, duplicates found, and everything odd counted."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _spaced(text: str) -> str:
 
 
 def _unfit(concept: Concept) -> str:
-    """What keeps a concept from being written as UTF-8."""
+    """Return what keeps a concept from being written as UTF-8; empty if nothing does."""
     single = (concept.id, concept.name, concept.definition, concept.category)
     text = "\n".join((*single, *concept.synonyms, *concept.alternatives, *concept.parents))
     if "\0" in text:

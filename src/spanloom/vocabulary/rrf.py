@@ -28,7 +28,7 @@ _PREFIXES: Final = {"MSH": "MESH"}
 
 @dataclass(slots=True)
 class _Gathered:
-    """What the files say of one concept."""
+    """Content of the files on one concept."""
 
     line: int
     names: list[tuple[bool, str]] = field(default_factory=list)  # whether it is the preferred one

@@ -144,7 +144,7 @@ class Vocabulary(Sequence[Concept]):
         return int(ends[number - 1]) if number else 0, int(ends[number])
 
     def counts(self) -> dict[str, int]:
-        """How many there are of everything.
+        """Count the concepts, names, alternatives, parents and definitions.
 
         >>> Vocabulary.build([Concept("1", "heart", ("cor",))]).counts()
         {'concepts': 1, 'names': 2, 'alternatives': 0, 'parents': 0, 'definitions': 0}
@@ -154,7 +154,7 @@ class Vocabulary(Sequence[Concept]):
         return {"concepts": len(self), **numbers, "definitions": definitions}
 
     def describe(self) -> dict[str, Any]:
-        """How many there are of everything, and what is odd about it; ready for JSON."""
+        """Describe the vocabulary: how many there are of everything, and what is odd about it; ready for JSON."""
         return {"kind": self.kind, "counts": self.counts(), "notes": [str(note) for note in self.notes]}
 
     def arrays(self) -> dict[str, Array]:

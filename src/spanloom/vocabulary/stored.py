@@ -13,7 +13,7 @@ from spanloom.vocabulary.strings import take
 
 
 def take_ptr(arrays: Mapping[str, NDArray[Any]], name: str, size: int, total: int) -> NDArray[np.int64]:
-    """Where each of some parts begins, and the end of the last.
+    """Take the array of the positions where each of some parts begins, and the end of the last.
 
     Args:
         arrays: all of them.

@@ -71,7 +71,7 @@ class TextIndex:
     def from_arrays(
         cls, texts: Sequence[str], lexicon: Lexicon, kind: str, arrays: Mapping[str, NDArray[Any]]
     ) -> TextIndex:
-        """What `arrays` gave, of these texts.
+        """Restore an index of these texts from the result of `arrays`.
 
         Raises:
             ModelError: they are none that `arrays` gives for so many texts.
