@@ -34,7 +34,7 @@ MOST_TYPES: Final = 60  # of a chain of mentions: making its template takes the 
 
 
 class Tagging(NamedTuple):
-    """What a chain tags: a structure and its types."""
+    """Tagging task of a chain: a structure and its types."""
 
     structure: Chain
     types: tuple[str, ...]

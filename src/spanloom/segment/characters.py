@@ -160,7 +160,7 @@ def _sentences(document: Document, positions: Ints) -> Ints:
 
 
 def _same(text: Sequence[str]) -> list[str]:
-    """Whether a character is the one before it, or the one before that."""
+    """Return for each character whether it is the one before it, or the one before that."""
     codes = np.array(text or [""])
     values = np.full(len(codes), "", "<U1")
     values[2:][codes[2:] == codes[:-2]] = "2"

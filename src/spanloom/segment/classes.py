@@ -27,7 +27,7 @@ _LATIN = re.compile("[A-Za-zＡ-Ｚａ-ｚµΑ-Ωα-ωÀ-ɏ]")
 
 @lru_cache(1)
 def flags() -> NDArray[np.uint8]:
-    """What a code point is, a sum of `NO_WORD` (white space), `MARK` and `JOINER`.
+    """Return the class of each code point, a sum of `NO_WORD` (white space), `MARK` and `JOINER`.
 
     Characters without width or ink are marks: they stay with the character before them.
     """

@@ -30,7 +30,7 @@ from spanloom.segment.characters import Bools
 from spanloom.segment.parameters import DUAL_ITERATIONS
 
 TOLERANCE: Final = 1e-4
-"""How far below the bound an answer may score, and be called optimal: what rounding to single precision can do."""
+"""Distance below the bound within which a score counts as optimal: what rounding to single precision can do."""
 
 
 class OracleAnswer(NamedTuple):

@@ -1,4 +1,4 @@
-"""Why a segmenter finds a mention: the best answer with it against the best one without it.
+"""Explanations of a segmenter's mentions: the best answer with the mention against the best one without it.
 
 Both are structures of the lattice that gives the mention its probability: for ``exact`` and ``dual`` the product of the
 two chains, so that words speak, too; for ``joint_labels`` that of pairs; else the chain of mentions.

@@ -71,7 +71,7 @@ def make_features(features: str | Sequence[str], more: Sequence[str], dictionari
 
 
 def own_columns(features: FeatureSet) -> list[str]:
-    """Which of `COLUMNS` a feature set reads."""
+    """Return those of `COLUMNS` that a feature set reads."""
     return [name for name in COLUMNS if name in features.needs]
 
 

@@ -42,7 +42,7 @@ PENALTIES: Final = tuple(step / 4 for step in range(-5, 10))  # that are tried a
 
 @dataclass(frozen=True)
 class Decoded:
-    """What a method says of a text.
+    """Result of a method for a text.
 
     Args:
         labels: the best tags.
@@ -89,7 +89,7 @@ class Decoded:
         return total
 
     def side(self, *, words: bool) -> Scored:
-        """What probabilities of words, or of mentions, are computed with."""
+        """Return the scored chain with which probabilities of words, or of mentions, are computed."""
         return self._sides[0 if words else 1]
 
     @cached_property
@@ -130,7 +130,7 @@ class SegmenterModel:
         return product_model(self.parts[0], self.constraints)
 
     def serves(self, method: str) -> bool:
-        """Whether its chains are those of a method."""
+        """Return whether its chains are those of a method."""
         if method == "joint_labels":
             return PAIRS in self.parts[0].models
         return WORDS in self.parts[0].models and (method in SHARING or len(self.parts) == 3)
@@ -237,7 +237,7 @@ def output_columns(labels: Labels, types: Sequence[str]) -> dict[str, list[str]]
 
 
 def output_templates(column: str) -> list[str]:
-    """What a chain sees of the other's output: each tag nearby, and neighbours together."""
+    """Return templates for the other chain's output: each tag nearby, and neighbours together."""
     return [f"{column}[-2..2]", f"{column}[-1]|{column}[0]", f"{column}[0]|{column}[1]", f"{column}[0]|w[0]"]
 
 

@@ -33,7 +33,7 @@ LAMBDAS = (0.02, 0.1, 0.5)  # characters say less than words, and their weights 
 
 @dataclass(eq=False, repr=False)
 class SegmenterParameters:
-    """What can be chosen of a `Segmenter`."""
+    """Parameters of a `Segmenter`."""
 
     method: SegmentMethod = Choice(
         f"{', '.join(reversed(get_args(SegmentMethod)))}.",

@@ -1,4 +1,4 @@
-"""What the training of a segmenter saw and chose."""
+"""Report of a segmenter's training: what it saw and chose."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from spanloom.structures.product import WORD_CHAIN
 
 @dataclass(frozen=True)
 class ChainReport:
-    """What the training of one chain chose.
+    """Report of the training of one chain.
 
     Args:
         rows: of weights.
@@ -41,7 +41,7 @@ class ChainReport:
 
 @dataclass(frozen=True)
 class SegmenterReport:
-    """What training saw and chose.
+    """Report of a segmenter's training: data, choices and scores.
 
     Args:
         documents, sentences, characters, words, mentions: of the training data.
@@ -139,6 +139,6 @@ def make_report(
 
 
 def chain_names(trained: Sequence[Trained]) -> list[list[str]]:
-    """What the chains of each part are called."""
+    """Return the names of the chains of each part."""
     first, *stacked = [list(part.fits) for part in trained]
     return [first, *([f"{name} that see the other task" for name in names] for names in stacked)]

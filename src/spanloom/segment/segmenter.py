@@ -45,7 +45,7 @@ from spanloom.text import prepare
 
 
 class Probabilities(NamedTuple):
-    """What a model thinks of a document's own words and mentions.
+    """Probabilities under a model of a document's own words and mentions.
 
     Args:
         words: one for each token.
@@ -93,7 +93,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
 
         Raises:
             DataError: no words, no mentions, or words that do not add up to the text.
-            UsageError: a parameter that cannot be meant.
+            UsageError: a parameter whose value is not valid.
         """
         self.check()
         began = monotonic()
@@ -246,7 +246,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
         return of_structures(self.types_, chains)
 
     def explain(self, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
-        """Why the model finds mentions, or does not: the roles and features that carry each, and what would be instead.
+        """Explain why the model finds mentions, or not: roles and features that carry each, and what would be instead.
 
         Args:
             X: a text or a document, whose own words and mentions are not looked at.
@@ -281,10 +281,10 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
         return made
 
     def check(self) -> None:
-        """Whether the parameters can be meant.
+        """Check that the parameters have valid values.
 
         Raises:
-            UsageError: one cannot.
+            UsageError: one has not.
         """
         super().check()
         for text in self.constraints:

@@ -52,7 +52,7 @@ def held_out_outputs(
     alone: Trained, model: SegmenterModel, tagged: Mapping[str, Tagging], train: Corpus, dev: Corpus,
     settings: Settings, tell: Listener, began: float,
 ) -> dict[str, list[str]]:  # fmt: skip
-    """What chains that were trained on the other folds say of each fold."""
+    """Return the outputs for each fold of chains that were trained on the other folds."""
     tell(Progress("outputs on held-out text", seconds=monotonic() - began))
     chosen = settings._replace(
         parameters=replace(settings.parameters, epochs=max(fit.steps for fit in alone.fits.values())),
@@ -76,5 +76,5 @@ def held_out_outputs(
 
 
 def _outputs(model: SegmenterModel, corpus: Corpus, run: Executor) -> dict[str, list[str]]:
-    """What the two chains that stand alone say."""
+    """Return the outputs of the two chains that stand alone."""
     return output_columns(model.decode(corpus.text, "independent", run=run).labels, model.types)

@@ -29,7 +29,7 @@ _PART, _INDEX, _DICTIONARIES = "part", "index", "dictionaries"
 
 
 class SegmenterValues(Estimated[SegmenterReport]):
-    """What is said of a segmenter."""
+    """Values of a segmenter in a model file."""
 
     types: list[str]
     joint_penalty: Bounded

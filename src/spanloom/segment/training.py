@@ -24,7 +24,7 @@ from spanloom.segment.parameters import LAMBDAS, SegmenterParameters
 
 
 class Settings(NamedTuple):
-    """How chains are trained.
+    """Settings for the training of chains.
 
     Args:
         parameters: of the segmenter.
