@@ -1,4 +1,4 @@
-"""What a recognizer finds with other mention penalties than the tuned one."""
+"""Mentions that a recognizer finds with other mention penalties than the tuned one."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ _CHAIN = "chain"  # and a number: a part of a model file
 
 @dataclass(frozen=True)
 class CascadeReport(ReportLines):
-    """What the training of a cascade saw and chose.
+    """Report of a cascade's training: data, choices and scores.
 
     Args:
         documents, sentences, tokens, mentions: of the training data.
@@ -93,7 +93,7 @@ class CascadeReport(ReportLines):
     chains: dict[str, TrainingReport]
 
     def chosen(self) -> Iterator[str]:
-        """What training chose, and for each chain."""
+        """Yield lines on what training chose, and for each chain."""
         rows, steps = plural(self.rows, "row"), plural(self.steps, "step")
         yield f"{rows} of weights, {plural(len(self.chains), 'chain')}, {steps}"
         for name, chain in self.chains.items():
@@ -103,7 +103,7 @@ class CascadeReport(ReportLines):
 
 
 class _Described(Estimated[CascadeReport]):
-    """What is said of a cascade; the strongest features of each chain."""
+    """Values of a cascade in a model file; the strongest features of each chain."""
 
     strongest: list[Strongest]
 
@@ -147,7 +147,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
 
         Raises:
             DataError: no tokens, or no mentions.
-            UsageError: a parameter that cannot be meant, or an order that is not one of the types.
+            UsageError: a parameter whose value is not valid, or an order that is not one of the types.
         """
         self.check()
         tell = progress or (lambda _: None)
@@ -251,7 +251,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
         return {**of_structures(self.types_, self.structured), "tagger": told(self.pos_)}
 
     def explain(self, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
-        """Why mentions are found in a text, or not: each in the chain of its type, given the earlier chains.
+        """Explain why mentions are found in a text, or not: each in the chain of its type, given the earlier chains.
 
         Args:
             X: a text or a document, whose own mentions are not looked at.
@@ -302,10 +302,10 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
         return made
 
     def check(self) -> None:
-        """Whether the parameters can be meant.
+        """Check that the parameters have valid values.
 
         Raises:
-            UsageError: one cannot.
+            UsageError: one has not.
         """
         super().check()
         check_source(self.pos)

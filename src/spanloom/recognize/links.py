@@ -27,7 +27,7 @@ _Outputs = Callable[[tuple[str, ...]], list[list[str]]]  # place -> a column for
 
 
 class MentionCounts(NamedTuple):
-    """How many mentions are right, were found, and should have been."""
+    """Numbers of mentions that are right, that were found, and that should have been."""
 
     correct: int
     found: int
@@ -188,7 +188,7 @@ def column_names(types: Sequence[str]) -> dict[str, str]:
 
 
 def output_templates(names: Iterable[str]) -> list[str]:
-    """What a chain sees of the outputs of others: each tag nearby, and neighbours together.
+    """Return templates for the outputs of other chains: each tag nearby, and neighbours together.
 
     >>> output_templates(["cascade_1_DNA"])
     ['cascade_1_DNA[-1..1]', 'cascade_1_DNA[-1]|cascade_1_DNA[0]', 'cascade_1_DNA[0]|cascade_1_DNA[1]']

@@ -75,7 +75,7 @@ STRUCTURE = Parameter(
 
 @dataclass(eq=False, repr=False)
 class RecognizerParameters:
-    """What can be chosen of a `Recognizer`."""
+    """Parameters of a `Recognizer`."""
 
     structure: StructureName | Structure = STRUCTURE("separators")
     features: Preset | Sequence[str] = FEATURES("biomedical")
@@ -124,7 +124,7 @@ class RecognizerParameters:
 
 @dataclass(eq=False, repr=False)
 class CascadeParameters:
-    """What can be chosen of a `Cascade`; the parameters of its chains are those of a `Recognizer`."""
+    """Parameters of a `Cascade`; the parameters of its chains are those of a `Recognizer`."""
 
     order: Order | Sequence[str] = Parameter(
         "frequency, search, or a type; several times for all types.",

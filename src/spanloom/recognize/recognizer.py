@@ -63,7 +63,7 @@ BATCH_TOKENS = 20_000  # predicted at once
 
 
 class _Described(Estimated[TrainingReport]):
-    """What is said of a recognizer."""
+    """Values of a recognizer in a model file."""
 
     strongest: Strongest
 
@@ -102,7 +102,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
 
         Raises:
             DataError: no tokens, or no mentions.
-            UsageError: a parameter that cannot be meant.
+            UsageError: a parameter whose value is not valid.
         """
         self.check()
         began = monotonic()
@@ -249,7 +249,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
         return other
 
     def learning(self) -> Learning:
-        """How training went, step by step."""
+        """Return the learning curve, step by step."""
         report = self.report_
         f1, objective = [f1 for _, f1 in report.history], [objective for objective, _ in report.history]
         return Learning({"F1": f1}, objective, report.steps if self.runs == 1 and self.optimizer == "adagrad" else None)
@@ -258,7 +258,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
         return {**of_structures(self.types_, self.structured), "tagger": told(self.pos_)}
 
     def explain(self, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
-        """Why mentions are found in a text, or not: see `spanloom.model.explain`.
+        """Explain why mentions are found in a text, or not: see `spanloom.model.explain`.
 
         Args:
             X: a text or a document, whose own mentions are not looked at.
@@ -333,10 +333,10 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
         return own[0] if isinstance(X, One) else own
 
     def check(self) -> None:
-        """Whether the parameters can be meant.
+        """Check that the parameters have valid values.
 
         Raises:
-            UsageError: one cannot.
+            UsageError: one has not.
         """
         structure_of(self.structure)
         super().check()

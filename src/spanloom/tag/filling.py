@@ -49,10 +49,10 @@ def open_tagger(pos: Source) -> Filler | None:
 
 
 def check_source(pos: object) -> None:
-    """Whether the parameter can be meant.
+    """Check that the parameter has a valid value.
 
     Raises:
-        UsageError: it cannot.
+        UsageError: it has not.
     """
     if pos is not None and not isinstance(pos, str | Path | Filler):
         raise UsageError(f"pos is {pos!r}, expected a tagger, the folder of one, or {AUTO!r}")
@@ -90,18 +90,18 @@ def learn_tagger(
 
 
 def _has_tags(document: Document) -> bool:
-    """Whether all tokens have a tag that a tagger can learn."""
+    """Return whether all tokens have a tag that a tagger can learn."""
     tags = document.columns.get(COLUMN, ())
     return len(tags) == len(document.words) and all(tag and not any(map(str.isspace, tag)) for tag in tags)
 
 
 def told(tagger: Filler | None) -> str | None:
-    """What a model tells of its tagger; nothing if it has none."""
+    """Return a description of a model's tagger; ``None`` if it has none."""
     return None if tagger is None else f"fills the column {tagger.column!r} with {tagger.filling()}"
 
 
 def check_use(tagger: Filler | None, features: FeatureSet) -> None:
-    """Whether a template names the tagger's column.
+    """Check that a template names the tagger's column.
 
     Raises:
         UsageError: none does.

@@ -31,7 +31,7 @@ FEATURES = (
 
 @dataclass(eq=False, repr=False)
 class TaggerParameters:
-    """What can be chosen of a `PosTagger`."""
+    """Parameters of a `PosTagger`."""
 
     features: Sequence[str] = Parameter(
         "", "templates; columns of the data that they name must be there when tagging, too.", option=None,

@@ -35,7 +35,7 @@ _BATCH_TOKENS = 20_000  # tagged at once
 
 @dataclass(frozen=True)
 class TaggerReport:
-    """What training saw and chose.
+    """Report of a tagger's training: data, choices and accuracy.
 
     Args:
         documents, sentences, tokens: of the training data.
@@ -98,7 +98,7 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
 
         Raises:
             DataError: no tokens, or a token without a tag.
-            UsageError: a parameter that cannot be meant.
+            UsageError: a parameter whose value is not valid.
         """
         self.check()
         began = monotonic()
@@ -178,14 +178,14 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
                     yield document.copy(columns={**document.columns, self.column: list(next(found))})
 
     def summary(self) -> Iterator[str]:
-        """What training saw and chose, in some lines."""
+        """Return some lines on what training saw and chose."""
         return self.report_.lines(len(self.tags_))
 
     def _description(self) -> dict[str, Any]:
         return {"tags": list(self.tags_)}
 
     def filling(self) -> str:
-        """What the column is filled with."""
+        """Describe what the column is filled with."""
         return f"{len(self.tags_)} tags"
 
     def score(self, X: Given, y: Iterable[Any] | None = None) -> float:
@@ -220,10 +220,10 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
         return part.read(Estimated[TaggerReport]).restored(cls, model)
 
     def check(self) -> None:
-        """Whether the parameters can be meant.
+        """Check that the parameters have valid values.
 
         Raises:
-            UsageError: one cannot.
+            UsageError: one has not.
         """
         super().check()
         if isinstance(self.features, str) or not len(self.features):

@@ -22,7 +22,7 @@ _UNUSED = ("parser", "ner", "entity_ruler", "entity_linker", "lemmatizer", "text
 
 
 class _Described(Described):
-    """What is said of a pipeline."""
+    """Values of a pipeline in a model file."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -99,7 +99,7 @@ class SpacyTagger:
         return tags
 
     def filling(self) -> str:
-        """What the column is filled with."""
+        """Describe what the column is filled with."""
         return f"the spaCy pipeline {self.name!r}"
 
     def to_part(self) -> ModelPart:
@@ -108,5 +108,5 @@ class SpacyTagger:
 
     @classmethod
     def from_part(cls, part: ModelPart) -> SpacyTagger:
-        """What `to_part` gave."""
+        """Restore a tagger from the result of `to_part`."""
         return cls(part.read(_Described).spacy)

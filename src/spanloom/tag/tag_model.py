@@ -1,4 +1,4 @@
-"""What a tagger has learned: a structured model over tags, applied to prepared documents."""
+"""Trained part of a tagger: a structured model over tags, applied to prepared documents."""
 
 from __future__ import annotations
 
