@@ -100,7 +100,7 @@ def adagrad_together(
     run: Executor = SERIAL,
     callbacks: Sequence[Callback],
 ) -> list[Weights]:
-    """What `adagrad` gives for each of several structures of the same text, trained in the same passes.
+    """Return the weights of `adagrad` for each of several structures of the same text, trained in the same passes.
 
     Their weights stand side by side in one table, so that the features of a batch are gathered once for all of them. A
     step looks at each weight alone, and nobody's weights depend on those of the others.
@@ -229,7 +229,7 @@ class _State:
         self._update(tokens, batch.residual, run)
 
     def check(self, number: int) -> None:
-        """Whether the weights are numbers that a model may hold."""
+        """Check that the weights are numbers that a model may hold."""
         arrays = [self.flat, *(side.constants for side in self.sides)]
         check_weights(arrays, f"pass {number}", rate=self.rate, l2=self.l2)
 

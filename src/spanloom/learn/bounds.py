@@ -1,4 +1,4 @@
-"""Whether training went astray: weights that are no numbers, or larger than a model may hold."""
+"""Detection of diverged training: weights that are not numbers, or are larger than a model may hold."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from spanloom.modelfile import LARGEST
 
 
 def check_weights(arrays: Iterable[Singles], when: str, **causes: float) -> None:
-    """Whether weights are finite and no further from 0 than `spanloom.modelfile.LARGEST`.
+    """Check that weights are finite and no further from 0 than `spanloom.modelfile.LARGEST`.
 
     Args:
         arrays: of weights.

@@ -1,4 +1,4 @@
-"""What learning needs of a corpus: the matrix of features, the engine, and what is to be expected."""
+"""A corpus as learning needs it: the matrix of features, the engine, and the target."""
 
 from __future__ import annotations
 

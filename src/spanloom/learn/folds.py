@@ -20,7 +20,7 @@ M = TypeVar("M")
 R = TypeVar("R")
 Y = TypeVar("Y")
 Cut = Callable[[Document], Sequence[Document]]
-"""What makes documents of the sentences of one."""
+"""A function from a document to documents of one sentence each."""
 
 
 def deal(items: int, folds: int, seed: int) -> Ints:

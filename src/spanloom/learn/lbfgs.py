@@ -26,7 +26,7 @@ Function = Callable[[Singles, Singles], float]
 
 
 class Iteration(NamedTuple):
-    """Where the search stands: the number of the iteration, the objective, and the point (reused: copy to keep)."""
+    """State of the search: the number of the iteration, the objective, and the point (reused: copy to keep)."""
 
     number: int
     objective: float

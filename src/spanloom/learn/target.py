@@ -14,7 +14,7 @@ __all__ = ["CountTarget", "EdgeTarget", "Target", "Wanted"]
 
 
 class Wanted(NamedTuple):
-    """What a target wants of N sentences with T tokens.
+    """Counts of roles and constants that a target wants in N sentences with T tokens.
 
     Args:
         roles: (T, R, K) how often each role is to occur at each token; not to be written to.
@@ -28,7 +28,7 @@ class Wanted(NamedTuple):
 
 
 class Target(Protocol):
-    """What takes the place of gold structures in training.
+    """A replacement for gold structures in training.
 
     Both optimizers ask for what is wanted under the model as it is, so that a target may depend on it.
     """

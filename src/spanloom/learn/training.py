@@ -144,7 +144,7 @@ class Judge(Protocol):
     """Development data, and what is tuned on them. Weights are those of single features."""
 
     tunes: bool
-    """Whether there is a start offset to tune."""
+    """True if there is a start offset to tune."""
 
     def metric(self, weights: Weights, run: Executor) -> float:
         """Return how good weights are at the end of a pass."""
@@ -215,7 +215,7 @@ class Training:
         return replace(self, executor=SERIAL, tell=self.tell if shares else _nobody)
 
     def watched(self, l2: float, number: int) -> EarlyStopping[Weights]:
-        """What is called after each pass of a run of AdaGrad."""
+        """Return the callback that is called after each pass of a run of AdaGrad."""
         which = f", run {number + 1} of {self.runs}" if self.runs > 1 else ""
         history = TrainingHistory(f"training, lambda {l2:g}{which}", self.epochs, self.tell, self.began)
         return EarlyStopping(self.metric, self.epochs, history, copied)
@@ -251,7 +251,7 @@ class Training:
         return self._tuned(weights, l2, len(history.entries), history.entries)
 
     def metric(self, weights: Weights) -> float:
-        """What the judge says of weights of rows."""
+        """Return the judge's measure of weights of rows."""
         return self.judge.metric(self.data.single(weights), self.executor.shared)
 
     def _tuned(self, weights: Weights, l2: float, steps: int, history: Sequence[tuple[float, float]]) -> Fit:

@@ -18,7 +18,7 @@ Wanted = NDArray[np.bool_]
 
 
 class Envelope:
-    """What is best under each of several offsets, in less time than decoding for each of them takes.
+    """The best results under each of several offsets, in less time than decoding for each of them takes.
 
     The score of a structure is linear in the offset, so the best one is the upper envelope of lines: what is best at
     two offsets is best at all between them. Unit by unit, what comes out alike at two offsets comes out so between, and

@@ -1,4 +1,4 @@
-"""What a scorer is: whatever gives the roles of a batch's tokens their scores."""
+"""Protocol of scorers, which give the roles of a batch's tokens their scores."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Part(NamedTuple):
 
 
 class Named(Protocol):
-    """What a scorer sees of one token, by name."""
+    """A scorer's view of one token, by name."""
 
     def parts(self, role: int, kind: int, factor: float = 1.0) -> list[Part]:
         """Return what the score of a role is the sum of, times a factor; what adds nothing is left out.

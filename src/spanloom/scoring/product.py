@@ -17,7 +17,7 @@ _PIECES = 16
 
 
 class Weights(NamedTuple):
-    """What is learned.
+    """Learned weights.
 
     Args:
         features: (F, R, K) float32.
