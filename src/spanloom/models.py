@@ -35,7 +35,7 @@ KINDS: Final = MappingProxyType(
 
 
 def load(path: str | Path, *, structure: Structure | str | None = None) -> Saved:
-    """What was saved as a folder, of whatever kind: a model, or the index of a vocabulary. Loading runs no code.
+    """Load what was saved as a folder: a model of any kind, or the index of a vocabulary. Loading runs no code.
 
     Args:
         path: the folder.
@@ -57,7 +57,7 @@ def load(path: str | Path, *, structure: Structure | str | None = None) -> Saved
 
 
 def explain(model: Saved, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
-    """Why a model finds mentions in a text, or does not; see `Recognizer.explain` and `Linker.explain`.
+    """Explain why a model finds mentions in a text, or does not; see `Recognizer.explain` and `Linker.explain`.
 
     Args:
         model: one that is capable of it, such as a recognizer, a cascade, a linker or a segmenter.

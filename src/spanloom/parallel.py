@@ -33,16 +33,16 @@ MOST_THREADS = 256  # more only cost memory
 
 
 class Executor(Protocol):
-    """What applies a function to each piece of some work."""
+    """An executor, which applies a function to each piece of some work."""
 
     @property
     def workers(self) -> int:
-        """How many pieces are worked on at once."""
+        """The number of pieces that are worked on at once."""
         ...
 
     @property
     def shared(self) -> Executor:
-        """What runs pieces that write to the caller's arrays: itself, or `SERIAL` where workers share nothing."""
+        """The executor of pieces that write to the caller's arrays: itself, or `SERIAL` where workers share nothing."""
         ...
 
     def map(self, function: Callable[[T], R], pieces: Iterable[T], /) -> list[R]:

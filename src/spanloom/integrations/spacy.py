@@ -48,7 +48,7 @@ class SpanloomComponent:
 
     Raises:
         ModelError: a damaged model.
-        UsageError: something else than a model that marks up text, or a threshold that cannot be meant.
+        UsageError: something else than a model that marks up text, or a threshold that is not valid.
     """
 
     def __init__(self, model: str, spans_key: str = "spanloom", threshold: float = 0.0) -> None:
@@ -186,7 +186,7 @@ def _mark(doc: Doc, mentions: list[Mention], key: str) -> None:
 
 
 def _mentions(doc: Doc) -> list[Mention]:
-    """What all components of this kind found; the getter of ``doc._.spanloom``."""
+    """Return the mentions that all components of this kind found; the getter of ``doc._.spanloom``."""
     records = (record for group in doc.spans.values() for record in group.attrs.get("mentions", ()))
     return [Mention(**record) for record in records]
 

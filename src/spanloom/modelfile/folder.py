@@ -21,13 +21,13 @@ from spanloom.modelfile.format1 import upgraded
 from spanloom.modelfile.part import LARGEST, Array, ModelPart, damaged
 
 FORMAT: Final = 2
-"""What is written. Format 1, the one before it, is read."""
+"""The format that is written. Format 1, the one before it, is read."""
 _DESCRIPTION, _WEIGHTS = "model.json", "weights.safetensors"
 _HEADER = ("format", "kind", "spanloom", "sha256")
 
 
 class Stored(Protocol):
-    """What can be saved."""
+    """An object that can be saved."""
 
     kind: ClassVar[Any]
 
@@ -106,7 +106,7 @@ def read(path: str | Path, kind: str) -> ModelPart:
 
 
 def read_kind(path: str | Path) -> str:
-    """What kind of model a folder holds.
+    """Return the kind of model that a folder holds.
 
     Raises:
         ModelError: it holds none, or a damaged one, or one of a newer format.
@@ -116,7 +116,7 @@ def read_kind(path: str | Path) -> str:
 
 
 def _description(path: str | Path) -> dict[str, Any]:
-    """What ``model.json`` says."""
+    """Return the content of ``model.json``."""
     file = Path(path) / _DESCRIPTION
     try:
         settle(path)

@@ -30,7 +30,7 @@ def upgraded(kind: str, values: _Values, arrays: _Arrays) -> ModelPart:
 
 
 def _plain(values: _Values, arrays: _Arrays) -> ModelPart:
-    """What has no parts."""
+    """Return a part without parts of its own."""
     return ModelPart(values, arrays)
 
 
@@ -123,7 +123,7 @@ def _model(said: _Values, structure: Any, counting: Any, arrays: _Arrays, name: 
 
 
 def _columns(values: _Values, arrays: _Arrays) -> dict[str, ModelPart]:
-    """What fills columns: rules, clusters, categories; and a tagger."""
+    """Return the parts that fill columns: rules, clusters, categories; and a tagger."""
     parts, rules, pos = {}, values.get("rules"), values.get("pos")
     found = _some(arrays, *_RESOURCES)
     if rules is not None or found:

@@ -66,7 +66,7 @@ class ModelPart:
     name: str = ""
 
     def json(self) -> dict[str, Any]:
-        """What ``model.json`` says of the part and of all within it."""
+        """Return the values of the part and of all within it, as ``model.json`` holds them."""
         inner = {name: part.json() for name, part in self.parts.items()}
         return {**self.values, **({_PARTS: inner} if inner else {})}
 

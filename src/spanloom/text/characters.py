@@ -29,7 +29,7 @@ MARKS: Final = (
     "\u00ad\u200c\u200d"  # soft hyphen and joiners: inside words, invisible
     "\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f\U000e0100-\U000e01ef"  # skin tones, tags, more selectors
 )
-"""What belongs to the character before it."""
+"""Characters that belong to the one before them."""
 
 IGNORED: Final = "\\s\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff"
 """White space, controls, and characters without width or ink: never part of a token, unless inside a longer one."""
@@ -38,10 +38,10 @@ EMOJI: Final = "\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f3fa\U0001f400-\U0001
 """Pictures; several with joiners between them are one."""
 
 CLOSING: Final = "\"'’”»)\\]}"
-"""What may stand between a sentence's last full stop and the white space."""
+"""Characters that may stand between a sentence's last full stop and the white space."""
 
 OPENING: Final = "\"'‘“«(\\[{"
-"""What may stand before a sentence's first word."""
+"""Characters that may stand before a sentence's first word."""
 
 LINE_END: Final = "\r\n|[\n\r\x0b\x0c\x85\u2028\u2029]"
 """A regular expression for one line end."""
