@@ -90,12 +90,12 @@ METHODS = {
     "Mention": "concepts end head id key replace score spans start text type",
     "Recognizer": (
         "alternatives annotates capable check check_stored describe explain fit fitted from_part get_params kind "
-        "learning log_likelihood marginals pos_ predict ready save score set_params stream structured summary sweep "
-        "tagger_ to_part with_penalty"
+        "learning log_likelihood marginals pos_ predict ready save score set_params splitter_ stream structured "
+        "summary sweep tagger_ to_part with_penalty"
     ),
     "Cascade": (
         "annotates capable chains_ check check_stored describe explain fit fitted from_part get_params kind learning "
-        "pos_ predict save score set_params stream strongest_ structured summary to_part with_penalty"
+        "pos_ predict save score set_params splitter_ stream strongest_ structured summary to_part with_penalty"
     ),
     "Linker": (
         "annotates capable check check_stored describe explain fit fitted from_part get_params kind learning predict "

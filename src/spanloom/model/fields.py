@@ -206,3 +206,10 @@ TUNE_PENALTY = Switch(
     "whether to tune the mention penalty for development F1.",
     metavar="tune/leave",
 )
+SPLIT_TOKENS = Switch(
+    "Where training mentions cut tokens, learn to split tokens there, and do so in every text.",
+    "whether patterns of characters at which tokens are split are learned, where training mentions begin or end inside "
+    "tokens and it pays. They are a part of the model and split the tokens of every text, also those that a document "
+    "brings: what is predicted has the split tokens.",
+    metavar="split/keep",
+)

@@ -14,6 +14,7 @@ from spanloom.hypergraph import Edges
 from spanloom.learn import Fit, TrainingSet
 from spanloom.model.calibration import CalibrationReport
 from spanloom.model.corpus import Gold, Lost
+from spanloom.model.splitting import SplittingReport
 from spanloom.model.structured import LinearModel
 
 _EXAMPLES = 5  # of the mentions that were lost for one reason
@@ -56,6 +57,7 @@ class ReportLines:
     ambiguous: int
     dropped: tuple[str, ...]
     dev_f1: float
+    splitting: SplittingReport | None
 
     def chosen(self) -> Iterator[str]:
         """Yield lines on what training chose."""
@@ -76,6 +78,8 @@ class ReportLines:
             f"{plural(self.tokens, 'token')}, {plural(self.mentions, 'mention')}; "
             f"tuned on {plural(self.development, 'sentence')}"
         )
+        if self.splitting is not None:
+            yield from self.splitting.lines()
         yield from self.chosen()
         if self.dropped:
             yield f"features left out, for want of their columns: {', '.join(self.dropped)}"
@@ -103,6 +107,7 @@ class TrainingReport(ReportLines):
         dev_f1: with the penalty, 0 to 1.
         history: objective and development F1 at each step.
         calibration: of the probabilities, on the development data; ``None`` for a model that was not calibrated.
+        splitting: what was learned on tokens that mentions cut; ``None`` where nothing was.
     """
 
     documents: int
@@ -120,6 +125,7 @@ class TrainingReport(ReportLines):
     dev_f1: float
     history: tuple[tuple[float, float], ...] = field(repr=False)
     calibration: CalibrationReport | None = None
+    splitting: SplittingReport | None = None
 
     def chosen(self) -> Iterator[str]:
         """Yield lines on what training chose."""

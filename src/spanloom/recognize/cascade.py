@@ -26,6 +26,7 @@ from spanloom.model.parameters import MentionEstimator, renamed
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import ReportLines, TrainingReport, of_structures
 from spanloom.model.resources import Sources
+from spanloom.model.splitting import SplittingReport, learn_splitter, splitter_of, splitter_part
 from spanloom.model.store import ColumnResources, Estimated, model_of, model_part, shared_of, shared_part
 from spanloom.model.strongest import Strongest, names_from
 from spanloom.model.structured import LinearModel
@@ -51,6 +52,7 @@ from spanloom.tag.filling import (
     check_source,
     check_use,
     fill,
+    fill_batch,
     filler_of,
     filler_part,
     learn_tagger,
@@ -58,6 +60,7 @@ from spanloom.tag.filling import (
     told,
 )
 from spanloom.text import prepare
+from spanloom.text.splitting import Splitter, SplittingStream
 
 ORDERS = get_args(Order)
 _CHAIN = "chain"  # and a number: a part of a model file
@@ -77,6 +80,7 @@ class CascadeReport(ReportLines):
         steps: passes or iterations, of all chains.
         dev_f1: of all types, each chain with its penalty, 0 to 1.
         chains: type -> the report of its chain, in their order.
+        splitting: as of a recognizer.
     """
 
     documents: int
@@ -91,6 +95,7 @@ class CascadeReport(ReportLines):
     steps: int
     dev_f1: float
     chains: dict[str, TrainingReport]
+    splitting: SplittingReport | None = None
 
     def chosen(self) -> Iterator[str]:
         """Yield lines on what training chose, and for each chain."""
@@ -118,7 +123,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
     {parameters}
 
     Attributes after fitting: ``model_``, a `Recognizer` for each type, in their order; ``types_``; ``report_``;
-    ``pos_``; and ``lost_``, the mentions that the model cannot hold; the last is not saved.
+    ``pos_``; ``splitter_``; and ``lost_``, the mentions that the model cannot hold; the last is not saved.
 
     >>> from spanloom import Cascade, Document, Mention
     >>> chest_pain = [Mention("problem", [(3, 13)]), Mention("body", [(3, 8)])]
@@ -163,6 +168,8 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
         learns = self.pos == AUTO and sources.names(COLUMN)
         pos, given = learn_tagger(pos, learns, train, given, self.n_jobs, self.random_state, tell)
         given = known_types(given, types)
+        splitter, splitting = learn_splitter(train, self.random_state) if self.split_tokens else (Splitter(), None)
+        train, given = splitter.split(train), splitter.split(given)
         tell(Progress("features"))
         features = sources.feature_set(train, given)
         check_use(pos, features)
@@ -176,8 +183,8 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
         self.types_ = types
         self.model_ = tuple(link.chain for link in fitted)
         self.lost_ = tuple(lost for chain in self.model_ for lost in chain.lost_)
-        self.pos_ = pos
-        self.report_ = _report(train, given, features, fitted)
+        self.pos_, self.splitter_ = pos, splitter
+        self.report_ = _report(train, given, features, fitted, splitting)
         self._tell_lost()
         return self
 
@@ -221,8 +228,10 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
         notice: Notice,
     ) -> Iterator[Document]:  # fmt: skip
         names = column_names(self.types_)
-        for batch in batches(documents, BATCH_TOKENS, prepare):
-            seen = chains[0].fitted.scorer.prepare(Batch.of(fill(batch, self.pos_, self.n_jobs))).views()
+        splitting = SplittingStream(self.splitter_, notice)
+        for ready in batches(map(splitting.see, documents), BATCH_TOKENS, prepare):
+            whole = splitting.split(fill_batch(Batch.of(ready), self.pos_, self.n_jobs))
+            batch, seen = whole.documents, chains[0].fitted.scorer.prepare(whole).views()
             found: list[list[Mention]] = [[] for _ in batch]
             chances: list[list[float]] = []
             for chain in chains:
@@ -265,7 +274,8 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
         if unknown is not None:
             raise UsageError(f"no type {unknown!r}; the model knows {', '.join(self.types_)}")
         names = column_names(self.types_)
-        [seen] = chains[0].fitted.scorer.prepare(Batch.of(fill([prepare(one_of(X))], self.pos_, self.n_jobs))).views()
+        ready = self.splitter_.split(fill([prepare(one_of(X))], self.pos_, self.n_jobs))
+        [seen] = chains[0].fitted.scorer.prepare(Batch.of(ready)).views()
         found: list[Explanation] = []
         for chain in chains:
             own = None if mentions is None else [mention for mention in mentions if mention.type in chain.types_]
@@ -283,7 +293,8 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
         said = _Described.of(self, strongest=[chain.strongest_ for chain in vars(self).get("model_", ())])
         chains = {f"{_CHAIN}{number}": model_part(chain.fitted) for number, chain in enumerate(self.fitted)}
         shared = shared_part(self.fitted[0].fitted.scorer.features)
-        return said.part({}, {**chains, "resources": shared, "pos": filler_part(self.pos_)})
+        parts = {"resources": shared, "pos": filler_part(self.pos_), "split": splitter_part(self.splitter_)}
+        return said.part({}, {**chains, **parts})
 
     @classmethod
     def from_part(cls, part: ModelPart) -> Self:
@@ -298,6 +309,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
             chain.report_, chain.strongest_ = said.report.chains[name], strongest
         made = said.restored(cls, chains)
         made.types_, made.pos_ = tuple(sorted(types)), filler_of(part.parts.get("pos"))
+        made.splitter_ = splitter_of(part.parts.get("split"))
         made.pos = made.pos or made.pos_  # a tagger that was not given as a path
         return made
 
@@ -320,7 +332,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
     @property
     def _chain_params(self) -> dict[str, Any]:
         params = {name: value for name, value in self.get_params().items() if name not in ("order", "features")}
-        return {**params, "pos": None}  # documents have the column before a chain sees them
+        return {**params, "pos": None, "split_tokens": False}  # documents are ready before a chain sees them
 
     @property
     def strongest_(self) -> Strongest:
@@ -332,6 +344,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
     report_: CascadeReport
     lost_: tuple[Lost, ...]
     pos_: Filler | None = None
+    splitter_ = Splitter()
 
 
 def _restored(part: ModelPart, shared: ColumnResources) -> Recognizer:
@@ -379,8 +392,9 @@ def _check_order(order: str | Sequence[str], types: Sequence[str]) -> None:
 
 
 def _report(
-    train: Sequence[Document], dev: Sequence[Document], features: FeatureSet, links: Sequence[Link]
-) -> CascadeReport:
+    train: Sequence[Document], dev: Sequence[Document], features: FeatureSet, links: Sequence[Link],
+    splitting: SplittingReport | None,
+) -> CascadeReport:  # fmt: skip
     reports = {link.chain.types_[0]: link.chain.report_ for link in links}
     lost: Counter[str] = Counter()
     for report in reports.values():
@@ -398,4 +412,5 @@ def _report(
         steps=sum(report.steps for report in reports.values()),
         dev_f1=f1(link.counts for link in links),
         chains=reports,
+        splitting=splitting,
     )

@@ -18,6 +18,7 @@ from spanloom.model.fields import (
     OPTIMIZER,
     RATE,
     SEED,
+    SPLIT_TOKENS,
     TUNE_PENALTY,
     VOCABULARY,
     Choice,
@@ -104,6 +105,7 @@ class RecognizerParameters:
     sections: str | Path | Mapping[str, Mapping[str, str]] | None = SECTIONS(None)
     vocabulary: str | Path | None = VOCABULARY(None)
     pos: Source = POS("auto")
+    split_tokens: bool = SPLIT_TOKENS(True)
     min_count: int = MIN_COUNT(1)
     names: bool | int = NAMES(False)
     tune_penalty: bool = TUNE_PENALTY(True)
@@ -146,6 +148,7 @@ class CascadeParameters:
     sections: str | Path | Mapping[str, Mapping[str, str]] | None = SECTIONS(None)
     vocabulary: str | Path | None = VOCABULARY(None)
     pos: Source = POS("auto")
+    split_tokens: bool = SPLIT_TOKENS(True)
     min_count: int = MIN_COUNT(1)
     names: bool | int = NAMES(False)
     tune_penalty: bool = TUNE_PENALTY(True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
+from dataclasses import replace
 from time import monotonic
 from typing import Any, ClassVar, Literal, Self, overload
 
@@ -34,6 +35,7 @@ from spanloom.model.parameters import MentionEstimator, lambdas, renamed
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import TrainingReport, make_report, of_structures
 from spanloom.model.resources import Sources
+from spanloom.model.splitting import learn_splitter, splitter_of, splitter_part
 from spanloom.model.store import Estimated, model_of, model_part, shared_of, shared_part, structure_in
 from spanloom.model.strongest import Strongest, names_from, strongest_features
 from spanloom.model.structured import LinearModel, StructuredModel
@@ -58,6 +60,7 @@ from spanloom.tag.filling import (
     told,
 )
 from spanloom.text import prepare
+from spanloom.text.splitting import Splitter, SplittingStream
 
 BATCH_TOKENS = 20_000  # predicted at once
 
@@ -73,8 +76,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
 
     {parameters}
 
-    Attributes after fitting: ``types_``, ``model_``, ``report_``, ``strongest_``, ``pos_``, and ``lost_``, the
-    mentions that the model cannot hold; the last is not saved.
+    Attributes after fitting: ``types_``, ``model_``, ``report_``, ``strongest_``, ``pos_``, ``splitter_``, and
+    ``lost_``, the mentions that the model cannot hold; the last is not saved.
 
     >>> from spanloom import Document, Mention, Recognizer
     >>> documents = [Document("no chest pain", mentions=[Mention("problem", [(3, 13)])])] * 50
@@ -117,6 +120,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
         learns = self.pos == AUTO and self._sources.names(COLUMN)
         pos, given = learn_tagger(pos, learns, train, given, self.n_jobs, self.random_state, tell)
         given = known_types(given, types)
+        splitter, splitting = learn_splitter(train, self.random_state) if self.split_tokens else (Splitter(), None)
+        train, given = splitter.split(train), splitter.split(given)
 
         tell(Progress("features", seconds=monotonic() - began))
         features = self._feature_set(train, given)
@@ -135,7 +140,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
         tagger = trained(tagger, data, fit)
         self.model_, checked = calibrate(tagger, unseen, development.score(tagger.scorer.weights), self.reading, run)
         self.strongest_ = strongest_features(self.model_, features, known, built, self.names)
-        self.report_ = make_report(known, unseen, gold, edges, data, fit, features, self.model_, checked)
+        report = make_report(known, unseen, gold, edges, data, fit, features, self.model_, checked)
+        self.report_, self.splitter_ = replace(report, splitting=splitting), splitter
         self.lost_ = tuple(gold.lost)
         self.pos_ = pos
         self._tell_lost()
@@ -211,7 +217,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
         self, tagger: LinearModel, documents: Iterable[Document], threshold: float, answers: bool, notice: Notice
     ) -> Iterator[Document]:
         run = threads(self.n_jobs)
-        for batch in self._batches(documents):
+        for batch in self._batches(documents, notice):
             offsets, potentials = batch.sentences, tagger.score(batch, run)
             edges = tagger.best(potentials, offsets, run)
             found = tagger.structure.decode(edges, offsets, tagger.types, self.reading)
@@ -222,9 +228,10 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
             placed = place(batch, found, tagger.types, scores, threshold)
             yield from answered(placed, tagger.answers(potentials, offsets, edges)) if answers else placed
 
-    def _batches(self, documents: Iterable[Document]) -> Iterator[Batch]:
-        for ready in batches(documents, BATCH_TOKENS, prepare):
-            yield fill_batch(Batch.of(ready), self.pos_, self.n_jobs)
+    def _batches(self, documents: Iterable[Document], notice: Notice = lambda _: None) -> Iterator[Batch]:
+        splitting = SplittingStream(self.splitter_, notice)
+        for ready in batches(map(splitting.see, documents), BATCH_TOKENS, prepare):
+            yield splitting.split(fill_batch(Batch.of(ready), self.pos_, self.n_jobs))
 
     def alternatives(self, X: Given) -> Iterator[Document]:
         """Documents with mentions that are considered, but not found: see `spanloom.recognize.alternatives`."""
@@ -271,14 +278,16 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
         return explain(self.fitted, ready, mentions, self.reading)
 
     def ready(self, documents: Iterable[Document]) -> list[Document]:
-        """Documents with what `fitted` needs: tokens, sentences and the column that a tagger fills."""
-        return fill(map(prepare, documents), self.pos_, self.n_jobs)
+        """Documents with what `fitted` needs: split tokens, sentences and the column that a tagger fills."""
+        return self.splitter_.split(fill(map(prepare, documents), self.pos_, self.n_jobs))
 
     def to_part(self) -> ModelPart:
         """See `spanloom.modelfile.save`."""
         said = _Described.of(self, strongest=vars(self).get("strongest_"))
         shared = shared_part(self.fitted.scorer.features)
-        return said.part({}, {"model": model_part(self.fitted), "resources": shared, "pos": filler_part(self.pos_)})
+        split = splitter_part(self.splitter_)
+        parts = {"model": model_part(self.fitted), "resources": shared, "pos": filler_part(self.pos_), "split": split}
+        return said.part({}, parts)
 
     @classmethod
     def from_part(cls, part: ModelPart, structure: Structure | None = None) -> Self:
@@ -297,6 +306,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
         if str(made._structure) != str(model.structure):
             raise ModelError(f"the parameters name the structure {made._structure}, the model {model.structure}")
         made.types_, made.strongest_, made.pos_ = model.types, said.strongest, filler_of(part.parts.get("pos"))
+        made.splitter_ = splitter_of(part.parts.get("split"))
         made.pos = made.pos or made.pos_  # a tagger that was not given as a path
         return made
 
@@ -358,3 +368,4 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
     lost_: tuple[Lost, ...]
     strongest_: Strongest
     pos_: Filler | None = None
+    splitter_ = Splitter()

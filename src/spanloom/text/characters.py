@@ -25,7 +25,7 @@ MARKS: Final = (
     "\u0b01-\u0b03\u0b3c\u0b3e-\u0b57\u0b82\u0bbe-\u0bcd\u0bd7\u0c00-\u0c04\u0c3e-\u0c56\u0c81-\u0c83\u0cbc\u0cbe-\u0cd6"
     "\u0d00-\u0d03\u0d3b-\u0d3c\u0d3e-\u0d4d\u0d57\u0d82-\u0d83\u0dca-\u0ddf"  # other scripts of India
     "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u1056-\u1059\u17b4-\u17d3"
-    "\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u3099-\u309a\ufe00-\ufe0f\ufe20-\ufe2f"  # general marks, selectors
+    "\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u3099-\u309a\uff9e-\uff9f\ufe00-\ufe0f\ufe20-\ufe2f"  # selectors, general
     "\u00ad\u200c\u200d"  # soft hyphen and joiners: inside words, invisible
     "\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f\U000e0100-\U000e01ef"  # skin tones, tags, more selectors
 )
@@ -37,10 +37,10 @@ IGNORED: Final = "\\s\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2
 EMOJI: Final = "\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f3fa\U0001f400-\U0001faff"
 """Pictures; several with joiners between them are one."""
 
-CLOSING: Final = "\"'’”»)\\]}"
+CLOSING: Final = "\"'’”»›)\\]}"
 """Characters that may stand between a sentence's last full stop and the white space."""
 
-OPENING: Final = "\"'‘“«(\\[{"
+OPENING: Final = "\"'‘“„”«»‹›¿¡(\\[{"
 """Characters that may stand before a sentence's first word."""
 
 LINE_END: Final = "\r\n|[\n\r\x0b\x0c\x85\u2028\u2029]"

@@ -15,8 +15,10 @@ INSIDE: Final = _set(
     suppl tab tabs chap ch vol ed eds pp cf vs viz i.e e.g ie eg v approx ca c.f circa ph resp incl excl esp ave
     dept univ est dx hx rx tx sx fx var subsp ssp cv nov gen sp str
     bzw vgl ggf inkl evtl z.b d.h u.a
-    ej pág aprox
-    проф акад доц ул
+    ej ee pág aprox bl.a t.ex p.ex p.es
+    sig sig.ra sigg dott dott.ssa prof.ssa avv dhr mevr mej hab mgr inż
+    проф акад доц ул вул им див
+    δρ καθ βλ डॉ प्रो
     """
 )
 """A sentence never ends here."""
@@ -24,7 +26,7 @@ INSIDE: Final = _set(
 BEFORE_NUMBER: Final = _set(
     """
     no nos nr p art al inc para par chr figure table ext tel jan feb mar apr jun jul aug sept sep oct nov dec
-    abb рис табл стр
+    abb núm janv févr juil déc blz bijv kl tj ryc rys рис табл стр вып буд σελ εικ πίν
     """
 )
 """A sentence does not end here if a number follows: No. 5."""
@@ -32,14 +34,14 @@ BEFORE_NUMBER: Final = _set(
 SOMETIMES: Final = _set(
     """
     al etc inc corp ltd co llc gmbh jr sr ph.d m.d ph.d.s b.sc m.sc d.v.m r.n u.s u.k u.s.a u.n e.u d.c spp ext
-    int
+    int med ul
     """
 )
 """A sentence ends here only if the next word is one that begins sentences."""
 
 TITLES: Final = _set(
     """
-    MM Mme Mmes Mlle Mlles Mgr Sra Sras Srta Dra Dras Dña Hrn
+    MM Mme Mmes Mlle Mlles Mgr Ste Sra Sras Srta Dra Dras Dña Profa Profs Av Avda Fr Hr Hrn
     """
 )
 """A name follows these, written so: MM. Dupont; but a sentence ends after *multiple myeloma (MM)*."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Offsets
-from spanloom.text.characters import CLOSING, OPENING
+from spanloom.text.characters import CJK, CLOSING, OPENING
 from spanloom.text.full_stops import (
     BEFORE_NUMBER,
     BEFORE_ORDINAL,
@@ -25,19 +25,25 @@ from spanloom.text.lines import line_breaks
 
 _REACH: Final = 32  # characters that a word before a full stop is looked for in
 
+_GREEK: Final = "\u0370-\u037d\u0386-\u03ff\u1f00-\u1fff"
+_ENDS: Final = ".!?…؟۔।॥։።፧"  # also of Arabic, Urdu, Indian scripts, Armenian and Ethiopic
+
 _CITATION: Final = (
     r"(?:[ ]?\[\d{1,4}(?:[,–-][ ]?\d{1,4}){0,20}\])*+"  # stands after the full stop, and belongs before it
 )
 _STOP: Final = re.compile(
-    rf"(?<![.!?…])([.!?…]++)([{CLOSING}]*+){_CITATION}(?=\s)"
+    rf"(?<![{_ENDS}])([{_ENDS}]++)([{CLOSING}“«‹]*+){_CITATION}(?=\s)"
     r"|(?<=[a-z][a-z])([.?!])()(?=[A-Z][a-z])"  # the space was forgotten
-    rf"|([。！？｡]|．(?!\d))[{CLOSING}」』）]*+"
+    rf"|([。！？｡]|．(?!\d)|(?<=[{CJK}])[!?]++(?=[{CJK}]))[{CLOSING}」』）]*+"
+    rf"|(?<=[{_GREEK}])([;\u037e])()(?=\s++[{OPENING}]*+[{_GREEK}])"  # the Greek question mark
 )
 _NEXT: Final = re.compile(rf"\s*+([{OPENING}]*+)(\S{{0,{_REACH}}})")
 _LAST: Final = re.compile(rf"[^\s{OPENING}/,;–—]*$")
 _SMALL: Final = re.compile(r"[a-zα-ω]{1,5}-?[A-Z0-9]|[α-ωcv]-[a-zA-Z]")  # p53, mRNA, c-Myc, c-jun, α-actin
 _PART: Final = re.compile(r"[a-z](?:[-–,][ ]?[a-z])?\)")  # of a figure: (a), (b-d)
 _DOTTED: Final = re.compile(r"(?:[^\W\d_]\.-?)+[^\W\d_]")  # b.i.d, p.o, U.S, J.-I, И.Я
+_SYLLABLE: Final = re.compile("[\uac00-\ud7af]")  # of Korean: a word, no initial
+_NO_INITIAL: Final = re.compile(r"\bи\s?т\.\s?[дп]$|[א-ת][\"״][א-ת]$")  # и т. д., ארה"ב
 _DAY: Final = re.compile(r"[0-9]{1,2}")
 _NUMBERING: Final = re.compile(r"[\s#(]*(?:\d{1,3}(?:\.\d{1,2})*|[A-Za-z]|[ivxIVX]{1,4})")
 
@@ -85,7 +91,7 @@ def _ends(text: str, match: re.Match[str]) -> bool:
     following = _NEXT.match(text, match.end())
     if following is None or not _may_start(following[1], following[2]):
         return False
-    stop, closing = match[1] or match[3], match[2]
+    stop, closing = match[1] or match[3] or match[6], match[2]
     return stop != "." or bool(closing) or not _is_abbreviation(text, match.start(), following[2])
 
 
@@ -104,6 +110,8 @@ def _is_abbreviation(text: str, stop: int, following: str) -> bool:
     last = _LAST.search(before)
     word = last[0] if last else ""
     key, number = word.lower(), any(character.isdigit() for character in following)
+    if _NO_INITIAL.search(before):
+        return False
     if key in INSIDE and (number or not _is_acronym(word) or following.isupper()):
         return True
     if (key in BEFORE_NUMBER and number) or _is_numbering(text, stop):
@@ -112,7 +120,7 @@ def _is_abbreviation(text: str, stop: int, following: str) -> bool:
         return _is_ordinal(before[: -len(word)], following)
     if word in TITLES or (key == "ex" and before.endswith("p. ex")):
         return not _starts_sentence(following)
-    if len(word) == 1 and word.isalpha():
+    if len(word) == 1 and word.isalpha() and not _SYLLABLE.match(word):
         return not (_starts_sentence(following) or _is_label(before[:-1]))
     if _DOTTED.fullmatch(word):
         return not (_starts_sentence(following) or (word.islower() and _is_capitalized(following)))

@@ -23,6 +23,9 @@ _UNITS: Final = (
     "|kDa|kD|kb|kbp|bp|Hz|kHz|MHz|kV|mV|mmHg|min|hr|hrs|yo|yrs|IU|cc|lb|lbs|oz"
 )
 _LETTER: Final = rf"[^\W_{CJK}]"  # a letter or digit
+_INNER: Final = (  # a quotation mark that is a letter's part: ד"ר, ג'ורג', об'єм
+    r"(?:(?<=[א-ת])(?:[\"״](?=[א-ת](?!\w))|['’׳](?=[א-ת]))|(?<=[А-яҐґЄєІіЇї])['’](?=[А-яҐґЄєІіЇї]))"
+)
 
 _TOKEN: Final = re.compile(
     "|".join(
@@ -30,13 +33,13 @@ _TOKEN: Final = re.compile(
             r"(?:https?://|www\.)[^\s<>\"]*[\w/]",  # an address, up to its last letter, digit or slash
             rf"\d++(?=(?:{_UNITS})(?!\w))",  # 10 in 10mg
             r"\d{1,3}+(?:,\d{3})++(?!\d)(?:\.\d++)?+",  # 1,000.5
-            r"\d++(?:\.\d++)++",  # 3.5, 3.4.21.4
+            r"\d++(?:[.٫]\d++)++",  # 3.5, 3.4.21.4, ٣٫٥
             r"(?<!['’‘])\d++['’′](?!s\b)",  # 5' in 5'-end, but not in '5'
             r"(?<![\w.])(?:[A-Za-z]\.){2,}+(?!\w)",  # e.g., b.i.d.
             r"(?=[A-Za-z]++(?<=n)['’]t(?!\w))[A-Za-z]+(?=n['’]t)",  # do in don't
             r"n['’]t(?!\w)",
             r"[A-Za-z]\d++\.\d++(?!\w)",  # E13.5
-            rf"{_LETTER}++(?:[{MARKS}]++{_LETTER}*+)*+",
+            rf"{_LETTER}++(?:(?:[{MARKS}]++|{_INNER}){_LETTER}*+)*+",
             r"(?<=\w)['’](?:s|S|re|ve|ll|d|m)(?!\w)",  # 's, 've
             rf"[{CJK}][{MARKS}]*+",
             r"(?<![\w)\]])\.\d++",  # .5

@@ -1,0 +1,298 @@
+"""Tokens split at patterns of characters, where an annotation cuts tokens and the tokenizer does not.
+
+A pattern is text with one bar, where the token is cut, in a small language without repetition or alternatives:
+
+- ``a|A`` stands between characters of these classes, one or two on each side: ``a`` and ``A`` a small and a capital
+  letter, ``ω`` and ``Ω`` Greek ones, ``x`` a letter of a script without capitals, ``0`` a digit, a blank white space;
+  any other character stands for itself, as in ``-|a``.
+- ``<anti|`` stands after these very characters at the start of a word, ``|-induced>`` before them at its end.
+
+No cut is made before a mark, such as an accent, or beside white space.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.document import Batch, Document, Offsets
+from spanloom.errors import DataError, clip
+from spanloom.text.characters import MARKS
+
+__all__ = ["LONGEST", "WIDEST", "Characters", "CutPattern", "Splitter", "SplittingStream", "class_of"]
+
+Codes = NDArray[np.uint32]
+Flags = NDArray[np.bool_]
+
+WIDEST: Final = 2
+"""Classes on each side of a cut, at most."""
+LONGEST: Final = 10
+"""Characters of a word's start or end, at most."""
+_LETTERS: Final = "aAωΩx0"  # the classes of what words are made of
+_RESERVED: Final = "<>|"
+_PADDING: Final = LONGEST + WIDEST  # characters before and after a text, so that none needs to look whether it ends
+_COMMON: Final = 0x600  # Latin, Greek, Cyrillic, Hebrew: looked up in a table
+_MARK: Final = re.compile(f"[{MARKS}]")
+
+
+def class_of(character: str) -> str:
+    """Return the class of a character: one of ``aAωΩx0``, a blank, or the character itself.
+
+    >>> [class_of(character) for character in "pΔ5患-"]
+    ['a', 'Ω', '0', 'x', '-']
+    """
+    if character.isalpha():
+        greek = "\u0370" <= character <= "\u03ff" or "\u1f00" <= character <= "\u1fff"
+        return "Ω"[:greek] or "A" if character.isupper() else "ω"[:greek] or "a" if character.islower() else "x"
+    return "0" if character.isdigit() else " " if character.isspace() else character
+
+
+class CutPattern(NamedTuple):
+    """Characters before and after a cut; see the module.
+
+    >>> CutPattern.of("a|A"), CutPattern.of("<anti|")
+    (CutPattern(left='a', right='A'), CutPattern(left='<anti', right=''))
+    """
+
+    left: str
+    right: str
+
+    @classmethod
+    def of(cls, text: str) -> CutPattern:
+        """Read a pattern.
+
+            Raises:
+                DataError: it is none.
+
+        >>> CutPattern.of("[a-z]|A")
+        Traceback (most recent call last):
+        spanloom.errors.DataError: the pattern '[a-z]|A' is none; expected one such as 'a|A', '<anti|' or '|-induced>'
+        """
+        left, bar, right = text.partition("|")
+        pattern = cls(left, right)
+        if not bar or not (pattern._is_affix() if pattern.affix else _is_classes(left) and _is_classes(right)):
+            expected = "expected one such as 'a|A', '<anti|' or '|-induced>'"
+            raise DataError(f"the pattern {clip(text)} is none; {expected}")
+        return pattern
+
+    def __str__(self) -> str:
+        return f"{self.left}|{self.right}"
+
+    @property
+    def affix(self) -> str:
+        """The very characters at a word's start or end; empty for a pattern of classes."""
+        return "" if self.left and self.right else self.left[1:] or self.right[:-1]
+
+    def _is_affix(self) -> bool:
+        edge = self.left[:1] == "<" if self.left else self.right[-1:] == ">"
+        return edge and 2 <= len(self.affix) <= LONGEST and not any(c in _RESERVED or c.isspace() for c in self.affix)
+
+
+def _is_classes(side: str) -> bool:
+    return 1 <= len(side) <= WIDEST and all(c not in _RESERVED and (c in _LETTERS or class_of(c) == c) for c in side)
+
+
+class Characters:
+    """The characters of a batch's documents, from first to last token of each, in one array, and where cuts may be.
+
+    Args:
+        batch: D documents with T tokens.
+
+    Attributes: ``text``, all of it as a string of C characters; ``points`` and ``classes``, (C,) of each character
+    itself and its class; ``allowed``, (C,) whether a cut may stand before it; ``base``, (D,) what added to a document's
+    offsets gives a place here, and ``limits``, (D, 2) the offsets that are here at all.
+    """
+
+    def __init__(self, batch: Batch) -> None:
+        first, last = batch.starts[:-1], batch.starts[1:]
+        full = np.flatnonzero(last > first)
+        low, high = np.zeros((2, len(first)), np.int64)
+        if full.size:
+            low[full] = np.minimum.reduceat(batch.tokens[:, 0], first[full])
+            high[full] = np.maximum.reduceat(batch.tokens[:, 1], first[full])
+        self.limits = np.stack((low, high), 1)
+        lengths = high - low + 1
+        self.base = _PADDING + lengths.cumsum() - lengths - low
+        pieces = [d.text[a:b] for d, a, b in zip(batch.documents, low.tolist(), high.tolist(), strict=True)]
+        self.text = "\n" * _PADDING + "".join(piece + "\n" for piece in pieces) + "\n" * _PADDING
+        self.points: Codes = np.frombuffer(self.text.encode("utf-32-le", "surrogatepass"), np.uint32)
+        self.classes, marks = _look_up(self.points)
+        self.tokens = batch.tokens + np.repeat(self.base, last - first)[:, None]
+        blank = self.classes == ord(" ")
+        depth = np.bincount(self.tokens[:, 0] + 1, minlength=len(self.points) + 2)
+        depth -= np.bincount(np.maximum(self.tokens[:, 1], self.tokens[:, 0] + 1), minlength=len(self.points) + 2)
+        self.allowed: Flags = (depth.cumsum()[: len(self.points)] > 0) & ~blank & ~marks
+        self.allowed[1:] &= ~blank[:-1]
+
+    def matches(self, pattern: CutPattern) -> Offsets:
+        """Return the places of cuts, in order."""
+        if pattern.left and pattern.right:
+            places: Offsets = self._changes if pattern.left[-1] != pattern.right[0] else self._inner
+            for offset, symbol in enumerate(pattern.left + pattern.right, -len(pattern.left)):
+                places = places[self.classes[places + offset] == ord(symbol)]
+            return places
+        literal = pattern.affix
+        starts = self._word_starts if pattern.left else self._word_ends - len(literal)
+        for k, character in enumerate(literal):
+            starts = starts[self.points[starts + k] == ord(character)]
+        places = starts + len(literal) if pattern.left else starts
+        matches: Offsets = places[self.allowed[places]]
+        return matches
+
+    @cached_property
+    def _inner(self) -> Offsets:
+        return np.flatnonzero(self.allowed)
+
+    @cached_property
+    def _changes(self) -> Offsets:
+        inner: Offsets = self._inner
+        changes: Offsets = inner[self.classes[inner] != self.classes[inner - 1]]
+        return changes
+
+    @cached_property
+    def _words(self) -> Flags:
+        return np.isin(self.classes, np.array([ord(letter) for letter in _LETTERS], np.uint32))
+
+    @cached_property
+    def _word_starts(self) -> Offsets:
+        starts = self._words & ~np.roll(self._words, 1)
+        starts[self.tokens[:, 0]] |= self._words[self.tokens[:, 0]]
+        return np.flatnonzero(starts)
+
+    @cached_property
+    def _word_ends(self) -> Offsets:
+        ends = np.roll(self._words, 1) & ~self._words
+        ends[self.tokens[:, 1]] |= self._words[self.tokens[:, 1] - 1]
+        return np.flatnonzero(ends)
+
+
+@dataclass(frozen=True)
+class Splitter:
+    """Patterns at which tokens are split; without any, nothing is.
+
+    >>> document = Document("anti-tumor", tokens=[[0, 10]], sentences=[[0, 1]], columns={"pos": ["JJ"]})
+    >>> [split] = Splitter((CutPattern.of("-|a"),)).split([document])
+    >>> split.words, split.sentences.tolist(), split.columns
+    (['anti-', 'tumor'], [[0, 2]], {'pos': ['JJ', 'JJ']})
+    """
+
+    patterns: tuple[CutPattern, ...] = ()
+
+    def split(self, documents: Sequence[Document]) -> list[Document]:
+        """Return prepared documents; of those with tokens that are split, copies. A token's parts have its columns."""
+        return list(self.split_batch(Batch.of(documents)).documents) if self.patterns else list(documents)
+
+    def split_batch(self, batch: Batch) -> Batch:
+        """Return the batch with split tokens, also in its documents; the batch itself where no token is split."""
+        if not self.patterns:
+            return batch
+        characters = Characters(batch)
+        places = np.unique(np.concatenate([characters.matches(pattern) for pattern in self.patterns]))
+        before = np.searchsorted(places, characters.tokens[:, 0], side="right")
+        cuts = np.maximum(np.searchsorted(places, characters.tokens[:, 1]) - before, 0)  # within each token
+        if not cuts.any():
+            return batch
+        owner = np.repeat(np.arange(len(cuts)), cuts + 1)
+        bounds = np.append(0, (cuts + 1).cumsum())  # the first part of each token
+        part = np.arange(len(owner)) - bounds[owner]
+        at = before[owner] + part  # the cut that ends this part
+        cut = np.append(places, 0)
+        tokens = np.stack(
+            (
+                np.where(part == 0, characters.tokens[owner, 0], cut[at - 1]),
+                np.where(part == cuts[owner], characters.tokens[owner, 1], cut[at]),
+            ),
+            axis=1,
+        )
+        tokens -= np.repeat(characters.base, np.diff(bounds[batch.starts]))[:, None]
+        documents = [
+            _with_tokens(document, tokens[bounds[a] : bounds[b]], owner[bounds[a] : bounds[b]] - a, bounds[a : b + 1])
+            for document, a, b in zip(batch.documents, batch.starts[:-1], batch.starts[1:], strict=True)
+        ]
+        rows = owner.tolist()
+        columns = {name: [values[i] for i in rows] for name, values in batch.columns.items()}
+        return Batch(tuple(documents), tokens, bounds[batch.sentences], batch.firsts, columns)
+
+
+class SplittingStream:
+    """Splits batches of a stream of documents, and tells once of tokens that a document brought and that were split.
+
+    Args:
+        splitter: what splits.
+        notice: told.
+    """
+
+    def __init__(self, splitter: Splitter, notice: Callable[[str], object]) -> None:
+        self._splitter, self._notice = splitter, notice
+        self._brought: list[int] = []
+        self._told = False
+
+    def see(self, document: Document) -> Document:
+        """Note whether a document of the next batch brings tokens, and return it."""
+        self._brought.append(document.token_count)
+        return document
+
+    def split(self, batch: Batch) -> Batch:
+        """Split the batch of all documents that were seen since the last one."""
+        split = self._splitter.split_batch(batch)
+        for document, brought in zip(split.documents, self._brought, strict=True):
+            if not self._told and 0 < brought < document.token_count:
+                self._told = True
+                self._notice(
+                    f"document {clip(document.id)} brings {brought:,} tokens, which the model splits into "
+                    f"{document.token_count:,}, as it learned to; those are what it gives, here and elsewhere"
+                )
+        self._brought = []
+        return split
+
+
+def _with_tokens(document: Document, tokens: Offsets, owner: Offsets, bounds: Offsets) -> Document:
+    """Return the document with parts of its tokens.
+
+    Args:
+        document: with tokens and sentences.
+        tokens: (P, 2) the parts.
+        owner: (P,) the token of each part.
+        bounds: (T + 1,) the first part of each token, counted from the first of all.
+
+    Raises:
+        DataError: a column has more or fewer values than there are tokens.
+    """
+    if len(tokens) == document.token_count or document.sentences is None:
+        return document
+    for name, values in document.columns.items():
+        if len(values) != document.token_count:
+            raise DataError(
+                f"document {clip(document.id)} has {len(values)} values in column {name!r}, expected "
+                f"{document.token_count}, one a token"
+            )
+    rows = owner.tolist()
+    columns = {name: [values[i] for i in rows] for name, values in document.columns.items()}
+    return document.copy(tokens=tokens, sentences=(bounds - bounds[0])[document.sentences], columns=columns)
+
+
+def _look_up(points: Codes) -> tuple[Codes, Flags]:
+    """Return the class of each character, and whether it is a mark; each rare character is looked at once."""
+    common = np.minimum(points, _COMMON)
+    classes, marks = _CLASSES[common], _MARKS[common]
+    rare = np.flatnonzero(points >= _COMMON)
+    if rare.size:
+        found, which = np.unique(points[rare], return_inverse=True)
+        own, are = _classes(found.tolist())
+        classes[rare], marks[rare] = own[which], are[which]
+    return classes, marks
+
+
+def _classes(points: Iterable[int]) -> tuple[Codes, Flags]:
+    characters = [chr(point) for point in points]
+    classes = np.array([ord(class_of(character)) for character in characters], np.uint32)
+    return classes, np.array([bool(_MARK.match(character)) for character in characters], bool)
+
+
+_CLASSES, _MARKS = _classes(range(_COMMON + 1))
