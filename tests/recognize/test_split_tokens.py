@@ -47,13 +47,17 @@ def test_mentions_inside_tokens_are_learned_found_and_kept(kind, tmp_path):
     again = load(tmp_path / "model")
     assert again.splitter_ == model.splitter_ and again.report_ == model.report_
 
-    with pytest.warns(UserWarning, match="brings 4 tokens, which the model splits into 5") as told:
+    with pytest.warns(UserWarning, match="brings tokens that mentions are found in a part of") as told:
         found = again.predict(DATA)
     assert len(told) == 1
     assert [[m.key for m in d.mentions] for d in found] == [[m.key for m in d.mentions] for d in DATA]
     assert found[0].words == ["the", "anti", "tumor", "drug", "0"]
     assert found[0].columns["pos"] == ["e", "r", "r", "g", "0"]
     assert DATA[0].words == ["the", "antitumor", "drug", "0"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        [none] = again.predict(DATA[:1], threshold=1.0)
+    assert none.words == DATA[0].words and none.columns == DATA[0].columns
     write(found, tmp_path / "found.jsonl")
     assert list(read(tmp_path / "found.jsonl")) == found
 

@@ -9,11 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanloom.document import Batch, Document
+from spanloom.document import Batch, Document, Mention
 from spanloom.errors import DataError
 from spanloom.text import prepare, tokenize
 from spanloom.text.characters import MARKS
-from spanloom.text.splitting import LONGEST, Characters, CutPattern, Splitter, SplittingStream, class_of
+from spanloom.text.splitting import (
+    LONGEST,
+    Characters,
+    CutPattern,
+    Splitter,
+    SplittingStream,
+    class_of,
+    split_at_mentions,
+)
 
 CLASSES = "aAωΩx0"
 ALPHABET = "abABαΔ患1-/( \u0301ё"
@@ -148,17 +156,49 @@ def test_a_column_of_another_length():
         Splitter((CutPattern.of("-|a"),)).split([document])
 
 
-def test_a_stream_tells_once_of_tokens_that_were_brought():
+def test_a_stream_joins_what_no_mention_needs_split_and_tells_once_of_what_stays():
     told: list[str] = []
     stream = SplittingStream(Splitter((CutPattern.of("-|a"),)), told.append)
-    brought = Document("a-b a", id="x", tokens=[[0, 3], [4, 5]], sentences=[[0, 2]])
-    for documents in ([Document("a-b"), Document("")], [brought], [brought]):
+
+    def brought(name: str, *spans: tuple[int, int]) -> Document:
+        mentions = [Mention("x", [span], head=span) for span in spans]
+        return Document(
+            "a-b a-c",
+            id=name,
+            tokens=[[0, 3], [4, 7]],
+            sentences=[[0, 2]],
+            columns={"n": ["0", "1"]},
+            mentions=mentions,
+        )
+
+    def run(*documents: Document) -> list[Document]:
         ready = [prepare(stream.see(document)) for document in documents]
-        stream.split(Batch.of(ready))
+        split = stream.split(Batch.of(ready))
+        return list(stream.join(document.copy(meta={"seen": True}) for document in split.documents))
+
+    plain, empty, text = run(brought("whole", (0, 3)), Document(""), Document("a-b", mentions=[Mention("x", [(2, 3)])]))
+    assert plain.words == ["a-b", "a-c"] and plain.columns == {"n": ["0", "1"]} and plain.meta == {"seen": True}
+    assert not empty.words and text.words == ["a", "-", "b"] and not told
+    for name in "pq":
+        [cut] = run(brought(name, (0, 3), (6, 7)))
+        assert cut.words == ["a-b", "a-", "c"] and cut.columns == {"n": ["0", "1", "1"]}
+        assert cut.sentences.tolist() == [[0, 3]] and cut.mentions == brought(name, (0, 3), (6, 7)).mentions
     assert told == [
-        "document 'x' brings 2 tokens, which the model splits into 3, as it learned to; those are what it gives, here "
+        "document 'p' brings tokens that mentions are found in a part of; they are split in what is predicted, here "
         "and elsewhere"
     ]
+
+
+@given(st.text(ALPHABET, max_size=14), st.lists(st.tuples(st.integers(0, 14), st.integers(0, 14)), max_size=3))
+def test_tokens_are_split_where_mentions_begin_or_end(text, spans):
+    document = by_words(text)
+    mentions = [Mention("x", [(a, b)]) for a, b in spans if a < b <= len(text)]
+    split = split_at_mentions(document.copy(mentions=mentions))
+    wanted = {at for mention in mentions for at in (mention.start, mention.end)}
+    inside = {at for at in wanted if any(a < at < b for a, b in document.tokens.tolist())}
+    assert {a for a, _ in split.tokens.tolist()} == {a for a, _ in document.tokens.tolist()} | inside
+    assert {b for _, b in split.tokens.tolist()} == {b for _, b in document.tokens.tolist()} | inside
+    Batch.of([split])
 
 
 def test_parts_of_one_long_text_take_its_memory_once():

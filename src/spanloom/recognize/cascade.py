@@ -242,7 +242,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
                     mentions += document.mentions
                 name = names[chain.types_[0]]
                 seen = [d.copy(columns={**d.columns, name: tag_column(d)}) for d in marked]
-            merged = map(partial(_merged, threshold=threshold), batch, found)
+            merged = splitting.join(map(partial(_merged, threshold=threshold), batch, found))
             yield from answered(merged, np.prod(chances, axis=0)) if answers else merged
 
     @property

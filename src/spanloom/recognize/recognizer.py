@@ -216,8 +216,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
     def _stream(
         self, tagger: LinearModel, documents: Iterable[Document], threshold: float, answers: bool, notice: Notice
     ) -> Iterator[Document]:
-        run = threads(self.n_jobs)
-        for batch in self._batches(documents, notice):
+        run, splitting = threads(self.n_jobs), SplittingStream(self.splitter_, notice)
+        for batch in self._batches(documents, splitting):
             offsets, potentials = batch.sentences, tagger.score(batch, run)
             edges = tagger.best(potentials, offsets, run)
             found = tagger.structure.decode(edges, offsets, tagger.types, self.reading)
@@ -225,11 +225,11 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
                 for crowd in tagger.structure.crowded(edges, offsets, tagger.types):
                     notice(crowd_notice(crowd, batch, tagger.types))
             scores = tagger.probabilities(potentials, offsets, found, run)
-            placed = place(batch, found, tagger.types, scores, threshold)
+            placed = splitting.join(place(batch, found, tagger.types, scores, threshold))
             yield from answered(placed, tagger.answers(potentials, offsets, edges)) if answers else placed
 
-    def _batches(self, documents: Iterable[Document], notice: Notice = lambda _: None) -> Iterator[Batch]:
-        splitting = SplittingStream(self.splitter_, notice)
+    def _batches(self, documents: Iterable[Document], splitting: SplittingStream | None = None) -> Iterator[Batch]:
+        splitting = splitting or SplittingStream(self.splitter_, lambda _: None)
         for ready in batches(map(splitting.see, documents), BATCH_TOKENS, prepare):
             yield splitting.split(fill_batch(Batch.of(ready), self.pos_, self.n_jobs))
 

@@ -13,9 +13,10 @@ No cut is made before a mark, such as an accent, or beside white space.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -25,7 +26,16 @@ from spanloom.document import Batch, Document, Offsets
 from spanloom.errors import DataError, clip
 from spanloom.text.characters import MARKS
 
-__all__ = ["LONGEST", "WIDEST", "Characters", "CutPattern", "Splitter", "SplittingStream", "class_of"]
+__all__ = [
+    "LONGEST",
+    "WIDEST",
+    "Characters",
+    "CutPattern",
+    "Splitter",
+    "SplittingStream",
+    "class_of",
+    "split_at_mentions",
+]
 
 Codes = NDArray[np.uint32]
 Flags = NDArray[np.bool_]
@@ -194,77 +204,58 @@ class Splitter:
             return batch
         characters = Characters(batch)
         places = np.unique(np.concatenate([characters.matches(pattern) for pattern in self.patterns]))
-        before = np.searchsorted(places, characters.tokens[:, 0], side="right")
-        cuts = np.maximum(np.searchsorted(places, characters.tokens[:, 1]) - before, 0)  # within each token
-        if not cuts.any():
+        parts = _Parts.of(characters.tokens, places)
+        if len(parts.tokens) == len(batch.tokens):
             return batch
-        owner = np.repeat(np.arange(len(cuts)), cuts + 1)
-        bounds = np.append(0, (cuts + 1).cumsum())  # the first part of each token
-        part = np.arange(len(owner)) - bounds[owner]
-        at = before[owner] + part  # the cut that ends this part
-        cut = np.append(places, 0)
-        tokens = np.stack(
-            (
-                np.where(part == 0, characters.tokens[owner, 0], cut[at - 1]),
-                np.where(part == cuts[owner], characters.tokens[owner, 1], cut[at]),
-            ),
-            axis=1,
-        )
-        tokens -= np.repeat(characters.base, np.diff(bounds[batch.starts]))[:, None]
+        bounds = parts.bounds[batch.starts]
+        tokens = parts.tokens - np.repeat(characters.base, np.diff(bounds))[:, None]
         documents = [
-            _with_tokens(document, tokens[bounds[a] : bounds[b]], owner[bounds[a] : bounds[b]] - a, bounds[a : b + 1])
-            for document, a, b in zip(batch.documents, batch.starts[:-1], batch.starts[1:], strict=True)
+            _with_parts(document, _Parts(tokens[a:b], parts.owner[a:b] - first, parts.bounds[first : end + 1] - a))
+            for document, (first, end), (a, b) in zip(
+                batch.documents, pairwise(batch.starts.tolist()), pairwise(bounds.tolist()), strict=True
+            )
         ]
-        rows = owner.tolist()
-        columns = {name: [values[i] for i in rows] for name, values in batch.columns.items()}
-        return Batch(tuple(documents), tokens, bounds[batch.sentences], batch.firsts, columns)
+        columns = {name: parts.values(values) for name, values in batch.columns.items()}
+        return Batch(tuple(documents), tokens, parts.bounds[batch.sentences], batch.firsts, columns)
 
 
-class SplittingStream:
-    """Splits batches of a stream of documents, and tells once of tokens that a document brought and that were split.
+class _Parts(NamedTuple):
+    """T tokens in P parts.
 
     Args:
-        splitter: what splits.
-        notice: told.
+        tokens: (P, 2) the parts.
+        owner: (P,) the token of each.
+        bounds: (T + 1,) the first part of each token, and P.
     """
 
-    def __init__(self, splitter: Splitter, notice: Callable[[str], object]) -> None:
-        self._splitter, self._notice = splitter, notice
-        self._brought: list[int] = []
-        self._told = False
+    tokens: Offsets
+    owner: Offsets
+    bounds: Offsets
 
-    def see(self, document: Document) -> Document:
-        """Note whether a document of the next batch brings tokens, and return it."""
-        self._brought.append(document.token_count)
-        return document
+    @classmethod
+    def of(cls, tokens: Offsets, places: Offsets) -> _Parts:
+        """Cut (T, 2) tokens at places, which are in order."""
+        before = np.searchsorted(places, tokens[:, 0], side="right")
+        cuts = np.maximum(np.searchsorted(places, tokens[:, 1]) - before, 0)  # within each token
+        owner, bounds = np.repeat(np.arange(len(cuts)), cuts + 1), np.append(0, (cuts + 1).cumsum())
+        part = np.arange(len(owner)) - bounds[owner]
+        at, padded = before[owner] + part, np.append(places, 0)  # the cut that ends each part
+        starts = np.where(part == 0, tokens[owner, 0], padded[at - 1])
+        ends = np.where(part == cuts[owner], tokens[owner, 1], padded[at])
+        return cls(np.stack((starts, ends), axis=1), owner, bounds)
 
-    def split(self, batch: Batch) -> Batch:
-        """Split the batch of all documents that were seen since the last one."""
-        split = self._splitter.split_batch(batch)
-        for document, brought in zip(split.documents, self._brought, strict=True):
-            if not self._told and 0 < brought < document.token_count:
-                self._told = True
-                self._notice(
-                    f"document {clip(document.id)} brings {brought:,} tokens, which the model splits into "
-                    f"{document.token_count:,}, as it learned to; those are what it gives, here and elsewhere"
-                )
-        self._brought = []
-        return split
+    def values(self, column: Sequence[str]) -> list[str]:
+        """Return the values of a column of tokens for the parts."""
+        return [column[i] for i in self.owner.tolist()]
 
 
-def _with_tokens(document: Document, tokens: Offsets, owner: Offsets, bounds: Offsets) -> Document:
-    """Return the document with parts of its tokens.
-
-    Args:
-        document: with tokens and sentences.
-        tokens: (P, 2) the parts.
-        owner: (P,) the token of each part.
-        bounds: (T + 1,) the first part of each token, counted from the first of all.
+def _with_parts(document: Document, parts: _Parts) -> Document:
+    """Return the prepared document with parts of its tokens; itself, where there are as many.
 
     Raises:
         DataError: a column has more or fewer values than there are tokens.
     """
-    if len(tokens) == document.token_count or document.sentences is None:
+    if len(parts.tokens) == document.token_count or document.sentences is None:
         return document
     for name, values in document.columns.items():
         if len(values) != document.token_count:
@@ -272,9 +263,62 @@ def _with_tokens(document: Document, tokens: Offsets, owner: Offsets, bounds: Of
                 f"document {clip(document.id)} has {len(values)} values in column {name!r}, expected "
                 f"{document.token_count}, one a token"
             )
-    rows = owner.tolist()
-    columns = {name: [values[i] for i in rows] for name, values in document.columns.items()}
-    return document.copy(tokens=tokens, sentences=(bounds - bounds[0])[document.sentences], columns=columns)
+    columns = {name: parts.values(values) for name, values in document.columns.items()}
+    return document.copy(tokens=parts.tokens, sentences=parts.bounds[document.sentences], columns=columns)
+
+
+def split_at_mentions(document: Document) -> Document:
+    """Return a prepared document whose tokens are split where its mentions and their heads begin or end inside them.
+
+    >>> document = Document("anti-tumor", tokens=[[0, 10]], sentences=[[0, 1]], mentions=[Mention("x", [(5, 10)])])
+    >>> split_at_mentions(document).words
+    ['anti-', 'tumor']
+    """
+    if document.tokens is None:
+        return document
+    spans = [span for m in document.mentions for span in (*m.spans, *([m.head] if m.head else []))]
+    return _with_parts(document, _Parts.of(document.tokens, np.unique(np.array(spans, np.int64))))
+
+
+class SplittingStream:
+    """Splits the batches of a stream of documents, and joins again in predictions what no mention needs split.
+
+    Args:
+        splitter: what splits.
+        notice: told once, where tokens that a document brought stay split.
+    """
+
+    def __init__(self, splitter: Splitter, notice: Callable[[str], object]) -> None:
+        self._splitter, self._notice = splitter, notice
+        self._brought: list[bool] = []  # of the batch at hand: whether each document brought tokens
+        self._whole: tuple[Document, ...] = ()  # the same documents before tokens were split
+        self._next: list[bool] = []
+        self._told = False
+
+    def see(self, document: Document) -> Document:
+        """Note whether a document of the next batch brings tokens, and return it."""
+        self._next.append(document.tokens is not None)
+        return document
+
+    def split(self, batch: Batch) -> Batch:
+        """Split the batch of all documents that were seen since the last one."""
+        self._whole, self._brought, self._next = batch.documents, self._next, []
+        return self._splitter.split_batch(batch)
+
+    def join(self, predicted: Iterable[Document]) -> Iterator[Document]:
+        """Yield the predicted documents of the batch with their first tokens, split where mentions begin or end."""
+        for document, whole, brought in zip(predicted, self._whole, self._brought, strict=True):
+            if document.token_count == whole.token_count:
+                yield document
+                continue
+            joined = split_at_mentions(whole.copy(mentions=document.mentions, meta=document.meta))
+            if brought and not self._told and joined.token_count > whole.token_count:
+                self._told = True
+                self._notice(
+                    f"document {clip(document.id)} brings tokens that mentions are found in a part of; they are split "
+                    "in what is predicted, here and elsewhere"
+                )
+            yield joined
 
 
 def _look_up(points: Codes) -> tuple[Codes, Flags]:
