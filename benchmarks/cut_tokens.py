@@ -6,7 +6,7 @@ CRAFT, GENIA, AnatEM and Cancer Genetics, with the tokens of the corpus where it
 makes of the text. Models of separators with the default settings but one lambda, with and without `split_tokens`; a
 tenth of the training data tunes them, and the figures are those of development data. The model that splits is also
 measured with the other's mention penalty: with small corpora the tuned one differs from hold-out to hold-out, and moves
-F1 more than a dozen mentions do. The price of a needless cut was chosen on CRAFT's development data, with its own tokens.
+F1 more than a dozen mentions do. The price of a needless cut was chosen on the development data of CRAFT, as tokenized.
 """
 
 from __future__ import annotations

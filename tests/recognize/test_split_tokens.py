@@ -91,17 +91,17 @@ def test_marginals_and_likelihood_are_of_the_split_tokens():
     assert more.token_count == 5
 
 
-def test_few_documents_are_held_out_by_sentence():
-    text = " ".join(f"An anti{word} drug." for word in WORDS * 8)
-    whole = Document(text, mentions=[])
-    at = 0
-    for word in WORDS * 8:
-        at = text.index(word, at)
-        whole.mentions.append(Mention("target", [(at, at + len(word))]))
-        at += len(word)
-    model = Recognizer(features=["bias", "w[-1..1]"], l2=0.1, epochs=3).fit([whole])
+def test_few_documents_are_held_out_by_sentence_and_a_model_names_no_word_of_fewer_than_five():
+    text = " ".join(f"An anti{word} drug." for word in WORDS)
+    places = [(text.index(f"anti{word}") + 4, word) for word in WORDS]
+    whole = Document(text, mentions=[Mention("target", [(at, at + len(word))]) for at, word in places])
+    features = {"features": ["bias", "w[-1..1]"], "l2": 0.1, "epochs": 3}
+    model = Recognizer(**features).fit([whole] * 5)
     assert [str(pattern) for pattern in model.splitter_.patterns] == ["<anti|"]
+    assert model.report_.splitting.cutting == 5 * len(WORDS)  # what is held out, too
+    with pytest.warns(LostWarning, match="inside a token"):
+        assert "<anti|" not in map(str, Recognizer(**features).fit([whole] * 4).splitter_.patterns)
     one = Recognizer(features=["bias", "w[0]"], l2=0.1, epochs=1)
     with pytest.warns(LostWarning, match="inside a token"):
-        one.fit([Document("an antitumor drug", mentions=[Mention("x", [(7, 12)])])] * 2)  # one word is no pattern
+        one.fit([Document("an antitumor drug", mentions=[Mention("x", [(7, 12)])])] * 9)  # one word is no pattern
     assert not one.splitter_.patterns

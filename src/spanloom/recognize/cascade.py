@@ -160,6 +160,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
         tell(Progress("reading"))
         train = fill(map(prepare, training_of(X, y)), pos, self.n_jobs)
         types = training_types(train)
+        splitter, splitting = learn_splitter(train, self.random_state) if self.split_tokens else (Splitter(), None)
         _check_order(self.order, types)
         given = None if dev is None else fill(map(prepare, training_of(*development_of(dev), "dev")), pos, self.n_jobs)
         if given is None:
@@ -168,7 +169,6 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
         learns = self.pos == AUTO and sources.names(COLUMN)
         pos, given = learn_tagger(pos, learns, train, given, self.n_jobs, self.random_state, tell)
         given = known_types(given, types)
-        splitter, splitting = learn_splitter(train, self.random_state) if self.split_tokens else (Splitter(), None)
         train, given = splitter.split(train), splitter.split(given)
         tell(Progress("features"))
         features = sources.feature_set(train, given)
