@@ -77,8 +77,8 @@ class CutPattern(NamedTuple):
     def of(cls, text: str) -> CutPattern:
         """Read a pattern.
 
-            Raises:
-                DataError: it is none.
+        Raises:
+            DataError: it is none.
 
         >>> CutPattern.of("[a-z]|A")
         Traceback (most recent call last):
@@ -270,6 +270,7 @@ def _with_parts(document: Document, parts: _Parts) -> Document:
 def split_at_mentions(document: Document) -> Document:
     """Return a prepared document whose tokens are split where its mentions and their heads begin or end inside them.
 
+    >>> from spanloom.document import Mention
     >>> document = Document("anti-tumor", tokens=[[0, 10]], sentences=[[0, 1]], mentions=[Mention("x", [(5, 10)])])
     >>> split_at_mentions(document).words
     ['anti-', 'tumor']
