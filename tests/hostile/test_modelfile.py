@@ -274,6 +274,20 @@ def test_clusters_that_cannot_be_read(model, clusters):
     refused(model)
 
 
+@pytest.mark.parametrize("counts", [[], [1], [0], [-1]])
+def test_counts_of_clusters_that_are_none(model, counts):
+    size = len(arrays_of(model)["resources.counts"])
+    numbers = np.resize(np.array(counts, np.int64), size if counts and counts[0] < 1 else len(counts))
+    weigh(model, save({**arrays_of(model), "resources.counts": numbers}))
+    refused(model)
+
+
+@pytest.mark.parametrize("letters", [b"", b"[]", b'{"shape": 7}', b'{"shape": {"x": 7}}', b'{"colour": {"x": "0"}}'])
+def test_letters_that_cannot_be_read(model, letters):
+    weigh(model, save({**arrays_of(model), "resources.letters": np.frombuffer(letters, np.uint8).copy()}))
+    refused(model)
+
+
 def test_templates_that_need_what_is_not_there(model):
     arrays = arrays_of(model)
     del arrays["resources.clusters"]

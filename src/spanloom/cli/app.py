@@ -210,6 +210,25 @@ def _train_language_model(
     """Train a word n-gram model on raw text, or convert one from the ARPA format of KenLM and SRILM, or to it."""
 
 
+@verb("train clusters", train_app)
+def _train_clusters(
+    source: options.RawTexts = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="PATHS", help="The file to write, for --clusters PATHS.")
+    ] = None,
+    size: Annotated[int, typer.Option("--size", min=2, metavar="N", help="How many clusters.")] = 512,
+    min_count: Annotated[
+        int, typer.Option("--min-count", min=1, metavar="N", help="Rarer words get their bits by their letters.")
+    ] = 3,
+    input_format: InputFormat = None,
+    columns: Columns = None,
+    on_error: options.OnError = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Cluster the words of raw text of any size as Brown et al. (1992); words that are not there by their letters."""
+
+
 @verb("lab compare", lab_app, was="compare", parameters=RecognizerParameters)
 def _compare(
     train: options.Train = None,

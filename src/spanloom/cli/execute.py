@@ -37,6 +37,7 @@ VERBS = {
     "lab heads": "spanloom.cli.lab:heads",
     "predict": "spanloom.cli.predict:run",
     "serve": "spanloom.cli.serve:run",
+    "train clusters": "spanloom.cli.clusters:run",
     "train cascade": "spanloom.cli.train:cascade",
     "train language-model": "spanloom.cli.language_model:run",
     "train linker": "spanloom.cli.train:linker",

@@ -209,6 +209,12 @@ Texts = Annotated[
         "--train", metavar="DATA", help="Text or annotated documents to learn from, several times for more; or .arpa."
     ),
 ]
+RawTexts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--input", "-i", metavar="RAW", help="Raw text: a file or folder of any format, or -; several times for more."
+    ),
+]
 Order = Annotated[
     int | None, typer.Option("--order", min=1, max=3, metavar="N", help="Words of the longest n-grams. [3]")
 ]

@@ -14,6 +14,7 @@ from spanloom.errors import UsageError, plural
 from spanloom.files import STDIO
 from spanloom.formats import FORMATS, Losses, OnError, read
 from spanloom.formats.base import DISCONTIGUOUS
+from spanloom.formats.raw import read_raw
 
 _BLOCK = 1 << 20  # bytes
 _LISTED = 100  # of the records that were left out
@@ -42,11 +43,14 @@ class Reading:
 
     def __call__(self, inputs: str | Sequence[str], *, mentions: bool = True) -> Iterator[Document]:
         """The documents of inputs, one after the other."""
-        paths = [inputs] if isinstance(inputs, str) else list(inputs)
-        if paths.count(STDIO) > 1:
-            raise UsageError("standard input (-) can be read only once; give the others as files")
         on_error: OnError = self._leave_out if self._skips else "stop"
+        paths = _paths(inputs)
         return read(paths, mentions=mentions, notice=self._say.notice, on_error=on_error, **self._options)
+
+    def raw(self, inputs: Sequence[str]) -> Iterator[Document]:
+        """The texts of inputs, one after the other; plain text comes in blocks."""
+        on_error: OnError = self._leave_out if self._skips else "stop"
+        return read_raw(_paths(inputs), notice=self._say.notice, on_error=on_error, **self._options)
 
     def _leave_out(self, problem: Problem) -> None:
         self._count += 1
@@ -64,6 +68,13 @@ class Reading:
             say(f"spanloom: and {self._count - len(self._left_out):,} more; spanloom validate lists all")
         say(f"spanloom: {plural(self._count, 'record')} left out, because of errors; all others were read")
         return FAILED
+
+
+def _paths(inputs: str | Sequence[str]) -> list[str]:
+    paths = [inputs] if isinstance(inputs, str) else list(inputs)
+    if paths.count(STDIO) > 1:
+        raise UsageError("standard input (-) can be read only once; give the others as files")
+    return paths
 
 
 def number_of(paths: Sequence[str]) -> int | None:

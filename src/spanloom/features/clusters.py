@@ -8,15 +8,18 @@ natural language").
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.errors import DataError, UsageError, clip
+from spanloom.document import Document
+from spanloom.errors import DataError, UsageError, clip, plural
+from spanloom.features.counting import TextCounts, count_words
 from spanloom.features.kernels_clusters import NEVER, Bigrams, Window, enter, join, scaled_logs
+from spanloom.features.letters import WAYS, Letters, learn_letters, spelled
 from spanloom.files.output import output_file
 
 _TABLE = 1 << 20  # logarithms of smaller counts are looked up; larger counts are rare
@@ -28,12 +31,39 @@ class Clusters(dict[str, str]):
 
     Args:
         paths: the bit strings.
-        counts: word -> occurrences, for the same words.
+        counts: word -> occurrences, for the same words; may be empty.
+        letters: of words that are not there; see `spanloom.features.letters`.
+
+    >>> clusters = Clusters({"fever": "01"}, {"fever": 9}, {"lower": {}})
+    >>> clusters.bits("Fever"), clusters.band("fever"), clusters.band("Fever")
+    ('01', '3', 'none')
     """
 
-    def __init__(self, paths: Mapping[str, str], counts: Mapping[str, int]) -> None:
+    def __init__(
+        self, paths: Mapping[str, str], counts: Mapping[str, int] | None = None, letters: Letters | None = None
+    ) -> None:
         super().__init__(paths)
-        self.counts = dict(counts)
+        self.counts = dict(counts or {})
+        self.letters: Letters = dict(letters or {})
+
+    @classmethod
+    def of(cls, paths: Mapping[str, str] | None) -> Clusters:
+        """Return clusters as they are, or of a mapping of words to bits."""
+        return paths if isinstance(paths, Clusters) else cls(paths or {})
+
+    def bits(self, word: str) -> str:
+        """Return the bits of a word: its own, or those of its letters; the empty string where nothing is known."""
+        return spelled(self, self.letters, word)
+
+    def band(self, word: str) -> str:
+        """Return how frequent a word is in the raw text: the whole part of the binary logarithm, or ``none``."""
+        count = self.counts.get(word, 0)
+        return str(count.bit_length() - 1) if count else "none"
+
+    def share(self, words: Iterable[str]) -> float:
+        """Return the share of the distinct words that have bits of their own, 0 to 1; 1 where there is no word."""
+        distinct = set(words)
+        return sum(word in self for word in distinct) / max(len(distinct), 1) if distinct else 1.0
 
 
 def induce(sentences: Iterable[Sequence[str]], clusters: int, min_count: int = 1) -> Clusters:
@@ -62,19 +92,7 @@ def induce(sentences: Iterable[Sequence[str]], clusters: int, min_count: int = 1
     >>> paths["dog"] == paths["cat"], paths["dog"] == paths["the"]
     (True, False)
     """
-    if clusters < 2 or min_count < 1:
-        raise UsageError(f"found {clusters} clusters and min_count {min_count}, expected at least 2 and at least 1")
-    words, counts, bigrams = _count(sentences, min_count)
-    window = _window(clusters, counts)
-    for first in range(0, len(words), _STRIDE):
-        enter(window, bigrams, counts, first, min(first + _STRIDE, len(words)))
-    codes = _codes(window)
-    paths = {word: codes[_root(window.parent, i)] for i, word in enumerate(words)}
-    return Clusters(paths, dict(zip(words, counts.tolist(), strict=True)))
-
-
-def _count(sentences: Iterable[Sequence[str]], min_count: int) -> tuple[list[str], NDArray[np.int64], Bigrams]:
-    """Count words: return the V words by frequency, their counts (V,) and their neighbours."""
+    _check(clusters, min_count)
     counter: Counter[str] = Counter()
     pairs: Counter[tuple[str, str]] = Counter()
     for sentence in sentences:
@@ -83,10 +101,79 @@ def _count(sentences: Iterable[Sequence[str]], min_count: int) -> tuple[list[str
     kept = [(word, count) for word, count in counter.most_common() if count >= min_count]
     index = {word: i for i, (word, _) in enumerate(kept)}
     known = [(index[a], index[b], n) for (a, b), n in pairs.items() if a in index and b in index]
-    table = np.array(known, np.int64).reshape(-1, 3)
-    right = _rows(table[:, 0], table[:, 1], table[:, 2], len(kept))
-    left = _rows(table[:, 1], table[:, 0], table[:, 2], len(kept))
-    return list(index), np.array([count for _, count in kept], np.int64), Bigrams(*right, *left)
+    left, right, times = np.array(known, np.int64).reshape(-1, 3).T
+    counts = np.array([count for _, count in kept], np.int64)
+    return _cluster(list(index), counts, _bigrams(left, right, times, len(kept)), clusters)
+
+
+def induce_from(
+    documents: Iterable[Document], clusters: int, min_count: int = 1, *,
+    progress: Callable[[int, int], object] = lambda done, words: None,
+) -> Clusters:  # fmt: skip
+    """Induce Brown clusters of a stream of documents, and classes of letters for the words that they lack.
+
+    The clusters are those of `induce`. No text is kept: memory grows with the distinct words and pairs of words.
+
+    Args:
+        documents: read once; tokens and sentences are made where they are missing.
+        clusters: the number of clusters, at least 2.
+        min_count: rarer words get their bits by their letters, as unknown words do.
+        progress: told how many words have entered, and how many will.
+
+    Raises:
+        UsageError: ``clusters`` or ``min_count`` is too small.
+        DataError: fewer than two words occur so often.
+
+    >>> text = "the old dog sleeps. the old cat sleeps. a young dog eats. a young cat eats."
+    >>> clusters = induce_from([Document(text)], clusters=6)
+    >>> clusters.bits("Dog") == clusters["cat"]
+    True
+    """
+    _check(clusters, min_count)
+    counted = count_words(documents)
+    words, counts, bigrams = _frequent(counted, min_count)
+    if len(words) < 2:
+        raise DataError(
+            f"the raw text has {plural(int(counted.counts.sum()), 'word')}, {len(words)} of them different and "
+            f"{plural(min_count, 'time')} or more, expected at least 2; give more text, or a smaller min_count"
+        )
+    made = _cluster(words, counts, bigrams, clusters, progress)
+    return Clusters(made, made.counts, learn_letters(made, made.counts))
+
+
+def _check(clusters: int, min_count: int) -> None:
+    if clusters < 2 or min_count < 1:
+        raise UsageError(f"found {clusters} clusters and min_count {min_count}, expected at least 2 and at least 1")
+
+
+def _cluster(
+    words: list[str], counts: NDArray[np.int64], bigrams: Bigrams, clusters: int,
+    progress: Callable[[int, int], object] = lambda done, words: None,
+) -> Clusters:  # fmt: skip
+    """Cluster V words, which stand by falling frequency."""
+    window = _window(clusters, counts)
+    for first in range(0, len(words), _STRIDE):
+        enter(window, bigrams, counts, first, min(first + _STRIDE, len(words)))
+        progress(min(first + _STRIDE, len(words)), len(words))
+    codes = _codes(window)
+    paths = {word: codes[_root(window.parent, i)] for i, word in enumerate(words)}
+    return Clusters(paths, dict(zip(words, counts.tolist(), strict=True)))
+
+
+def _frequent(counted: TextCounts, min_count: int) -> tuple[list[str], NDArray[np.int64], Bigrams]:
+    """Return the V words that occur so often, by falling frequency, with their counts (V,) and neighbours."""
+    order = np.argsort(-counted.counts, kind="stable")  # ties: the one seen first
+    size = int((counted.counts >= min_count).sum())
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    left, right = rank[counted.neighbours.left], rank[counted.neighbours.right]
+    known = (left < size) & (right < size)
+    bigrams = _bigrams(left[known], right[known], counted.neighbours.times[known], size)
+    return [counted.words[i] for i in order[:size].tolist()], counted.counts[order[:size]], bigrams
+
+
+def _bigrams(left: NDArray[np.int64], right: NDArray[np.int64], times: NDArray[np.int64], size: int) -> Bigrams:
+    return Bigrams(*_rows(left, right, times, size), *_rows(right, left, times, size))
 
 
 def _rows(
@@ -142,46 +229,54 @@ def _codes(window: Window) -> dict[int, str]:
     return codes
 
 
-def read_paths(path: str | Path) -> dict[str, str]:
+def read_paths(path: str | Path) -> Clusters:
     """Read clusters in the format of Liang's program: bit string, word and count, between tabs, one word a line.
 
+    A line whose last column is a way of `spanloom.features.letters` in place of a count holds the bits of a spelling.
+
     Returns:
-        word -> bit string, in the file's order.
+        word -> bit string, in the file's order, with counts and letters.
 
     Raises:
         DataError: a line does not have three columns, a bit string is not of 0 and 1, a count is no number, a word
             stands twice, or the file is not UTF-8.
     """
     paths: dict[str, str] = {}
+    counts: dict[str, int] = {}
+    letters: dict[str, dict[str, str]] = {}
     try:
         with Path(path).open(encoding="utf-8-sig", newline="\n") as file:
             for number, line in enumerate(file, 1):
-                word, bits = _parse(line.rstrip("\r\n"), path, number)
-                if word in paths:
+                bits, word, last = _parse(line.rstrip("\r\n"), path, number)
+                table = letters.setdefault(last, {}) if last in WAYS else paths
+                if word in table:
                     raise DataError(f"found {clip(word)} twice, expected each word once", path=path, line=number)
-                paths[word] = bits
+                table[word] = bits
+                if table is paths:
+                    counts[word] = int(last)
     except UnicodeDecodeError as error:
         raise DataError(f"found bytes that are not UTF-8 ({error.reason}); convert the file", path=path) from error
-    return paths
+    return Clusters(paths, counts, {way: letters[way] for way in WAYS if way in letters})
 
 
-def _parse(line: str, path: str | Path, number: int) -> tuple[str, str]:
+def _parse(line: str, path: str | Path, number: int) -> list[str]:
     columns = line.split("\t")
     if len(columns) != 3:
         message = f"found {len(columns)} columns, expected bit string, word and count between tabs"
         raise DataError(message, path=path, line=number)
-    bits, word, count = columns
+    bits, _, last = columns
     if bits.strip("01") or not bits:
         raise DataError(f"found the bit string {clip(bits)}, expected the digits 0 and 1", path=path, line=number)
-    if not (count.isascii() and count.isdigit()):
-        raise DataError(f"found the count {count!r}, expected a whole number", path=path, line=number)
-    return word, bits
+    if last not in WAYS and not (last.isascii() and last.isdigit() and len(last) < 19):
+        message = f"found the count {clip(last)}, expected a whole number, or one of {', '.join(WAYS)}"
+        raise DataError(message, path=path, line=number)
+    return columns
 
 
 def write_paths(
     path: str | Path, paths: Mapping[str, str], counts: Mapping[str, int] | None = None, *, force: bool = True
 ) -> None:
-    """Write clusters in the format of `read_paths`, by bit string, then by falling count, then by word.
+    """Write clusters in the format of `read_paths`, by bit string, then by falling count, then by word; then letters.
 
     Args:
         path: the file.
@@ -193,8 +288,8 @@ def write_paths(
     Raises:
         UsageError: the file exists and ``force`` is false, or a word holds a tab or a line end, or has no count.
     """
-    if counts is None:
-        counts = paths.counts if isinstance(paths, Clusters) else {}
+    clusters = Clusters.of(paths)
+    counts = clusters.counts if counts is None else counts
     for word in paths:
         if any(character in word for character in "\t\n\r") or word not in counts:
             raise UsageError(f"found the word {clip(word)}, expected a word with a count and without tab or line end")
@@ -202,3 +297,6 @@ def write_paths(
     with output_file(path, force=force) as file:
         for bits, count, word in lines:
             file.write(f"{bits}\t{word}\t{-count}\n")
+        for way, table in clusters.letters.items():
+            for spelling, bits in sorted(table.items()):
+                file.write(f"{bits}\t{spelling}\t{way}\n")

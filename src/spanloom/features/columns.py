@@ -156,7 +156,8 @@ _CUT, _AFFIX = 9, 10
 _AFFIX_NAME = re.compile(r"(prefix|suffix)([1-9]\d?)")
 SET_COLUMN = "orth"
 CLUSTER_COLUMN = "cluster"
-_CLUSTER_NAME = re.compile(r"cluster([1-9]\d?)?")
+BAND_COLUMN = "band"
+_CLUSTER_NAME = re.compile(r"cluster([1-9]\d?)?|band")
 WORD_COLUMNS = (*_PLAIN, "prefix1", "prefix2", "...", "suffix1", "suffix2", "...")
 
 
@@ -185,7 +186,7 @@ def word_column(column: Column) -> tuple[int, int, Callable[[str], str | None]] 
 
 
 def is_cluster_column(name: str) -> bool:
-    """Return whether a name is ``cluster``, or that of a prefix of fixed length such as ``cluster4``."""
+    """Return whether a column comes from word clusters: ``cluster``, a prefix such as ``cluster4``, or ``band``."""
     return _CLUSTER_NAME.fullmatch(name) is not None
 
 

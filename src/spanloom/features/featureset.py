@@ -11,7 +11,9 @@ import numpy as np
 from spanloom.document import Batch, Document
 from spanloom.errors import UsageError, clip
 from spanloom.features import kernels_keys as kernels
+from spanloom.features.clusters import Clusters
 from spanloom.features.columns import (
+    BAND_COLUMN,
     CLUSTER_COLUMN,
     SET_COLUMN,
     WORD_COLUMNS,
@@ -48,7 +50,7 @@ class FeatureSet:
     Args:
         templates: lines of the template language (see `spanloom.features.template`).
         clusters: word -> bits, such as Brown clusters, for the columns ``cluster``, ``cluster1``, ``cluster2`` and so
-            on.
+            on; `Clusters` with counts for the column ``band``.
         resources: for the columns that are computed where the data lack them (see `spanloom.features.computed`).
 
     Raises:
@@ -70,11 +72,11 @@ class FeatureSet:
         resources: Resources | None = None,
     ) -> None:
         self.templates = parse_all(templates)
-        self.clusters = clusters
+        self.clusters = None if clusters is None else Clusters.of(clusters)
         self.resources = resources or Resources()
         self.dropped: tuple[FeatureTemplate, ...] = ()
         for template in self.templates:
-            _check(template, clusters)
+            _check(template, self.clusters)
         features = {str(feature): feature for template in self.templates for feature in template.features}
         self.features: tuple[Feature, ...] = tuple(features.values())
         self.columns = tuple(dict.fromkeys(c for feature in self.features for c in feature.columns))
@@ -114,7 +116,9 @@ class FeatureSet:
         have = {*available, *resources.columns}.difference(ignore)
 
         def served(column: str) -> bool:
-            return is_word_column(column) or (clusters is not None if is_cluster_column(column) else column in have)
+            if is_cluster_column(column):
+                return not _lack(clusters, column)
+            return is_word_column(column) or column in have
 
         templates = parse_all(PRESETS[name])
         dropped = [t for t in templates if not all(served(c.name) for c in t.columns)]
@@ -162,7 +166,7 @@ class FeatureSet:
             UsageError: a document lacks a column.
         """
         self.check(batch)
-        table = tabulate(self.enrich(batch), self.columns, self.clusters or {})
+        table = tabulate(self.enrich(batch), self.columns, Clusters.of(self.clusters))
         chunks = split_rows(batch.sentences, run.workers)
         return Keys(*join_rows(run.map(lambda chunk: self._evaluate(table, chunk), chunks)))
 
@@ -185,7 +189,7 @@ class FeatureSet:
         batch = Batch.of([document])
         self.check(batch)
         [enriched] = self.enrich(batch).views()
-        return list(named_features(self.features, enriched, token, self.clusters or {}))
+        return list(named_features(self.features, enriched, token, Clusters.of(self.clusters)))
 
 
 def available_columns(documents: Iterable[Document]) -> tuple[str, ...]:
@@ -229,8 +233,8 @@ def _check(template: FeatureTemplate, clusters: Mapping[str, str] | None) -> Non
     for feature in template.features:
         for column in feature.columns:
             problem = ""
-            if is_cluster_column(column.name) and clusters is None:
-                problem = "needs word clusters; none are given"
+            if is_cluster_column(column.name) and (lack := _lack(clusters, column.name)):
+                problem = f"needs word clusters; {lack}"
             elif (is_word_column(column.name) and word_column(column) is None) or _cuts_prefix(column):
                 problem = (
                     f"cuts the column {clip(column.name)}; only w, low, norm, cluster and those of the data can be"
@@ -239,6 +243,13 @@ def _check(template: FeatureTemplate, clusters: Mapping[str, str] | None) -> Non
                 problem = f"joins the column {SET_COLUMN!r}, which has several values at once; it must stand alone"
             if problem:
                 raise UsageError(f"template {clip(template.text)} {problem}")
+
+
+def _lack(clusters: Mapping[str, str] | None, column: str) -> str:
+    """Return what clusters lack for a column that comes from them; the empty string where that is nothing."""
+    if clusters is None:
+        return "none are given"
+    return "" if column != BAND_COLUMN or Clusters.of(clusters).counts else "those given have no counts of words"
 
 
 def _cuts_prefix(column: Column) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
 from spanloom.document import Document
 from spanloom.errors import DataError, clip
+from spanloom.features.clusters import Clusters
 from spanloom.features.columns import (
+    BAND_COLUMN,
     SET_COLUMN,
     boundary,
     cluster_value,
@@ -24,7 +26,7 @@ Values = Callable[[Column, int], tuple[str, ...]]  # the values of a column at a
 
 
 def named_features(
-    features: Iterable[Feature], document: Document, token: int, clusters: Mapping[str, str]
+    features: Iterable[Feature], document: Document, token: int, clusters: Clusters
 ) -> Iterator[tuple[str, int]]:
     """Yield the name and the key of each feature of a token, in the order of the features.
 
@@ -32,7 +34,7 @@ def named_features(
         features: features, such as those of `FeatureSet.features`.
         document: tokenized and split into sentences, with all columns that the features read.
         token: counted in the document.
-        clusters: word -> bits.
+        clusters: for the columns of clusters.
 
     Raises:
         DataError: no sentence holds the token.
@@ -63,7 +65,7 @@ def _combinations(feature: Feature, token: int, values: Values, sentence: range)
     return [tuple(value for (value,) in found)] if all(found) else []
 
 
-def _values(document: Document, column: Column, at: int, clusters: Mapping[str, str]) -> tuple[str, ...]:
+def _values(document: Document, column: Column, at: int, clusters: Clusters) -> tuple[str, ...]:
     if document.tokens is None:
         return ()
     start, end = document.tokens[at].tolist()
@@ -75,7 +77,7 @@ def _values(document: Document, column: Column, at: int, clusters: Mapping[str, 
         value = rule[2](word)
         return () if value is None else (value,)
     if is_cluster_column(column.name):
-        value = cluster_value(column, clusters.get(word, ""))
+        value = cluster_value(column, clusters.band(word) if column.name == BAND_COLUMN else clusters.bits(word))
     else:
         value = cut(document.columns[column.name][at], column.size)
     return (value,) if value else ()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from spanloom.document import Batch
 from spanloom.features import kernels_columns as kernels
-from spanloom.features.columns import cluster_value, cut, is_cluster_column, word_column
+from spanloom.features.clusters import Clusters
+from spanloom.features.columns import BAND_COLUMN, cluster_value, cut, is_cluster_column, word_column
 from spanloom.features.kernels_keys import Columns
 from spanloom.features.template import Column
 from spanloom.features.tokens import Tokens, characters, flatten
@@ -23,13 +24,13 @@ class _Numbering(dict[str, int]):
         return number
 
 
-def tabulate(batch: Batch, columns: Sequence[Column], clusters: Mapping[str, str]) -> Columns:
+def tabulate(batch: Batch, columns: Sequence[Column], clusters: Clusters) -> Columns:
     """Return the values of some columns at the tokens of a batch.
 
     Args:
         batch: documents with the needed columns of the data.
         columns: the columns to tabulate, in the order of the result.
-        clusters: word -> bits, for the columns of clusters.
+        clusters: for the columns of clusters.
 
     Raises:
         DataError: a column of the data has more or fewer values than the document has tokens.
@@ -48,7 +49,7 @@ def tabulate(batch: Batch, columns: Sequence[Column], clusters: Mapping[str, str
     return Columns(ids, np.concatenate([table.ravel() for table in tables]), *places)
 
 
-def _word_table(tokens: Tokens, wanted: list[Column], clusters: Mapping[str, str], ids: Int32) -> UInt64:
+def _word_table(tokens: Tokens, wanted: list[Column], clusters: Clusters, ids: Int32) -> UInt64:
     """Return (distinct words, columns) values; write the word number of each token to ``ids``."""
     ids[:], _, first = intern(tokens.codes, tokens.starts, tokens.ends)
     starts, ends = tokens.starts[first], tokens.ends[first]
@@ -61,9 +62,11 @@ def _word_table(tokens: Tokens, wanted: list[Column], clusters: Mapping[str, str
         table[:, [k for k, _ in rules]] = values
     if len(rules) < len(wanted):
         bounds = zip(starts.tolist(), ends.tolist(), strict=True)
-        bits = [clusters.get(tokens.text[start:end], "") for start, end in bounds]
-        others = [k for k, c in enumerate(wanted) if word_column(c) is None]
-        table[:, others] = _value_table(bits, [wanted[k] for k in others], cluster_value)
+        words = [tokens.text[start:end] for start, end in bounds]
+        for value, banded in ((clusters.bits, False), (clusters.band, True)):
+            others = [k for k, c in enumerate(wanted) if word_column(c) is None and (c.name == BAND_COLUMN) == banded]
+            if others:
+                table[:, others] = _value_table(list(map(value, words)), [wanted[k] for k in others], cluster_value)
     return table
 
 

@@ -108,6 +108,8 @@ class TrainingReport(ReportLines):
         history: objective and development F1 at each step.
         calibration: of the probabilities, on the development data; ``None`` for a model that was not calibrated.
         splitting: what was learned on tokens that mentions cut; ``None`` where nothing was.
+        clustered: share of the different words of the training data that have a cluster of their own, 0 to 1; ``None``
+            without clusters.
     """
 
     documents: int
@@ -126,11 +128,14 @@ class TrainingReport(ReportLines):
     history: tuple[tuple[float, float], ...] = field(repr=False)
     calibration: CalibrationReport | None = None
     splitting: SplittingReport | None = None
+    clustered: float | None = None
 
     def chosen(self) -> Iterator[str]:
         """Yield lines on what training chose."""
         rows, steps = plural(self.rows, "row"), plural(self.steps, "step")
         yield f"{rows} of weights, lambda {self.l2:g}, {steps}, mention penalty {self.penalty:.2f}"
+        if self.clustered is not None:
+            yield f"word clusters hold {100 * self.clustered:.1f} % of the different words of the training text"
 
     def calibrated(self) -> Iterator[str]:
         """Return lines on what calibration did."""
@@ -169,4 +174,5 @@ def make_report(
         dev_f1=fit.dev_f1,
         history=fit.history,
         calibration=checked,
+        clustered=None if features.clusters is None else features.clusters.share(train.words),
     )

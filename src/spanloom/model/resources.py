@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from warnings import warn
 
 from spanloom.document import Document
-from spanloom.errors import UsageError
+from spanloom.errors import DataWarning, UsageError
 from spanloom.features import PRESETS, FeatureSet, Resources, available_columns, category_phrases, parse_all
-from spanloom.features.clusters import induce, read_paths
+from spanloom.features.clusters import Clusters, induce, read_paths
 from spanloom.text import Phrases, Rules, read_rules, sentence_words
 from spanloom.vocabulary import read_vocabulary
 
 _RULED = ("section", "note")
+_FEW = 0.2  # of the words of training text, that clusters of the same language hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +78,23 @@ class Sources:
                 )
         return result
 
-    def _clusters(self, documents: Sequence[Document]) -> dict[str, str] | None:
+    def _clusters(self, documents: Sequence[Document]) -> Clusters | None:
         if self.clusters is None:
             return None
         if isinstance(self.clusters, int):
-            return dict(induce(sentence_words(documents), self.clusters))
+            return induce(sentence_words(documents), self.clusters)
         try:
-            return read_paths(self.clusters)
+            clusters = read_paths(self.clusters)
         except OSError as error:
             raise UsageError(f"clusters {str(self.clusters)!r} cannot be read: {error.strerror}") from None
+        share = clusters.share(word for document in documents for word in document.words)
+        if share < _FEW:
+            message = (
+                f"{100 * share:.1f} % of the different words of the training text have a cluster in {self.clusters}; "
+                "is it of raw text of the same language and kind?"
+            )
+            warn(message, DataWarning, stacklevel=2)
+        return clusters
 
     def _categories(self) -> Phrases | None:
         if self.vocabulary is None:

@@ -12,6 +12,8 @@ from pydantic import TypeAdapter
 
 from spanloom.errors import ModelError
 from spanloom.features import FeatureSet, Resources
+from spanloom.features.clusters import Clusters
+from spanloom.features.letters import WAYS
 from spanloom.hypergraph import ENGINES
 from spanloom.learn.platt import UNSCALED, Scalings
 from spanloom.model.parameters import Parameters
@@ -25,6 +27,7 @@ R = TypeVar("R")
 E = TypeVar("E", bound=Parameters[Any])
 _LISTS = TypeAdapter(dict[str, list[str]])
 _TEXTS = TypeAdapter(dict[str, str])
+_TABLES = TypeAdapter(dict[str, dict[str, str]])
 
 
 class Estimated(Described, Generic[R]):
@@ -73,7 +76,7 @@ class _Model(Described):
 class ColumnResources(NamedTuple):
     """Resources that fill columns of features; the models of an estimator share them."""
 
-    clusters: Mapping[str, str] | None
+    clusters: Clusters | None
     resources: Resources
 
 
@@ -146,9 +149,9 @@ def structure_in(part: ModelPart, given: Structure | None) -> Structure:
 def shared_part(features: FeatureSet) -> ModelPart | None:
     """Rules, where a template depends on them, clusters and categories; ``None`` where there is none of them."""
     rules = features.resources.rules if {"section", "note"} & set(features.computed) else None
-    arrays = {}
+    arrays: dict[str, Array] = {}
     if features.clusters is not None:
-        arrays["clusters"] = packed(features.clusters)
+        arrays |= _packed_clusters(features.clusters)
     if features.resources.categories is not None:
         arrays["categories"] = packed(named_phrases(features.resources.categories, " "))
     if rules is None and not arrays:
@@ -164,13 +167,38 @@ def shared_of(part: ModelPart | None) -> ColumnResources:
     rules = part.read(_Shared).rules
     clusters = categories = None
     if "clusters" in part.arrays:
-        clusters = _TEXTS.validate_json(part.arrays["clusters"].tobytes())
+        clusters = _clusters(part)
     if "categories" in part.arrays:
         names = unpacked(part.arrays["categories"])
         categories = Phrases((name.split(" "), label) for label, phrases in names.items() for name in phrases)
     return ColumnResources(
         clusters, Resources(Rules() if rules is None else read_rules(rules.model_dump()), categories)
     )
+
+
+def _packed_clusters(clusters: Clusters) -> dict[str, Array]:
+    """Return clusters as arrays; counts stand in the order of the sorted words."""
+    arrays = {"clusters": packed(clusters)}
+    if clusters.counts:
+        arrays["counts"] = np.array([clusters.counts[word] for word in sorted(clusters)], np.int64)
+    if clusters.letters:
+        arrays["letters"] = packed(clusters.letters)
+    return arrays
+
+
+def _clusters(part: ModelPart) -> Clusters:
+    paths = _TEXTS.validate_json(part.arrays["clusters"].tobytes())
+    counts, letters = {}, {}
+    if "counts" in part.arrays:
+        numbers = part.array("counts", np.int64, len(paths))
+        if (numbers < 1).any():
+            raise ModelError("a word of the clusters has no count")
+        counts = dict(zip(sorted(paths), numbers.tolist(), strict=True))
+    if "letters" in part.arrays:
+        letters = _TABLES.validate_json(part.arrays["letters"].tobytes())
+        if not set(letters) <= set(WAYS):
+            raise ModelError(f"ways of letters {sorted(letters)}, expected some of {', '.join(WAYS)}")
+    return Clusters(paths, counts, {way: letters[way] for way in WAYS if way in letters})
 
 
 def named_phrases(phrases: Phrases, separator: str) -> dict[str, list[str]]:

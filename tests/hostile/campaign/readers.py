@@ -61,7 +61,7 @@ VOCABULARIES = {
 OTHERS = {
     "sections": '[sections]\ncourse = "(?i)hospital course"\n\n[notes]\nreport = "echo|ecg"\n',
     "templates": "bias\nw[-1..1]\nngrams(w,2..4)\nbag(low,-5,5)\nw[0]|suffix3[0]\n",
-    "clusters": "0010\tpain\t12\n0011\tdyspnea\t7\n01\tthe\t100\n",
+    "clusters": "0010\tpain\t12\n0011\tdyspnea\t7\n01\tthe\t100\n001\tx-d\tshape\n0\t*\tany\n",
     "arpa": "",
 }
 

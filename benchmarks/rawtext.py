@@ -1,0 +1,195 @@
+"""Brown clusters of raw text: what they bring on the development data of six corpora, and what much text costs.
+
+    python benchmarks/rawtext.py --data DATA --cache FOLDER
+
+A recognizer (`separators`, preset `biomedical`, lambda 1) is trained on the training data and tuned on the development
+data, whose F1 is told; no annotations of test data are read. Parts of speech are left out, as new text has none. Raw
+text is that of all parts of all other corpora with the training text of the corpus itself; documents of the others that
+share a sentence of eight words or more with its development or test text are left out. Cost is measured on words drawn
+from a Zipf distribution in which new words keep coming as in text (2 million words have about 50,000 different ones).
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from choices import FILES, Parts, parts
+from common import Result, options, peak_memory, say, timed
+from spanloom import read
+from spanloom.document import Document
+from spanloom.features import PRESETS
+from spanloom.features.clusters import Clusters, induce_from, write_paths
+from spanloom.features.counting import count_words
+from spanloom.formats.raw import read_raw
+from spanloom.recognize import Recognizer
+from spanloom.text import prepare, sentence_words
+
+FOLDERS = {"genia": "genia_documents"}
+CORPORA = ("gum", "genia", "bc5cdr", "ncbi_disease", "anatem", "cancer_genetics")
+TESTS = {"bc5cdr": "bc5cdr/CDR_TestSet.BioC.xml", "ncbi_disease": "ncbi_disease/NCBItestset_corpus.txt"}
+SHARED = 8  # words of a sentence that two documents do not share by chance
+MILLIONS = (1, 2, 4, 8, 16)
+EXPONENT, SENTENCE = 1.33, 20  # of the drawn text
+
+# name -> text, number of clusters, least count, letters, more templates
+ROWS: dict[str, tuple[str, int, int, bool, tuple[str, ...]]] = {
+    "training text, 500": ("own", 500, 1, False, ()),
+    "training text, 512, letters": ("own", 512, 2, True, ()),
+    "raw text, 256, letters": ("raw", 256, 3, True, ()),
+    "raw text, 512, letters": ("raw", 512, 3, True, ()),
+    "raw text, 1000, letters": ("raw", 1000, 3, True, ()),
+    "raw text, 1000": ("raw", 1000, 1, False, ()),
+    "raw text, 1000, letters, 10 times or more": ("raw", 1000, 10, True, ()),
+    "raw text, 1000, letters, bands": ("raw", 1000, 3, True, ("band[0]",)),
+}
+
+
+def texts(data: Path, name: str) -> list[Document]:
+    """All texts of a corpus, the training, development and test parts."""
+    if name in FILES:
+        kind = "pubtator" if name == "ncbi_disease" else None
+        files: list[Path] = [data / file for file in (*FILES[name], TESTS[name])]
+    else:
+        kind = None
+        folder = data / FOLDERS.get(name, name)
+        files = [folder / f"{part}.jsonl" for part in ("train", "dev", "test") if (folder / f"{part}.jsonl").exists()]
+    return [prepare(document) for file in files for document in read(file, format=kind, mentions=False)]
+
+
+def sentences(document: Document) -> set[tuple[str, ...]]:
+    """The sentences of a document by which it is known again."""
+    return {tuple(words) for words in sentence_words([document]) if len(words) >= SHARED}
+
+
+def raw_text(everything: dict[str, list[Document]], name: str, own: Parts) -> list[Document]:
+    """The text that clusters of a corpus may see."""
+    train = {document.text for document in own.train}
+    held: set[tuple[str, ...]] = set()
+    for document in everything[name]:
+        if document.text not in train:
+            held |= sentences(document)
+    others = [document for other, documents in everything.items() if other != name for document in documents]
+    kept = [document for document in others if not sentences(document) & held]
+    say(f"{name}: {len(others) - len(kept)} documents of other corpora left out")
+    return [*own.train, *kept]
+
+
+def dev_f1(own: Parts, path: Path | None, more: tuple[str, ...], seed: int) -> float:
+    """Development F1 in percent."""
+    templates = [t for t in PRESETS["biomedical"] if "pos" not in t and (path is not None or "cluster" not in t)]
+    recognizer = Recognizer(
+        "separators", [*templates, *more], clusters=None if path is None else str(path), l2=1, pos=None,
+        random_state=seed,
+    )  # fmt: skip
+    seconds, _ = timed(lambda: recognizer.fit(own.train, dev=own.dev))
+    say(f"  {path}: {100 * recognizer.report_.dev_f1:.2f}, {seconds.wall:.0f} s")
+    return 100 * recognizer.report_.dev_f1
+
+
+def accuracy(result: Result, chosen: Any) -> None:
+    """A row for each kind of clusters, a column for each corpus."""
+    everything = {name: texts(chosen.data, name) for name in (*CORPORA, "craft")}
+    found: dict[str, dict[str, float]] = {}
+    for name in chosen.corpora.split(","):
+        read_parts = parts(chosen.data, FOLDERS.get(name, name))
+        own = Parts([prepare(d) for d in read_parts.train], [prepare(d) for d in read_parts.dev])
+        sources = {"own": own.train, "raw": raw_text(everything, name, own)}
+        say(f"{name}: {sum(document.token_count for document in sources['raw']):,} tokens of raw text")
+        found[name] = {"none": dev_f1(own, None, (), chosen.seed)}
+        for row, (source, size, least, letters, more) in ROWS.items():
+            path = chosen.cache / f"{name}-{source}-{size}-{least}-{letters}.paths"
+            if not path.exists():
+                made = induce_from(sources[source], size, least)
+                write_paths(path, made if letters else Clusters(made, made.counts))
+            found[name][row] = dev_f1(own, path, more, chosen.seed)
+    rows = ["none", *ROWS]
+    table = [[row, *(found[name][row] for name in found)] for row in rows]
+    means = [float(np.mean([found[name][row] - found[name]["none"] for name in found])) for row in rows]
+    result.table(
+        "Clusters", ["clusters", *found, "gain on average"],
+        [[*cells, f"{mean:+.2f}"] for cells, mean in zip(table, means, strict=True)],
+        "F1 on development data. Letters: words that occur less than 3 times (2 in training text, 10 where said) get "
+        "their bits by their letters, as unknown words do; without, each word has a cluster and unknown ones none.",
+    )  # fmt: skip
+    result.data["dev_f1"] = found
+
+
+def drawn(path: Path, millions: int, seed: int) -> None:
+    """Write so many million words."""
+    random = np.random.default_rng(seed)
+    with path.open("w") as file:
+        for _ in range(10 * millions):
+            words = random.zipf(EXPONENT, 100_000).reshape(-1, SENTENCE).tolist()
+            file.writelines(" ".join(f"w{word}" for word in line) + ".\n" for line in words)
+
+
+def ready(path: Path, seconds: list[float]) -> Iterator[Document]:
+    """The documents of a file, with the time that reading and splitting them takes."""
+    documents = read_raw([path])
+    while True:
+        began = perf_counter()
+        document = next(documents, None)
+        if document is None:
+            return
+        document = prepare(document)
+        seconds.append(perf_counter() - began)
+        yield document
+
+
+def cost(result: Result, chosen: Any) -> None:
+    """Time and memory by the amount of text."""
+    rows: list[list[Any]] = []
+    for millions in MILLIONS:
+        path = chosen.cache / "drawn.txt"
+        drawn(path, millions, chosen.seed)
+        splitting: list[float] = []
+        counting, counted = timed(lambda path=path, splitting=splitting: count_words(ready(path, splitting)))
+        memory = peak_memory()
+        different, pairs = len(counted.words), len(counted.neighbours.pairs)
+        del counted
+        whole, made = timed(lambda path=path: induce_from(read_raw([path]), 1000, 10))
+        rows.append(
+            [millions, different, pairs, sum(splitting), counting.wall - sum(splitting), memory, len(made),
+             whole.wall - counting.wall, peak_memory()]
+        )  # fmt: skip
+        say(rows[-1])
+        path.unlink()
+    (first, *_), (last, *_) = rows[-2], rows[-1]
+    slopes = [np.log2(rows[-1][k] / rows[-2][k]) for k in range(len(rows[0]))]
+    times = 100 / last
+    estimate = [100, *(float(rows[-1][k] * times ** slopes[k]) for k in range(1, len(slopes)))]
+    shown = [f"{value:,.0f}" if k in (1, 2, 6) else float(value) for k, value in enumerate(estimate)]
+    shown[0] = "100, estimated"
+    result.table(
+        "Cost",
+        ["million words", "different words", "different pairs", "reading and splitting, s", "counting, s",
+         "memory so far, GB", "words that occur 10 times", "clustering into 1,000, s", "memory in all, GB"],
+        [*rows, shown],
+        f"One core. The last row goes on with the slope from {first} to {last} million words on logarithmic scales.",
+    )  # fmt: skip
+    result.data["cost"] = rows
+
+
+def _more(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--cache", type=Path, required=True, help="a folder for clusters")
+    parser.add_argument("--corpora", default=",".join(CORPORA), help="which, with commas between [all]")
+
+
+def main() -> None:
+    """Cluster, train, look at development data, write."""
+    chosen = options("rawtext", __doc__, _more)
+    chosen.cache.mkdir(parents=True, exist_ok=True)
+    result = Result("Clusters of raw text", chosen.seed)
+    accuracy(result, chosen)
+    cost(result, chosen)
+    result.save(chosen.out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""Counts of words and of neighbours in a stream of documents: each distinct word is kept once, and no text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from spanloom.document import Batch, Document, batches
+from spanloom.features.tokens import flatten
+from spanloom.hashing import Int64, UInt64, intern
+from spanloom.text import prepare
+
+_BATCH_TOKENS = 200_000
+_HALF = np.uint64(32)
+_LOW = np.uint64(0xFFFFFFFF)
+
+
+class Neighbours(NamedTuple):
+    """Pairs of neighbouring words, ascending and distinct.
+
+    Args:
+        pairs: (P,) number of the left word in the upper half, of the right word in the lower.
+        times: (P,) occurrences.
+    """
+
+    pairs: UInt64
+    times: Int64
+
+    @property
+    def left(self) -> Int64:
+        """(P,) numbers of left words."""
+        return (self.pairs >> _HALF).astype(np.int64)
+
+    @property
+    def right(self) -> Int64:
+        """(P,) numbers of right words."""
+        return (self.pairs & _LOW).astype(np.int64)
+
+
+class TextCounts(NamedTuple):
+    """Counts of a text of V distinct words.
+
+    Args:
+        words: in the order of their first occurrence.
+        counts: (V,) occurrences.
+        neighbours: within sentences.
+    """
+
+    words: list[str]
+    counts: Int64
+    neighbours: Neighbours
+
+
+def count_words(documents: Iterable[Document]) -> TextCounts:
+    """Count the words and neighbours of documents, which are read once and a few at a time.
+
+    Memory grows with the distinct words and pairs alone: runs of pairs are merged when they are of like length, as in
+    a log-structured merge tree (O'Neil et al. 1996), so each pair is moved O(log T) times.
+
+    Args:
+        documents: tokens and sentences are made where they are missing.
+
+    >>> counted = count_words([Document("No fever. No pain.")])
+    >>> counted.words, counted.counts.tolist()
+    (['No', 'fever', '.', 'pain'], [2, 1, 2, 1])
+    >>> counted.neighbours.left.tolist(), counted.neighbours.right.tolist()
+    ([0, 0, 1, 3], [1, 3, 2, 2])
+    """
+    numbers: dict[int, int] = {}
+    words: list[str] = []
+    counts = np.zeros(1 << 10, np.int64)
+    runs: list[Neighbours] = []
+    for some in batches(documents, _BATCH_TOKENS, prepare):
+        batch = Batch.of(some)
+        tokens = flatten(batch)
+        ids, hashes, first = intern(tokens.codes, tokens.starts, tokens.ends)
+        own = np.empty(len(hashes), np.int64)
+        for i, (value, at) in enumerate(zip(hashes.tolist(), first.tolist(), strict=True)):
+            own[i] = numbers.setdefault(value, len(words))
+            if own[i] == len(words):
+                words.append(tokens.text[tokens.starts[at] : tokens.ends[at]])
+        if len(words) > len(counts):
+            counts = np.concatenate([counts, np.zeros(max(len(counts), len(words) - len(counts)), np.int64)])
+        counts[own] += np.bincount(ids, minlength=len(own))
+        runs.append(_pairs(own[ids], batch.sentences))
+        while len(runs) > 1 and 2 * len(runs[-1].pairs) > len(runs[-2].pairs):
+            runs[-2:] = [_merged(runs[-2:])]
+    return TextCounts(words, counts[: len(words)].copy(), _merged(runs))
+
+
+def _pairs(ids: Int64, sentences: Int64) -> Neighbours:
+    """Return the pairs of neighbours within the sentences of a batch."""
+    inside = np.ones(max(len(ids) - 1, 0), bool)
+    bounds = sentences[(sentences > 0) & (sentences < len(ids))]
+    inside[bounds - 1] = False
+    keys = (ids[:-1][inside].astype(np.uint64) << _HALF) | ids[1:][inside].astype(np.uint64)
+    return Neighbours(*np.unique(keys, return_counts=True))
+
+
+def _merged(runs: list[Neighbours]) -> Neighbours:
+    pairs = np.concatenate([np.zeros(0, np.uint64), *(run.pairs for run in runs)])
+    times = np.concatenate([np.zeros(0, np.int64), *(run.times for run in runs)])
+    order = np.argsort(pairs, kind="stable")  # merges ascending runs
+    pairs, times = pairs[order], times[order]
+    new = np.ones(len(pairs), bool)
+    new[1:] = pairs[1:] != pairs[:-1]
+    starts = np.flatnonzero(new)
+    return Neighbours(pairs[starts], np.add.reduceat(times, starts) if len(starts) else times)
