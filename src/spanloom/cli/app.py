@@ -216,10 +216,10 @@ def _train_clusters(
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="PATHS", help="The file to write, for --clusters PATHS.")
     ] = None,
-    size: Annotated[int, typer.Option("--size", min=2, metavar="N", help="How many clusters.")] = 512,
+    size: Annotated[int, typer.Option("--size", min=2, metavar="N", help="How many clusters.")] = 1000,
     min_count: Annotated[
         int, typer.Option("--min-count", min=1, metavar="N", help="Rarer words get their bits by their letters.")
-    ] = 3,
+    ] = 10,
     input_format: InputFormat = None,
     columns: Columns = None,
     on_error: options.OnError = None,

@@ -12,8 +12,8 @@ where its words stand in many clusters.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Final
 
 from spanloom.features.columns import lower, normal, short_shape
@@ -22,16 +22,27 @@ Letters = Mapping[str, Mapping[str, str]]  # way -> spelling -> bits
 _ENOUGH: Final = 5  # words of a class
 
 
-def _ending(size: int) -> Callable[[str], str]:
-    return lambda word: f"{short_shape(word)} {normal(word)[-size:]}"
+_FOLDED: Final = ("lower", "norm")
+_ENDINGS: Final = (4, 3, 2)  # characters
+WAYS: Final = (*_FOLDED, *(f"ending{size}" for size in _ENDINGS), "shape", "any")
+"""Names of the ways in which a word is looked up, in their order."""
 
 
-_FOLDED: Final[dict[str, Callable[[str], str]]] = {"lower": lower, "norm": normal}
-_CLASSES: Final[dict[str, Callable[[str], str]]] = {
-    "ending4": _ending(4), "ending3": _ending(3), "ending2": _ending(2), "shape": short_shape, "any": lambda _: "*",
-}  # fmt: skip
-WAYS: Final = MappingProxyType({**_FOLDED, **_CLASSES})
-"""Way -> the spelling of a word that it looks at, in the order in which they are tried."""
+def spellings(word: str) -> Iterator[tuple[str, str]]:
+    """Yield each way with the word's spelling.
+
+    >>> dict(spellings("Jak3"))  # doctest: +NORMALIZE_WHITESPACE
+    {'lower': 'jak3', 'norm': 'jak0', 'ending4': 'Xxd jak0', 'ending3': 'Xxd ak0', 'ending2': 'Xxd k0',
+     'shape': 'Xxd', 'any': '*'}
+    """
+    yield "lower", lower(word)
+    digits = normal(word)
+    yield "norm", digits
+    shape = short_shape(word)
+    for size in _ENDINGS:
+        yield f"ending{size}", f"{shape} {digits[-size:]}"
+    yield "shape", shape
+    yield "any", "*"
 
 
 def learn_letters(paths: Mapping[str, str], counts: Mapping[str, int]) -> dict[str, dict[str, str]]:
@@ -44,21 +55,23 @@ def learn_letters(paths: Mapping[str, str], counts: Mapping[str, int]) -> dict[s
     >>> paths = {"the": "0", "IL-2": "10", "IL-4": "10", "kinase": "110", "lipase": "110", "ligase": "111"}
     >>> letters = learn_letters(paths, dict.fromkeys(paths, 1))
     >>> spelled(paths, letters, "The"), spelled(paths, letters, "IL-6"), spelled(paths, letters, "xyz")
-    ('0', '10', '11')
+    ('0', '10', '110')
     """
-    rare = list(paths)[len(paths) // 2 :]
-    letters: dict[str, dict[str, str]] = {}
-    for way, spell in WAYS.items():
-        folded = way in _FOLDED
-        votes: dict[str, Counter[str]] = {}
-        for word in paths if folded else rare:
-            spelling = spell(word)
-            if spelling not in paths or not folded:
-                votes.setdefault(spelling, Counter())[paths[word]] += counts[word] if folded else 1
-        least = 1 if folded or way == "any" else _ENOUGH
-        kept = {spelling: _node(cast) for spelling, cast in votes.items() if cast.total() >= least}
-        letters[way] = {spelling: bits for spelling, bits in kept.items() if not set(spelling) & set("\t\r\n")}
-    return letters
+    votes: dict[str, dict[str, Counter[str]]] = {way: {} for way in WAYS}
+    for place, (word, bits) in enumerate(paths.items()):
+        ways = None if place >= len(paths) // 2 else len(_FOLDED)  # frequent words make no classes
+        for way, spelling in islice(spellings(word), ways):
+            if way not in _FOLDED:
+                votes[way].setdefault(spelling, Counter())[bits] += 1
+            elif spelling not in paths:
+                votes[way].setdefault(spelling, Counter())[bits] += counts[word]
+    return {way: _table(votes[way], 1 if way in (*_FOLDED, "any") else _ENOUGH) for way in WAYS}
+
+
+def _table(votes: Mapping[str, Counter[str]], least: int) -> dict[str, str]:
+    """Return the bits of each spelling with enough votes; one that a line of a file cannot hold is left out."""
+    enough = {spelling: cast for spelling, cast in votes.items() if cast.total() >= least}
+    return {spelling: _node(cast) for spelling, cast in enough.items() if not set(spelling) & set("\t\r\n")}
 
 
 def _node(votes: Counter[str]) -> str:
@@ -79,9 +92,8 @@ def spelled(paths: Mapping[str, str], letters: Letters, word: str) -> str:
     bits = paths.get(word)
     if bits is not None:
         return bits
-    for way, table in letters.items():
-        spelling = WAYS[way](word)
-        bits = table.get(spelling)
+    for way, spelling in spellings(word) if letters else ():
+        bits = letters[way].get(spelling) if way in letters else None
         if bits is None and way in _FOLDED:
             bits = paths.get(spelling)
         if bits is not None:
