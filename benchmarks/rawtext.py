@@ -7,7 +7,7 @@ data, whose F1 is told; no annotations of test data are read. Parts of speech ar
 text is that of all parts of all other corpora with the training text of the corpus itself; documents of the others that
 share a sentence of eight words or more with its development or test text are left out. Cost is measured on words drawn
 from a Zipf-Mandelbrot distribution in which new words keep coming as in text (the raw text has 55,000 different words
-in two million). They are drawn independently, so there are more pairs of words than text has.
+in two million), with about as many different pairs.
 """
 
 from __future__ import annotations
