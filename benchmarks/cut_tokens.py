@@ -2,12 +2,12 @@
 
     python benchmarks/cut_tokens.py --data DATA
 
-CRAFT, GENIA, AnatEM and Cancer Genetics, or those that `--only` names, with the tokens of the corpus where it has any, and
-with those that Spanloom makes of the text. Models of separators with the default settings but one lambda, with and
-without `split_tokens`; a tenth of the training data tunes them, and the figures are those of development data. The model
-that splits is also measured with the other's mention penalty: with small corpora the tuned one differs from hold-out to
-hold-out, and moves F1 more than a dozen mentions do. The price of a needless cut was chosen on the development data of
-CRAFT, as tokenized.
+CRAFT, GENIA, AnatEM and Cancer Genetics, or those that `--only` names, with the tokens of the corpus where it
+has any, and with those that Spanloom makes of the text. Models of separators with the default settings but one
+lambda, with and without `split_tokens`; a tenth of the training data tunes them, and the figures are those of
+development data. The model that splits is also measured with the other's mention penalty: with small corpora
+the tuned one differs from hold-out to hold-out, and moves F1 more than a dozen mentions do. The price of a
+needless cut was chosen on the development data of CRAFT, as tokenized.
 """
 
 from __future__ import annotations
