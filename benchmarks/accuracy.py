@@ -49,7 +49,9 @@ class Row:
 
 def fit(name: str, parts: Parts, paper: tuple[str, str] = ("", ""), **parameters: Any) -> Fitted:
     """Train with these parameters; lambda, the pass and the penalty are chosen by development F1."""
-    recognizer = Recognizer(**{"pos": None, **parameters})  # tags are those of the corpus in all its parts
+    recognizer = Recognizer(
+        **{"pos": None, "rescore": False, **parameters}
+    )  # tags are those of the corpus in all its parts
     say(f"{name}: {parameters}")
     seconds, _ = timed(lambda: recognizer.fit(parts.train, dev=parts.dev, progress=_tell))
     report = recognizer.report_

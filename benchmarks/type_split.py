@@ -72,7 +72,8 @@ def measure(chosen: argparse.Namespace, result: Result) -> None:
         data = split(dev, types, parts, chosen.seed)
         taggers = {
             name: Recognizer(
-                structure, "ace", counting="derivations", epochs=chosen.epochs, tune_penalty=False, pos=None, n_jobs=1
+                structure, "ace", counting="derivations", epochs=chosen.epochs, tune_penalty=False, pos=None,
+                rescore=False, n_jobs=1,
             ).fit(data, dev=data).fitted
             for name, structure in MODELS.items()
         }  # fmt: skip

@@ -36,6 +36,7 @@ ORDER = (
     "scoring",
     "learn",
     "model",
+    "rescoring",
     "tag",
     "recognize",
     "lm",

@@ -61,6 +61,10 @@ PUBLIC = {
     "spanloom.models": "KINDS Model Saved explain load",
     "spanloom.parallel": "Executor Processes SERIAL Serial Threads even_ranges threads worker_count",
     "spanloom.recognize": "Cascade CascadeReport KINDS Lost Progress Recognizer TrainingReport load",
+    "spanloom.rescoring": (
+        "CandidateMentions FirstStage OverlapRules Rescorer RescoringDevelopment ScoredCandidates calibrate_second "
+        "fit_rescorer propose"
+    ),
     "spanloom.scoring": ("LinearScorer Named Part Scorer Transposed Weights role_gradient role_scores transpose"),
     "spanloom.segment": (
         "ChainReport Constraint METHODS Oracle OracleAnswer Probabilities SETS Segmenter SegmenterReport Solution "
@@ -90,8 +94,8 @@ METHODS = {
     "Mention": "concepts end head id key replace score spans start text type",
     "Recognizer": (
         "alternatives annotates capable check check_stored describe explain fit fitted from_part get_params kind "
-        "learning log_likelihood marginals pos_ predict ready save score set_params splitter_ stream structured "
-        "summary sweep tagger_ to_part with_penalty"
+        "learning log_likelihood marginals pos_ predict ready save score second_ set_params splitter_ stream "
+        "structured summary sweep tagger_ to_part with_penalty"
     ),
     "Cascade": (
         "annotates capable chains_ check check_stored describe explain fit fitted from_part get_params kind learning "

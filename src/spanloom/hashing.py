@@ -81,6 +81,38 @@ def mixed(template: int, *columns: NDArray[np.generic]) -> UInt64:
     return state
 
 
+class RangeHashes:
+    """Hashes of ranges of values, each in constant time: polynomials modulo 2^64.
+
+    Args:
+        values: (T,) hashes.
+
+    >>> hashes = RangeHashes(np.array([5, 6, 7, 5, 6], np.uint64))
+    >>> one, other, third = hashes.of(np.array([0, 3, 1]), np.array([2, 5, 3]))
+    >>> bool(one == other), bool(one == third)
+    (True, False)
+    """
+
+    _BASE = 0x9E3779B97F4A7C15  # odd, so that it has an inverse
+
+    def __init__(self, values: UInt64) -> None:
+        self._up, self._down = (
+            np.multiply.accumulate(np.append(np.uint64(1), np.full(len(values), base, np.uint64)))
+            for base in (self._BASE, pow(self._BASE, -1, 1 << 64))
+        )
+        self._sums = np.append(np.uint64(0), np.cumsum(values * self._down[:-1]))
+
+    def of(self, first: Int64, end: Int64, before: Int64 | None = None) -> UInt64:
+        """Return the hash of each range, (N,); ranges of one whole, one behind the other, add up to its hash.
+
+        Args:
+            first, end: (N,) ranges, half-open.
+            before: (N,) how many values of the whole stand before each; none when ``None``.
+        """
+        own = (self._sums[end] - self._sums[first]) * self._up[first]
+        return own if before is None else own * self._down[before]
+
+
 class Slots(NamedTuple):
     """A hash table: the number of each of some keys; see `spanloom.kernels_hashing`.
 

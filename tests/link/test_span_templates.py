@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from spanloom.features.conjunctions import atoms
 from spanloom.hashing import mix
 from spanloom.link import kernels_features as kernels
 from spanloom.link import templates
-from spanloom.link.templates import STATES, atoms, compiled, keys, of_phase
+from spanloom.link.templates import STATES, compiled, keys, of_phase
 
 ALL = 255
 CLOSING = (kernels.CLOSE, kernels.CLOSE_SEVERAL, kernels.CLOSE_LAST)

@@ -224,7 +224,7 @@ def test_parameters_are_those_of_the_constructor(cascade):
     copy = Cascade(**cascade.get_params())
     assert copy.get_params() == cascade.get_params()
     assert not hasattr(copy, "model_")
-    own = {"structure", "components", "longest", "counting", "reading", "headless"}
+    own = {"structure", "components", "longest", "counting", "reading", "headless", "rescore", "overlap"}
     shared = set(Recognizer().get_params()) - own
     assert set(copy.get_params()) - {"order"} == shared
     defaults = Recognizer().get_params()

@@ -12,7 +12,7 @@ import pytest
 from spanloom.document import Document
 from spanloom.formats import from_record, to_record
 from spanloom.models import load
-from spanloom.recognize.alternatives import LEAST
+from spanloom.recognize.finding import LEAST
 from spanloom.serve import schema
 
 TEXT = "No chest pain, but infarctions, either watershed or embolic."

@@ -115,6 +115,10 @@ def _lines(document: Document, found: Sequence[Explanation], top: int) -> Iterat
         else:
             yield from _structures(document.text, explanation)
             yield from _contributions(explanation.contributions, top)
+            if explanation.whole:
+                odds = sum(part.score for part in explanation.whole)
+                yield f"  as a whole: log-odds {odds:+.3f}"
+                yield from _parts(explanation.whole, top)
 
 
 def _heading(text: str, explanation: Explanation) -> str:

@@ -97,7 +97,7 @@ def build(variant: Variant, params: Mapping[str, Any]) -> Model:
     if variant.structure == CASCADE:
         model = Cascade(**_of_chains(params))
     else:
-        model = Recognizer(**{"structure": variant.structure, "counting": variant.counting, **params})
+        model = Recognizer(**{"structure": variant.structure, "counting": variant.counting, "rescore": False, **params})
     model.check()
     return model
 

@@ -66,7 +66,7 @@ class HeadChain:
     """
 
     def __init__(self, features: str | Sequence[str] = "ace", **options: Any) -> None:
-        self.recognizer = _HeadRecognizer("bilou", features, **options)
+        self.recognizer = _HeadRecognizer("bilou", features, **{"rescore": False, **options})
 
     def fit(
         self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spanloom.features.conjunctions import atoms
 from spanloom.hashing import Int64, UInt64
 from spanloom.link.kernels_features import Forms
 from spanloom.link.kernels_spans import rivals
 from spanloom.link.names import NameMemory
 from spanloom.link.proposals import NAME_CLOSE, Proposals
-from spanloom.link.templates import CANDIDATE, CANDIDATE_EVIDENCE, NIL, NIL_EVIDENCE, SPAN, SPAN_EVIDENCE, atoms, keys
+from spanloom.link.templates import CANDIDATE, CANDIDATE_EVIDENCE, NIL, NIL_EVIDENCE, SPAN, SPAN_EVIDENCE, keys
 
 Values = dict[str, NDArray[Any]]
 _LOGITS = tuple(np.arange(-4.4, 7.0, 0.7).tolist())

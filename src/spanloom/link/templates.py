@@ -1,11 +1,6 @@
 """The linker's features of spans, candidates and states of the search: templates in text, compiled to keys.
 
-A template is a conjunction of *atoms*, values that are known of what is looked at, in the notation of the templates of
-tokens (`spanloom.features.template`)::
-
-    template = atom { "|" atom }
-    atom     = name [ ":" int ]        the value; of a number at most so much
-
+The notation is that of `spanloom.features.conjunctions`.
 Of a segment, ``n[-1]`` is the last one before the action and ``n[-2]`` the one before; ``e[-1]`` is the last entity,
 ``label[-1]`` the last label, as in Table 2 of Lou et al. (2017). ``label`` is the next label, and ``word`` the next
 word. What stands in a template's key beside its values is its number, which model files depend on.
@@ -14,12 +9,11 @@ word. What stands in a template's key beside its values is its number, which mod
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from spanloom.hashing import UInt64, mix, mixed
+from spanloom.features.conjunctions import Values, conjoined
+from spanloom.hashing import UInt64, mix
 from spanloom.link import kernels_features as kernels
 
 Templates = Mapping[int, str]  # number -> text
@@ -94,40 +88,9 @@ STATES: Mapping[int, Mapping[int, Templates]] = {
 """Of the actions of the search, by phase and by group: see `spanloom.link.kernels_features`."""
 
 
-class Atom(NamedTuple):
-    """A value that a template reads.
-
-    Args:
-        name: of the value.
-        most: what it counts at most, if it is a number that is cut.
-    """
-
-    name: str
-    most: int | None
-
-
-def atoms(template: str) -> list[Atom]:
-    """The atoms of a template.
-
-    >>> atoms("word[last]|len:5")
-    [Atom(name='word[last]', most=None), Atom(name='len', most=5)]
-    """
-    parts = (part.partition(":") for part in template.split("|"))
-    return [Atom(name, int(most) if most else None) for name, _, most in parts]
-
-
-def keys(templates: Templates, values: Mapping[str, NDArray[np.generic]]) -> list[UInt64]:
-    """The keys of each template, (N,), from N values of each name.
-
-    >>> [own] = keys({7: "a|b:2"}, {"a": np.array([1, 1]), "b": np.array([2, 9])})
-    >>> bool(own[0] == own[1])
-    True
-    """
-
-    def column(atom: Atom) -> NDArray[np.generic]:
-        return values[atom.name] if atom.most is None else np.minimum(values[atom.name], atom.most)
-
-    return [mixed(number, *map(column, atoms(text))) for number, text in templates.items()]
+def keys(templates: Templates, values: Values) -> list[UInt64]:
+    """Return the keys of each template, (N,), from N values of each name; a template's number is its seed."""
+    return [conjoined(text, number, values) for number, text in templates.items()]
 
 
 def of_phase(groups: int, phase: int) -> list[str]:

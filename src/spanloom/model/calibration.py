@@ -7,7 +7,7 @@ about. Platt scaling, fitted to right and wrong predictions on development data,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,6 +22,7 @@ from spanloom.learn.platt import FEWEST, IDENTITY, Platt, Scalings, fit_platt
 from spanloom.model.corpus import Gold, place
 from spanloom.model.structured import LinearModel
 from spanloom.parallel import SERIAL, Executor
+from spanloom.structures import MentionTable
 
 
 @dataclass(frozen=True)
@@ -89,9 +90,14 @@ def calibrate(
     found = tagger.structure.decode(edges, offsets, tagger.types, reading)
     marginals = tagger.probabilities(potentials, offsets, found, run, calibrated=False)
     predicted = list(place(batch, found, tagger.types, marginals, 0.0))
-    key = _headed if tagger.structure.heads else exact
+    key = key_of(tagger)
     scalings, report = fit_scalings(batch.documents, predicted, tagger.log_answers(potentials, offsets, edges), key)
     return replace(tagger, scalings=scalings), report
+
+
+def key_of(model: LinearModel) -> Key:
+    """Return what makes a mention of a model right."""
+    return _headed if model.structure.heads else exact
 
 
 def fit_scalings(
@@ -159,21 +165,19 @@ def _headed(document: Document) -> Iterator[Item]:
 
 
 def probabilities_of(
-    tagger: LinearModel, batch: Batch, potentials: Potentials, headless: str | None, calibrated: bool
+    tagger: LinearModel, batch: Batch, headless: str | None, chances: Callable[[MentionTable], Floats]
 ) -> list[list[float]]:
-    """The probability of each of the documents' own mentions; 0 for one that the structure cannot hold.
+    """Return the probability of each of the documents' own mentions; 0 for one that the structure cannot hold.
 
     Args:
         tagger: trained.
         batch: documents with mentions.
-        potentials: of its tokens.
         headless: as for `Gold`.
-        calibrated: or exact marginals.
+        chances: gives the probabilities of mentions that the structure can hold.
     """
     gold = Gold(batch, tagger.types, headless)
     whole = tagger.structure.holds(gold.table)
-    found = tagger.probabilities(potentials, batch.sentences, gold.table.take(whole), calibrated=calibrated)
-    scores = iter(found.tolist())
+    scores = iter(chances(gold.table.take(whole)).tolist())
     known = {
         (id(document), mention): next(scores)
         for (document, mention), held in zip(gold.owners, whole.tolist(), strict=True)

@@ -11,6 +11,7 @@ from spanloom.formats.record import mention_record
 from spanloom.scoring import Part
 
 _SHOWN = 3  # features of a contribution, in a notebook
+_WHOLE = 10  # of a mention as a whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,8 @@ class Explanation:
         winner: the mentions of the best structure with the mention, in its sentence.
         runner_up: those of the best structure without it.
         candidates: of a linker, best first.
+        whole: what a second stage says of the mention as a whole, from the strongest to the weakest; the scores add up
+            to the log-odds of its probability before calibration, which are those that decide.
         marginal: the exact marginal probability of the mention under the trained model, without the mention penalty and
             before calibration; ``None`` where the model gives none.
     """
@@ -104,6 +107,7 @@ class Explanation:
     runner_up: tuple[Mention, ...]
     candidates: tuple[Candidate, ...] = ()
     marginal: float | None = None
+    whole: tuple[Part, ...] = ()
 
     @property
     def probability(self) -> float | None:
@@ -117,6 +121,10 @@ class Explanation:
         title = f"{self.mention.type} {spans}{chance}: {'found' if self.predicted else 'not found'}"
         parts = [(part.text, part.role, f"{part.score:+.2f}", _named(part.features)) for part in self.contributions]
         html = table(title, parts, ("token", "role", "score", "features"))
+        if self.whole:
+            html += table(
+                "as a whole", [(part.name, f"{part.score:+.2f}") for part in self.whole[:_WHOLE]], ("feature", "score")
+            )
         if self.candidates:
             rows = [(" ".join(c.concepts), c.name, f"{c.score:.2f}", _named(c.features)) for c in self.candidates]
             html += table("candidates", rows, ("concepts", "name", "score", "features"))
@@ -137,6 +145,7 @@ class Explanation:
             "contributions": [contribution.record(features) for contribution in self.contributions],
             "winner": [mention_record(mention) for mention in self.winner],
             "runner_up": [mention_record(mention) for mention in self.runner_up],
+            "whole": [part._asdict() for part in self.whole[:features]],
             "candidates": [candidate.record(features) for candidate in self.candidates],
         }
 

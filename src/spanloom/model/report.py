@@ -91,6 +91,38 @@ class ReportLines:
 
 
 @dataclass(frozen=True)
+class RescoringReport:
+    """What training of the second stage saw and chose.
+
+    Args:
+        candidates: of the training data, by first stages that did not see them.
+        right: how many of them are gold.
+        reached: the share of development mentions that are candidates, 0 to 1.
+        l2: lambda.
+        threshold: probability from which on a candidate is a mention, before calibration.
+        before, after: development F1 of the first stage alone, and with the second, 0 to 1.
+        kept: whether the second stage is used; it is where it is better.
+    """
+
+    candidates: int
+    right: int
+    reached: float
+    l2: float
+    threshold: float
+    before: float
+    after: float
+    kept: bool
+
+    def lines(self) -> Iterator[str]:
+        """Say it."""
+        yield (
+            f"second stage: {plural(self.candidates, 'candidate')}, {self.right:,} of them right, "
+            f"{100 * self.reached:.1f} % of development mentions among them, lambda {self.l2:g}; development F1 "
+            f"{100 * self.before:.1f} to {100 * self.after:.1f}{'' if self.kept else ', not used'}"
+        )
+
+
+@dataclass(frozen=True)
 class TrainingReport(ReportLines):
     """Report of a recognizer's training: data, choices and scores.
 
@@ -110,6 +142,7 @@ class TrainingReport(ReportLines):
         splitting: what was learned on tokens that mentions cut; ``None`` where nothing was.
         clustered: share of the different words of the training data that have a cluster of their own, 0 to 1; ``None``
             without clusters.
+        rescoring: what the second stage did; ``None`` where none was trained.
     """
 
     documents: int
@@ -129,6 +162,7 @@ class TrainingReport(ReportLines):
     calibration: CalibrationReport | None = None
     splitting: SplittingReport | None = None
     clustered: float | None = None
+    rescoring: RescoringReport | None = None
 
     def chosen(self) -> Iterator[str]:
         """Yield lines on what training chose."""
@@ -136,6 +170,8 @@ class TrainingReport(ReportLines):
         yield f"{rows} of weights, lambda {self.l2:g}, {steps}, mention penalty {self.penalty:.2f}"
         if self.clustered is not None:
             yield f"word clusters hold {100 * self.clustered:.1f} % of the different words of the training text"
+        if self.rescoring is not None:
+            yield from self.rescoring.lines()
 
     def calibrated(self) -> Iterator[str]:
         """Return lines on what calibration did."""

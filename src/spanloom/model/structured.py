@@ -53,6 +53,11 @@ class StructuredModel(Generic[S]):
         """The same with another mention penalty."""
         return replace(self, penalty=penalty)
 
+    @property
+    def uncalibrated(self) -> StructuredModel[S]:
+        """The same, whose probabilities are exact marginals."""
+        return replace(self, scalings=UNSCALED)
+
     def score(self, batch: Batch, run: Executor = SERIAL) -> Potentials:
         """Return the potentials of a batch, without the penalty."""
         return self.scorer.score(batch, run)

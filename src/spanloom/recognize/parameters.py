@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from spanloom.model.choices import Counting, Headless, Optimizer, Order, Preset, Reading, StructureName
+from spanloom.model.choices import Counting, Headless, Optimizer, Order, Overlap, Preset, Reading, StructureName
 from spanloom.model.fields import (
     EPOCHS,
     ITERATIONS,
@@ -23,6 +23,7 @@ from spanloom.model.fields import (
     VOCABULARY,
     Choice,
     Parameter,
+    Switch,
     Texts,
     Whole,
 )
@@ -120,6 +121,18 @@ class RecognizerParameters:
         "the ``whole`` mention.",
         names=Headless,
     )("error")
+    rescore: bool = Switch(
+        "Score candidate mentions as wholes, by a second stage.",
+        "whether a second stage scores candidate mentions as wholes (see `spanloom.rescoring`). It is trained where "
+        "there are 100 mentions, on candidates of first stages that did not see them, and is used where development F1 "
+        "is better with it. The mention penalty is then no longer what decides.",
+    )(True)
+    overlap: Overlap = Choice(
+        "Which mentions may overlap: as training shows (learned), or all (free).",
+        "which types of mentions may share their extent, nest or cross: as training shows (``learned``), or all "
+        "(``free``). Only a second stage looks at it.",
+        names=Overlap,
+    )("learned")
     n_jobs: int | None = JOBS(1)
     random_state: int = SEED(0)
 

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from time import monotonic
 from typing import Any, ClassVar, Literal, Self, overload
 
@@ -23,7 +24,6 @@ from spanloom.model.corpus import (
     Lost,
     Notice,
     by_sentence,
-    crowd_notice,
     known_types,
     place,
     training_types,
@@ -40,9 +40,11 @@ from spanloom.model.store import Estimated, model_of, model_part, shared_of, sha
 from spanloom.model.strongest import Strongest, names_from, strongest_features
 from spanloom.model.structured import LinearModel, StructuredModel
 from spanloom.modelfile import ModelPart
-from spanloom.parallel import Executor, threads
-from spanloom.recognize.alternatives import alternatives, sweep
+from spanloom.parallel import SERIAL, Executor, threads
+from spanloom.recognize.finding import Finder, finder
 from spanloom.recognize.parameters import RecognizerParameters
+from spanloom.rescoring import FirstStage, Rescorer, RescoringDevelopment, calibrate_second, fit_rescorer
+from spanloom.rescoring.explaining import explain_wholes
 from spanloom.scoring import LinearScorer, Weights
 from spanloom.structures import Structure, structure_of
 from spanloom.tag.filling import (
@@ -63,6 +65,7 @@ from spanloom.text import prepare
 from spanloom.text.splitting import Splitter, SplittingStream
 
 BATCH_TOKENS = 20_000  # predicted at once
+_PASSES = 10  # of AdaGrad over the folds of the second stage, where L-BFGS trains the first
 
 
 class _Described(Estimated[TrainingReport]):
@@ -136,14 +139,27 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
         )  # fmt: skip
         [fit] = fit_together([training], lambdas(self.l2))
 
-        self.types_ = types
+        self.types_, self.lost_, self.pos_ = types, tuple(gold.lost), pos
         tagger = trained(tagger, data, fit)
-        self.model_, checked = calibrate(tagger, unseen, development.score(tagger.scorer.weights), self.reading, run)
+        potentials = development.score(tagger.scorer.weights)
+        self.model_, checked = calibrate(tagger, unseen, potentials, self.reading, run)
         self.strongest_ = strongest_features(self.model_, features, known, built, self.names)
         report = make_report(known, unseen, gold, edges, data, fit, features, self.model_, checked)
-        self.report_, self.splitter_ = replace(report, splitting=splitting), splitter
-        self.lost_ = tuple(gold.lost)
-        self.pos_ = pos
+        report = replace(report, splitting=splitting)
+        self.second_, self.report_, self.splitter_ = None, report, splitter
+        if self.rescore:
+            tell(Progress("second stage", seconds=monotonic() - began))
+            first = FirstStage(
+                self.model_, data, edges, fit.l2, fit.steps if self.optimizer == "adagrad" else _PASSES, self.rate,
+                self.random_state, self.reading, fit.dev_f1,
+            )  # fmt: skip
+            unseen_gold = Gold(unseen, types, self._headless)
+            held = RescoringDevelopment(unseen, potentials, unseen_gold)
+            second, rescoring = fit_rescorer(first, known, gold, held, self.overlap == "free", run)
+            self.report_ = replace(report, rescoring=rescoring)
+            if second is not None and rescoring is not None:
+                self.second_, checked = calibrate_second(self.model_, second, held, self.reading, run)
+                self.report_ = replace(self.report_, calibration=checked, dev_f1=rescoring.after)
         self._tell_lost()
         return self
 
@@ -216,17 +232,14 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
     def _stream(
         self, tagger: LinearModel, documents: Iterable[Document], threshold: float, answers: bool, notice: Notice
     ) -> Iterator[Document]:
-        run, splitting = threads(self.n_jobs), SplittingStream(self.splitter_, notice)
+        way, splitting = self._finder(), SplittingStream(self.splitter_, notice)
         for batch in self._batches(documents, splitting):
-            offsets, potentials = batch.sentences, tagger.score(batch, run)
-            edges = tagger.best(potentials, offsets, run)
-            found = tagger.structure.decode(edges, offsets, tagger.types, self.reading)
-            if self.reading == "all":
-                for crowd in tagger.structure.crowded(edges, offsets, tagger.types):
-                    notice(crowd_notice(crowd, batch, tagger.types))
-            scores = tagger.probabilities(potentials, offsets, found, run)
-            placed = splitting.join(place(batch, found, tagger.types, scores, threshold))
-            yield from answered(placed, tagger.answers(potentials, offsets, edges)) if answers else placed
+            found = way.find(batch, way.score(batch), notice)
+            placed = splitting.join(place(batch, found.table, tagger.types, found.scores, threshold))
+            yield from answered(placed, found.answers()) if answers else placed
+
+    def _finder(self) -> Finder:
+        return finder(self.fitted, self.second_, self.reading, threads(self.n_jobs))
 
     def _batches(self, documents: Iterable[Document], splitting: SplittingStream | None = None) -> Iterator[Batch]:
         splitting = splitting or SplittingStream(self.splitter_, lambda _: None)
@@ -234,15 +247,15 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
             yield splitting.split(fill_batch(Batch.of(ready), self.pos_, self.n_jobs))
 
     def alternatives(self, X: Given) -> Iterator[Document]:
-        """Documents with mentions that are considered, but not found: see `spanloom.recognize.alternatives`."""
-        return alternatives(self.fitted, self._batches(documents_of(X)), self.reading)
+        """Documents with mentions that are considered, but not found: see `spanloom.recognize.finding`."""
+        return self._finder().alternatives(self._batches(documents_of(X)))
 
     def sweep(self, X: Given, penalties: Sequence[float]) -> list[list[Document]]:
         """The documents with what is found with each of some mention penalties, in place of the tuned one.
 
         Mentions have the score 1: their probabilities are not computed.
         """
-        return sweep(self.fitted, self._batches(documents_of(X)), penalties, self.reading)
+        return self._finder().sweep(self._batches(documents_of(X)), penalties)
 
     @property
     def structured(self) -> tuple[LinearModel, ...]:
@@ -253,6 +266,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
         """A copy with another mention penalty."""
         other = copy(self)
         other.model_ = self.fitted.with_penalty(penalty)
+        if self.second_ is not None:
+            other.second_ = self.second_.shifted(penalty - self.fitted.penalty)
         return other
 
     def learning(self) -> Learning:
@@ -275,7 +290,12 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
             UsageError: a mention that the model cannot hold, or of a type that it does not know.
         """
         [ready] = self.ready([one_of(X)])
-        return explain(self.fitted, ready, mentions, self.reading)
+        if self.second_ is None:
+            return explain(self.fitted, ready, mentions, self.reading)
+        found = self.predict(ready, notice=lambda _: None).mentions
+        asked = found if mentions is None else mentions
+        by_tokens = explain(self.fitted, ready, asked, self.reading)
+        return list(explain_wholes(self.fitted, self.second_, ready, by_tokens, found, self.reading))
 
     def ready(self, documents: Iterable[Document]) -> list[Document]:
         """Documents with what `fitted` needs: split tokens, sentences and the column that a tagger fills."""
@@ -285,8 +305,10 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
         """See `spanloom.modelfile.save`."""
         said = _Described.of(self, strongest=vars(self).get("strongest_"))
         shared = shared_part(self.fitted.scorer.features)
+        second = None if self.second_ is None else self.second_.to_part()
         split = splitter_part(self.splitter_)
-        parts = {"model": model_part(self.fitted), "resources": shared, "pos": filler_part(self.pos_), "split": split}
+        parts = {"model": model_part(self.fitted), "second": second, "resources": shared}
+        parts |= {"pos": filler_part(self.pos_), "split": split}
         return said.part({}, parts)
 
     @classmethod
@@ -307,6 +329,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
             raise ModelError(f"the parameters name the structure {made._structure}, the model {model.structure}")
         made.types_, made.strongest_, made.pos_ = model.types, said.strongest, filler_of(part.parts.get("pos"))
         made.splitter_ = splitter_of(part.parts.get("split"))
+        if "second" in part.parts:
+            made.second_ = Rescorer.from_part(part.part("second"), model.scorer.features, len(model.types))
         made.pos = made.pos or made.pos_  # a tagger that was not given as a path
         return made
 
@@ -339,7 +363,9 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
             calibrated: as the scores of `predict`, else the exact marginals of the trained model; in the same order.
         """
         batch = Batch.of(self.ready(documents_of(X)))
-        own = probabilities_of(self.fitted, batch, self.fitted.score(batch), self._headless, calibrated)
+        way = self._finder() if calibrated else finder(self.fitted.uncalibrated, None, self.reading, SERIAL)
+        chances = partial(way.probabilities, batch, way.score(batch))
+        own = probabilities_of(self.fitted, batch, self._headless, chances)
         return own[0] if isinstance(X, One) else own
 
     def check(self) -> None:
@@ -369,3 +395,4 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
     strongest_: Strongest
     pos_: Filler | None = None
     splitter_ = Splitter()
+    second_: Rescorer | None = None

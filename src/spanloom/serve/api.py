@@ -14,7 +14,7 @@ from starlette.requests import ClientDisconnect
 
 from spanloom import __version__
 from spanloom.errors import clip
-from spanloom.recognize.alternatives import LEAST
+from spanloom.recognize.finding import LEAST
 from spanloom.serve import schema
 from spanloom.serve.answers import Job
 from spanloom.serve.limits import Limits, Refused

@@ -82,8 +82,8 @@ class MentionTable(NamedTuple):
         return len(self.sentence)
 
     def take(self, rows: NDArray[np.bool_] | Ints) -> MentionTable:
-        """Some of the mentions."""
-        kept = np.flatnonzero(rows)
+        """Return some of the mentions: those of a mask, or those of these numbers, in their order."""
+        kept = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
         size = np.diff(self.ptr)[kept]
         ptr = np.append(0, size.cumsum())
         ranges = np.arange(ptr[-1]) + np.repeat(self.ptr[kept] - ptr[:-1], size)

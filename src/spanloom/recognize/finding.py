@@ -1,0 +1,173 @@
+"""Mentions of batches, by the best structure alone or by the second stage behind it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from spanloom.document import Batch, Document
+from spanloom.hypergraph import Edges, Floats, Potentials
+from spanloom.model.corpus import Notice, crowd_notice, place
+from spanloom.model.structured import LinearModel
+from spanloom.parallel import Executor
+from spanloom.rescoring import Rescorer
+from spanloom.structures import MentionTable
+
+__all__ = ["LEAST", "Finder", "Found", "finder"]
+
+LEAST: Final = 0.05
+"""The probability below which a mention is not worth a look."""
+_STEPS = (1.0, 2.0, 3.0)  # added to the mention penalty; with 3, a mention at odds of 1 to 20 is found
+
+
+class Found(NamedTuple):
+    """Mentions of a batch.
+
+    Args:
+        table: M mentions, by sentence and first token.
+        scores: (M,) calibrated probabilities.
+        answers: gives the calibrated probability that all of a sentence is right, (N,).
+    """
+
+    table: MentionTable
+    scores: Floats
+    answers: Callable[[], Floats]
+
+
+@dataclass(frozen=True)
+class Finder(ABC):
+    """A way from potentials to mentions.
+
+    Args:
+        model: the trained model of tokens.
+        reading: of overlapping mentions.
+        run: how pieces of the work are run; the result does not depend on it.
+    """
+
+    model: LinearModel
+    reading: str
+    run: Executor
+
+    def score(self, batch: Batch) -> Potentials:
+        """Return the potentials of a batch."""
+        return self.model.score(batch, self.run)
+
+    @abstractmethod
+    def find(self, batch: Batch, potentials: Potentials, notice: Notice) -> Found:
+        """Find the mentions of a batch; somebody is told of sentences where the reading ``all`` is cut short."""
+
+    @abstractmethod
+    def considered(self, batch: Batch, potentials: Potentials) -> tuple[MentionTable, Floats]:
+        """Return mentions that are considered, but not found, and their probabilities."""
+
+    @abstractmethod
+    def under(self, batch: Batch, potentials: Potentials, penalties: Sequence[float]) -> Iterator[MentionTable]:
+        """Yield what is found with each of some mention penalties, in place of the tuned one."""
+
+    @abstractmethod
+    def probabilities(self, batch: Batch, potentials: Potentials, mentions: MentionTable) -> Floats:
+        """Return the calibrated probability of each mention, found or not."""
+
+    def _tell_crowds(self, batch: Batch, edges: Edges, notice: Notice) -> None:
+        """Tell of sentences where the reading ``all`` of the best structures is cut short."""
+        if self.reading == "all":
+            for crowd in self.model.structure.crowded(edges, batch.sentences, self.model.types):
+                notice(crowd_notice(crowd, batch, self.model.types))
+
+    def alternatives(self, data: Iterable[Batch]) -> Iterator[Document]:
+        """Yield documents with what is considered, if its probability is at least `LEAST`.
+
+        A mention that nothing proposes is not among them, however probable.
+
+        >>> from spanloom import Document, Mention, Recognizer
+        >>> documents = [Document("no chest pain", mentions=[Mention("problem", [(3, 13)])])] * 50
+        >>> recognizer = Recognizer(features=["bias", "w[0]", "w[-1]"]).fit(documents)
+        >>> [found] = recognizer.predict([Document("pain")])
+        >>> [more] = recognizer.alternatives([Document("pain")])
+        >>> len(found.mentions), len(more.mentions), 0.05 < more.mentions[0].score < 0.5
+        (0, 1, True)
+        """
+        for batch in data:
+            table, scores = self.considered(batch, self.score(batch))
+            yield from place(batch, table, self.model.types, scores, LEAST)
+
+    def sweep(self, data: Iterable[Batch], penalties: Sequence[float]) -> list[list[Document]]:
+        """Return the documents with what is found, for each penalty; features are scored once.
+
+        Mentions have the score 1: their probabilities are not computed.
+        """
+        found: list[list[Document]] = [[] for _ in penalties]
+        for batch in data:
+            for marked, table in zip(found, self.under(batch, self.score(batch), penalties), strict=True):
+                marked += place(batch, table, self.model.types, np.ones(len(table)))
+        return found
+
+
+class _OneStage(Finder):
+    """The best structure; probabilities are its mentions' marginals."""
+
+    def find(self, batch: Batch, potentials: Potentials, notice: Notice) -> Found:
+        model, offsets = self.model, batch.sentences
+        edges = model.best(potentials, offsets, self.run)
+        table = model.structure.decode(edges, offsets, model.types, self.reading)
+        self._tell_crowds(batch, edges, notice)
+        scores = model.probabilities(potentials, offsets, table, self.run)
+        return Found(table, scores, lambda: model.answers(potentials, offsets, edges))
+
+    def considered(self, batch: Batch, potentials: Potentials) -> tuple[MentionTable, Floats]:
+        penalty = self.model.penalty
+        found, *more = self.under(batch, potentials, [penalty, *(penalty + step for step in _STEPS)])
+        rows = sorted({row for table in more for row in table.headed()} - set(found.headed()))
+        table = MentionTable.build([row for row, _ in rows], [head for _, head in rows])
+        return table, self.probabilities(batch, potentials, table)
+
+    def under(self, batch: Batch, potentials: Potentials, penalties: Sequence[float]) -> Iterator[MentionTable]:
+        for penalty in penalties:
+            yield self.model.with_penalty(penalty).decode(potentials, batch.sentences, self.reading, self.run)
+
+    def probabilities(self, batch: Batch, potentials: Potentials, mentions: MentionTable) -> Floats:
+        return self.model.probabilities(potentials, batch.sentences, mentions, self.run)
+
+
+@dataclass(frozen=True)
+class _TwoStages(Finder):
+    """The best set of candidates, whose probabilities are those of the second stage.
+
+    Args:
+        second: the second stage.
+    """
+
+    second: Rescorer
+
+    def find(self, batch: Batch, potentials: Potentials, notice: Notice) -> Found:
+        if self.reading == "all":
+            self._tell_crowds(batch, self.model.best(potentials, batch.sentences, self.run), notice)
+        scored = self.second.scored(self.model, batch, potentials, self.reading, self.run)
+        chosen = self.second.chosen(scored)
+        scores = self.second.probabilities(scored.odds[chosen])
+        table = scored.candidates.table.take(chosen)
+        return Found(table, scores, lambda: self.second.answers(scored, chosen, len(batch.sentences) - 1))
+
+    def considered(self, batch: Batch, potentials: Potentials) -> tuple[MentionTable, Floats]:
+        scored = self.second.scored(self.model, batch, potentials, self.reading, self.run)
+        others = ~self.second.chosen(scored)
+        return scored.candidates.table.take(others), self.second.probabilities(scored.odds[others])
+
+    def under(self, batch: Batch, potentials: Potentials, penalties: Sequence[float]) -> Iterator[MentionTable]:
+        scored = self.second.scored(self.model, batch, potentials, self.reading, self.run)
+        for penalty in penalties:
+            shifted = self.second.shifted(penalty - self.model.penalty)
+            yield scored.candidates.table.take(shifted.chosen(scored))
+
+    def probabilities(self, batch: Batch, potentials: Potentials, mentions: MentionTable) -> Floats:
+        scored = self.second.scored(self.model, batch, potentials, self.reading, self.run, given=mentions)
+        return self.second.probabilities(scored.odds[scored.rows_of(mentions)])
+
+
+def finder(model: LinearModel, second: Rescorer | None, reading: str, run: Executor) -> Finder:
+    """Return the way that a model goes: with its second stage, if it has one."""
+    return _OneStage(model, reading, run) if second is None else _TwoStages(model, reading, run, second)

@@ -1,0 +1,188 @@
+"""Candidate mentions: of the best structures under several mention penalties, and of the same words elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.hashing import RangeHashes, UInt64, mixed
+from spanloom.hypergraph import Floats, Ints, Potentials
+from spanloom.learn.platt import logits
+from spanloom.model.structured import LinearModel
+from spanloom.parallel import SERIAL, Executor
+from spanloom.structures import MentionTable
+from spanloom.structures.base import concatenate, contiguous_table
+
+__all__ = [
+    "ELSEWHERE",
+    "GIVEN",
+    "PENALTIES",
+    "CandidateMentions",
+    "Words",
+    "elsewhere",
+    "identities",
+    "merge",
+    "propose",
+]
+
+PENALTIES: Final = (0.0, 2.0, 4.0)
+"""The mention penalties whose best structures propose; with 4, a mention at odds of 1 to 50 may be proposed."""
+ELSEWHERE: Final = len(PENALTIES)
+"""The level of a candidate that no structure proposes, but which has the words of a likely one of its document."""
+GIVEN: Final = ELSEWHERE + 1
+"""The level of a candidate that is only given."""
+LONGEST: Final = 8
+"""Tokens of a candidate whose words are looked for elsewhere, at most."""
+_FARTHEST = 15.0  # log-odds are at most so far from 0: marginals are exact to about 1e-7
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CandidateMentions:
+    """C candidates of a batch of sentences, each once: by sentence, first token, longest first, type.
+
+    Args:
+        table: the mentions.
+        level: (C,) number of the lowest penalty that proposes each, `ELSEWHERE`, or `GIVEN`.
+        odds: (C,) logarithm of the odds of each exact marginal.
+    """
+
+    table: MentionTable
+    level: Ints
+    odds: Floats
+
+    def __len__(self) -> int:
+        return len(self.level)
+
+    @property
+    def proposed(self) -> NDArray[np.bool_]:
+        """(C,) whether it is proposed; the others are only given."""
+        return self.level < GIVEN
+
+    @property
+    def first(self) -> Ints:
+        """(C,) first token of each, counted in its sentence."""
+        return self.table.first[self.table.ptr[:-1]]
+
+    @property
+    def end(self) -> Ints:
+        """(C,) end of each, counted in its sentence."""
+        return self.table.end[self.table.ptr[1:] - 1]
+
+    def take(self, rows: Ints) -> CandidateMentions:
+        """Return those of these numbers, in their order."""
+        return CandidateMentions(self.table.take(rows), self.level[rows], self.odds[rows])
+
+
+class Words(NamedTuple):
+    """The words of N sentences.
+
+    Args:
+        offsets: (N + 1,) first token of each sentence.
+        documents: (N,) number of each one's document.
+        words: (T,) hash of each token's word, in lower case.
+    """
+
+    offsets: Ints
+    documents: Ints
+    words: UInt64
+
+    def take(self, sentences: Ints, tokens: Ints, offsets: Ints) -> Words:
+        """Return some of the sentences, whose tokens and own offsets are given."""
+        return Words(offsets, self.documents[sentences], self.words[tokens])
+
+
+def propose(
+    model: LinearModel, potentials: Potentials, text: Words, reading: str = "enough", run: Executor = SERIAL,
+    given: MentionTable | None = None,
+) -> CandidateMentions:  # fmt: skip
+    """Return the candidates of some sentences.
+
+    Args:
+        model: trained; its own mention penalty does not matter.
+        potentials: of the sentences, without a penalty.
+        text: the sentences.
+        reading: of overlapping mentions.
+        run: how pieces of the work are run; the result does not depend on it.
+        given: mentions that are candidates, proposed or not; the structure must be able to hold each of them.
+    """
+
+    def weighed(table: MentionTable, level: Ints) -> CandidateMentions:
+        marginals = model.probabilities(potentials, text.offsets, table, run, calibrated=False)
+        with np.errstate(divide="ignore"):
+            return CandidateMentions(table, level, np.clip(logits(np.log(marginals)), -_FARTHEST, _FARTHEST))
+
+    tables = [model.with_penalty(penalty).decode(potentials, text.offsets, reading, run) for penalty in PENALTIES]
+    every = concatenate(tables)
+    level = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
+    _, kept = np.unique(identities(every), return_index=True)  # of equal ones the first, which has the lowest level
+    parts = [weighed(every.take(kept), level[kept])]
+    for number, table in ((ELSEWHERE, _elsewhere(model, parts[0], text)), (GIVEN, given)):
+        if table is not None and len(table):
+            new = table.take(~np.isin(identities(table), np.concatenate([identities(part.table) for part in parts])))
+            parts.append(weighed(new, np.full(len(new), number)))
+    return merge(parts)
+
+
+def elsewhere(found: CandidateMentions, text: Words) -> MentionTable:
+    """Return the places in their documents that have the words of likely candidates, with their types.
+
+    Candidates count that have no gap, a marginal above one half, and at most `LONGEST` tokens; they are among the
+    places.
+
+    Args:
+        found: candidates.
+        text: their sentences.
+    """
+    table, sizes = found.table, found.end - found.first
+    likely = table.contiguous & (found.odds > 0) & (sizes <= LONGEST)
+    owner = np.repeat(np.arange(len(text.documents)), np.diff(text.offsets))  # sentence of each token
+    hashes, rows = RangeHashes(text.words), [table.take(np.zeros(0, np.int64))]
+    for size in np.unique(sizes[likely]).tolist():
+        begins = np.arange(len(owner) - size + 1)
+        state = mixed(size, hashes.of(begins, begins + size), text.documents[owner[begins]])
+        mine = np.flatnonzero(likely & (sizes == size))
+        keys = state[text.offsets[table.sentence[mine]] + found.first[mine]]
+        pairs = np.unique(np.stack([keys, table.kind[mine].astype(np.uint64)]), axis=1)
+        low, high = np.searchsorted(pairs[0], state), np.searchsorted(pairs[0], state, side="right")
+        high[owner[begins] != owner[begins + size - 1]] = 0  # it would cross the end of a sentence
+        count = np.maximum(high - low, 0)
+        first = np.repeat(begins, count)
+        number = np.repeat(low - (count.cumsum() - count), count) + np.arange(count.sum())
+        sentence = owner[first]
+        own = first - text.offsets[sentence]
+        rows.append(contiguous_table(sentence, pairs[1][number].astype(np.int64), own, own + size))
+    return concatenate(rows)
+
+
+def _elsewhere(model: LinearModel, found: CandidateMentions, text: Words) -> MentionTable | None:
+    """Return what `elsewhere` finds, if the structure can hold it; where it has heads, nobody says which head."""
+    if model.structure.heads:
+        return None
+    table = elsewhere(found, text)
+    return table.take(model.structure.holds(table))
+
+
+def merge(parts: list[CandidateMentions]) -> CandidateMentions:
+    """Return the candidates of several parts of a corpus as one; no candidate is in two of them."""
+    table = concatenate([part.table for part in parts])
+    level, odds = (np.concatenate([getattr(part, name) for part in parts]) for name in ("level", "odds"))
+    return _ordered(CandidateMentions(table, level, odds))
+
+
+def _ordered(found: CandidateMentions) -> CandidateMentions:
+    order = (identities(found.table), found.table.kind, -found.end, found.first, found.table.sentence)
+    return found.take(np.lexsort(order))
+
+
+def identities(table: MentionTable) -> UInt64:
+    """Return a hash of each mention: of its sentence, type, ranges and head, (M,); equal for equal mentions only."""
+    state = mixed(0, table.sentence, table.kind, *table.heads.T)
+    count = np.diff(table.ptr)
+    for part in range(int(count.max(initial=0))):
+        rows = np.flatnonzero(count > part)
+        at = table.ptr[rows] + part
+        state[rows] = mixed(part, state[rows], table.first[at], table.end[at])
+    return state

@@ -1,0 +1,93 @@
+"""Why the second stage finds a mention, or does not: the features of the whole and their weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from spanloom.document import Batch, Document, Mention
+from spanloom.features import FeatureSet
+from spanloom.features.conjunctions import atoms
+from spanloom.model.corpus import Gold
+from spanloom.model.explanation import Explanation
+from spanloom.model.structured import LinearModel
+from spanloom.rescoring.rescorer import Rescorer, ScoredCandidates, odds_columns
+from spanloom.rescoring.seen import SEEN
+from spanloom.rescoring.templates import candidate_keys
+from spanloom.rescoring.values import CandidateValues, read_column
+from spanloom.scoring import Part
+
+__all__ = ["explain_wholes"]
+
+
+def explain_wholes(
+    model: LinearModel, second: Rescorer, document: Document, explained: Sequence[Explanation],
+    found: Sequence[Mention], reading: str,
+) -> Iterator[Explanation]:  # fmt: skip
+    """Yield explanations with what the second stage says.
+
+    Args:
+        model: the first stage.
+        second: the second.
+        document: prepared, with the columns that the first stage reads.
+        explained: what the first stage says of some mentions.
+        found: the mentions that both stages find in it.
+        reading: of overlapping mentions.
+    """
+    predicted = {mention.replace(score=None) for mention in found}
+    for own in explained:
+        mention = own.mention.replace(score=None)
+        batch = model.scorer.prepare(Batch.of([document.copy(mentions=[mention])]))
+        gold = Gold(batch, model.types, "whole" if model.structure.heads else None)
+        scored = second.scored(model, batch, model.score(batch), reading, given=gold.table)
+        [row] = scored.rows_of(gold.table).tolist()
+        parts = sorted(_Whole(model, second, batch, scored).parts(row), key=lambda part: -abs(part.score))
+        score = float(second.probabilities(scored.odds[[row]])[0])
+        yield replace(own, mention=mention.replace(score=score), predicted=mention in predicted, whole=tuple(parts))
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """The candidates of one document, with readable values."""
+
+    model: LinearModel
+    second: Rescorer
+    batch: Batch
+    scored: ScoredCandidates
+
+    def parts(self, row: int) -> Iterator[Part]:
+        """Yield what speaks for a candidate and against it; the scores add up to its log-odds."""
+        second, candidates = self.second, self.scored.candidates
+        values = second.values(candidates, self.batch, self.model.scorer.features)
+        for template in second.templates:
+            keys = candidate_keys((template,), values, len(candidates))
+            known = second.index.rows(keys.ids[keys.offsets[row] : keys.offsets[row + 1]])
+            for feature in known[known >= 0].tolist():
+                shown = "|".join(self._shown(atom.name, values, row) for atom in atoms(template))
+                yield Part(f"{template}={shown}", float(second.weights.sparse[feature]))
+        numbers = odds_columns(candidates, len(self.model.types))[row] * second.weights.dense
+        yield Part("bias", float(numbers[0]))
+        yield Part("log-odds of the marginal", float(numbers[1:].sum()))
+
+    def _shown(self, name: str, values: CandidateValues, row: int) -> str:
+        """Return a value of a candidate as people read it."""
+        table = self.scored.candidates.table
+        low, high = self.batch.sentences[table.sentence[row] : table.sentence[row] + 2].tolist()
+        if name == "type":
+            return self.model.types[int(table.kind[row])]
+        if name == "seen":
+            return SEEN[int(values[name][row]) - 1]
+        if name in ("text", "gap.text"):
+            own = slice(*table.ptr[row : row + 2].tolist())
+            ranges = list(zip(table.first[own].tolist(), table.end[own].tolist(), strict=True))
+            if name == "gap.text":
+                ranges = [(ranges[0][1], ranges[1][0])]
+            return " ".join(word for first, end in ranges for word in self.batch.words[low + first : low + end])
+        if not (read := read_column(name)):
+            return str(values[name][row])
+        token = int(values.tokens_at(*read[1:])[row])
+        if not low <= token < high:
+            return "<s>" if token < low else "</s>"
+        features = self.model.scorer.features
+        column = FeatureSet([f"{read[0]}[0]"], clusters=features.clusters, resources=features.resources)
+        return column.names(self.batch.view(0), token)[0].partition("=")[2]

@@ -1,0 +1,224 @@
+"""Training of the second stage: candidates of held-out first stages, and logistic regression tuned on other data."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from spanloom.document import Batch
+from spanloom.features import Sparse, build_index
+from spanloom.hypergraph import Edges, Floats, Ints, Potentials
+from spanloom.learn import EdgeTarget, TrainingSet, adagrad
+from spanloom.learn.folds import FEW, cross_fit, deal
+from spanloom.learn.platt import UNSCALED
+from spanloom.learn.tuning import nearest_best
+from spanloom.model.calibration import CalibrationReport, fit_scalings, key_of
+from spanloom.model.corpus import Gold, place
+from spanloom.model.report import RescoringReport
+from spanloom.model.structured import LinearModel
+from spanloom.parallel import SERIAL, Executor
+from spanloom.rescoring.candidates import CandidateMentions, Words, identities, merge, propose
+from spanloom.rescoring.logistic import Regression, fit_regression
+from spanloom.rescoring.overlaps import OverlapRules, best_set
+from spanloom.rescoring.rescorer import Rescorer, odds_columns
+from spanloom.rescoring.seen import HeldOutNames, SeenNames
+from spanloom.rescoring.templates import TEMPLATES, candidate_keys
+from spanloom.rescoring.values import CandidateValues, TokenColumns, served
+from spanloom.scoring import role_scores
+from spanloom.structures import MentionTable
+
+__all__ = ["FirstStage", "RescoringDevelopment", "calibrate_second", "fit_rescorer", "held_out_candidates"]
+
+FOLDS: Final = 3
+FEWEST: Final = 100  # training mentions, below which there is no second stage
+LAMBDAS: Final = (8.0, 16.0, 32.0)
+MIN_COUNT: Final = 2
+_THRESHOLDS = np.arange(-40, 41) / 20
+
+
+class FirstStage(NamedTuple):
+    """A corpus as the first stage has seen it, and how it was trained.
+
+    Args:
+        model: trained.
+        data: the corpus.
+        edges: its gold structures, (T, K, D).
+        l2, epochs, rate, seed: of its training.
+        reading: of overlapping mentions.
+        f1: on development data.
+    """
+
+    model: LinearModel
+    data: TrainingSet
+    edges: Edges
+    l2: float
+    epochs: int
+    rate: float
+    seed: int
+    reading: str
+    f1: float
+
+
+def held_out_candidates(first: FirstStage, text: Words, fold: Ints, run: Executor = SERIAL) -> CandidateMentions:
+    """Return the candidates of the training data, each fold's by a first stage that was trained on the others.
+
+    Features that only the fold has keep the weight 0, as if they were not known.
+
+    Args:
+        first: the corpus.
+        text: its sentences.
+        fold: (N,) of each sentence.
+        run: runs folds side by side.
+    """
+
+    def fit(sentences: list[int]) -> LinearModel:
+        part = _subset(first, np.array(sentences, np.int64))
+        weights = adagrad(part, l2=first.l2, epochs=first.epochs, rate=first.rate, seed=(first.seed, 1))
+        scorer = first.model.scorer.with_weights(weights)  # of rows: the corpus has all features of a row, or none
+        return replace(first.model, scorer=scorer)
+
+    def predict(model: LinearModel, sentences: list[int]) -> CandidateMentions:
+        own = np.array(sentences, np.int64)
+        offsets, tokens = _tokens(first.data.offsets, own)
+        potentials = role_scores(first.data.matrix, model.scorer.weights, tokens)
+        found = propose(model, potentials, text.take(own, tokens, offsets), first.reading)
+        return replace(found, table=MentionTable(own[found.table.sentence], *found.table[1:]))
+
+    return merge(cross_fit(fold, fit, predict, run))
+
+
+def _subset(first: FirstStage, sentences: Ints) -> TrainingSet:
+    """Return the part of the corpus that some sentences are."""
+    data = first.data
+    offsets, tokens = _tokens(data.offsets, sentences)
+    begin, sizes = data.matrix.offsets[tokens], np.diff(data.matrix.offsets)[tokens]
+    ends = sizes.cumsum()
+    places = np.repeat(begin - (ends - sizes), sizes) + np.arange(ends[-1] if len(ends) else 0)
+    indices = data.matrix.indices[places]
+    counts = np.bincount(indices, minlength=len(data.counts)).astype(np.int32)
+    target = EdgeTarget(data.engine, offsets, first.edges[tokens])
+    matrix = Sparse(indices, np.append(0, ends))
+    return TrainingSet(data.engine, matrix, offsets, target, data.group_sizes, np.maximum(counts, 1))
+
+
+def _tokens(offsets: Ints, sentences: Ints) -> tuple[Ints, Ints]:
+    """Return the offsets of some sentences among their own tokens, and the numbers of these."""
+    sizes = offsets[sentences + 1] - offsets[sentences]
+    own = np.append(0, sizes.cumsum())
+    return own, np.repeat(offsets[sentences] - own[:-1], sizes) + np.arange(own[-1])
+
+
+def fit_rescorer(
+    first: FirstStage,
+    train: Batch,
+    gold: Gold,
+    development: RescoringDevelopment,
+    free: bool = False,
+    run: Executor = SERIAL,
+) -> tuple[Rescorer | None, RescoringReport | None]:
+    """Train the second stage of a model.
+
+    Args:
+        first: the trained first stage.
+        train: its training data, with the columns that it reads.
+        gold: their mentions.
+        development: data that choose lambda and the threshold.
+        free: whether mentions may overlap in ways that training does not show.
+        run: how pieces of the work are run; the result does not depend on it.
+
+    Returns:
+        Nothing where there are fewer than `FEWEST` training mentions, or too few sentences for folds; no second stage
+        where it is not better.
+    """
+    if len(gold.table) < FEWEST or len(train.sentences) <= FOLDS or not development.gold.total:
+        return None, None
+    kinds, features = len(first.model.types), first.model.scorer.features
+    templates = served(TEMPLATES, features)
+    tokens = TokenColumns(train, templates, features)
+    fold = _folds(train, first.seed)
+    candidates = held_out_candidates(first, tokens.words(train), fold, run)
+    table, text = gold.table, tokens.texts(gold.table, train.sentences[gold.table.sentence])
+    held_out = HeldOutNames(text, table.kind, fold[table.sentence], fold[candidates.table.sentence])
+    values = CandidateValues(candidates, train, tokens, held_out)
+    built = build_index(candidate_keys(templates, values, len(candidates)), min_count=MIN_COUNT)
+    rules = OverlapRules.free(kinds) if free else OverlapRules.learn(table, kinds)
+    right = np.isin(identities(candidates.table), identities(table))
+    made = Rescorer(
+        templates, built.index, Regression.zeros(len(built.index), 2 + kinds), SeenNames.of(text, table.kind), rules
+    )
+    judge = _Judge(made, development, first, run)
+    numbers, sizes, tried = odds_columns(candidates, kinds), built.index.group_sizes, []
+    weights = None
+    for l2 in LAMBDAS:
+        weights = fit_regression(built.matrix, numbers, right, sizes, l2, weights, run)
+        tried.append((l2, *judge.tuned(Regression(weights.sparse / sizes, weights.dense))))
+    l2, best, after = max(tried, key=lambda one: one[2])
+    report = RescoringReport(
+        len(candidates), int(right.sum()), judge.reached, l2, 1 / (1 + float(np.exp(-best.threshold))), first.f1, after,
+        kept=after > first.f1,
+    )  # fmt: skip
+    return (best if report.kept else None), report
+
+
+class RescoringDevelopment(NamedTuple):
+    """Development data of the second stage.
+
+    Args:
+        batch: with the columns that the first stage reads.
+        potentials: of it.
+        gold: its mentions.
+    """
+
+    batch: Batch
+    potentials: Potentials
+    gold: Gold
+
+
+def calibrate_second(
+    model: LinearModel, second: Rescorer, development: RescoringDevelopment, reading: str, run: Executor = SERIAL
+) -> tuple[Rescorer, CalibrationReport]:
+    """Return a second stage with maps fitted to what it finds in development data; see `spanloom.model.calibration`."""
+    batch, potentials, _ = development
+    scored = second.scored(model, batch, potentials, reading, run)
+    chosen = second.chosen(scored)
+    scores = replace(second, scalings=UNSCALED).probabilities(scored.odds[chosen])
+    predicted = list(place(batch, scored.candidates.table.take(chosen), model.types, scores))
+    answers = second.log_answers(scored, chosen, len(batch.sentences) - 1)
+    scalings, report = fit_scalings(batch.documents, predicted, answers, key_of(model))
+    return replace(second, scalings=scalings), report
+
+
+class _Judge:
+    """Development data whose candidates are looked at once."""
+
+    def __init__(self, made: Rescorer, development: RescoringDevelopment, first: FirstStage, run: Executor) -> None:
+        batch, potentials, gold = development
+        self._made, self._run, self._total = made, run, gold.total
+        tokens = TokenColumns(batch, made.templates, first.model.scorer.features)
+        self._candidates = propose(first.model, potentials, tokens.words(batch), first.reading, run)
+        self._values = CandidateValues(self._candidates, batch, tokens, made.seen)
+        self._right = np.isin(identities(self._candidates.table), identities(gold.table))
+        self._conflicts = made.rules.conflicts(self._candidates.table)
+        self.reached = float(self._right.sum()) / max(1, gold.total)
+
+    def tuned(self, weights: Regression) -> tuple[Rescorer, float]:
+        """Return the second stage with these weights and the threshold of the largest F1, and that."""
+        made = replace(self._made, weights=weights)
+        odds = made.odds(self._candidates, self._values, self._run)
+        tried = {threshold: self._f1(odds - threshold) for threshold in _THRESHOLDS.tolist()}
+        threshold = nearest_best(tried)
+        return replace(made, threshold=threshold), tried[threshold]
+
+    def _f1(self, weights: Floats) -> float:
+        chosen = best_set(weights, self._conflicts)
+        return 2 * float(self._right[chosen].sum()) / max(1, int(chosen.sum()) + self._total)
+
+
+def _folds(train: Batch, seed: int) -> Ints:
+    """Return the fold of each sentence: that of its document, unless documents are few."""
+    documents = len(train.documents)
+    if documents < FEW:
+        return deal(len(train.sentences) - 1, FOLDS, seed)
+    return np.repeat(deal(documents, FOLDS, seed), np.diff(train.firsts))

@@ -1,0 +1,92 @@
+"""Logistic regression over sparse features and a few numbers, by L-BFGS."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.features import Sparse
+from spanloom.hypergraph import Floats, Singles
+from spanloom.learn.lbfgs import minimize
+from spanloom.parallel import SERIAL, Executor
+from spanloom.scoring import Weights, role_gradient, role_scores, transpose
+
+__all__ = ["Regression", "fit_regression", "linear_scores"]
+
+_ITERATIONS, _TOLERANCE = 200, 1e-5
+_RIDGE = 0.1  # on the weights of numbers: they are few, and seen by all
+
+
+class Regression(NamedTuple):
+    """Weights of F features and of D numbers.
+
+    Args:
+        sparse: (F,) float32.
+        dense: (D,) float32.
+    """
+
+    sparse: Singles
+    dense: Singles
+
+    @classmethod
+    def zeros(cls, features: int, numbers: int) -> Regression:
+        """Return weights that are all 0."""
+        return cls(np.zeros(features, np.float32), np.zeros(numbers, np.float32))
+
+
+def linear_scores(matrix: Sparse, numbers: Floats, weights: Regression, run: Executor = SERIAL) -> Floats:
+    """Return the score of each of C rows, (C,).
+
+    Args:
+        matrix: (C, F) binary.
+        numbers: (C, D).
+        weights: of each feature's every occurrence, and of the numbers.
+        run: how pieces of the work are run.
+    """
+    sums = role_scores(matrix, Weights(weights.sparse[:, None, None], np.zeros((0, 1), np.float32)), run=run)
+    found: Floats = sums.roles[:, 0, 0] + np.einsum("cd,d->c", numbers, weights.dense)
+    return found
+
+
+def fit_regression(
+    matrix: Sparse, numbers: Floats, right: NDArray[np.bool_], group_sizes: Singles, l2: float,
+    start: Regression | None = None, run: Executor = SERIAL,
+) -> Regression:  # fmt: skip
+    """Return the weights of the largest likelihood, less ``l2`` times their squares.
+
+    Args:
+        matrix: (C, F) binary.
+        numbers: (C, D), the first of them 1.
+        right: (C,) the answers.
+        group_sizes: (F,) how many features share each weight, whose penalty is divided by it.
+        l2: lambda.
+        start: where to begin.
+        run: how pieces of the work are run; the result does not depend on it.
+    """
+    features, columns = len(group_sizes), numbers.shape[1]
+    transposed = transpose(matrix, features)
+    scale = np.sqrt(group_sizes)
+    sign = np.where(right, 1.0, -1.0)
+    gather = np.empty((features, 1, 1), np.float32)
+
+    def weights(point: Singles) -> Regression:
+        return Regression(point[:features] * scale, point[features:])
+
+    def value(point: Singles, gradient: Singles) -> float:
+        own = weights(point)
+        margin = sign * linear_scores(matrix, numbers, own, run)
+        loss = np.logaddexp(0.0, -margin)
+        slope = -sign * np.exp(-margin - loss)
+        role_gradient(transposed, slope.astype(np.float32)[:, None, None], gather, run)
+        gradient[:features] = gather[:, 0, 0] * scale + np.float32(2 * l2) * point[:features]
+        gradient[features:] = np.einsum("c,cd->d", slope, numbers) + 2 * _RIDGE * point[features:]
+        squares = np.square(point, dtype=np.float64)
+        return float(loss.sum() + l2 * squares[:features].sum() + _RIDGE * squares[features:].sum())
+
+    if start is None:
+        begin = np.zeros(features + columns, np.float32)
+    else:
+        begin = np.concatenate([start.sparse / scale, start.dense])
+    return weights(minimize(value, begin, iterations=_ITERATIONS, tolerance=_TOLERANCE, run=run))

@@ -1,0 +1,175 @@
+"""The second stage: the probability of each candidate as a whole, and the best set of candidates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.document import Batch
+from spanloom.features import FeatureIndex, FeatureSet
+from spanloom.hypergraph import Floats, Ints, Potentials
+from spanloom.learn.platt import UNSCALED, Scalings
+from spanloom.model.structured import LinearModel
+from spanloom.modelfile import Bounded, Described, ModelPart
+from spanloom.parallel import SERIAL, Executor
+from spanloom.rescoring.candidates import CandidateMentions, identities, propose
+from spanloom.rescoring.logistic import Regression, linear_scores
+from spanloom.rescoring.overlaps import OverlapRules, best_set
+from spanloom.rescoring.seen import SeenNames
+from spanloom.rescoring.templates import candidate_keys
+from spanloom.rescoring.values import CandidateValues, TokenColumns, check_templates
+from spanloom.structures import MentionTable
+
+__all__ = ["Rescorer", "ScoredCandidates", "odds_columns"]
+
+_SCALE = 4.0  # log-odds that count as one, so that their weights are about as steep as those of features
+
+
+class ScoredCandidates(NamedTuple):
+    """Candidates and what the second stage says of them.
+
+    Args:
+        candidates: C.
+        odds: (C,) log-odds.
+    """
+
+    candidates: CandidateMentions
+    odds: Floats
+
+    def rows_of(self, mentions: MentionTable) -> Ints:
+        """Return the numbers of some of the candidates, (M,)."""
+        known, wanted = identities(self.candidates.table), identities(mentions)
+        order = np.argsort(known)
+        return order[np.searchsorted(known, wanted, sorter=order)]
+
+
+class _Rescorer(Described):
+    """What is said of a second stage."""
+
+    templates: list[str]
+    threshold: Bounded
+    scalings: Scalings
+
+
+@dataclass(frozen=True)
+class Rescorer:
+    """A log-linear model of whole mentions. Using it changes nothing, so threads may share it.
+
+    Args:
+        templates: of features of candidates, see `spanloom.rescoring.templates`.
+        index: which feature has which weight.
+        weights: of each single feature, and of `odds_columns`.
+        seen: names of training mentions.
+        rules: which mentions may overlap.
+        threshold: log-odds from which on a candidate is a mention.
+        scalings: from probabilities to how often such predictions are right.
+    """
+
+    templates: tuple[str, ...]
+    index: FeatureIndex
+    weights: Regression
+    seen: SeenNames
+    rules: OverlapRules
+    threshold: float = 0.0
+    scalings: Scalings = UNSCALED
+
+    def values(self, candidates: CandidateMentions, batch: Batch, features: FeatureSet) -> CandidateValues:
+        """Return what is known of the candidates of a batch.
+
+        Args:
+            candidates: of the batch.
+            batch: with the columns of the first stage.
+            features: of the first stage.
+        """
+        return CandidateValues(candidates, batch, TokenColumns(batch, self.templates, features), self.seen)
+
+    def odds(self, candidates: CandidateMentions, values: CandidateValues, run: Executor = SERIAL) -> Floats:
+        """Return the log-odds of each candidate, (C,)."""
+        matrix = self.index.lookup(candidate_keys(self.templates, values, len(candidates)), run=run)
+        return linear_scores(matrix, odds_columns(candidates, len(self.rules.allowed[0])), self.weights, run)
+
+    def scored(
+        self, model: LinearModel, batch: Batch, potentials: Potentials, reading: str = "enough",
+        run: Executor = SERIAL, given: MentionTable | None = None,
+    ) -> ScoredCandidates:  # fmt: skip
+        """Propose candidates, and score them.
+
+        Args:
+            model: the first stage.
+            batch: with the columns that it reads.
+            potentials: of the batch.
+            reading: of the structures that propose.
+            run: how pieces of the work are run; the result does not depend on it.
+            given: mentions that are scored, too, proposed or not.
+        """
+        batch, features = model.scorer.prepare(batch), model.scorer.features
+        tokens = TokenColumns(batch, self.templates, features)
+        candidates = propose(model, potentials, tokens.words(batch), reading, run, given)
+        values = CandidateValues(candidates, batch, tokens, self.seen)
+        return ScoredCandidates(candidates, self.odds(candidates, values, run))
+
+    def chosen(self, scored: ScoredCandidates) -> NDArray[np.bool_]:
+        """Return which candidates make the best set, (C,): the largest sum of log-odds above the threshold."""
+        weights = np.where(scored.candidates.proposed, scored.odds - self.threshold, -1.0)
+        likely = np.flatnonzero(weights > 0)
+        chosen = np.zeros(len(weights), np.bool_)
+        conflicts = self.rules.conflicts(scored.candidates.table.take(likely))
+        chosen[likely[best_set(weights[likely], conflicts)]] = True
+        return chosen
+
+    def probabilities(self, odds: Floats) -> Floats:
+        """Return the calibrated probabilities of log-odds."""
+        return self.scalings.mentions.of_log(-np.logaddexp(0.0, -odds))
+
+    def log_answers(self, scored: ScoredCandidates, chosen: NDArray[np.bool_], sentences: int) -> Floats:
+        """Return the log-probability that all candidates of each sentence are what they are said to be, (N,).
+
+        They are taken for independent of one another, given what the first stage says of all.
+        """
+        sure = -np.logaddexp(0.0, np.where(chosen, -scored.odds, scored.odds))
+        return np.bincount(scored.candidates.table.sentence, sure, sentences).astype(np.float64)
+
+    def answers(self, scored: ScoredCandidates, chosen: NDArray[np.bool_], sentences: int) -> Floats:
+        """Return the calibrated probability that all of each sentence is right, (N,)."""
+        return self.scalings.answers.of_log(self.log_answers(scored, chosen, sentences))
+
+    def shifted(self, keener: float) -> Rescorer:
+        """Return the same with a lower threshold, as a larger mention penalty lowers it."""
+        return replace(self, threshold=self.threshold - keener)
+
+    def to_part(self) -> ModelPart:
+        """Return it as a part of a model file."""
+        said = _Rescorer(templates=list(self.templates), threshold=self.threshold, scalings=self.scalings)
+        parts = {"index": self.index.to_part(), "seen": self.seen.to_part(), "rules": self.rules.to_part()}
+        return said.part({"weights": self.weights.sparse, "odds": self.weights.dense}, parts)
+
+    @classmethod
+    def from_part(cls, part: ModelPart, features: FeatureSet, types: int) -> Rescorer:
+        """Return what `to_part` gave.
+
+        Args:
+            part: that one.
+            features: of the first stage.
+            types: K.
+
+        Raises:
+            ModelError: it is no second stage of such a model.
+        """
+        said = part.read(_Rescorer)
+        check_templates(said.templates, features)
+        index = FeatureIndex.from_part(part.part("index"))
+        weights = Regression(part.array("weights", np.float32, len(index)), part.array("odds", np.float32, 2 + types))
+        seen, rules = SeenNames.from_part(part.part("seen")), OverlapRules.from_part(part.part("rules"), types)
+        return cls(tuple(said.templates), index, weights, seen, rules, said.threshold, said.scalings)
+
+
+def odds_columns(candidates: CandidateMentions, types: int) -> Floats:
+    """Return the numbers that are weighed beside features, (C, 2 + K): 1, the log-odds, and those of each type."""
+    odds, rows = candidates.odds / _SCALE, np.arange(len(candidates))
+    found: Floats = np.zeros((len(odds), 2 + types))
+    found[:, 0], found[:, 1] = 1.0, odds
+    found[rows, 2 + candidates.table.kind] = odds
+    return found

@@ -1,0 +1,92 @@
+"""Names of training mentions, as hashes, and the types that they had."""
+
+from __future__ import annotations
+
+from typing import Final, Protocol
+
+import numpy as np
+
+from spanloom.hashing import UInt64, mixed
+from spanloom.hypergraph import Ints
+from spanloom.modelfile import ModelPart
+
+__all__ = ["HeldOutNames", "Names", "SeenNames"]
+
+SEEN: Final = ("never", "as this type, once", "as this type", "as others, too", "mostly as others", "as others")
+"""How training mentions with a text were of a type."""
+_OFTEN = 0.8  # the share of a text's mentions from which on a type is the usual one
+
+
+class Names(Protocol):
+    """Whatever knows how training has texts."""
+
+    def recall(self, text: UInt64, kind: Ints) -> Ints:
+        """Return how the mentions of each text were of each type, (C,), as a number of `SEEN`."""
+        ...
+
+
+class SeenNames:
+    """How often a text was a mention of each type.
+
+    Args:
+        keys: (M,) ascending hashes, of a text, and of a text with a type.
+        counts: (M,) int32, how many mentions each had.
+
+    >>> text = np.array([5, 5, 6], np.uint64)
+    >>> seen = SeenNames.of(text, np.array([0, 0, 1]))
+    >>> [SEEN[i] for i in seen.recall(np.array([5, 6, 6, 9], np.uint64), np.array([0, 0, 1, 0])).tolist()]
+    ['as this type', 'as others', 'as this type, once', 'never']
+    """
+
+    def __init__(self, keys: UInt64, counts: Ints) -> None:
+        self.keys, self.counts = keys, counts
+
+    @classmethod
+    def of(cls, text: UInt64, kind: Ints) -> SeenNames:
+        """From the texts and types of mentions, (M,) each."""
+        keys, counts = np.unique(np.concatenate([text, mixed(0, text, kind)]), return_counts=True)
+        return cls(keys, counts.astype(np.int64))
+
+    def recall(self, text: UInt64, kind: Ints) -> Ints:
+        """Return how the mentions of each text were of each type, (C,), as a number of `SEEN`."""
+        total, own = self._count(text), self._count(mixed(0, text, kind))
+        share = own / np.maximum(1, total)
+        some = np.select([share == 1, share > _OFTEN, share > 0], [2 - (own == 1), 3, 4], 5)
+        return np.where(total == 0, 0, some)
+
+    def _count(self, keys: UInt64) -> Ints:
+        if not len(self.keys):
+            return np.zeros(len(keys), np.int64)
+        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return np.where(self.keys[at] == keys, self.counts[at], 0)
+
+    def to_part(self) -> ModelPart:
+        """Return it as a part of a model file."""
+        return ModelPart(arrays={"keys": self.keys, "counts": self.counts})
+
+    @classmethod
+    def from_part(cls, part: ModelPart) -> SeenNames:
+        """Return what `to_part` gave."""
+        keys = part.array("keys", np.uint64, None)
+        return cls(keys, part.array("counts", np.int64, len(keys)))
+
+
+class HeldOutNames:
+    """What training has beside the fold of each candidate, so that names are not believed too much.
+
+    Args:
+        text, kind, fold: (M,) of the training mentions.
+        asked: (C,) fold of each candidate.
+    """
+
+    def __init__(self, text: UInt64, kind: Ints, fold: Ints, asked: Ints) -> None:
+        self._asked = asked
+        self._names = {n: SeenNames.of(text[fold != n], kind[fold != n]) for n in np.unique(asked).tolist()}
+
+    def recall(self, text: UInt64, kind: Ints) -> Ints:
+        """Return how the other folds' mentions of each text were of each type; see `SeenNames.recall`."""
+        found = np.zeros(len(text), np.int64)
+        for n, names in self._names.items():
+            rows = self._asked == n
+            found[rows] = names.recall(text[rows], kind[rows])
+        return found

@@ -1,0 +1,65 @@
+"""The templates of the second stage: what it looks at of a candidate; see `CandidateValues` for the values."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from spanloom.features import Keys
+from spanloom.features.conjunctions import Values, atoms, conjoined
+from spanloom.hashing import hash_text
+from spanloom.rescoring.relations import RELATIONS
+
+__all__ = ["GROUPS", "TEMPLATES", "candidate_keys"]
+
+GROUPS: Final[dict[str, tuple[str, ...]]] = {
+    "marginal": ("type", "odds", "odds|type", "level", "level|type", "level|odds.coarse"),
+    "length": ("len:12", "len:12|type", "len:12|odds.coarse"),
+    "edges": (
+        "low[first]|type", "low[last]|type", "low[last-1]|low[last]|type", "low[first]|low[first+1]|type",
+        "suffix3[last]|type", "suffix4[last]|type", "shape[first]|type", "shape[last]|type", "shape[first]|shape[last]",
+        "low[first]|odds.coarse", "low[last]|odds.coarse", "cluster:6[last]|type", "cluster:10[last]|type",
+        "pos[first]|type", "pos[last]|type", "pos[first]|pos[last]|len:6", "category[first]|category[last]|type",
+        "brackets", "brackets|odds.coarse",
+    ),
+    "around": (
+        "low[first-1]|type", "low[last+1]|type", "low[first-1]|low[last+1]", "low[first-1]|low[first]",
+        "low[last]|low[last+1]", "low[first-1]|odds.coarse", "low[last+1]|odds.coarse", "pos[first-1]|pos[first]|type",
+        "pos[last]|pos[last+1]|type", "pos[first-1]|pos[last+1]", "suffix3[last]|low[last+1]",
+    ),
+    "text": ("text|type", "text"),
+    "seen": ("seen", "seen|odds.coarse", "seen|len:4", "seen|type"),
+    "relations": tuple(
+        text for name in RELATIONS for text in (name, f"{name}|odds.coarse", f"{name}.less", f"{name}.less|type")
+    ),
+    "document": (
+        "again", "again|odds.coarse", "again.other", "again.other|odds.coarse", "again|again.other",
+        "again|type",
+    ),
+    "gaps": (
+        "parts", "parts|type", "parts|odds.coarse", "gap.len:12", "gap.len:12|odds.coarse", "gap.text", "low[gap]",
+        "low[join-1]", "low[gap-1]|low[join]", "low[gap-1]|low[gap]", "low[join-1]|low[join]", "low[join]|type",
+        "suffix3[gap-1]|suffix3[join-1]", "pos[gap]", "pos[join-1]", "pos[gap-1]|pos[gap]|pos[join-1]|pos[join]",
+        "cluster:6[gap-1]|cluster:6[join-1]",
+    ),
+}  # fmt: skip
+"""Templates by what they look at."""
+TEMPLATES: Final = tuple(text for group in GROUPS.values() for text in group)
+
+
+def candidate_keys(templates: tuple[str, ...], values: Values, candidates: int) -> Keys:
+    """Return the keys of the features of C candidates; one that lacks a value lacks the feature.
+
+    Args:
+        templates: in their order.
+        values: (C,) by the names of atoms; 0 says that a candidate has none.
+        candidates: C.
+    """
+    ids = np.empty((candidates, len(templates)), np.uint64)
+    there = np.ones(ids.shape, np.bool_)
+    for i, template in enumerate(templates):
+        ids[:, i] = conjoined(template, hash_text(template), values)
+        for atom in atoms(template):
+            there[:, i] &= values[atom.name] != 0
+    return Keys(ids[there], np.append(0, there.sum(1).cumsum()))

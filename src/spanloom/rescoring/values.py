@@ -1,0 +1,302 @@
+"""What is known of a candidate as a whole: named values, which templates of features conjoin."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.document import Batch
+from spanloom.errors import ModelError, UsageError, clip
+from spanloom.features import FeatureSet
+from spanloom.features.clusters import Clusters
+from spanloom.features.columns import is_cluster_column, word_column
+from spanloom.features.conjunctions import atoms
+from spanloom.features.tables import tabulate
+from spanloom.features.template import Column, parse
+from spanloom.hashing import RangeHashes, UInt64, hash_text, mixed
+from spanloom.hypergraph import Floats, Ints
+from spanloom.rescoring.candidates import CandidateMentions, Words
+from spanloom.rescoring.relations import RELATIONS, strongest
+from spanloom.rescoring.seen import Names
+from spanloom.structures import MentionTable
+
+__all__ = ["CandidateValues", "TokenColumns", "binned", "check_templates", "columns_of", "read_column", "served"]
+
+Array = NDArray[Any]
+_COLUMN = re.compile(r"(.+)\[(.+)\]")
+_PLACE = re.compile(r"(first|last|gap|join)([+-]\d+)?")
+_BEFORE, _BEHIND = np.uint64(1), np.uint64(2)  # the sentence: in place of a hash
+_TEXT: Final = Column("low")
+_OPEN, _CLOSE = (np.array([hash_text(mark) for mark in marks], np.uint64) for marks in ("([{", ")]}"))
+_NAMES = frozenset((
+    "type", "odds", "odds.coarse", "level", "len", "text", "parts", "brackets", "gap.len", "gap.text", "seen", "again",
+    "again.other", *RELATIONS, *(f"{name}.less" for name in RELATIONS),
+))  # fmt: skip
+_FINE, _COARSE, _BINS = 0.5, 1.5, 16
+
+
+def columns_of(template: str) -> list[Column]:
+    """Return the columns of tokens that a template reads.
+
+    >>> [str(column) for column in columns_of("low[first-1]|len:5|cluster:10[last]")]
+    ['low', 'cluster:10']
+    """
+    return [read[0] for atom in atoms(template) if (read := read_column(atom.name))]
+
+
+def read_column(name: str) -> tuple[Column, str, int] | None:
+    """Return the column of a value, and the place that it is read at; ``None`` for a value that is none of tokens."""
+    found = _COLUMN.fullmatch(name)
+    if not found:
+        return None
+    place = _PLACE.fullmatch(found[2])
+    if not place:
+        raise ValueError(f"no place {found[2]!r}")
+    [column] = parse(f"{found[1]}[0]").columns
+    return column, place[1], int(place[2] or 0)
+
+
+def served(templates: Sequence[str], features: FeatureSet) -> tuple[str, ...]:
+    """Return the templates whose columns are those of words, or such as the first stage reads."""
+    have = {*features.needs, *features.computed}
+
+    def there(column: Column) -> bool:
+        if is_cluster_column(column.name):
+            return features.clusters is not None
+        return word_column(column) is not None or column.name in have
+
+    return tuple(template for template in templates if all(map(there, columns_of(template))))
+
+
+def check_templates(templates: Sequence[str], features: FeatureSet) -> None:
+    """Check that templates of a model file can be computed.
+
+    Raises:
+        ModelError: one names a value that is not there.
+    """
+    for template in templates:
+        for atom in atoms(template):
+            if atom.name not in _NAMES and not _reads_column(atom.name, features):
+                raise ModelError(f"the template {clip(template)} of the second stage names no value that there is")
+
+
+def _reads_column(name: str, features: FeatureSet) -> bool:
+    try:
+        return read_column(name) is not None and bool(served([name], features))
+    except (UsageError, ValueError):
+        return False
+
+
+def binned(odds: Floats, width: float) -> Ints:
+    """Return the number of each bin of log-odds, from 1; 0 for -inf, which is none.
+
+    >>> binned(np.array([-np.inf, -100, -0.1, 0.0, 100]), 0.5).tolist()
+    [0, 1, 16, 17, 32]
+    """
+    low = np.maximum(odds, -_BINS * width)
+    return np.where(np.isneginf(odds), 0, np.minimum(np.floor(low / width), _BINS - 1) + _BINS + 1).astype(np.int64)
+
+
+class TokenColumns:
+    """Columns of the tokens of a batch, as hashes.
+
+    Args:
+        batch: T tokens, with the columns that the first stage reads.
+        templates: whose columns are wanted.
+        features: of the first stage: its clusters.
+    """
+
+    def __init__(self, batch: Batch, templates: Sequence[str], features: FeatureSet) -> None:
+        wanted = dict.fromkeys([_TEXT, *(column for template in templates for column in columns_of(template))])
+        self._number = {column: number for number, column in enumerate(wanted)}
+        self._table = tabulate(batch, list(wanted), Clusters.of(features.clusters))
+        self._hashes = RangeHashes(self.at(_TEXT, np.arange(batch.sentences[-1])))
+
+    def words(self, batch: Batch) -> Words:
+        """Return the words of the batch, as candidates are proposed from them."""
+        documents = np.repeat(np.arange(len(batch.documents)), np.diff(batch.firsts))
+        return Words(batch.sentences, documents, self.at(_TEXT, np.arange(batch.sentences[-1])))
+
+    def at(self, column: Column, tokens: Ints) -> UInt64:
+        """Return the hash of a column at some tokens; 0 where it has no value there."""
+        table, c = self._table, self._number[column]
+        found: UInt64 = table.values[
+            table.base[c] + table.ids[table.source[c], tokens].astype(np.int64) * table.stride[c]
+        ]
+        return found
+
+    def texts(self, mentions: MentionTable, base: Ints) -> UInt64:
+        """Return the hash of the words of each mention, in lower case, without what lies in its gaps.
+
+        Args:
+            mentions: M.
+            base: (M,) first token of each one's sentence.
+        """
+        sizes, own = mentions.end - mentions.first, np.repeat(base, np.diff(mentions.ptr))
+        total = np.append(0, sizes.cumsum())
+        before = total[:-1] - np.repeat(total[mentions.ptr[:-1]], np.diff(mentions.ptr))
+        parts = self._hashes.of(own + mentions.first, own + mentions.end, before)
+        sums = np.add.reduceat(parts, mentions.ptr[:-1]) if len(parts) else parts
+        return mixed(0, sums, np.diff(total[mentions.ptr]))
+
+
+class CandidateValues(Mapping[str, Array]):
+    """Named values of C candidates, each computed when it is first asked for; 0 where a candidate has none.
+
+    ``type``; ``odds`` of the exact marginal, in bins of half a unit, ``odds.coarse`` of one and a half; ``level``, the
+    lowest mention penalty that proposes it; ``len`` in tokens; ``text``; ``parts``; ``brackets``, whether they balance;
+    ``gap.len`` and ``gap.text``; ``seen``, how training has its text; each of `RELATIONS`, the odds of the likeliest
+    candidate that is this to it, and with ``.less`` how much less they are; ``again`` and ``again.other``, the odds of
+    the likeliest candidate elsewhere in the document with its text and its type, or another; ``column[place]``, where a
+    place is ``first``, ``last``, ``gap`` or ``join``, which is the token behind the first gap, perhaps with a distance.
+
+    Args:
+        candidates: of the batch.
+        batch: the sentences, and the documents that they are in.
+        tokens: of the batch.
+        seen: names of training mentions.
+    """
+
+    def __init__(self, candidates: CandidateMentions, batch: Batch, tokens: TokenColumns, seen: Names) -> None:
+        table = candidates.table
+        self.candidates, self._tokens, self._seen = candidates, tokens, seen
+        self._low, self._high = batch.sentences[table.sentence], batch.sentences[table.sentence + 1]
+        self._document = np.searchsorted(batch.firsts, table.sentence, side="right") - 1
+        self._batch = batch
+        self._found: dict[str, Array] = {}
+        self._plain: dict[str, Callable[[], Array]] = {
+            "type": lambda: table.kind + 1,
+            "odds": lambda: binned(candidates.odds, _FINE),
+            "odds.coarse": lambda: binned(candidates.odds, _COARSE),
+            "level": lambda: candidates.level + 1,
+            "len": lambda: self._sizes,
+            "text": lambda: self.text,
+            "parts": lambda: np.diff(table.ptr),
+            "brackets": self._brackets,
+            "gap.len": lambda: self._gap[1] - self._gap[0],
+            "gap.text": self._gap_text,
+            "seen": lambda: seen.recall(self.text, table.kind) + 1,
+            "again": lambda: binned(self._again[0], _COARSE),
+            "again.other": lambda: binned(self._again[1], _COARSE),
+        }
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self._found:
+            self._found[name] = self._computed(name)
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_NAMES)
+
+    def __len__(self) -> int:
+        return len(_NAMES)
+
+    def _computed(self, name: str) -> Array:
+        if name in self._plain:
+            return self._plain[name]()
+        if read := read_column(name):
+            return self._at(*read)
+        relation = name.removesuffix(".less")
+        odds = self._related[:, RELATIONS.index(relation)]
+        if name == relation:
+            return binned(odds, _COARSE)
+        return np.where(np.isneginf(odds), 0, binned(self.candidates.odds - odds, _COARSE))
+
+    def _at(self, column: Column, place: str, distance: int) -> Array:
+        tokens = self.tokens_at(place, distance)
+        before, behind = tokens < self._low, tokens >= self._high
+        found = self._tokens.at(column, np.clip(tokens, self._low, self._high - 1))
+        found = np.where(before, _BEFORE, np.where(behind, _BEHIND, found))
+        return found if place in ("first", "last") else np.where(self._gapped, found, np.uint64(0))
+
+    def tokens_at(self, place: str, distance: int) -> Ints:
+        """Return the token of the batch at a place of each, (C,); it may lie outside its sentence."""
+        own = {
+            "first": self.candidates.first,
+            "last": self.candidates.end - 1,
+            "gap": self._gap[0],
+            "join": self._gap[1],
+        }
+        return self._low + own[place] + distance
+
+    @cached_property
+    def text(self) -> UInt64:
+        """(C,) hash of each one's words."""
+        return self._tokens.texts(self.candidates.table, self._low)
+
+    @cached_property
+    def _sizes(self) -> Ints:
+        table = self.candidates.table
+        total = np.append(0, (table.end - table.first).cumsum())
+        found: Ints = np.diff(total[table.ptr])
+        return found
+
+    @cached_property
+    def _gapped(self) -> NDArray[np.bool_]:
+        return ~self.candidates.table.contiguous
+
+    @cached_property
+    def _gap(self) -> tuple[Ints, Ints]:
+        """(C,) first token and end of each one's first gap, both the same where there is none."""
+        table = self.candidates.table
+        begin = table.end[table.ptr[:-1]]
+        behind = np.minimum(table.ptr[:-1] + 1, max(0, len(table.first) - 1))
+        return begin, np.where(self._gapped, table.first[behind], begin)
+
+    def _gap_text(self) -> Array:
+        begin, end = self._gap
+        rows = np.flatnonzero(self._gapped)
+        table = self.candidates.table
+        gaps = MentionTable(
+            table.sentence[rows], table.kind[rows], np.arange(len(rows) + 1), begin[rows], end[rows], table.heads[rows]
+        )
+        found = np.zeros(len(begin), np.uint64)
+        found[rows] = self._tokens.texts(gaps, self._low[rows])
+        return found
+
+    def _brackets(self) -> Ints:
+        """(C,) 1 without brackets, 2 where they balance, 3 where one is not closed, 4 where one is not opened."""
+        words = self._tokens.at(_TEXT, np.arange(self._batch.sentences[-1]))
+        opened, closed = (np.append(0, np.isin(words, marks).cumsum()) for marks in (_OPEN, _CLOSE))
+        first, end = self._low + self.candidates.first, self._low + self.candidates.end
+        opens, closes = opened[end] - opened[first], closed[end] - closed[first]
+        return np.where(opens > closes, 3, np.where(closes > opens, 4, 1 + (opens > 0)))
+
+    @cached_property
+    def _related(self) -> Floats:
+        return strongest(self.candidates)
+
+    @cached_property
+    def _again(self) -> tuple[Floats, Floats]:
+        """(C,) the largest log-odds of another candidate of the document with the same text: of its type, of others."""
+        proposed = np.flatnonzero(self.candidates.proposed)
+        odds, kind = self.candidates.odds, self.candidates.table.kind
+        own, text = mixed(0, self._document, self.text, kind), mixed(0, self._document, self.text)
+        same = _best_but(own, odds, np.arange(len(odds)), proposed)
+        return same, _best_but(text, odds, kind, proposed)
+
+
+def _best_but(group: UInt64, odds: Floats, label: Ints, rows: Ints) -> Floats:
+    """Return for each row the largest value in its group among rows with another label; -inf where there is none.
+
+    Args:
+        group, odds, label: (C,).
+        rows: numbers of those whose values count.
+    """
+    order = rows[np.lexsort((label[rows], -odds[rows], group[rows]))]
+    if not len(order):
+        return np.full(len(odds), -np.inf)
+    keys, first, member = np.unique(group[order], return_index=True, return_inverse=True)
+    top = order[first]
+    others = order[label[order] != label[top][member]]
+    second = np.full(len(keys), -np.inf)
+    with_others, first = np.unique(group[others], return_index=True)
+    second[np.searchsorted(keys, with_others)] = odds[others[first]]
+    place = np.minimum(np.searchsorted(keys, group), len(keys) - 1)
+    best = np.where(label == label[top[place]], second[place], odds[top[place]])
+    return np.where(keys[place] == group, best, -np.inf)
