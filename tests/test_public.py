@@ -38,7 +38,7 @@ PUBLIC = {
     ),
     "spanloom.files": "",
     "spanloom.formats": "FORMATS Format Losses OnError from_record read to_record validate write",
-    "spanloom.hashing": "Slots code_points hash_text hash_values intern mix mixed",
+    "spanloom.hashing": "RangeHashes Slots code_points hash_text hash_values intern mix mixed",
     "spanloom.hypergraph": (
         "Best Child DerivationEngine ENGINES Edges Engine Expectations Floats Hyperedge Ints Paths Potentials "
         "Ranking Role Singles SubgraphEngine Template"
