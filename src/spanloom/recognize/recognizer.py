@@ -214,15 +214,16 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
     ) -> Iterator[Document]:
         """Documents with the mentions that the model finds, in place of their own; lazily, in batches.
 
-        Each mention's score is its calibrated probability: the exact marginal of its path in the structure, mapped to
-        how often such predictions are right in the development data.
+        Each mention's score is its calibrated probability: the exact marginal of its path in the structure, or what the
+        second stage makes of it, mapped to how often such predictions are right in the development data.
 
         Args:
             X: a text, a document, several of them, or a column of texts; tokens and sentences are made where they are
                 missing.
             threshold: leave out mentions with a lower score.
-            answers: whether ``meta["answer"]`` gives the probability that the best structure is right as a whole: of
-                each of the ``sentences``, and their product as ``probability``; reading and threshold do not matter.
+            answers: whether ``meta["answer"]`` gives the probability that the answer is right as a whole: of each of the
+                ``sentences``, and their product as ``probability``; the threshold does not matter. It is that of the
+                best structure, or with a second stage that of all candidates.
             notice: told of each sentence where the reading ``all`` is cut short.
         """
         if not 0 <= threshold <= 1:
@@ -360,7 +361,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
 
         Args:
             X: with mentions.
-            calibrated: as the scores of `predict`, else the exact marginals of the trained model; in the same order.
+            calibrated: as the scores of `predict`, else the exact marginals of the trained model, without a second stage.
         """
         batch = Batch.of(self.ready(documents_of(X)))
         way = self._finder() if calibrated else finder(self.fitted.uncalibrated, None, self.reading, SERIAL)
