@@ -32,7 +32,6 @@ from spanloom.recognize import Recognizer
 from spanloom.text import prepare
 
 LENGTHS = (1, 2, 3, 4, 6)  # tokens, from which on a column of the table counts
-DISEASES = ("Disease",)
 
 
 class Case(NamedTuple):
@@ -66,9 +65,9 @@ def cases(folder: Path, seed: int) -> Iterator[Case]:
         return Parts(*(list(read(folder / "bc5cdr" / f"CDR_{n}Set.BioC.xml")) for n in names))
 
     def ncbi() -> Parts:
-        paths = sorted((folder / "ncbi_disease").glob("*.txt"))
-        found = {part: next(path for path in paths if part in path.name) for part in ("train", "develop", "test")}
-        return Parts(*(list(read(path)) for path in found.values()))
+        names = ("train", "develop", "test")
+        paths = (folder / "ncbi_disease" / f"NCBI{name}set_corpus.txt" for name in names)
+        return Parts(*(list(read(path, format="pubtator")) for path in paths))
 
     flat, heads = {"structure": "separators"}, {"structure": "heads", "headless": "whole"}
     yield Case("GENIA abstracts, separators", lambda: standard("genia_documents"), flat, targets=(74.5, None))
