@@ -221,9 +221,9 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
             X: a text, a document, several of them, or a column of texts; tokens and sentences are made where they are
                 missing.
             threshold: leave out mentions with a lower score.
-            answers: whether ``meta["answer"]`` gives the probability that the answer is right as a whole: of each of the
-                ``sentences``, and their product as ``probability``; the threshold does not matter. It is that of the
-                best structure, or with a second stage that of all candidates.
+            answers: whether ``meta["answer"]`` gives the probability that the answer is right as a whole: of each of
+                the ``sentences``, and their product as ``probability``; the threshold does not matter. It is that of
+                the best structure, or with a second stage that of all candidates.
             notice: told of each sentence where the reading ``all`` is cut short.
         """
         if not 0 <= threshold <= 1:
@@ -361,7 +361,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
 
         Args:
             X: with mentions.
-            calibrated: as the scores of `predict`, else the exact marginals of the trained model, without a second stage.
+            calibrated: as the scores of `predict`, else the exact marginals of the trained model, which knows nothing of
+                a second stage.
         """
         batch = Batch.of(self.ready(documents_of(X)))
         way = self._finder() if calibrated else finder(self.fitted.uncalibrated, None, self.reading, SERIAL)
