@@ -361,8 +361,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
 
         Args:
             X: with mentions.
-            calibrated: as the scores of `predict`, else the exact marginals of the trained model, which knows nothing of
-                a second stage.
+            calibrated: as the scores of `predict`, else the exact marginals of the trained model, which know nothing
+                of a second stage.
         """
         batch = Batch.of(self.ready(documents_of(X)))
         way = self._finder() if calibrated else finder(self.fitted.uncalibrated, None, self.reading, SERIAL)
