@@ -34,6 +34,7 @@ CONTENTS = {
         "docs/how-to/from-brat",
         "docs/viewing",
         "docs/explaining",
+        "docs/second-stage",
         "docs/serving",
         "docs/integrations",
     ],
