@@ -178,7 +178,9 @@ def _renamed(name: str, first: str, second: str) -> str:
 
 def test_arrays_of_one_part_in_another(original: Path, tmp_path: Path) -> None:
     values, arrays = read_model(original)
-    for name in sorted(arrays.keys() - {"language.ptr3"}):  # without it there is a whole language model of order 2
+    optional = {"language.ptr3"}  # without it there is a whole language model of order 2
+    optional |= {name for name in arrays if name.endswith(("resources.counts", "resources.letters"))}  # older files
+    for name in sorted(arrays.keys() - optional):
         part, _, last = name.rpartition(".")
         moved = {(last if key == name and part else f"x.{key}" if key == name else key): a for key, a in arrays.items()}
         refused(put(original, tmp_path / "model", values, moved))

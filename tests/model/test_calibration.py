@@ -28,6 +28,13 @@ def with_tagger(recognizer, **changes):
     return other
 
 
+@pytest.fixture(scope="module")
+def trained(notes):
+    """A recognizer without a second stage, whose maps are those of the first."""
+    templates = ["bias", "low[-1..1]", "suffix(2..3)"]
+    return Recognizer(features=templates, rate=0.3, l2=0.1, epochs=3, rescore=False).fit(notes.train, dev=notes.dev)
+
+
 def test_the_penalty_decides_what_is_found_and_moves_no_score(trained, notes):
     found = {}
     for penalty in (-1.0, 0.0, 2.0):
@@ -95,7 +102,8 @@ def test_explanations_say_both(trained, notes):
 
 
 def test_too_few_predictions_leave_exact_marginals(notes):
-    model = Recognizer(features=["bias", "low[-1..1]"], epochs=2, rate=0.3).fit(notes.train, dev=notes.train[:1])
+    model = Recognizer(features=["bias", "low[-1..1]"], epochs=2, rate=0.3, rescore=False)
+    model.fit(notes.train, dev=notes.train[:1])
     checked = model.report_.calibration
     assert model.model_.scalings == UNSCALED
     assert not checked.mentions.enough and checked.mentions.before == checked.mentions.after

@@ -123,6 +123,7 @@ def test_others_can_be_shown(page: Page) -> None:
     assert len(names(page)) > before
     page.uncheck("#others")
     page.wait_for_selector("#marked .b.o button", state="detached")
+    page.wait_for_selector(f"#status:text-matches('^{before} mentions')")
     assert len(names(page)) == before
 
 
