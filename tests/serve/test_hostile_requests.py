@@ -185,6 +185,16 @@ def test_what_is_no_request(server: Server, client: httpx.Client, said: bytes) -
     assert client.get("/health").status_code == 200
 
 
+def test_who_goes_on_sending_still_reads_the_answer(server: Server) -> None:
+    with closing(socket.create_connection(("127.0.0.1", server.port), timeout=20)) as open_:
+        open_.sendall(b"\0\1\2\3\r\n\r\n")
+        answer = open_.recv(1000)
+        open_.sendall(b"a" * 1_000_000)
+        open_.shutdown(socket.SHUT_WR)
+        answer += b"".join(iter(lambda: open_.recv(1000), b""))
+    assert answer.startswith(b"HTTP/1.1 400")
+
+
 def post(text: str) -> bytes:
     body = json.dumps({"text": text}).encode()
     return b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
