@@ -8,6 +8,7 @@ import pytest
 
 from spanloom import Recognizer, read
 from spanloom.features.clusters import induce, read_paths
+from spanloom.features.vectors import induce_vectors
 from spanloom.text import prepare, sentence_words
 
 
@@ -15,6 +16,7 @@ def test_clusters_of_annotated_and_plain_text(command, corpus: Path, tmp_path, n
     path, plain = tmp_path / "raw.paths", tmp_path / "raw.txt"
     plain.write_text("No fever today.\nNo fever before.\n")
     line = ["train", "clusters", "--input", corpus / "train.jsonl", "-i", plain, "--size", 8, "--output", path]
+    line += ["--method", "brown"]
     result = command(*line, "--min-count", 2)
     assert (result.returncode, result.stdout) == (0, "")
     documents = [*read(corpus / "train.jsonl"), *read(plain)]
@@ -29,12 +31,23 @@ def test_clusters_of_annotated_and_plain_text(command, corpus: Path, tmp_path, n
     assert model.fit(notes.train, dev=notes.dev).report_.clustered > 0
 
 
+def test_clusters_of_vectors(command, corpus: Path, tmp_path):
+    path = tmp_path / "raw.paths"
+    line = ["train", "clusters", "-i", corpus / "train.jsonl", "-o", path, "--size", 5]
+    result = command(*line, "--min-count", 2)
+    assert result.returncode == 0 and " in 5 clusters; " in result.stderr
+    expected = induce_vectors(read(corpus / "train.jsonl"), 5, 2)
+    found = read_paths(path)
+    assert (dict(found), found.counts) == (dict(expected), expected.counts)
+    assert {way: table for way, table in expected.letters.items() if table} == found.letters
+
+
 def test_standard_input_is_plain_text(process, tmp_path):
     path = tmp_path / "raw.paths"
     result = process("train", "clusters", "-i", "-", "-o", path, "--min-count", 1, input="no pain no gain\n" * 5)
     assert result.returncode == 0
     assert set(read_paths(path)) == {"no", "pain", "gain"}
-    assert "as there are no more words, in place of 1000" in result.stderr
+    assert "as no more can be told apart, in place of 1000" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -44,6 +57,8 @@ def test_standard_input_is_plain_text(process, tmp_path):
         (["-i", "raw.txt"], 2, "--output is missing"),
         (["-i", "empty.txt", "-o", "x"], 1, "the raw text has 0 words"),
         (["-i", "-", "-i", "-", "-o", "x"], 2, "can be read only once"),
+        (["-i", "raw.txt", "-o", "x", "--method", "glove"], 2, "--method is 'glove', expected vectors or brown"),
+        (["-i", "empty.txt", "-o", "x", "--method", "brown"], 1, "the raw text has 0 words"),
         (["-i", "bad.txt", "-o", "x"], 1, "bad.txt:2: byte 1 of the line is 0xFF, which is not UTF-8"),
         (["-i", "raw.txt", "-o", "raw.txt"], 2, "is there already"),
         (["-i", "none.txt", "-o", "x"], 1, "no such file"),

@@ -11,16 +11,20 @@ from spanloom.cli.pace import duration
 from spanloom.cli.progress import Reporter
 from spanloom.cli.reading import Reading
 from spanloom.document import Document
-from spanloom.errors import UsageError, plural
+from spanloom.errors import UsageError, clip, plural
 from spanloom.features.clusters import induce_from, write_paths
+from spanloom.features.vectors import induce_vectors
 from spanloom.files.output import check_free
 from spanloom.learn import Progress
+
+_METHODS = {"vectors": induce_vectors, "brown": induce_from}
 
 
 def run(
     source: list[str] | None,
     output: str | None,
     size: int,
+    method: str,
     min_count: int,
     input_format: str | None,
     columns: str | None,
@@ -31,6 +35,8 @@ def run(
     """Count, cluster and write; say how many words there are, and the exit code if records were left out."""
     if not source or not output:
         raise UsageError(f"--{'output' if source else 'input'} is missing; give it on the command line")
+    if method not in _METHODS:
+        raise UsageError(f"--method is {clip(method)}, expected {' or '.join(_METHODS)}")
     check_free(output, force=force)
     say = Messages(quiet)
     began = monotonic()
@@ -41,11 +47,11 @@ def run(
             reporter(Progress(stage, done, of, seconds=monotonic() - began))
 
         documents = _told(reading.raw(source), partial(tell, "reading"))
-        clusters = induce_from(documents, size, min_count, progress=partial(tell, "clustering"))
+        clusters = _METHODS[method](documents, size, min_count, progress=partial(tell, "clustering"))
     write_paths(output, clusters, force=force)
     found = len(set(clusters.values()))
     spellings = sum(map(len, clusters.letters.values()))
-    fewer = f", as there are no more words, in place of {size}" if found < size else ""
+    fewer = f", as no more can be told apart, in place of {size}" if found < size else ""
     say(
         f"{plural(len(clusters), 'word')} that occur {plural(min_count, 'time')} or more, in "
         f"{plural(found, 'cluster')}{fewer}; {plural(spellings, 'spelling')} for others; "

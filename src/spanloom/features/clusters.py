@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Document
-from spanloom.errors import DataError, UsageError, clip, plural
-from spanloom.features.counting import TextCounts, count_words
+from spanloom.errors import DataError, UsageError, clip
+from spanloom.features.counting import count_words, frequent_words
 from spanloom.features.kernels_clusters import NEVER, Bigrams, Window, enter, join, scaled_logs
 from spanloom.features.letters import WAYS, Letters, learn_letters, spelled
 from spanloom.files.output import output_file
@@ -27,7 +27,7 @@ _STRIDE = 64  # words a kernel call: an interrupt is seen between two calls
 
 
 class Clusters(dict[str, str]):
-    """Brown clusters: word -> bit string, by falling frequency, with the count of each word.
+    """Word clusters: word -> bit string, by falling frequency, with the count of each word.
 
     Args:
         paths: the bit strings.
@@ -92,7 +92,7 @@ def induce(sentences: Iterable[Sequence[str]], clusters: int, min_count: int = 1
     >>> paths["dog"] == paths["cat"], paths["dog"] == paths["the"]
     (True, False)
     """
-    _check(clusters, min_count)
+    check_sizes(clusters, min_count)
     counter: Counter[str] = Counter()
     pairs: Counter[tuple[str, str]] = Counter()
     for sentence in sentences:
@@ -129,19 +129,20 @@ def induce_from(
     >>> clusters.bits("Dog") == clusters["cat"]
     True
     """
-    _check(clusters, min_count)
-    counted = count_words(documents)
-    words, counts, bigrams = _frequent(counted, min_count)
-    if len(words) < 2:
-        raise DataError(
-            f"the raw text has {plural(int(counted.counts.sum()), 'word')}, {len(words)} of them different and "
-            f"{plural(min_count, 'time')} or more, expected at least 2; give more text, or a smaller min_count"
-        )
-    made = _cluster(words, counts, bigrams, clusters, progress)
+    check_sizes(clusters, min_count)
+    found = frequent_words(count_words(documents), min_count)
+    pairs = found.neighbours
+    bigrams = _bigrams(pairs.left, pairs.right, pairs.times, len(found.words))
+    made = _cluster(found.words, found.counts, bigrams, clusters, progress)
     return Clusters(made, made.counts, learn_letters(made, made.counts))
 
 
-def _check(clusters: int, min_count: int) -> None:
+def check_sizes(clusters: int, min_count: int) -> None:
+    """Check the number of clusters, and the least count of their words.
+
+    Raises:
+        UsageError: one is too small.
+    """
     if clusters < 2 or min_count < 1:
         raise UsageError(f"found {clusters} clusters and min_count {min_count}, expected at least 2 and at least 1")
 
@@ -158,18 +159,6 @@ def _cluster(
     codes = _codes(window)
     paths = {word: codes[_root(window.parent, i)] for i, word in enumerate(words)}
     return Clusters(paths, dict(zip(words, counts.tolist(), strict=True)))
-
-
-def _frequent(counted: TextCounts, min_count: int) -> tuple[list[str], NDArray[np.int64], Bigrams]:
-    """Return the V words that occur so often, by falling frequency, with their counts (V,) and neighbours."""
-    order = np.argsort(-counted.counts, kind="stable")  # ties: the one seen first
-    size = int((counted.counts >= min_count).sum())
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    left, right = rank[counted.neighbours.left], rank[counted.neighbours.right]
-    known = (left < size) & (right < size)
-    bigrams = _bigrams(left[known], right[known], counted.neighbours.times[known], size)
-    return [counted.words[i] for i in order[:size].tolist()], counted.counts[order[:size]], bigrams
 
 
 def _bigrams(left: NDArray[np.int64], right: NDArray[np.int64], times: NDArray[np.int64], size: int) -> Bigrams:

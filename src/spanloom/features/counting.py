@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from spanloom.document import Batch, Document, batches
-from spanloom.features.tokens import flatten
-from spanloom.hashing import Int64, UInt64, intern
+from spanloom.errors import DataError, plural
+from spanloom.features.tokens import StreamedWords
+from spanloom.hashing import Int64, UInt64
 from spanloom.text import prepare
 
 _BATCH_TOKENS = 200_000
@@ -43,7 +44,7 @@ class TextCounts(NamedTuple):
     """Counts of a text of V distinct words.
 
     Args:
-        words: in the order of their first occurrence.
+        words: in the order of their first occurrence, or as said.
         counts: (V,) occurrences.
         neighbours: within sentences.
     """
@@ -68,26 +69,48 @@ def count_words(documents: Iterable[Document]) -> TextCounts:
     >>> counted.neighbours.left.tolist(), counted.neighbours.right.tolist()
     ([0, 0, 1, 3], [1, 3, 2, 2])
     """
-    numbers: dict[int, int] = {}
-    words: list[str] = []
+    seen = StreamedWords()
     counts = np.zeros(1 << 10, np.int64)
     runs: list[Neighbours] = []
     for some in batches(documents, _BATCH_TOKENS, prepare):
         batch = Batch.of(some)
-        tokens = flatten(batch)
-        ids, hashes, first = intern(tokens.codes, tokens.starts, tokens.ends)
-        own = np.empty(len(hashes), np.int64)
-        for i, (value, at) in enumerate(zip(hashes.tolist(), first.tolist(), strict=True)):
-            own[i] = numbers.setdefault(value, len(words))
-            if own[i] == len(words):
-                words.append(tokens.text[tokens.starts[at] : tokens.ends[at]])
-        if len(words) > len(counts):
-            counts = np.concatenate([counts, np.zeros(max(len(counts), len(words) - len(counts)), np.int64)])
-        counts[own] += np.bincount(ids, minlength=len(own))
-        runs.append(_pairs(own[ids], batch.sentences))
+        numbers = seen.numbers(batch)
+        if len(seen.words) > len(counts):
+            counts = np.append(counts, np.zeros(max(len(counts), len(seen.words) - len(counts)), np.int64))
+        own = np.bincount(numbers)
+        counts[: len(own)] += own
+        runs.append(_pairs(numbers, batch.sentences))
         while len(runs) > 1 and 2 * len(runs[-1].pairs) > len(runs[-2].pairs):
             runs[-2:] = [_merged(runs[-2:])]
-    return TextCounts(words, counts[: len(words)].copy(), _merged(runs))
+    return TextCounts(seen.words, counts[: len(seen.words)].copy(), _merged(runs))
+
+
+def frequent_words(counted: TextCounts, min_count: int) -> TextCounts:
+    """Return the counts of the words that occur so often, by falling frequency (ties: the one seen first), and theirs.
+
+    Raises:
+        DataError: there are fewer than two.
+
+    >>> frequent_words(count_words([Document("No fever. No pain. Fever?")]), 2).words
+    ['No', '.']
+    """
+    order = np.argsort(-counted.counts, kind="stable")
+    size = int((counted.counts >= min_count).sum())
+    if size < 2:
+        raise DataError(
+            f"the raw text has {plural(int(counted.counts.sum()), 'word')}, {size} of them different and "
+            f"{plural(min_count, 'time')} or more, expected at least 2; give more text, or a smaller min_count"
+        )
+    rank = np.empty(len(order), np.uint64)
+    rank[order] = np.arange(len(order), dtype=np.uint64)
+    left, right = rank[counted.neighbours.left], rank[counted.neighbours.right]
+    kept = (left < size) & (right < size)
+    keys = (left[kept] << _HALF) | right[kept]
+    return TextCounts(
+        [counted.words[i] for i in order[:size].tolist()],
+        counted.counts[order[:size]],
+        _merged([Neighbours(keys, counted.neighbours.times[kept])]),
+    )
 
 
 def _pairs(ids: Int64, sentences: Int64) -> Neighbours:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from spanloom import modelfile
 from spanloom.document import Batch, Document, batches
 from spanloom.errors import DataError, ModelError, UsageError
-from spanloom.features.tokens import flatten
+from spanloom.features.tokens import StreamedWords, flatten
 from spanloom.hashing import hash_values, intern
 from spanloom.lm import arpa
 from spanloom.lm import kernels_language as kernels
@@ -85,22 +85,14 @@ class LanguageModel:
         """
         if order not in range(1, HIGHEST + 1):
             raise UsageError(f"order is {order}, expected 1, 2 or 3")
-        words = list(MARKERS)
-        numbers = dict(zip(hash_values(words).tolist(), range(len(words)), strict=True))
-        streams = []
-        for batch in batches(documents, _BATCH_TOKENS, prepare):
-            text = Batch.of(batch)
-            tokens = flatten(text)
-            ids, hashes, first = intern(tokens.codes, tokens.starts, tokens.ends)
-            own = np.empty(len(hashes), np.int32)
-            for i, (value, at) in enumerate(zip(hashes.tolist(), first.tolist(), strict=True)):
-                if value not in numbers:
-                    word = tokens.text[tokens.starts[at] : tokens.ends[at]]
-                    numbers[value] = len(words) if arpa.writable(word) else UNKNOWN
-                    words += [word] * (numbers[value] != UNKNOWN)
-                own[i] = numbers[value]
-            streams.append(_stream(own[ids], text.sentences))
-        stream = np.concatenate([np.zeros(0, np.int32), *streams])
+        seen, streams = StreamedWords(MARKERS), []
+        for batch in map(Batch.of, batches(documents, _BATCH_TOKENS, prepare)):
+            streams.append(_stream(seen.numbers(batch).astype(np.int32), batch.sentences))
+        kept = np.array([*map(arpa.writable, seen.words)])
+        kept[: len(MARKERS)] = True
+        words = [word for word, keep in zip(seen.words, kept.tolist(), strict=True) if keep]
+        numbers = np.where(kept, kept.cumsum(dtype=np.int32) - 1, np.int32(UNKNOWN))
+        stream = numbers[np.concatenate([np.zeros(0, np.int32), *streams])]
         if not len(stream):
             raise DataError("the text for the language model holds no word; give documents with text")
         return cls(words, estimate(stream, len(words), order))

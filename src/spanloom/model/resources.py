@@ -63,10 +63,7 @@ class Sources:
         else:
             result = FeatureSet(list(self.features), clusters=clusters, resources=resources)
         if more:
-            dropped = result.dropped
-            templates = dict.fromkeys([*(template.text for template in result.templates), *more])
-            result = FeatureSet(list(templates), clusters=clusters, resources=resources)
-            result.dropped = dropped
+            result = result.extended(more)
         for name, given, columns in (
             ("sections", self.sections, _RULED),
             ("vocabulary", self.vocabulary, ("category",)),
