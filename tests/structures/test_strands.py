@@ -12,11 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
+from strand_cover import cover
 from structure_helpers import offsets_of
 
+from spanloom.structures import STRUCTURES
 from spanloom.structures.base import Crowd, MentionTable
 from spanloom.structures.strands.graph import Strand, draw
-from spanloom.structures.strands.pieces import ADVANCE, END, STAY, component_pieces
+from spanloom.structures.strands.kernels_reading import ADVANCE, END, STAY
+from spanloom.structures.strands.pieces import component_pieces
 from spanloom.structures.strands.reading import crowded, find_all, find_enough
 from spanloom.structures.strands.reading import ranges as as_mentions
 
@@ -208,6 +211,41 @@ def test_limit(batch, most):
     assert crowded(strand, offsets, most) == [Crowd(*key, seen[key]) for key in sorted(seen) if seen[key] > most]
 
 
+@settings(max_examples=60)
+@given(batches(longest=12))
+def test_the_kernel_chooses_as_plain_python_does(batch):
+    table, offsets, types, components = batch
+    strand = lay(table, offsets, types, components)
+    assert chosen_paths(strand, offsets) == sorted(cover(strand))
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_the_kernel_chooses_heads_as_plain_python_does(data):
+    lengths = data.draw(st.lists(st.integers(1, 8), min_size=1, max_size=3))
+    bounds = [
+        (n, first, end, *head)
+        for n, length in enumerate(lengths)
+        for first, end in combinations(range(length + 1), 2)
+        for head in combinations(range(first, end + 1), 2)
+    ]
+    rows = data.draw(st.lists(st.tuples(st.sampled_from(bounds), st.integers(0, 1)), max_size=20, unique=True))
+    table = MentionTable.build(
+        [(n, kind, ((first, end),)) for (n, first, end, *_), kind in rows], [row[3:] for row, _ in rows]
+    )
+    offsets = offsets_of(lengths)
+    strand = draw(STRUCTURES["heads"].pieces(table), table, offsets, 2, 3, heads=True)
+    assert chosen_paths(strand, offsets) == sorted(cover(strand))
+
+
+def chosen_paths(strand, offsets):
+    """Types and bounds, as tokens of the batch."""
+    found = find_enough(strand, offsets)
+    base = offsets[found.sentence].tolist()
+    rows = zip(found.kind.tolist(), found.bounds.tolist(), found.size.tolist(), base, strict=True)
+    return sorted((kind, tuple(first + bound for bound in own[:size])) for kind, own, size, first in rows)
+
+
 def brackets(mentions):
     """The nested reading of mentions of one sentence and type without gaps: an end closes the latest open start.
 
@@ -245,6 +283,7 @@ def test_crowded_sentences_are_covered_by_few(seed, components):
     chosen = [mentions[i] for i in rng.choice(len(mentions), size=min(40, len(mentions)))]
     strand, offsets = one(chosen, 8, components)
     found = read_enough(strand, offsets)
+    assert chosen_paths(strand, offsets) == sorted(cover(strand))
     assert len(found) == fewest(strand)
     assert same(lay(found, offsets, 1, components), strand)
 

@@ -10,13 +10,19 @@ templates of tokens (`spanloom.features.template`)::
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.hashing import UInt64, mixed
+from spanloom.features import kernels_conjunctions as kernels
+from spanloom.features.featureset import Keys
+from spanloom.hashing import UInt64, hash_text, mix, mixed
+from spanloom.kernels_hashing import START
 
+_MOST = (1 << 64) - 1
 Values = Mapping[str, NDArray[np.generic]]
 """Name -> a number or hash for each of N things."""
 
@@ -59,3 +65,52 @@ def conjoined(template: str, seed: int, values: Values) -> UInt64:
         return values[atom.name] if atom.most is None else np.minimum(values[atom.name], atom.most)
 
     return mixed(seed, *map(column, atoms(template)))
+
+
+@dataclass(frozen=True)
+class Conjunctions:
+    """Templates that are evaluated at once, each with the hash of its own text as seed.
+
+    Args:
+        names: of the values that they read.
+        program: the templates, compiled.
+    """
+
+    names: tuple[str, ...]
+    program: kernels.ConjunctionProgram
+
+    def keys(self, values: Values, things: int) -> Keys:
+        """Return the keys of the features of N things, in the order of the templates.
+
+        A thing that lacks a value, which is then 0, lacks the features that read it; other keys are those of
+        `conjoined`.
+        """
+        table = np.empty((len(self.names), things), np.uint64)
+        for row, name in zip(table, self.names, strict=True):
+            row[:] = values[name].astype(np.int64, copy=False).view(np.uint64)
+        ids = np.empty(len(self.program.seeds) * things, np.uint64)
+        offsets = np.empty(things + 1, np.int64)
+        return Keys(ids[: kernels.conjoin(self.program, table, ids, offsets)], offsets)
+
+
+@lru_cache(maxsize=64)
+def conjunctions(templates: tuple[str, ...]) -> Conjunctions:
+    """Compile templates.
+
+    >>> values = {"a": np.array([1, 0]), "b": np.array([2, 9])}
+    >>> keys = conjunctions(("a", "b:2", "a|b")).keys(values, 2)
+    >>> keys.offsets.tolist(), keys.ids[2] == conjoined("a|b", hash_text("a|b"), values)[0]
+    ([0, 3, 4], np.True_)
+    """
+    parts = [atoms(template) for template in templates]
+    names = tuple(dict.fromkeys(atom.name for part in parts for atom in part))
+    number = {name: row for row, name in enumerate(names)}
+    return Conjunctions(
+        names,
+        kernels.ConjunctionProgram(
+            np.array([mix(int(START), hash_text(template)) for template in templates], np.uint64),
+            np.cumsum([0, *map(len, parts)]),
+            np.array([number[atom.name] for part in parts for atom in part], np.int64),
+            np.array([_MOST if atom.most is None else atom.most for part in parts for atom in part], np.uint64),
+        ),
+    )

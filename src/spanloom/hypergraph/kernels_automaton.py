@@ -65,17 +65,12 @@ class Automaton(NamedTuple):
 
 
 @kernel_only_no_refcount
-def score(e, scores, constants, row, end, k, hyperedges):
-    """Return the score of a hyperedge at a token; roles of the token past the last are ignored."""
-    value = np.float64(constants[hyperedges.constant[e], k]) if hyperedges.constant[e] >= 0 else 0.0
-    for i in range(hyperedges.role_ptr[e], hyperedges.role_ptr[e + 1]):
-        if row + hyperedges.step[i] < end:
-            value += scores[row + hyperedges.step[i], hyperedges.role[i], k]
-    return value
-
-
-@kernel_only_no_refcount
 def score_all(w, scores, constants, row, end, k, hyperedges):
-    """Compute the scores of all hyperedges at a token."""
-    for e in range(len(hyperedges.constant)):
-        w[e] = score(e, scores, constants, row, end, k, hyperedges)
+    """Compute the scores of all hyperedges at a token; roles of the token past the last are ignored."""
+    constant, role_ptr, role, step = hyperedges.constant, hyperedges.role_ptr, hyperedges.role, hyperedges.step
+    for e in range(len(constant)):
+        value = np.float64(constants[constant[e], k]) if constant[e] >= 0 else 0.0
+        for i in range(role_ptr[e], role_ptr[e + 1]):
+            if row + step[i] < end:
+                value += scores[row + step[i], role[i], k]
+        w[e] = value

@@ -87,6 +87,22 @@ class ProductRange(NamedTuple):
     base: NDArray[np.int64]
 
 
+class Moves(NamedTuple):
+    """Where the choices of states lead: what a step takes of an automaton, and no more, for it is handed on often.
+
+    Args:
+        order, first, stop, target_ptr, target: see `Automaton`.
+        simple: whether each choice leads to one state, so that ``target`` has one for each.
+    """
+
+    order: NDArray[np.int64]
+    first: NDArray[np.int64]
+    stop: NDArray[np.int64]
+    target_ptr: NDArray[np.int64]
+    target: NDArray[np.int64]
+    simple: bool
+
+
 class WalkedSentence(NamedTuple):
     """A sentence and a type, with the cached probabilities of its tokens.
 
@@ -100,6 +116,7 @@ class WalkedSentence(NamedTuple):
         own: (E,) scratch, scores of hyperedges.
         chance: (slots, C) the probability of each choice at its state, for some tokens.
         held: (slots,) the token of each slot.
+        moves: where the choices lead.
     """
 
     scores: NDArray[np.float32]
@@ -113,63 +130,96 @@ class WalkedSentence(NamedTuple):
     own: NDArray[np.float64]
     chance: NDArray[np.float64]
     held: NDArray[np.int64]
+    moves: Moves
+
+
+@kernel_only
+def _moves(automaton):
+    """Return the moves of an automaton."""
+    simple = len(automaton.target) == len(automaton.edge)
+    for c in range(len(automaton.edge)):
+        simple &= automaton.target_ptr[c] == c
+    return Moves(automaton.order, automaton.first, automaton.stop, automaton.target_ptr, automaton.target, simple)
 
 
 @kernel_only_no_refcount
-def _fill(token, at):
-    """Compute the probabilities of a token's choices in ``at.chance[slot]``; return the slot."""
+def _fill(begin, stop, at):
+    """Compute the probabilities of choices and the inside scores of entries, from the last token to the first."""
+    automaton, b, own = at.automaton, at.b, at.own
+    order, first_of, stop_of, edge = automaton.order, automaton.first, automaton.stop, automaton.edge
+    target_ptr, target, ahead, held, chance = automaton.target_ptr, automaton.target, at.ahead, at.held, at.chance
+    exits, entries, simple = len(order), len(automaton.accept), at.moves.simple
+    for token in range(stop - 1, begin - 1, -1):
+        slot = token % len(held)
+        held[slot] = token
+        score_all(own, at.scores, at.constants, at.start + token, at.end, at.kind, automaton.hyperedges)
+        b[:] = -np.inf
+        for x in range(entries):
+            b[exits + x] = ahead[token + 1, x]
+        for j in range(exits - 1, -1, -1):
+            s = order[j]
+            first, last = first_of[s], stop_of[s]
+            top = -np.inf
+            for c in range(first, last):
+                value = own[edge[c]]
+                if simple:
+                    value += b[target[c]]
+                else:
+                    for i in range(target_ptr[c], target_ptr[c + 1]):
+                        value += b[target[i]]
+                chance[slot, c] = value
+                top = max(top, value)
+            total = 0.0
+            for c in range(first, last):
+                value = chance[slot, c]
+                value = (np.exp(value - top) if value < top else 1.0) if value > -np.inf else 0.0
+                chance[slot, c] = value
+                total += value
+            if total == 1.0:  # as where there is one choice
+                b[s] = top
+            elif top > -np.inf:
+                b[s] = top + np.log(total)
+                for c in range(first, last):
+                    chance[slot, c] /= total
+        for x in range(entries):
+            ahead[token, x] = b[x]
+
+
+@kernel_only_no_refcount
+def _slot(token, at):
+    """Return the place of a token's probabilities; compute them, if they are not held."""
     slot = token % len(at.held)
-    if at.held[slot] == token:
-        return slot
-    at.held[slot] = token
-    automaton, b, p = at.automaton, at.b, at.chance[slot]
-    exits = len(automaton.order)
-    score_all(at.own, at.scores, at.constants, at.start + token, at.end, at.kind, automaton.hyperedges)
-    b[:] = -np.inf
-    for x in range(len(automaton.accept)):
-        b[exits + x] = at.ahead[token + 1, x]
-    for j in range(exits - 1, -1, -1):
-        s = automaton.order[j]
-        first, stop = automaton.first[s], automaton.stop[s]
-        top = -np.inf
-        for c in range(first, stop):
-            value = at.own[automaton.edge[c]]
-            for i in range(automaton.target_ptr[c], automaton.target_ptr[c + 1]):
-                value += b[automaton.target[i]]
-            p[c] = value
-            top = max(top, value)
-        total = 0.0
-        for c in range(first, stop):
-            p[c] = np.exp(p[c] - top) if top > -np.inf else 0.0
-            total += p[c]
-        if top > -np.inf:
-            b[s] = top + np.log(total)
-            for c in range(first, stop):
-                p[c] /= total
+    if at.held[slot] != token:
+        _fill(token, token + 1, at)
     return slot
 
 
 @kernel_only_no_refcount
-def _step(flow, a, p, usable, automaton):
+def _step(flow, a, p, usable, moves):
     """Lead a flow through one token by usable choices; return the part that reaches its last state there."""
-    exits = len(automaton.order)
+    exits = len(moves.order)
     a[:] = 0.0
     for x in range(len(flow)):
         a[x] = flow[x]
     arrived = 0.0
     for j in range(exits):
-        s = automaton.order[j]
+        s = moves.order[j]
         whole = a[s]
         if whole < _LEAST:
             continue
-        for c in range(automaton.first[s], automaton.stop[s]):
+        for c in range(moves.first[s], moves.stop[s]):
             if not usable[c]:
                 continue
             part = whole * p[c]
+            if moves.simple:
+                a[moves.target[c]] += part
+                if moves.target[c] >= exits:
+                    arrived += part
+                continue
             arrives = True
-            for i in range(automaton.target_ptr[c], automaton.target_ptr[c + 1]):
-                a[automaton.target[i]] += part
-                arrives &= automaton.target[i] >= exits
+            for i in range(moves.target_ptr[c], moves.target_ptr[c + 1]):
+                a[moves.target[i]] += part
+                arrives &= moves.target[i] >= exits
             if arrives:
                 arrived += part
     for x in range(len(flow)):
@@ -178,15 +228,15 @@ def _step(flow, a, p, usable, automaton):
 
 
 @kernel_only
-def _visits(visits, a, usable, late, at):
-    """Compute the flow into each entry at each token: its probability or, ``late``, the expected visits."""
+def _visits(visits, a, usable, late, last, at):
+    """Compute the flow into each entry up to a token: its probability or, ``late``, the expected visits."""
     flow = np.zeros(visits.shape[1])
     flow[at.automaton.root] = 1.0
-    for token in range(at.end - at.start):
-        slot = _fill(token, at)
+    for token in range(last + 1):
+        slot = _slot(token, at)
         for x in range(len(flow)):
             visits[token, x] = flow[x]
-        _step(flow, a, at.chance[slot], usable, at.automaton)
+        _step(flow, a, at.chance[slot], usable, at.moves)
         for x in range(len(flow) if late else 0):
             visits[token, x] = a[x]
 
@@ -194,6 +244,7 @@ def _visits(visits, a, usable, late, at):
 @kernel_only
 def _lasting(usable, automaton):
     """Find the entries at which a flow can be between two steps of a run."""
+    moves = _moves(automaton)
     entries, states = len(automaton.accept), len(automaton.first)
     lasting = np.ones(entries, np.bool_)
     flow, a = np.empty(entries), np.empty(states)
@@ -207,7 +258,7 @@ def _lasting(usable, automaton):
                 continue
             flow[:] = 0.0
             flow[x] = 1.0
-            _step(flow, a, likely, usable, automaton)
+            _step(flow, a, likely, usable, moves)
             for y in range(entries):
                 if flow[y] > 0.0 and lasting[y]:
                     reached[y] = leads[x] = True
@@ -268,9 +319,9 @@ def _multiply(span, row, usable, products, a, at):
         for i in range(size):
             flows[i, members[i]] = 1.0
         for token in range(span.low[row] + block * width, span.low[row] + (block + 1) * width):
-            slot = _fill(token, at)
+            slot = _slot(token, at)
             for i in range(size):
-                _step(flows[i], a, at.chance[slot], usable, at.automaton)
+                _step(flows[i], a, at.chance[slot], usable, at.moves)
         for i in range(size):
             for j in range(size):
                 products[base + block * area + i * size + j] = flows[i, members[j]]
@@ -292,7 +343,7 @@ def _multiply(span, row, usable, products, a, at):
 def _leap(flow, one, two, token, stop, row, span, products):
     """Lead a flow through the largest products that fit, one after the other; return the token reached."""
     least, low = span.width[row], span.low[row]
-    if span.products[row] == 0 or token < low or (token - low) % least or token + least > stop:
+    if token < low or (token - low) % least or token + least > stop:
         return token
     size = span.size[row]
     for i in range(size):
@@ -346,21 +397,21 @@ def path_probability(scores, constants, offsets, paths, starts, order, span, lat
     b, own, a = np.empty(states), np.empty(len(automaton.number)), np.empty(states)
     chance, held = np.empty((slots, choices)), np.empty(slots, np.int64)
     flow, one, two = np.empty(entries), np.empty(entries), np.empty(entries)
+    moves = _moves(automaton)
     i = 0
     while i < len(order):
         n, k = paths.sentence[order[i]], paths.kind[order[i]]
         j = i
         while j < len(order) and paths.sentence[order[j]] == n and paths.kind[order[j]] == k:
             j += 1
-        at = WalkedSentence(scores, constants, offsets[n], offsets[n + 1], k, automaton, ahead, b, own, chance, held)
+        at = WalkedSentence(
+            scores, constants, offsets[n], offsets[n + 1], k, automaton, ahead, b, own, chance, held, moves
+        )
         held[:] = -1
         for x in range(entries):
             ahead[at.end - at.start, x] = 0.0 if automaton.accept[x] else -np.inf
-        for token in range(at.end - at.start - 1, -1, -1):
-            _fill(token, at)
-            for x in range(entries):
-                ahead[token, x] = b[x]
-        _visits(visits, a, usable[len(usable) - 1], late, at)
+        _fill(0, at.end - at.start, at)
+        _visits(visits, a, usable[len(usable) - 1], late, paths.first[order[j - 1]], at)
         products = np.empty(_plan(span, order[i:j], paths, usable, automaton))
         for row in range(len(usable)):
             if span.products[row] > 0:
@@ -373,10 +424,10 @@ def path_probability(scores, constants, offsets, paths, starts, order, span, lat
                 row, begin, stop = paths.row[run], token, token + paths.size[run]
                 while token < stop:
                     after = token
-                    if token > begin:  # from here on the flow is where `_lasting` says
+                    if token > begin and span.products[row] > 0:  # from here on the flow is where `_lasting` says
                         after = _leap(flow, one, two, token, stop - 1, row, span, products)
                     if after == token:
-                        arrived = _step(flow, a, chance[_fill(token, at)], usable[row], automaton)
+                        arrived = _step(flow, a, chance[_slot(token, at)], usable[row], at.moves)
                         after += 1
                     token = after
             probability[q] = min(1.0, arrived)

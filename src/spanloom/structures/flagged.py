@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 
 from spanloom.hypergraph import ENGINES, Edges, Ints, Paths, Template
 from spanloom.structures.base import MOST_MENTIONS, Crowd, Encoded, MentionTable, Structure, drop_gaps
+from spanloom.structures.strands import kernels_reading as kernels
 from spanloom.structures.strands.graph import Strand, draw
-from spanloom.structures.strands.pieces import END, STAY, component_pieces
+from spanloom.structures.strands.kernels_reading import END, STAY
+from spanloom.structures.strands.pieces import component_pieces
 from spanloom.structures.strands.reading import crowded, ranges, read
 
 START, AHEAD = 2, 8  # bits, beside STAY and END: a mention starts here, or at the next token
@@ -75,12 +77,10 @@ class Flagged(Structure):
 
     def _strand(self, edges: Edges) -> Strand:
         """A strand of one position."""
-        now, following = flags(self)
-        picked = now[edges]  # -1 picks the last row, which says nothing
-        said = np.bitwise_or.reduce(picked, axis=2)
-        if self.ahead:
-            said[1:] |= np.bitwise_or.reduce(following[edges[:-1]], axis=2)
-        return Strand((said & START) // START, (said & (STAY | END))[..., None])
+        start = np.empty(edges.shape[:2], np.uint8)
+        links = np.empty((*edges.shape[:2], 1), np.uint8)
+        kernels.flagged(edges, *flags(self), START, start, links)
+        return Strand(start, links)
 
     def paths(self, mentions: MentionTable, types: Sequence[str]) -> Paths:
         """As `Structure.paths`."""

@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 
 from spanloom.hypergraph import Ints
 from spanloom.structures.base import MentionTable
-from spanloom.structures.strands.pieces import ADVANCE, END, STAY, StrandPieces
-
-START = 0  # a kind of arc; the others are links: STAY, ADVANCE and END
-COMPONENT, GAP, BEFORE, HEAD, AFTER = 0, 1, 2, 3, 4  # what a position is
+from spanloom.structures.strands import kernels_reading as kernels
+from spanloom.structures.strands.kernels_reading import ADVANCE, END, STAY, StrandRuns
+from spanloom.structures.strands.pieces import StrandPieces
 
 
 class Strand(NamedTuple):
@@ -42,38 +41,6 @@ class Strand(NamedTuple):
     start: NDArray[np.uint8]
     links: NDArray[np.uint8]
     heads: bool = False
-
-
-class StrandRuns(NamedTuple):
-    """R runs between J joints, which are numbered from left to right.
-
-    Args:
-        tail: (R,) the joint where each begins; -1 for a start.
-        head: (R,) the joint where each ends; -1 for an end.
-        leaves: (R,) kind of its first arc.
-        enters: (R,) kind of its last arc.
-        sentence: (R,) its number.
-        kind: (R,) the type's number.
-        ptr: (R + 1,) where the bounds of each begin.
-        bounds: tokens of the batch, ascending in each run.
-        place: (J,) whether a joint is in a `COMPONENT` or a `GAP`; or `BEFORE` a head, in a `HEAD`, or `AFTER` one.
-    """
-
-    tail: Ints
-    head: Ints
-    leaves: Ints
-    enters: Ints
-    sentence: Ints
-    kind: Ints
-    ptr: Ints
-    bounds: Ints
-    place: Ints
-
-
-class _Arcs(NamedTuple):
-    tail: Ints
-    head: Ints
-    step: Ints
 
 
 def draw(
@@ -105,72 +72,6 @@ def draw(
 
 
 def contract(strand: Strand, offsets: Ints) -> StrandRuns:
-    """The runs of a strand, by pointer jumping: as many passes over the arcs as the longest run has binary digits."""
-    _, types, positions = strand.links.shape
-    flat = strand.links.ravel()
-    place = np.flatnonzero(flat)  # of each node; in order of tokens
-    arcs = _arcs(strand, place, flat[place])
-    joint = _joints(arcs, len(place))
-    up = _leaders(arcs, joint)
-    leader = np.flatnonzero(up == np.arange(len(up)))
-    run = np.searchsorted(leader, up)
-    stops = np.flatnonzero((arcs.head < 0) | joint[arcs.head])
-    last = np.empty(len(leader), np.int64)
-    last[run[stops]] = stops
-
-    number = np.append(np.cumsum(joint) - 1, -1)  # of a node among the joints; node -1 is outside
-    token = place // (types * positions)
-    value = np.where(arcs.step == START, token[arcs.head], token[arcs.tail] + 1)  # an index of -1 is never kept
-    said = np.flatnonzero(arcs.step != STAY)
-    entered = np.where(arcs.step[said] == START, place[arcs.head[said]] % positions, 0)
-    said = np.repeat(said, 1 + entered)
-    said = said[np.lexsort((value[said], run[said]))]
-    at = place[np.where(arcs.tail[leader] < 0, arcs.head[leader], arcs.tail[leader])]
-    return StrandRuns(
-        number[arcs.tail[leader]],
-        number[arcs.head[last]],
-        arcs.step[leader],
-        arcs.step[last],
-        np.searchsorted(offsets, at // (types * positions), side="right") - 1,
-        at // positions % types,
-        np.concatenate([[0], np.cumsum(np.bincount(run[said], minlength=len(leader)))]),
-        value[said],
-        BEFORE + place[joint] % positions if strand.heads else place[joint] % positions % 2,
-    )
-
-
-def _arcs(strand: Strand, place: Ints, link: NDArray[np.uint8]) -> _Arcs:
-    """Starts, stays, advances, ends, each in order of tokens; node -1 is outside."""
-    _, types, positions = strand.links.shape
-    tails = [np.flatnonzero(link & bit) for bit in (STAY, ADVANCE, END)]
-    begun = np.flatnonzero(strand.start)
-    at, position = np.nonzero(strand.start.ravel()[begun, None] >> np.arange(positions) & 1)
-    first = np.searchsorted(place, begun[at] * positions + position)
-    following = np.searchsorted(place, place[tails[0]] + types * positions)
-    advanced = np.searchsorted(place, place[tails[1]] + types * positions + 1)
-    return _Arcs(
-        np.concatenate([np.full(len(first), -1), *tails]),
-        np.concatenate([first, following, advanced, np.full(len(tails[2]), -1)]),
-        np.repeat([START, STAY, ADVANCE, END], [len(first), *map(len, tails)]),
-    )
-
-
-def _joints(arcs: _Arcs, nodes: int) -> NDArray[np.bool_]:
-    into = np.bincount(arcs.head + 1, minlength=nodes + 1)[1:]
-    out = np.bincount(arcs.tail + 1, minlength=nodes + 1)[1:]
-    joint: NDArray[np.bool_] = (into != 1) | (out != 1)
-    return joint
-
-
-def _leaders(arcs: _Arcs, joint: NDArray[np.bool_]) -> Ints:
-    """The first arc of each arc's run."""
-    into = np.empty(len(joint) + 1, np.int64)
-    into[arcs.head] = np.arange(len(arcs.head))  # the only arc into a node that is no joint
-    up = np.arange(len(arcs.tail))
-    inner = (arcs.tail >= 0) & ~np.append(joint, True)[arcs.tail]
-    up[inner] = into[arcs.tail[inner]]
-    while True:
-        further = up[up]
-        if np.array_equal(further, up):
-            return up
-        up = further
+    """The runs of a strand, by place of their first node."""
+    runs: StrandRuns = kernels.contract(strand.start.view(np.uint8), strand.links, strand.heads, offsets)
+    return runs

@@ -39,30 +39,21 @@ so that it can stop after any number of paths. The number of paths is counted fr
 
 from __future__ import annotations
 
-from bisect import insort
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import groupby, islice
-from operator import itemgetter, or_
+from operator import or_
 from typing import NamedTuple
 
 import numpy as np
 
 from spanloom.hypergraph import Ints
 from spanloom.structures.base import MOST_MENTIONS, Crowd, MentionTable, no_heads
-from spanloom.structures.strands.graph import AFTER, BEFORE, COMPONENT, GAP, HEAD, START, Strand, StrandRuns, contract
-from spanloom.structures.strands.pieces import ADVANCE, END, STAY
+from spanloom.structures.strands import kernels_reading as kernels
+from spanloom.structures.strands.graph import Strand, contract
+from spanloom.structures.strands.kernels_reading import END, RANK, STAY, TURN, StrandRuns
 
 Bounds = tuple[int, ...]
-
-_TURN = np.zeros((5, 5), np.int64)  # by what a position is, and kind of arc: which run out of a joint is served first
-_TURN[COMPONENT, [STAY, END, ADVANCE]] = 0, 1, 2
-_TURN[GAP, [ADVANCE, STAY]] = 0, 1
-_TURN[BEFORE, [STAY, ADVANCE]] = 0, 1
-_TURN[HEAD, [ADVANCE, STAY, END]] = 0, 1, 2
-_TURN[AFTER, [STAY, END]] = 0, 1
-_RANK = {STAY: 0, ADVANCE: 1, START: 2}  # of runs into a joint
 
 
 class FoundPaths(NamedTuple):
@@ -102,8 +93,8 @@ def find_enough(strand: Strand, offsets: Ints) -> FoundPaths:
         strand: valid.
         offsets: (N + 1,) first token of each sentence.
     """
-    runs = contract(strand, offsets)
-    return _found(runs, enough(branches(runs)), offsets)
+    found = kernels.enough(contract(strand, offsets), strand.links.shape[2] + 1)
+    return _sorted(FoundPaths(*found), offsets)
 
 
 def find_all(strand: Strand, offsets: Ints, most: int) -> FoundPaths:
@@ -194,10 +185,15 @@ def _found(runs: StrandRuns, paths: Sequence[Path], offsets: Ints) -> FoundPaths
     )
     sentence = np.concatenate([runs.sentence[whole], _ints(path.sentence for path in paths)])
     kind = np.concatenate([runs.kind[whole], _ints(path.kind for path in paths)])
-    order = _order(bounds, kind)
-    bounds, sentence = bounds[order], sentence[order]
+    return _sorted(FoundPaths(sentence, kind, size, bounds), offsets)
+
+
+def _sorted(found: FoundPaths, offsets: Ints) -> FoundPaths:
+    """Paths whose bounds are tokens of the batch, sorted, and with tokens of the sentence."""
+    order = _order(found.bounds, found.kind)
+    sentence, kind, size, bounds = (column[order] for column in found)
     bounds = np.where(bounds < 0, -1, bounds - offsets[sentence, None])
-    return FoundPaths(sentence, kind[order], size[order], bounds)
+    return FoundPaths(sentence, kind, size, bounds)
 
 
 def _order(bounds: Ints, kind: Ints) -> Ints:
@@ -265,9 +261,9 @@ def branches(runs: StrandRuns) -> Branches:
         if joint >= 0:
             into[joint].append(run)
     for group in into:
-        group.sort(key=lambda run: _RANK[enters[run]])
+        group.sort(key=lambda run: RANK[enters[run]])
     place = np.append(runs.place, 0)[runs.tail[kept]]
-    for run in np.argsort(_TURN[place, runs.leaves[kept]], kind="stable").tolist():
+    for run in np.argsort(TURN[place, runs.leaves[kept]], kind="stable").tolist():
         if tail[run] >= 0:
             outs[tail[run]].append(run)
     pieces = zip(runs.ptr[kept].tolist(), runs.ptr[kept + 1].tolist(), strict=True)
@@ -282,125 +278,6 @@ def branches(runs: StrandRuns) -> Branches:
         runs.kind[kept].tolist(),
         [tuple(runs.bounds[a:b].tolist()) for a, b in pieces],
     )
-
-
-def enough(graph: Branches) -> list[Path]:
-    """As few paths as use every run, in no particular order."""
-    units = [1 + spare for spare in _cover(graph)]
-    loads: list[list[Bounds]] = [[] for _ in units]
-    for run in graph.begins:
-        loads[run] = [graph.bounds[run]] * units[run]
-    found: list[Path] = []
-    for joint, outs in enumerate(graph.outs):
-        stack = _gather(graph, loads, joint)
-        for run, taken in zip(outs, _deal(graph, stack, outs, units), strict=True):
-            if graph.bounds[run]:
-                taken = [path + graph.bounds[run] for path in taken]
-            if graph.head[run] >= 0:
-                loads[run] = taken
-            else:
-                found += [Path(graph.sentence[run], graph.kind[run], path) for path in taken]
-    return found
-
-
-def _gather(graph: Branches, loads: list[list[Bounds]], joint: int) -> list[Bounds]:
-    """The paths that come to a joint. What stays at its position comes first, and is one list from joint to joint.
-
-    So each path is touched only where it starts, goes on to another position, or ends, however many lie side by side.
-    """
-    first, *others = graph.into[joint]
-    stack, loads[first] = loads[first], []
-    for run in others:
-        if graph.place[joint] < BEFORE:
-            stack += loads[run]
-        else:
-            for path in loads[run]:
-                insort(stack, path, key=itemgetter(0))
-        loads[run] = []  # a long sentence would keep them all
-    return stack
-
-
-def _deal(graph: Branches, stack: list[Bounds], outs: Sequence[int], units: Sequence[int]) -> list[list[Bounds]]:
-    """The paths that leave by each run, in order; the list itself goes where most do."""
-    most = max(range(len(outs)), key=lambda i: units[outs[i]])
-    before, after = [], []
-    for run in outs[:most]:
-        before.append(stack[: units[run]])
-        del stack[: units[run]]
-    for run in reversed(outs[most + 1 :]):
-        after.append(stack[len(stack) - units[run] :])
-        del stack[len(stack) - units[run] :]
-    return [*before, stack, *reversed(after)]
-
-
-def _cover(graph: Branches) -> list[int]:
-    """The spare units of each run in a minimum flow."""
-    spare = [0] * len(graph.tail)
-    needs = [0] * len(graph.outs)
-    given = [0] * len(graph.outs)
-    for joint, outs in enumerate(graph.outs):
-        rest = given[joint] + len(graph.into[joint]) - len(outs)
-        needs[joint] = max(-rest, 0)
-        if rest > 0:
-            run = outs[0]
-            spare[run] = rest
-            if graph.head[run] >= 0:
-                given[graph.head[run]] += rest
-    _augment(graph, spare, needs)
-    for joint in reversed(range(len(needs))):
-        if needs[joint]:
-            run = graph.into[joint][-1 if graph.place[joint] == GAP else 0]
-            spare[run] += needs[joint]
-            if graph.tail[run] >= 0:
-                needs[graph.tail[run]] += needs[joint]
-    return spare
-
-
-def _augment(graph: Branches, spare: list[int], needs: list[int]) -> None:
-    """Step 2: lead spare units from ends to the joints that need them."""
-    closed: set[int] = set()
-    for joint in range(len(needs)):
-        while needs[joint] and joint not in closed:
-            came, run = _search(graph, spare, joint, closed)
-            if run < 0:
-                closed.update(came)
-                break
-            spare[run] -= 1
-            at = graph.tail[run]
-            while at != joint:
-                run = came[at]
-                if graph.tail[run] == at:
-                    spare[run] += 1
-                    at = graph.head[run]
-                else:
-                    spare[run] -= 1
-                    at = graph.tail[run]
-            needs[joint] -= 1
-
-
-def _search(graph: Branches, spare: list[int], joint: int, closed: set[int]) -> tuple[dict[int, int], int]:
-    """Breadth first from a joint to an end with a spare unit.
-
-    Returns:
-        For each joint that was seen, the run by which it was reached; the run of the end, or -1.
-    """
-    came = {joint: -1}
-    queue = deque(came)
-    tail, head = graph.tail, graph.head
-    while queue:
-        at = queue.popleft()
-        for run in graph.outs[at]:
-            if spare[run]:
-                if head[run] < 0:
-                    return came, run
-                if head[run] not in came and head[run] not in closed:
-                    came[head[run]] = run
-                    queue.append(head[run])
-        for run in graph.into[at]:
-            if tail[run] >= 0 and tail[run] not in came and tail[run] not in closed:
-                came[tail[run]] = run
-                queue.append(tail[run])
-    return came, -1
 
 
 def every(graph: Branches, offsets: Ints, most: int) -> Iterator[Path]:

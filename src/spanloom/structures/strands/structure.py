@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 
 from spanloom.hypergraph import Child, Edges, Hyperedge, Ints, Paths, Role, Template
 from spanloom.structures.base import MOST_MENTIONS, Crowd, Encoded, MentionTable, Structure
+from spanloom.structures.strands import kernels_reading as kernels
 from spanloom.structures.strands.graph import Strand, draw
-from spanloom.structures.strands.pieces import ADVANCE, END, STAY, StrandPieces, path_ptr, stretches
+from spanloom.structures.strands.kernels_reading import ADVANCE, END, STAY
+from spanloom.structures.strands.pieces import StrandPieces, path_ptr, stretches
 from spanloom.structures.strands.reading import FoundPaths, crowded, read
 
 _SETS = (END, ADVANCE, ADVANCE | END, STAY, STAY | END, STAY | ADVANCE, STAY | ADVANCE | END)
@@ -147,16 +149,12 @@ class Stranded(Structure):
         return [crowd for strand in self._strands(edges) for crowd in crowded(strand, offsets, MOST_MENTIONS)]
 
     def _strands(self, edges: Edges) -> list[Strand]:
-        table, shapes = self._table, self.shapes()
-        strand, position, links = table.place[edges[..., 1:]].transpose(3, 0, 1, 2)
         result = []
-        for j, shape in enumerate(shapes):
-            own = strand == j
-            found = np.zeros((*edges.shape[:2], len(shape.nodes)), np.uint8)
-            token, kind, slot = np.nonzero(own & (position >= 0))
-            found[token, kind, position[token, kind, slot]] = links[token, kind, slot]
-            start = np.where(own & (position < 0), links, 0).max(2, initial=0).astype(np.uint8)
-            result.append(Strand(start, found, shape.heads))
+        for j, shape in enumerate(self.shapes()):
+            start = np.zeros(edges.shape[:2], np.uint8)
+            links = np.zeros((*edges.shape[:2], len(shape.nodes)), np.uint8)
+            kernels.stranded(edges, self._table.place, j, start, links)
+            result.append(Strand(start, links, shape.heads))
         return result
 
     def paths(self, mentions: MentionTable, types: Sequence[str]) -> Paths:
