@@ -7,9 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanloom.rescoring import relations
+from spanloom.hashing import Slots
+from spanloom.model import pairs as pairs_module
+from spanloom.model.pairs import CROSSING, NESTED, SAME, joined, overlapping
+from spanloom.rescoring import kernels_relations
 from spanloom.rescoring.candidates import GIVEN, CandidateMentions
-from spanloom.rescoring.relations import CROSSING, NESTED, RELATIONS, SAME, joined, overlapping, strongest
+from spanloom.rescoring.relations import RELATIONS, strongest
 from spanloom.structures import MentionTable, TokenMention
 
 RANGES = st.lists(st.integers(0, 8), min_size=2, max_size=4, unique=True).filter(lambda cuts: len(cuts) % 2 == 0)
@@ -74,7 +77,7 @@ def test_strongest_is_what_loops_over_all_pairs_find(found: CandidateMentions) -
 def test_pairs_are_all_that_overlap(found: CandidateMentions, block: int) -> None:
     rows = found.table.rows()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(relations, "_BLOCK", block)
+        patch.setattr(pairs_module, "_BLOCK", block)
         pairs = joined(overlapping(found.table))
     seen = {frozenset(pair) for pair in zip(pairs.one.tolist(), pairs.other.tolist(), strict=True)}
     expected = {
@@ -90,3 +93,18 @@ def test_pairs_are_all_that_overlap(found: CandidateMentions, block: int) -> Non
         same = (one[0][0], one[-1][1]) == (other[0][0], other[-1][1])
         inside = one[0][0] <= other[0][0] and other[-1][1] <= one[-1][1]
         assert way == (SAME if same else NESTED if inside else CROSSING)
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.sampled_from([-1.0, 0.5, 2.0]), st.integers(0, 2), st.booleans())))
+def test_best_but_is_the_largest_of_another_label(rows: list[tuple[int, float, int, bool]]) -> None:
+    group, odds, label, counts = (np.array([row[i] for row in rows]) for i in range(4))
+    group, found = group.astype(np.uint64), np.empty(len(rows))
+    kernels_relations.best_but(
+        group, odds.astype(float), label.astype(np.int64), counts.astype(bool), *Slots.empty(len(rows)),
+        np.empty_like(group), found,
+    )  # fmt: skip
+    expected = [
+        max((other[1] for other in rows if other[3] and other[0] == row[0] and other[2] != row[2]), default=-np.inf)
+        for row in rows
+    ]
+    assert found.tolist() == expected

@@ -12,6 +12,7 @@ import pytest
 from spanloom import Document, Mention, Recognizer, load
 from spanloom.document import Batch
 from spanloom.errors import ModelError
+from spanloom.model.overlaps import OverlapRules
 from spanloom.rescoring import Rescorer, propose
 from spanloom.rescoring.candidates import ELSEWHERE, GIVEN, identities
 from spanloom.rescoring.values import TokenColumns
@@ -153,7 +154,7 @@ def test_answers_are_probabilities_of_sentences(recognizer, notes):
 
 
 def test_types_that_never_share_their_words_do_not(recognizer, notes):
-    rules, types = recognizer.second_.rules, recognizer.types_
+    rules, types = recognizer.overlaps_, recognizer.types_
     for document in recognizer.predict(notes.test):
         for i, one in enumerate(document.mentions):
             for other in document.mentions[i + 1 :]:
@@ -163,7 +164,7 @@ def test_types_that_never_share_their_words_do_not(recognizer, notes):
 
 def test_overlap_may_be_left_free(notes):
     free = Recognizer(**SETTINGS, overlap="free").fit(notes.train, dev=notes.dev)
-    assert free.second_ is None or free.second_.rules.allowed.all()
+    assert not free.overlaps_.forbid
 
 
 @pytest.mark.parametrize("text", ["", " ", "pain", "疼痛", "\N{GRINNING FACE}" * 50, "pain " * 3000])
@@ -181,19 +182,19 @@ def test_few_mentions_have_no_second_stage(notes):
 
 def test_damaged_parts_are_refused(trained):
     part, features = trained.second_.to_part(), trained.fitted.scorer.features
-    types = len(trained.types_)
-    whole = Rescorer.from_part(part, features, types)
+    rules = trained.overlaps_
+    whole = Rescorer.from_part(part, features, rules)
     assert whole.threshold == trained.second_.threshold
     for name, array in part.arrays.items():
         for changed in (array[:-1], array.astype(np.float64)):
             with pytest.raises(ModelError, match=name):
-                Rescorer.from_part(replace(part, arrays={**part.arrays, name: changed}), features, types)
+                Rescorer.from_part(replace(part, arrays={**part.arrays, name: changed}), features, rules)
     for key, value in (("templates", ["nothing"]), ("threshold", "x"), ("threshold", 1e300), ("templates", 3)):
         with pytest.raises(ModelError):
-            Rescorer.from_part(replace(part, values={**part.values, key: value}), features, types)
+            Rescorer.from_part(replace(part, values={**part.values, key: value}), features, rules)
     for name in part.parts:
         parts = {key: own for key, own in part.parts.items() if key != name}
         with pytest.raises(ModelError, match=name):
-            Rescorer.from_part(replace(part, parts=parts), features, types)
+            Rescorer.from_part(replace(part, parts=parts), features, rules)
     with pytest.raises(ModelError):
-        Rescorer.from_part(part, features, types + 1)
+        Rescorer.from_part(part, features, OverlapRules.free(len(trained.types_) + 1))

@@ -2,13 +2,11 @@
 
 from spanloom.rescoring.candidates import CandidateMentions, propose
 from spanloom.rescoring.fitting import FirstStage, RescoringDevelopment, calibrate_second, fit_rescorer
-from spanloom.rescoring.overlaps import OverlapRules
 from spanloom.rescoring.rescorer import Rescorer, ScoredCandidates
 
 __all__ = [
     "CandidateMentions",
     "FirstStage",
-    "OverlapRules",
     "Rescorer",
     "RescoringDevelopment",
     "ScoredCandidates",

@@ -8,11 +8,12 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.hashing import RangeHashes, UInt64, mixed
+from spanloom.hashing import Slots, UInt64, mixed
 from spanloom.hypergraph import Floats, Ints, Potentials
 from spanloom.learn.platt import logits
 from spanloom.model.structured import LinearModel
 from spanloom.parallel import SERIAL, Executor
+from spanloom.rescoring import kernels_elsewhere as kernels
 from spanloom.structures import MentionTable
 from spanloom.structures.base import concatenate, contiguous_table
 
@@ -137,24 +138,22 @@ def elsewhere(found: CandidateMentions, text: Words) -> MentionTable:
         text: their sentences.
     """
     table, sizes = found.table, found.end - found.first
-    likely = table.contiguous & (found.odds > 0) & (sizes <= LONGEST)
-    owner = np.repeat(np.arange(len(text.documents)), np.diff(text.offsets))  # sentence of each token
-    hashes, rows = RangeHashes(text.words), [table.take(np.zeros(0, np.int64))]
-    for size in np.unique(sizes[likely]).tolist():
-        begins = np.arange(len(owner) - size + 1)
-        state = mixed(size, hashes.of(begins, begins + size), text.documents[owner[begins]])
-        mine = np.flatnonzero(likely & (sizes == size))
-        keys = state[text.offsets[table.sentence[mine]] + found.first[mine]]
-        pairs = np.unique(np.stack([keys, table.kind[mine].astype(np.uint64)]), axis=1)
-        low, high = np.searchsorted(pairs[0], state), np.searchsorted(pairs[0], state, side="right")
-        high[owner[begins] != owner[begins + size - 1]] = 0  # it would cross the end of a sentence
-        count = np.maximum(high - low, 0)
-        first = np.repeat(begins, count)
-        number = np.repeat(low - (count.cumsum() - count), count) + np.arange(count.sum())
-        sentence = owner[first]
-        own = first - text.offsets[sentence]
-        rows.append(contiguous_table(sentence, pairs[1][number].astype(np.int64), own, own + size))
-    return concatenate(rows)
+    likely = np.flatnonzero(table.contiguous & (found.odds > 0) & (sizes <= LONGEST))
+    sentence = table.sentence[likely]
+    begins = text.offsets[sentence] + found.first[likely]
+    keys, numbers = np.empty(int(sizes[likely].sum()), np.uint64), np.empty(len(likely), np.int64)
+    slots = Slots.empty(len(keys))
+    documents = text.documents[sentence]
+    count = kernels.prefixes(text.words, documents, begins, begins + sizes[likely], *slots, keys, numbers)
+    types = int(table.kind.max(initial=0)) + 1
+    said = np.unique(numbers * types + table.kind[likely])
+    ptr = np.searchsorted(said, np.arange(count + 1) * types)
+    places = np.empty((0, 4), np.int64)
+    for _ in range(2):  # to count them, and to note them
+        size = kernels.places(text.words, text.documents, text.offsets, *slots, keys, ptr, places)
+        places = places if len(places) == size else np.empty((size, 4), np.int64)
+    sentence, first, end, which = places.T.copy()
+    return contiguous_table(sentence, said[which] % types, first, end)
 
 
 def _elsewhere(model: LinearModel, found: CandidateMentions, text: Words) -> MentionTable | None:

@@ -8,20 +8,21 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from spanloom.document import Batch
-from spanloom.features import Sparse, build_index
+from spanloom.features import build_index
 from spanloom.hypergraph import Edges, Floats, Ints, Potentials
-from spanloom.learn import EdgeTarget, TrainingSet, adagrad
+from spanloom.learn import TrainingSet, adagrad
 from spanloom.learn.folds import FEW, cross_fit, deal
 from spanloom.learn.platt import UNSCALED
+from spanloom.learn.subsets import subset, tokens_of
 from spanloom.learn.tuning import nearest_best
 from spanloom.model.calibration import CalibrationReport, fit_scalings, key_of
 from spanloom.model.corpus import Gold, place
+from spanloom.model.overlaps import OverlapRules, best_set
 from spanloom.model.report import RescoringReport
 from spanloom.model.structured import LinearModel
 from spanloom.parallel import SERIAL, Executor
 from spanloom.rescoring.candidates import CandidateMentions, Words, identities, merge, propose
 from spanloom.rescoring.logistic import Regression, fit_regression
-from spanloom.rescoring.overlaps import OverlapRules, best_set
 from spanloom.rescoring.rescorer import Rescorer, odds_columns
 from spanloom.rescoring.seen import HeldOutNames, SeenNames
 from spanloom.rescoring.templates import TEMPLATES, candidate_keys
@@ -74,14 +75,14 @@ def held_out_candidates(first: FirstStage, text: Words, fold: Ints, run: Executo
     """
 
     def fit(sentences: list[int]) -> LinearModel:
-        part = _subset(first, np.array(sentences, np.int64))
+        part = subset(first.data, first.edges, np.array(sentences, np.int64))
         weights = adagrad(part, l2=first.l2, epochs=first.epochs, rate=first.rate, seed=(first.seed, 1))
         scorer = first.model.scorer.with_weights(weights)  # of rows: the corpus has all features of a row, or none
         return replace(first.model, scorer=scorer)
 
     def predict(model: LinearModel, sentences: list[int]) -> CandidateMentions:
         own = np.array(sentences, np.int64)
-        offsets, tokens = _tokens(first.data.offsets, own)
+        offsets, tokens = tokens_of(first.data.offsets, own)
         potentials = role_scores(first.data.matrix, model.scorer.weights, tokens)
         found = propose(model, potentials, text.take(own, tokens, offsets), first.reading)
         return replace(found, table=MentionTable(own[found.table.sentence], *found.table[1:]))
@@ -89,33 +90,12 @@ def held_out_candidates(first: FirstStage, text: Words, fold: Ints, run: Executo
     return merge(cross_fit(fold, fit, predict, run))
 
 
-def _subset(first: FirstStage, sentences: Ints) -> TrainingSet:
-    """Return the part of the corpus that some sentences are."""
-    data = first.data
-    offsets, tokens = _tokens(data.offsets, sentences)
-    begin, sizes = data.matrix.offsets[tokens], np.diff(data.matrix.offsets)[tokens]
-    ends = sizes.cumsum()
-    places = np.repeat(begin - (ends - sizes), sizes) + np.arange(ends[-1] if len(ends) else 0)
-    indices = data.matrix.indices[places]
-    counts = np.bincount(indices, minlength=len(data.counts)).astype(np.int32)
-    target = EdgeTarget(data.engine, offsets, first.edges[tokens])
-    matrix = Sparse(indices, np.append(0, ends))
-    return TrainingSet(data.engine, matrix, offsets, target, data.group_sizes, np.maximum(counts, 1))
-
-
-def _tokens(offsets: Ints, sentences: Ints) -> tuple[Ints, Ints]:
-    """Return the offsets of some sentences among their own tokens, and the numbers of these."""
-    sizes = offsets[sentences + 1] - offsets[sentences]
-    own = np.append(0, sizes.cumsum())
-    return own, np.repeat(offsets[sentences] - own[:-1], sizes) + np.arange(own[-1])
-
-
 def fit_rescorer(
     first: FirstStage,
     train: Batch,
     gold: Gold,
     development: RescoringDevelopment,
-    free: bool = False,
+    rules: OverlapRules,
     run: Executor = SERIAL,
 ) -> tuple[Rescorer | None, RescoringReport | None]:
     """Train the second stage of a model.
@@ -125,7 +105,7 @@ def fit_rescorer(
         train: its training data, with the columns that it reads.
         gold: their mentions.
         development: data that choose lambda and the threshold.
-        free: whether mentions may overlap in ways that training does not show.
+        rules: which mentions may overlap.
         run: how pieces of the work are run; the result does not depend on it.
 
     Returns:
@@ -143,7 +123,6 @@ def fit_rescorer(
     held_out = HeldOutNames(text, table.kind, fold[table.sentence], fold[candidates.table.sentence])
     values = CandidateValues(candidates, train, tokens, held_out)
     built = build_index(candidate_keys(templates, values, len(candidates)), min_count=MIN_COUNT)
-    rules = OverlapRules.free(kinds) if free else OverlapRules.learn(table, kinds)
     right = np.isin(identities(candidates.table), identities(table))
     made = Rescorer(
         templates, built.index, Regression.zeros(len(built.index), 2 + kinds), SeenNames.of(text, table.kind), rules
@@ -201,6 +180,7 @@ class _Judge:
         self._values = CandidateValues(self._candidates, batch, tokens, made.seen)
         self._right = np.isin(identities(self._candidates.table), identities(gold.table))
         self._conflicts = made.rules.conflicts(self._candidates.table)
+        self._possible = made.rules.possible(self._candidates.table)
         self.reached = float(self._right.sum()) / max(1, gold.total)
 
     def tuned(self, weights: Regression) -> tuple[Rescorer, float]:
@@ -212,7 +192,7 @@ class _Judge:
         return replace(made, threshold=threshold), tried[threshold]
 
     def _f1(self, weights: Floats) -> float:
-        chosen = best_set(weights, self._conflicts)
+        chosen = best_set(np.where(self._possible, weights, -1.0), self._conflicts)
         return 2 * float(self._right[chosen].sum()) / max(1, int(chosen.sum()) + self._total)
 
 

@@ -12,12 +12,12 @@ from spanloom.document import Batch
 from spanloom.features import FeatureIndex, FeatureSet
 from spanloom.hypergraph import Floats, Ints, Potentials
 from spanloom.learn.platt import UNSCALED, Scalings
+from spanloom.model.overlaps import OverlapRules, best_set
 from spanloom.model.structured import LinearModel
 from spanloom.modelfile import Bounded, Described, ModelPart
 from spanloom.parallel import SERIAL, Executor
 from spanloom.rescoring.candidates import CandidateMentions, identities, propose
 from spanloom.rescoring.logistic import Regression, linear_scores
-from spanloom.rescoring.overlaps import OverlapRules, best_set
 from spanloom.rescoring.seen import SeenNames
 from spanloom.rescoring.templates import candidate_keys
 from spanloom.rescoring.values import CandidateValues, TokenColumns, check_templates
@@ -89,7 +89,7 @@ class Rescorer:
     def odds(self, candidates: CandidateMentions, values: CandidateValues, run: Executor = SERIAL) -> Floats:
         """Return the log-odds of each candidate, (C,)."""
         matrix = self.index.lookup(candidate_keys(self.templates, values, len(candidates)), run=run)
-        return linear_scores(matrix, odds_columns(candidates, len(self.rules.allowed[0])), self.weights, run)
+        return linear_scores(matrix, odds_columns(candidates, len(self.rules.gaps)), self.weights, run)
 
     def scored(
         self, model: LinearModel, batch: Batch, potentials: Potentials, reading: str = "enough",
@@ -113,10 +113,11 @@ class Rescorer:
 
     def chosen(self, scored: ScoredCandidates) -> NDArray[np.bool_]:
         """Return which candidates make the best set, (C,): the largest sum of log-odds above the threshold."""
-        weights = np.where(scored.candidates.proposed, scored.odds - self.threshold, -1.0)
+        table = scored.candidates.table
+        weights = np.where(scored.candidates.proposed & self.rules.possible(table), scored.odds - self.threshold, -1.0)
         likely = np.flatnonzero(weights > 0)
         chosen = np.zeros(len(weights), np.bool_)
-        conflicts = self.rules.conflicts(scored.candidates.table.take(likely))
+        conflicts = self.rules.conflicts(table.take(likely))
         chosen[likely[best_set(weights[likely], conflicts)]] = True
         return chosen
 
@@ -141,19 +142,19 @@ class Rescorer:
         return replace(self, threshold=self.threshold - keener)
 
     def to_part(self) -> ModelPart:
-        """Return it as a part of a model file."""
+        """Return it as a part of a model file, without the rules, which are the model's."""
         said = _Rescorer(templates=list(self.templates), threshold=self.threshold, scalings=self.scalings)
-        parts = {"index": self.index.to_part(), "seen": self.seen.to_part(), "rules": self.rules.to_part()}
+        parts = {"index": self.index.to_part(), "seen": self.seen.to_part()}
         return said.part({"weights": self.weights.sparse, "odds": self.weights.dense}, parts)
 
     @classmethod
-    def from_part(cls, part: ModelPart, features: FeatureSet, types: int) -> Rescorer:
+    def from_part(cls, part: ModelPart, features: FeatureSet, rules: OverlapRules) -> Rescorer:
         """Return what `to_part` gave.
 
         Args:
             part: that one.
             features: of the first stage.
-            types: K.
+            rules: of the model.
 
         Raises:
             ModelError: it is no second stage of such a model.
@@ -161,8 +162,9 @@ class Rescorer:
         said = part.read(_Rescorer)
         check_templates(said.templates, features)
         index = FeatureIndex.from_part(part.part("index"))
-        weights = Regression(part.array("weights", np.float32, len(index)), part.array("odds", np.float32, 2 + types))
-        seen, rules = SeenNames.from_part(part.part("seen")), OverlapRules.from_part(part.part("rules"), types)
+        dense = part.array("odds", np.float32, 2 + len(rules.gaps))
+        weights = Regression(part.array("weights", np.float32, len(index)), dense)
+        seen = SeenNames.from_part(part.part("seen"))
         return cls(tuple(said.templates), index, weights, seen, rules, said.threshold, said.scalings)
 
 

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-import numpy as np
-
 from spanloom.features import Keys
-from spanloom.features.conjunctions import Values, atoms, conjoined
-from spanloom.hashing import hash_text
+from spanloom.features.conjunctions import Values, conjunctions
 from spanloom.rescoring.relations import RELATIONS
 
 __all__ = ["GROUPS", "TEMPLATES", "candidate_keys"]
@@ -56,10 +53,4 @@ def candidate_keys(templates: tuple[str, ...], values: Values, candidates: int) 
         values: (C,) by the names of atoms; 0 says that a candidate has none.
         candidates: C.
     """
-    ids = np.empty((candidates, len(templates)), np.uint64)
-    there = np.ones(ids.shape, np.bool_)
-    for i, template in enumerate(templates):
-        ids[:, i] = conjoined(template, hash_text(template), values)
-        for atom in atoms(template):
-            there[:, i] &= values[atom.name] != 0
-    return Keys(ids[there], np.append(0, there.sum(1).cumsum()))
+    return conjunctions(templates).keys(values, candidates)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -18,8 +18,9 @@ from spanloom.features.columns import is_cluster_column, word_column
 from spanloom.features.conjunctions import atoms
 from spanloom.features.tables import tabulate
 from spanloom.features.template import Column, parse
-from spanloom.hashing import RangeHashes, UInt64, hash_text, mixed
+from spanloom.hashing import RangeHashes, Slots, UInt64, hash_text, mixed
 from spanloom.hypergraph import Floats, Ints
+from spanloom.rescoring import kernels_relations as kernels
 from spanloom.rescoring.candidates import CandidateMentions, Words
 from spanloom.rescoring.relations import RELATIONS, strongest
 from spanloom.rescoring.seen import Names
@@ -37,7 +38,7 @@ _NAMES = frozenset((
     "type", "odds", "odds.coarse", "level", "len", "text", "parts", "brackets", "gap.len", "gap.text", "seen", "again",
     "again.other", *RELATIONS, *(f"{name}.less" for name in RELATIONS),
 ))  # fmt: skip
-_FINE, _COARSE, _BINS = 0.5, 1.5, 16
+_FINE, _COARSE = 0.5, 1.5
 
 
 def columns_of(template: str) -> list[Column]:
@@ -49,6 +50,7 @@ def columns_of(template: str) -> list[Column]:
     return [read[0] for atom in atoms(template) if (read := read_column(atom.name))]
 
 
+@lru_cache(maxsize=1024)
 def read_column(name: str) -> tuple[Column, str, int] | None:
     """Return the column of a value, and the place that it is read at; ``None`` for a value that is none of tokens."""
     found = _COLUMN.fullmatch(name)
@@ -98,8 +100,9 @@ def binned(odds: Floats, width: float) -> Ints:
     >>> binned(np.array([-np.inf, -100, -0.1, 0.0, 100]), 0.5).tolist()
     [0, 1, 16, 17, 32]
     """
-    low = np.maximum(odds, -_BINS * width)
-    return np.where(np.isneginf(odds), 0, np.minimum(np.floor(low / width), _BINS - 1) + _BINS + 1).astype(np.int64)
+    found = np.empty(len(odds), np.int64)
+    kernels.bins(np.ascontiguousarray(odds, np.float64), width, found)
+    return found
 
 
 class TokenColumns:
@@ -205,7 +208,9 @@ class CandidateValues(Mapping[str, Array]):
         odds = self._related[:, RELATIONS.index(relation)]
         if name == relation:
             return binned(odds, _COARSE)
-        return np.where(np.isneginf(odds), 0, binned(self.candidates.odds - odds, _COARSE))
+        found = np.empty(len(odds), np.int64)
+        kernels.bins_less(self.candidates.odds, odds, _COARSE, found)
+        return found
 
     def _at(self, column: Column, place: str, distance: int) -> Array:
         tokens = self.tokens_at(place, distance)
@@ -274,29 +279,14 @@ class CandidateValues(Mapping[str, Array]):
     @cached_property
     def _again(self) -> tuple[Floats, Floats]:
         """(C,) the largest log-odds of another candidate of the document with the same text: of its type, of others."""
-        proposed = np.flatnonzero(self.candidates.proposed)
-        odds, kind = self.candidates.odds, self.candidates.table.kind
+        proposed, odds, kind = self.candidates.proposed, self.candidates.odds, self.candidates.table.kind
         own, text = mixed(0, self._document, self.text, kind), mixed(0, self._document, self.text)
         same = _best_but(own, odds, np.arange(len(odds)), proposed)
         return same, _best_but(text, odds, kind, proposed)
 
 
-def _best_but(group: UInt64, odds: Floats, label: Ints, rows: Ints) -> Floats:
-    """Return for each row the largest value in its group among rows with another label; -inf where there is none.
-
-    Args:
-        group, odds, label: (C,).
-        rows: numbers of those whose values count.
-    """
-    order = rows[np.lexsort((label[rows], -odds[rows], group[rows]))]
-    if not len(order):
-        return np.full(len(odds), -np.inf)
-    keys, first, member = np.unique(group[order], return_index=True, return_inverse=True)
-    top = order[first]
-    others = order[label[order] != label[top][member]]
-    second = np.full(len(keys), -np.inf)
-    with_others, first = np.unique(group[others], return_index=True)
-    second[np.searchsorted(keys, with_others)] = odds[others[first]]
-    place = np.minimum(np.searchsorted(keys, group), len(keys) - 1)
-    best = np.where(label == label[top[place]], second[place], odds[top[place]])
-    return np.where(keys[place] == group, best, -np.inf)
+def _best_but(group: UInt64, odds: Floats, label: Ints, counts: NDArray[np.bool_]) -> Floats:
+    """Return for each candidate the largest of those log-odds in its group that count and have another label."""
+    found = np.empty(len(odds))
+    kernels.best_but(group, odds, label, counts, *Slots.empty(len(group)), np.empty_like(group), found)
+    return found
