@@ -1,0 +1,216 @@
+"""Token columns made of mentions: what a first pass thinks of the same words elsewhere in the document.
+
+Krishnan and Manning (2006) give a second model the majority of a first model's labels for a token, and for an entity,
+in the same document. Here the labels are probabilities of mentions, in bins, and a place never counts for itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.document import Batch
+from spanloom.features.clusters import Clusters
+from spanloom.features.tables import tabulate
+from spanloom.features.template import Column
+from spanloom.hashing import RangeHashes, UInt64, mixed
+from spanloom.hypergraph import Floats, Ints
+from spanloom.structures import MentionTable
+
+__all__ = ["LONGEST", "DocumentText", "Ranges", "again", "again_word", "best_elsewhere", "named", "paint"]
+
+LONGEST: Final = 8
+"""Tokens of a phrase that is looked for elsewhere, at most."""
+EDGES: Final = (0.1, 0.3, 0.5, 0.7, 0.9, 0.97)
+"""Where the bins of probabilities begin; below the first, a mention does not count."""
+PLACES: Final = ("B", "I", "L", "U")
+
+
+class DocumentText(NamedTuple):
+    """The words of T tokens, and where they stand.
+
+    Args:
+        words: (T,) hash of each word, in lower case.
+        sentence: (T,) number of each one's sentence.
+        document: (T,) number of each one's document.
+        offsets: (N + 1,) first token of each sentence.
+    """
+
+    words: UInt64
+    sentence: Ints
+    document: Ints
+    offsets: Ints
+
+    @classmethod
+    def of(cls, batch: Batch) -> DocumentText:
+        """Of a batch."""
+        table = tabulate(batch, [Column("low")], Clusters.of(None))
+        words: UInt64 = table.values[table.base[0] + table.ids[0].astype(np.int64) * table.stride[0]]
+        sentence = np.repeat(np.arange(len(batch.sentences) - 1), np.diff(batch.sentences))
+        return cls(words, sentence, batch.owners, batch.sentences)
+
+    def phrases(self, size: int) -> Ints:
+        """Return the first token of each run of so many tokens within a sentence."""
+        begins = np.arange(max(0, len(self.words) - size + 1))
+        whole: Ints = begins[self.sentence[begins] == self.sentence[begins + size - 1]]
+        return whole
+
+
+class Ranges(NamedTuple):
+    """M ranges of tokens, with a type and a probability or another strength.
+
+    Args:
+        first, end: half-open, counted in the batch.
+        kind: number of the type.
+        strength: what decides between ranges.
+    """
+
+    first: Ints
+    end: Ints
+    kind: Ints
+    strength: Floats
+
+    @classmethod
+    def of(cls, table: MentionTable, strength: Floats, offsets: Ints) -> Ranges:
+        """Of mentions without a gap; others are left out.
+
+        Args:
+            table: M mentions.
+            strength: (M,) of each.
+            offsets: (N + 1,) first token of each sentence.
+        """
+        kept = np.flatnonzero(table.contiguous)
+        base, at = offsets[table.sentence[kept]], table.ptr[kept]
+        return cls(base + table.first[at], base + table.end[at], table.kind[kept], strength[kept])
+
+    def take(self, rows: Ints | NDArray[np.bool_]) -> Ranges:
+        """Return some of them."""
+        return Ranges(self.first[rows], self.end[rows], self.kind[rows], self.strength[rows])
+
+    @classmethod
+    def join(cls, parts: Sequence[Ranges]) -> Ranges:
+        """Several as one, one after the other."""
+        first, end, kind = (np.concatenate([part[column] for part in parts]) for column in range(3))
+        return cls(first, end, kind, np.concatenate([part.strength for part in parts]))
+
+    def tokens(self) -> tuple[Ints, Ints]:
+        """Return each token of each range, and the number of its range."""
+        sizes = self.end - self.first
+        before = sizes.cumsum() - sizes
+        owner = np.repeat(np.arange(len(sizes)), sizes)
+        return np.arange(len(owner)) + np.repeat(self.first - before, sizes), owner
+
+
+def again(text: DocumentText, found: Ranges) -> Ranges:
+    """Return the places whose words are a mention elsewhere in their document, with the likeliest of these.
+
+    Args:
+        text: T tokens.
+        found: mentions with their probabilities.
+    """
+    hashes = RangeHashes(text.words)
+    sizes, parts = found.end - found.first, [found.take(np.zeros(0, np.int64))]
+    for size in np.unique(sizes[sizes <= LONGEST]).tolist():
+        mine, begins = found.take(sizes == size), text.phrases(size)
+
+        def keys(first: Ints, size: int = size) -> UInt64:
+            return mixed(size, hashes.of(first, first + size), text.document[first])
+
+        best = best_elsewhere(keys(mine.first), mine.strength, mine.first, keys(begins), begins)
+        begins, best = begins[best >= 0], best[best >= 0]
+        parts.append(Ranges(begins, begins + size, mine.kind[best], mine.strength[best]))
+    return Ranges.join(parts)
+
+
+def best_elsewhere(key: UInt64, value: Floats, place: Ints, asked: UInt64, at: Ints) -> Ints:
+    """Return for each question the row of the largest value with its key that is not at its place; -1 for none.
+
+    Args:
+        key, value, place: (M,) of each row; of equal values the first counts.
+        asked, at: (Q,) key and place of each question.
+
+    >>> key, place = np.array([7, 7, 8], np.uint64), np.array([0, 5, 9])
+    >>> best_elsewhere(key, np.array([0.9, 0.4, 0.8]), place, key, place).tolist()
+    [1, 0, -1]
+    """
+    if not len(key) or not len(asked):
+        return np.full(len(asked), -1)
+    order = np.lexsort((-value, key))
+    groups, start, member = np.unique(key[order], return_index=True, return_inverse=True)
+    top = order[start]
+    others = order[place[order] != place[top][member]]
+    second = np.full(len(groups), -1)
+    left, start = np.unique(key[others], return_index=True)
+    second[np.searchsorted(groups, left)] = others[start]
+    group = np.minimum(np.searchsorted(groups, asked), len(groups) - 1)
+    best = np.where(place[top[group]] == at, second[group], top[group])
+    return np.where(groups[group] == asked, best, -1)
+
+
+def again_word(text: DocumentText, found: Ranges, kinds: int) -> tuple[Ints, Floats]:
+    """Return the type that each word has elsewhere in its document, (T,), and how probable it is there, on average.
+
+    The type is the one with the largest mean; -1 for a word that its document has once. A type that it has nowhere else
+    has the mean 0.
+
+    Args:
+        text: T tokens.
+        found: mentions with their probabilities.
+        kinds: K types.
+    """
+    size = len(text.words)
+    _, group, count = np.unique(mixed(0, text.words, text.document), return_inverse=True, return_counts=True)
+    token, owner = found.tokens()
+    pair, chance = _largest(token * kinds + found.kind[owner], found.strength[owner])
+    kind = pair % kinds
+    own = group[pair // kinds] * kinds + kind  # a word of a document with a type
+    keys, member = np.unique(own, return_inverse=True)
+    total = np.bincount(member, chance, len(keys))
+    # each token with each type that its word has in its document
+    low, high = (np.searchsorted(keys, group * kinds + side) for side in (0, kinds))
+    tokens = np.repeat(np.arange(size), high - low)
+    rows = np.arange(len(tokens)) - np.repeat((high - low).cumsum() - high, high - low)
+    asked = tokens * kinds + keys[rows] % kinds
+    place = np.minimum(np.searchsorted(pair, asked), max(0, len(pair) - 1))
+    mine = np.where(pair[place] == asked, chance[place], 0.0) if len(pair) else np.zeros(0)
+    others = np.maximum(1, count[group] - 1)
+    mean = np.maximum(0.0, total[rows] - mine) / others[tokens]
+    order = np.lexsort((-mean, tokens))
+    first = order[np.unique(tokens[order], return_index=True)[1]]
+    best, largest = np.where(count[group] > 1, 0, -1), np.zeros(size)
+    many = first[count[group[tokens[first]]] > 1]
+    best[tokens[many]], largest[tokens[many]] = keys[rows[many]] % kinds, mean[many]
+    return best, largest
+
+
+def _largest(key: Ints, value: Floats) -> tuple[Ints, Floats]:
+    """Return the distinct keys, ascending, and the largest value of each."""
+    order = np.lexsort((-value, key))
+    keys, start = np.unique(key[order], return_index=True)
+    return keys, value[order[start]]
+
+
+def paint(ranges: Ranges, size: int) -> tuple[Ints, Ints]:
+    """Return the range that shows each of so many tokens, (T,), and the token's place in it, of `PLACES`, (T,).
+
+    It is -1 for none. Of several ranges the longest is shown, then the strongest, then the first.
+    """
+    token, owner = ranges.tokens()
+    lengths = (ranges.end - ranges.first)[owner]
+    order = np.lexsort((owner, -ranges.strength[owner], -lengths, token))
+    tokens, start = np.unique(token[order], return_index=True)
+    shown, place = np.full(size, -1), np.zeros(size, np.int64)
+    shown[tokens] = top = owner[order[start]]
+    first, last = tokens == ranges.first[top], tokens == ranges.end[top] - 1
+    place[tokens] = np.where(first, np.where(last, 3, 0), np.where(last, 2, 1))
+    return shown, place
+
+
+def named(codes: Ints, names: Sequence[str]) -> list[str]:
+    """Return the names of numbers, (T,); of -1 the empty text, which stands for no value."""
+    table = np.array([*names, ""], object)
+    found: list[str] = table[codes].tolist()
+    return found

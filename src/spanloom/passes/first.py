@@ -1,0 +1,220 @@
+"""The first pass: a small model that reads a document, and what it found as columns for the second."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from spanloom.document import Batch
+from spanloom.errors import ModelError
+from spanloom.features import FeatureSet, build_index
+from spanloom.hypergraph import Floats, Ints, Potentials
+from spanloom.learn import EdgeTarget, TrainingSet, adagrad
+from spanloom.learn.folds import cross_fit, deal
+from spanloom.learn.subsets import subset, tokens_of
+from spanloom.model.report import PassReport
+from spanloom.model.store import ColumnResources, model_of, model_part
+from spanloom.model.structured import LinearModel, StructuredModel
+from spanloom.modelfile import ModelPart
+from spanloom.parallel import SERIAL, Executor
+from spanloom.passes.columns import EDGES, PLACES, DocumentText, Ranges, again, again_word, named, paint
+from spanloom.passes.names import BINS, KnownNames, held_out_names
+from spanloom.scoring import LinearScorer, Weights, role_scores
+from spanloom.structures import STRUCTURES, MentionTable
+from spanloom.structures.base import contiguous_table
+
+__all__ = ["COLUMNS", "TEMPLATES", "DocumentPass", "PassSettings", "fit_pass", "is_worth_two_passes", "pass_of"]
+
+FOLDS: Final = 3
+STRUCTURE: Final = "separators"
+"""Of the first pass, whatever the second has: mentions nest, each type alone."""
+PENALTY: Final = 2.0
+"""The mention penalty under which it proposes, so that what is seen at odds of one to seven counts, too."""
+COLUMNS: Final = ("again", "again_word", "known")
+TEMPLATES: Final = tuple(f"{column}[-1..1]" for column in COLUMNS)
+_NOWHERE: Final = "O"
+
+
+class PassSettings(NamedTuple):
+    """Settings of the training of a first pass.
+
+    Args:
+        l2: lambda.
+        epochs: passes of AdaGrad.
+        rate: its first step.
+        min_count: features of fewer tokens are left out.
+        seed: of all random choices.
+    """
+
+    l2: float = 1.0
+    epochs: int = 8
+    rate: float = 0.1
+    min_count: int = 1
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class DocumentPass:
+    """A first pass. Using it changes nothing, so threads may share it.
+
+    Args:
+        model: of mentions without a gap.
+        names: of training mentions.
+    """
+
+    model: LinearModel
+    names: KnownNames
+
+    def fill(self, batch: Batch, run: Executor = SERIAL) -> Batch:
+        """Return the batch with `COLUMNS`.
+
+        ``again``: type and place of the token in the likeliest mention elsewhere in the document that has the words of
+        a phrase here, with its probability in bins; the longest phrase counts. ``again_word``: the type that the word
+        has elsewhere in the document, and how probable it is there on average; ``O`` for none. ``known``: type and
+        place in the longest name of the training data, and how often it is a mention there. Each is empty where there
+        is nothing to say.
+
+        Args:
+            batch: with the columns that the model reads.
+            run: how pieces of the work are run; the result does not depend on it.
+        """
+        text = DocumentText.of(batch)
+        found = _proposed(self.model, self.model.score(batch, run), batch.sentences, run)
+        return batch.with_columns(_columns(text, found, self.names.find(text), self.model.types))
+
+    def to_part(self) -> ModelPart:
+        """Return it as a part of a model file."""
+        return ModelPart(parts={"model": model_part(self.model), "names": self.names.to_part()})
+
+    @classmethod
+    def from_part(cls, part: ModelPart, shared: ColumnResources, types: tuple[str, ...]) -> DocumentPass:
+        """Return what `to_part` gave.
+
+        Args:
+            part: that one.
+            shared: what fills columns of features.
+            types: of the second pass.
+
+        Raises:
+            ModelError: its types are others.
+        """
+        model = model_of(part.part("model"), shared, STRUCTURES[STRUCTURE])
+        if model.types != types:
+            raise ModelError(f"a first pass of the types {model.types}, a second of {types}")
+        return cls(model, KnownNames.from_part(part.part("names"), len(types)))
+
+
+def pass_of(
+    part: ModelPart | None, shared: ColumnResources, types: tuple[str, ...], report: PassReport | None
+) -> DocumentPass | None:
+    """Return the first pass of a model file, if there is one.
+
+    Args:
+        part: what `DocumentPass.to_part` gave.
+        shared: what fills columns of features.
+        types: of the second pass.
+        report: that of the file.
+
+    Raises:
+        ModelError: its types are others, or it is missing.
+    """
+    if part is not None:
+        return DocumentPass.from_part(part, shared, types)
+    if report is not None and report.kept:
+        raise ModelError("two passes over documents, but there is no first pass")
+    return None
+
+
+def is_worth_two_passes(batch: Batch) -> bool:
+    """Return whether there are documents of several sentences, at least one for each fold."""
+    return int((np.diff(batch.firsts) > 1).sum()) >= FOLDS
+
+
+def fit_pass(
+    train: Batch, gold: MentionTable, types: tuple[str, ...], features: FeatureSet, settings: PassSettings,
+    run: Executor = SERIAL,
+) -> tuple[DocumentPass, Batch]:  # fmt: skip
+    """Train a first pass.
+
+    Args:
+        train: with the columns that the features read.
+        gold: its mentions; those with a gap are left out.
+        types: K names.
+        features: of the first pass.
+        settings: of the training.
+        run: how pieces of the work are run; the result does not depend on it.
+
+    Returns:
+        It, and the training data with its columns: of each document by a model that was trained on others.
+    """
+    structure = STRUCTURES[STRUCTURE]
+    built = build_index(features.keys(train, run=run), min_count=settings.min_count)
+    scorer = LinearScorer(features, built.index, Weights.zeros(0, 0, 0, structure.lanes(types)))
+    model = StructuredModel.build(structure, "subgraphs", types, scorer)
+    table = gold.take(gold.contiguous)
+    offsets = train.sentences
+    table = contiguous_table(table.sentence, table.kind, table.first, table.end)  # no heads
+    edges = structure.encode(table, offsets, types).edges
+    target = EdgeTarget(model.engine, offsets, edges)
+    data = TrainingSet(model.engine, built.matrix, offsets, target, built.index.group_sizes, built.counts)
+
+    def trained(part: TrainingSet) -> LinearModel:
+        weights = adagrad(part, l2=settings.l2, epochs=settings.epochs, rate=settings.rate, seed=(settings.seed, 2))
+        return replace(model, scorer=scorer.with_weights(weights))  # of rows: the corpus has all of one, or none
+
+    def proposed(held_out: LinearModel, sentences: list[int]) -> tuple[MentionTable, Floats]:
+        own = np.array(sentences, np.int64)
+        places, tokens = tokens_of(offsets, own)
+        potentials = role_scores(data.matrix, held_out.scorer.weights, tokens)
+        found, chances = _candidates(held_out, potentials, places)
+        return MentionTable(own[found.sentence], *found[1:]), chances
+
+    fold = deal(len(train.documents), FOLDS, settings.seed)
+    by_sentence = np.repeat(fold, np.diff(train.firsts))
+    text, names = DocumentText.of(train), Ranges.of(table, np.ones(len(table)), offsets)
+    parts = cross_fit(by_sentence, lambda rows: trained(subset(data, edges, np.array(rows))), proposed, run)
+    ranges = [Ranges.of(found, chances, offsets) for found, chances in parts]
+    found = Ranges.join(ranges)
+    columns = _columns(text, found, held_out_names(text, names, len(types), fold), types)
+    last = adagrad(data, l2=settings.l2, epochs=settings.epochs, rate=settings.rate, seed=(settings.seed, 2), run=run)
+    model = replace(model, scorer=scorer.with_weights(data.single(last)))
+    every = np.ones(len(train.documents), bool)
+    return DocumentPass(model, KnownNames.learn(text, names, len(types), every)), train.with_columns(columns)
+
+
+def _candidates(
+    model: LinearModel, potentials: Potentials, offsets: Ints, run: Executor = SERIAL
+) -> tuple[MentionTable, Floats]:
+    """Return what a first pass proposes, and its exact marginals."""
+    table = model.with_penalty(PENALTY).decode(potentials, offsets, run=run)
+    return table, model.probabilities(potentials, offsets, table, run, calibrated=False)
+
+
+def _proposed(model: LinearModel, potentials: Potentials, offsets: Ints, run: Executor) -> Ranges:
+    return Ranges.of(*_candidates(model, potentials, offsets, run), offsets)
+
+
+def _columns(
+    text: DocumentText, found: Ranges, names: tuple[Ranges, Ints], types: tuple[str, ...]
+) -> dict[str, list[str]]:
+    """Return `COLUMNS`, T values each."""
+    size, bins = len(text.words), [f"{edge:g}" for edge in EDGES]
+    likely = found.take(found.strength >= EDGES[0])
+    places = again(text, likely)
+    shown, place = paint(places, size)
+    code = (places.kind * len(bins) + np.digitize(places.strength, EDGES) - 1)[shown] if len(places.kind) else shown
+    phrases = [f"{place}-{name}>{low}" for name in types for low in bins for place in PLACES]
+    kind, mean = again_word(text, likely, len(types))
+    level = np.digitize(mean, EDGES)
+    word = np.where(kind < 0, -1, np.where(level == 0, len(types) * len(bins), kind * len(bins) + level - 1))
+    known, share = names
+    seen, inside = paint(known, size)
+    name = (known.kind * len(BINS) + share)[seen] if len(known.kind) else seen
+    texts = [f"{place}-{name} {often}" for name in types for often in BINS for place in PLACES]
+    return {
+        "again": named(np.where(shown < 0, -1, code * len(PLACES) + place), phrases),
+        "again_word": named(word, [*(f"{name}>{low}" for name in types for low in bins), _NOWHERE]),
+        "known": named(np.where(seen < 0, -1, name * len(PLACES) + inside), texts),
+    }
