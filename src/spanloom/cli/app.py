@@ -71,7 +71,7 @@ app.add_typer(lab_app, name="lab")
 
 def verb(
     name: str, group: typer.Typer = app, *, was: str = "", parameters: type | None = None,
-    around: Sequence[Callable[..., None]] = (),
+    around: Sequence[Callable[..., None]] = (), without: Sequence[str] = (),
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:  # fmt: skip
     """Register a verb: what it decorates is its command line.
 
@@ -81,6 +81,7 @@ def verb(
         was: its name in version 0.1, which is understood until version 0.3.
         parameters: the dataclass of a model's parameters, which are options, too: see `options.with_parameters`.
         around: declarations of more options.
+        without: parameters that are no options of it.
     """
 
     def register(declaration: Callable[..., None]) -> Callable[..., None]:
@@ -89,7 +90,9 @@ def verb(
             raise typer.Exit(execute(name, given))
 
         if parameters is not None:
-            call.__signature__ = options.with_parameters(parameters, declaration, *around)  # type: ignore[attr-defined]
+            call.__signature__ = options.with_parameters(  # type: ignore[attr-defined]
+                parameters, declaration, *around, without=without
+            )
         # without a short help of its own, the list of verbs would cut the sentence
         group.command(name.split()[-1], cls=Once, short_help=declaration.__doc__)(call)
         if was:
@@ -217,6 +220,12 @@ def _train_clusters(
         str | None, typer.Option("--output", "-o", metavar="PATHS", help="The file to write, for --clusters PATHS.")
     ] = None,
     size: Annotated[int, typer.Option("--size", min=2, metavar="N", help="How many clusters.")] = 1000,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method", metavar="NAME", help="Clusters of word vectors: vectors; of Brown et al. (1992): brown."
+        ),
+    ] = "vectors",
     min_count: Annotated[
         int, typer.Option("--min-count", min=1, metavar="N", help="Rarer words get their bits by their letters.")
     ] = 10,
@@ -226,7 +235,7 @@ def _train_clusters(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Cluster the words of raw text of any size as Brown et al. (1992); words that are not there by their letters."""
+    """Cluster the words of raw text of any size by what stands near them; words that are not there by their letters."""
 
 
 @verb("lab compare", lab_app, was="compare", parameters=RecognizerParameters)
@@ -279,6 +288,34 @@ def _compare(
     quiet: options.QuietOrConfig = None,
 ) -> None:
     """Train several structures on the same data, tune each, and write one table of how they do."""
+
+
+@verb("lab features", lab_app, parameters=RecognizerParameters, without=["features"])
+def _features(
+    train: options.Train = None,
+    dev: options.Dev = None,
+    output: options.SearchRecord = None,
+    config: options.Config = None,
+    groups: options.FeatureGroups = None,
+    start: options.SearchStart = None,
+    direction: options.SearchDirection = None,
+    price: options.SearchPrice = None,
+    level: options.SearchLevel = None,
+    steps: options.SearchSteps = None,
+    seconds: options.SearchSeconds = None,
+    tokens: options.SearchTokens = None,
+    l2: options.SearchLambda = None,
+    *,
+    input_format: InputFormat = None,
+    columns: Columns = None,
+    on_error: options.OnError = None,
+    as_json: Json = False,
+    force: options.ForceRecord = None,
+    seed: Seed = None,
+    jobs: options.Trials = None,
+    quiet: options.QuietOrConfig = None,
+) -> None:
+    """Search for features: groups of templates that are worth their time, by F1 on development data."""
 
 
 @verb("predict")

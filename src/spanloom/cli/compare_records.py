@@ -113,7 +113,7 @@ def asked(options: CompareOptions, data: Mapping[str, str], params: Mapping[str,
     for name in _RESOURCES:
         value = getattr(options, name)
         if isinstance(value, str):
-            given[name] = _file_digest(name, value)
+            given[name] = file_digest(name, value)
     plain: dict[str, Any] = json.loads(json.dumps(given, sort_keys=True))
     return plain
 
@@ -146,7 +146,7 @@ def _digest(path: list[str], input_format: str | None, columns: str | None) -> s
     return whole.hexdigest()
 
 
-def _file_digest(option: str, path: str) -> str:
+def file_digest(option: str, path: str) -> str:
     """Of a file, or of all files of a folder, such as a model's."""
     place = Path(path)
     try:

@@ -77,11 +77,11 @@ def text(outcome: RowOutcome) -> str:
     blocks = [_data(outcome.options)]
     if rows:
         costs = {row.name: [row.name, *_cost(row)] for row in rows}
-        blocks += [_aligned(_ACCURACY, map(_accuracy, rows)), _aligned((_ACCURACY[0], *_COST), costs.values())]
+        blocks += [aligned(_ACCURACY, map(_accuracy, rows)), aligned((_ACCURACY[0], *_COST), costs.values())]
     if outcome.failures:
         blocks.append("".join(f"{failure.name}: failed: {failure.error}\n" for failure in outcome.failures))
     if outcome.tests:
-        blocks.append(_aligned(_TESTS, map(_test, outcome.tests), left=2))
+        blocks.append(aligned(_TESTS, map(_test, outcome.tests), left=2))
     blocks.append("".join(f"{note}\n" for note in _notes(outcome)))
     return "\n".join(blocks)
 
@@ -154,7 +154,8 @@ def _test(tested: Tested) -> list[str]:
     ]  # fmt: skip
 
 
-def _aligned(names: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> str:
+def aligned(names: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> str:
+    """A table for a terminal; the first columns are flush left, the others right."""
     lines = [names, *rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "".join(

@@ -34,6 +34,7 @@ VERBS = {
     "lab ambiguity": "spanloom.cli.ambiguity:run",
     "lab clusters": "spanloom.cli.lab:clusters",
     "lab compare": "spanloom.cli.compare:run",
+    "lab features": "spanloom.cli.features:run",
     "lab heads": "spanloom.cli.lab:heads",
     "predict": "spanloom.cli.predict:run",
     "serve": "spanloom.cli.serve:run",
@@ -82,7 +83,11 @@ def execute(verb: str, options: dict[str, Any]) -> int:
 @contextmanager
 def _compiling(verb: str, options: dict[str, Any], quiet: bool) -> Iterator[None]:
     """Within it, a line says so when kernels are compiled, which takes long and happens once."""
-    needed = verb.startswith("train ") or verb in ("demo", "explain", "predict", "serve") or options.get("model")
+    needed = (
+        verb.startswith("train ")
+        or verb in ("demo", "explain", "lab features", "predict", "serve")
+        or options.get("model")
+    )
     if quiet or not needed:
         yield
         return

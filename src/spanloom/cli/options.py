@@ -5,7 +5,7 @@ Of training, `None` stands for what was not given, so that a configuration file 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from inspect import Parameter, Signature, signature
 from typing import Annotated, Any
 
@@ -219,18 +219,63 @@ Order = Annotated[
     int | None, typer.Option("--order", min=1, max=3, metavar="N", help="Words of the longest n-grams. [3]")
 ]
 
+# of `lab features`
+SearchRecord = Annotated[
+    str | None,
+    typer.Option("--output", "-o", metavar="RECORD", help="A file (JSON) that keeps each trial; goes on from it."),
+]
+FeatureGroups = Annotated[
+    str | None,
+    typer.Option("--groups", metavar="TOML", help="Groups of templates, in place of those that come along."),
+]
+SearchStart = Annotated[
+    str | None, typer.Option("--start", metavar="PRESET", help="Features to start from, or none. [none]")
+]
+SearchDirection = Annotated[
+    str | None,
+    typer.Option("--direction", metavar="NAME", help="forward, backward, or both, one after the other. [both]"),
+]
+SearchPrice = Annotated[
+    float | None,
+    typer.Option("--price", metavar="POINTS", help="Points of F1 that each feature a token must bring. [0.01]"),
+]
+SearchLevel = Annotated[
+    float | None, typer.Option("--level", metavar="P", help="The largest p at which a difference counts. [0.1]")
+]
+SearchSteps = Annotated[
+    int | None, typer.Option("--steps", min=1, metavar="N", help="Groups to add and remove, at most.")
+]
+SearchSeconds = Annotated[
+    float | None, typer.Option("--seconds", metavar="N", help="Begin no trial after so many seconds.")
+]
+SearchTokens = Annotated[
+    int | None,
+    typer.Option("--tokens", min=1, metavar="N", help="Learn from documents of so many tokens, drawn by the seed."),
+]
+SearchLambda = Annotated[
+    list[float] | None,
+    typer.Option("--l2", metavar="NUMBER", help="Weight of the L2 penalty; several times for more, all tried. [1]"),
+]
+ForceRecord = Annotated[
+    bool | None, typer.Option("--force", help="Replace a record of something else.", show_default=False)
+]
+Trials = Annotated[
+    int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Trials at once; all cores if not given.")
+]
 
-def with_parameters(parameters: type, *declarations: Callable[..., None]) -> Signature:
+
+def with_parameters(parameters: type, *declarations: Callable[..., None], without: Collection[str] = ()) -> Signature:
     """The command line of a verb that trains.
 
     Args:
         parameters: the dataclass of a model's parameters, each of which is an option, unless a declaration has one of
             its name.
         declarations: their arguments stand before the parameters, those by keyword only behind them.
+        without: parameters that are no options of this verb.
     """
     own = [one for each in declarations for one in signature(each, eval_str=True).parameters.values()]
     behind = [one for one in own if one.kind is one.KEYWORD_ONLY]
-    given = list(_options(parameters, {one.name for one in own}))
+    given = list(_options(parameters, {*without, *(one.name for one in own)}))
     ordered = [*(one for one in own if one not in behind), *given, *behind]
     return Signature([one.replace(kind=one.KEYWORD_ONLY) for one in ordered])
 

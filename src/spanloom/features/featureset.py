@@ -126,6 +126,17 @@ class FeatureSet:
         result.dropped = tuple(dropped)
         return result
 
+    def extended(self, templates: Iterable[str]) -> FeatureSet:
+        """Return a feature set with further templates; one that is there already counts once.
+
+        >>> [str(template) for template in FeatureSet(["bias"]).extended(["w[0]", "bias"]).templates]
+        ['bias', 'w[0]']
+        """
+        texts = dict.fromkeys([*(template.text for template in self.templates), *templates])
+        result = FeatureSet(list(texts), clusters=self.clusters, resources=self.resources)
+        result.dropped = self.dropped
+        return result
+
     def check(self, batch: Batch) -> None:
         """Refuse documents that lack a column that the templates name.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +12,7 @@ from numpy.typing import NDArray
 from spanloom.document import Batch
 from spanloom.features import columns
 from spanloom.features import kernels_columns as kernels
-from spanloom.hashing import Int64, code_points
+from spanloom.hashing import Int64, code_points, hash_values, intern
 
 
 class Tokens(NamedTuple):
@@ -43,6 +45,36 @@ def flatten(batch: Batch) -> Tokens:
     return Tokens(text, codes, batch.tokens[:, 0] + shift, batch.tokens[:, 1] + shift)
 
 
+class StreamedWords:
+    """The distinct words of a stream of batches, numbered as they come.
+
+    Args:
+        known: words that have the first numbers.
+
+    >>> from spanloom.document import Document
+    >>> words = StreamedWords(["<s>"])
+    >>> batch = Batch.of([Document("No, no", tokens=[[0, 2], [2, 3], [4, 6]], sentences=[[0, 3]])])
+    >>> words.numbers(batch).tolist(), words.numbers(batch).tolist(), words.words
+    ([1, 2, 3], [1, 2, 3], ['<s>', 'No', ',', 'no'])
+    """
+
+    def __init__(self, known: Sequence[str] = ()) -> None:
+        self.words = list(known)
+        self._numbers = dict(zip(hash_values(self.words).tolist(), range(len(self.words)), strict=True))
+
+    def numbers(self, batch: Batch) -> Int64:
+        """Return the number of each of a batch's T tokens, (T,)."""
+        tokens = flatten(batch)
+        ids, hashes, first = intern(tokens.codes, tokens.starts, tokens.ends)
+        own = np.empty(len(hashes), np.int64)
+        for i, (value, at) in enumerate(zip(hashes.tolist(), first.tolist(), strict=True)):
+            own[i] = self._numbers.setdefault(value, len(self.words))
+            if own[i] == len(self.words):
+                self.words.append(tokens.text[tokens.starts[at] : tokens.ends[at]])
+        numbers: Int64 = own[ids]
+        return numbers
+
+
 def characters(codes: NDArray[np.uint32]) -> kernels.CharacterTable:
     """Return the properties of the occurring code points, from Python's Unicode tables."""
     highest = int(codes.max()) if len(codes) else 0
@@ -57,6 +89,7 @@ def characters(codes: NDArray[np.uint32]) -> kernels.CharacterTable:
     return kernels.CharacterTable(maps, flags)
 
 
+@lru_cache(maxsize=4096)
 def _character(character: str) -> tuple[int, int, int, int, int]:
     low = columns.lower(character)
     flags = (

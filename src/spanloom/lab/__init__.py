@@ -1,4 +1,4 @@
-"""Reproduction of tables of the papers: head rules and chains, ambiguity, comparisons of models."""
+"""Reproduction of tables of the papers, and search: head rules and chains, ambiguity, comparisons, feature search."""
 
 from spanloom.lab.head_chain import HeadChain
 from spanloom.lab.head_rules import HEAD_RULES, give_heads

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from spanloom.document import Document
 from spanloom.errors import UsageError
 from spanloom.evaluate import KEYS, Report, calibration, evaluate, score
-from spanloom.lab.head_chain import HeadChain
+from spanloom.lab.head_chain import PLAIN, HeadChain
 from spanloom.lab.head_rules import HEAD_RULES, give_heads
 from spanloom.lab.sharing import shares_nodes
 from spanloom.learn import Progress
@@ -95,9 +95,10 @@ def build(variant: Variant, params: Mapping[str, Any]) -> Model:
     """
     model: Model
     if variant.structure == CASCADE:
-        model = Cascade(**_of_chains(params))
+        model = Cascade(**{"passes": "one", **_of_chains(params)})
     else:
-        model = Recognizer(**{"structure": variant.structure, "counting": variant.counting, "rescore": False, **params})
+        own = {"structure": variant.structure, "counting": variant.counting}
+        model = Recognizer(**{**own, **PLAIN, **params})
     model.check()
     return model
 

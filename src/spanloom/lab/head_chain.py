@@ -8,7 +8,7 @@ lie within the mention the most probable one is taken, so every mention gets exa
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, overload
+from typing import Any, Final, NamedTuple, overload
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from spanloom.learn import Listener
 from spanloom.model.corpus import head_tokens
 from spanloom.recognize.recognizer import Recognizer
 from spanloom.text import prepare
+
+PLAIN: Final[dict[str, Any]] = {"rescore": False, "overlap": "free"}
+"""Parameters of a recognizer whose mentions are those of its best structures, as in the papers."""
 
 CONTEXT = 5  # tokens on each side, which is as far as presets look
 BATCH_TOKENS = 5_000  # of documents; their mentions have a few times as many
@@ -66,7 +69,7 @@ class HeadChain:
     """
 
     def __init__(self, features: str | Sequence[str] = "ace", **options: Any) -> None:
-        self.recognizer = _HeadRecognizer("bilou", features, **{"rescore": False, **options})
+        self.recognizer = _HeadRecognizer("bilou", features, **{**PLAIN, **options})
 
     def fit(
         self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None

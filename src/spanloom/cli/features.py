@@ -1,0 +1,136 @@
+"""`spanloom lab features`: a search over groups of feature templates; what each brings and costs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterable
+from functools import partial
+from time import monotonic
+from typing import Any
+
+from pydantic import Field
+
+from spanloom import __version__
+from spanloom.cli.compare_records import file_digest
+from spanloom.cli.config import CommonOptions, checked, options_of
+from spanloom.cli.execute import INTERRUPTED
+from spanloom.cli.features_table import SearchOutcome, tables, told, values
+from spanloom.cli.messages import Messages
+from spanloom.cli.options import ALL_CORES
+from spanloom.cli.progress import describe
+from spanloom.cli.reading import Reading
+from spanloom.document import Document
+from spanloom.errors import UsageError, plural
+from spanloom.formats import to_record
+from spanloom.lab.comparison import divide
+from spanloom.lab.feature_groups import GROUPS, groups_of, read_groups
+from spanloom.lab.feature_record import TrialRecord, TrialRunner
+from spanloom.lab.feature_search import LEVEL, PRICE, FeatureSearch, SearchRules, SearchStep, check_direction
+from spanloom.lab.feature_trials import Trial, TrialCorpus, draw, p_value
+from spanloom.parallel import threads
+from spanloom.recognize.parameters import RecognizerParameters
+
+NOTHING = "none"
+_FILES = ("clusters", "sections", "vocabulary", "pos")  # options that may name files or folders
+
+
+class SearchOptions(CommonOptions):
+    """Options of `lab features`, besides parameters of recognizers."""
+
+    output: str | None = None  # type: ignore[assignment]  # without it nothing is kept
+    groups: str | None = None
+    start: str = NOTHING
+    direction: str = "both"
+    price: float = PRICE
+    level: float = LEVEL
+    steps: int | None = Field(default=None, ge=1)
+    seconds: float | None = Field(default=None, gt=0)
+    tokens: int | None = Field(default=None, ge=1)
+    features: Any = None
+    l2: float | list[float] = 1.0
+    rescore: bool = False
+
+
+def run(config: str | None, as_json: bool, **flags: Any) -> int | None:
+    """Search, and print what was tried and what was chosen."""
+    began = monotonic()
+    options = checked(options_of(RecognizerParameters, SearchOptions), flags, config)
+    if options.features is not None:
+        raise UsageError("features are what is searched for; name a preset to start from with --start")
+    rules = SearchRules(options.price, options.level, options.steps)
+    say = Messages(options.quiet)
+    groups = GROUPS if options.groups is None else read_groups(options.groups)
+    start, groups = ((), dict(groups)) if options.start == NOTHING else groups_of(options.start, groups)
+    check_direction(options.direction, start)
+    reading = Reading(
+        say, input_format=options.input_format, columns=options.columns, on_error=options.on_error or "stop"
+    )
+    corpus = _corpus(options, groups, reading, say)
+    record = TrialRecord(options.output, _asked(options, corpus), corpus.cut.count, force=options.force)
+    if len(record):
+        say(f"{plural(len(record), 'trial')} of an earlier search in {options.output}")
+    until = None if options.seconds is None else began + options.seconds
+
+    def tell(trial: Trial) -> None:
+        say(f"trial {len(record)}: {told(trial)}")
+
+    with threads(options.jobs or ALL_CORES) as executor:
+        runner = TrialRunner(corpus, record, executor, until, tell)
+        search = FeatureSearch(corpus.groups, runner, partial(p_value, gold=corpus.gold, seed=options.seed or 0), rules)
+        try:
+            steps = list(_said(search.search(corpus.served(start), options.direction), say))  # type: ignore[arg-type]
+        except KeyboardInterrupt:
+            kept = f"the same command goes on from {options.output}" if options.output else "none is kept"
+            print(f"spanloom: interrupted after {plural(len(record), 'trial')}; {kept}", file=sys.stderr)
+            return INTERRUPTED
+    if not steps:
+        raise UsageError(f"--seconds is {options.seconds:g}, in which no trial could begin; give more")
+    outcome = SearchOutcome(steps, rules, search.complete, corpus)
+    print(json.dumps(values(outcome), indent=1) + "\n" if as_json else tables(outcome), end="")
+    return reading.finish()
+
+
+def _corpus(options: SearchOptions, groups: dict[str, tuple[str, ...]], reading: Reading, say: Messages) -> TrialCorpus:
+    """Read the data, and prepare what all trials share."""
+    say("reading the data")
+    train, dev = reading(options.train), None if options.dev is None else reading(options.dev)
+    parts = divide(train, dev, None, options.seed or 0)
+    given = {name: value for name, value in options.parameters().items() if name not in ("features", "n_jobs")}
+    learned = draw(parts.train, options.tokens, options.seed or 0)
+    corpus = TrialCorpus.of(learned, parts.dev, groups, given, lambda progress: say(describe(progress)))
+    for name, why in corpus.lacking.items():
+        say(f"not tried: {name}: {why}")
+    return corpus
+
+
+def _asked(options: SearchOptions, corpus: TrialCorpus) -> dict[str, Any]:
+    """Everything that trials depend on: parameters, data, files that options name, and the version."""
+    params = {name: value for name, value in corpus.params.items() if name not in ("features", "n_jobs")}
+    asked = {
+        **params,
+        "training data": _digest(corpus.train),
+        "development data": _digest(corpus.dev),
+        "version": __version__,
+    }
+    for name in _FILES:
+        value = getattr(options, name)
+        if isinstance(value, str) and name != "pos":  # whose tags are in the data
+            asked[name] = file_digest(name, value)
+    return asked
+
+
+def _digest(documents: Iterable[Document]) -> str:
+    whole = hashlib.sha256()
+    for document in documents:
+        whole.update(json.dumps(to_record(document), sort_keys=True).encode() + b"\n")
+    return whole.hexdigest()
+
+
+def _said(steps: Iterable[SearchStep], say: Messages) -> Iterable[SearchStep]:
+    for step in steps:
+        if step.action != "start":
+            what = "nothing" if step.group is None else step.group
+            say(f"{step.action} {what}: F1 {100 * step.trial.f1:.2f}")
+        yield step
