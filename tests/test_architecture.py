@@ -36,6 +36,7 @@ ORDER = (
     "scoring",
     "learn",
     "model",
+    "passes",
     "rescoring",
     "tag",
     "recognize",

@@ -60,9 +60,12 @@ PUBLIC = {
     ),
     "spanloom.models": "KINDS Model Saved explain load",
     "spanloom.parallel": "Executor Processes SERIAL Serial Threads even_ranges threads worker_count",
+    "spanloom.passes": (
+        "COLUMNS DocumentPass PassData PassSettings TEMPLATES choose_passes fit_pass is_worth_two_passes pass_of"
+    ),
     "spanloom.recognize": "Cascade CascadeReport KINDS Lost Progress Recognizer TrainingReport load",
     "spanloom.rescoring": (
-        "CandidateMentions FirstStage OverlapRules Rescorer RescoringDevelopment ScoredCandidates calibrate_second "
+        "CandidateMentions FirstStage Rescorer RescoringDevelopment ScoredCandidates calibrate_second "
         "fit_rescorer propose"
     ),
     "spanloom.scoring": ("LinearScorer Named Part Scorer Transposed Weights role_gradient role_scores transpose"),
@@ -94,12 +97,12 @@ METHODS = {
     "Mention": "concepts end head id key replace score spans start text type",
     "Recognizer": (
         "alternatives annotates capable check check_stored describe explain fit fitted from_part get_params kind "
-        "learning log_likelihood marginals pos_ predict ready save score second_ set_params splitter_ stream "
-        "structured summary sweep tagger_ to_part with_penalty"
+        "learning log_likelihood marginals overlaps_ pass_ pos_ predict ready save score second_ set_params splitter_ "
+        "stream structured summary sweep tagger_ to_part with_penalty"
     ),
     "Cascade": (
         "annotates capable chains_ check check_stored describe explain fit fitted from_part get_params kind learning "
-        "pos_ predict save score set_params splitter_ stream strongest_ structured summary to_part with_penalty"
+        "pass_ pos_ predict save score set_params splitter_ stream strongest_ structured summary to_part with_penalty"
     ),
     "Linker": (
         "annotates capable check check_stored describe explain fit fitted from_part get_params kind learning predict "
@@ -107,7 +110,7 @@ METHODS = {
     ),
     "Segmenter": (
         "annotates capable check check_stored describe explain fit fitted from_part get_params kind learning marginals "
-        "predict save score set_params stream summary to_part"
+        "pass_ predict save score set_params stream summary to_part"
     ),
 }
 

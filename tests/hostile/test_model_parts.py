@@ -110,9 +110,9 @@ def test_a_part_that_is_missing_is_named(original: Path, tmp_path: Path) -> None
             assert place[-1] in refused(path) or place[0] in NEEDED
 
 
-# parts without which there still is a model: a tagger, a language model
+# parts without which there still is a model: a tagger, a language model, rules of overlap
 OPTIONAL: dict[str, tuple[tuple[str, ...], ...]] = {
-    "recognizer": (("pos",),),
+    "recognizer": (("pos",), ("overlaps",)),
     "cascade": (("pos",),),
     "linker": (("pos",), ("language",)),
 }

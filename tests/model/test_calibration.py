@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from copy import copy
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -22,8 +23,7 @@ def scores(recognizer, documents):
 
 
 def with_tagger(recognizer, **changes):
-    other = Recognizer(**recognizer.get_params())
-    other.types_, other.report_, other.strongest_ = recognizer.types_, recognizer.report_, recognizer.strongest_
+    other = copy(recognizer)
     other.model_ = replace(recognizer.model_, **changes)
     return other
 
@@ -64,7 +64,7 @@ def test_scores_become_what_development_data_say(trained, notes):
 
 def test_a_model_that_is_too_sure_is_mended(notes):
     """Long training with hardly any regularization on six notes: of what it is sure of much is wrong."""
-    model = Recognizer(features=["bias", "low[-1..1]", "suffix(2..3)"], l2=1e-3, epochs=30, rate=1.0)
+    model = Recognizer(features=["bias", "low[-1..1]", "suffix(2..3)"], l2=1e-3, epochs=30, rate=1.0, rescore=False)
     others = [*notes.train[6:], *notes.dev, *notes.test]
     dev, test = others[::2], others[1::2]
     model.fit(notes.train[:6], dev=dev)
@@ -146,7 +146,8 @@ def test_threads_change_no_byte(notes, tmp_path):
 def test_the_answer_of_a_cascade_is_a_product_over_its_chains(notes, order):
     types = sorted({mention.type for document in notes.train for mention in document.mentions})
     order = order if isinstance(order, str) else types
-    cascade = Cascade(order, features=["bias", "low[-1..1]"], epochs=2, rate=0.3).fit(notes.train, dev=notes.dev)
+    settings = {"features": ["bias", "low[-1..1]"], "epochs": 2, "rate": 0.3, "passes": "one"}
+    cascade = Cascade(order, **settings).fit(notes.train, dev=notes.dev)
     found = list(cascade.predict(notes.test, answers=True))
     assert [d.mentions for d in found] == [d.mentions for d in cascade.predict(notes.test)]
     first = cascade.model_[0]

@@ -10,6 +10,7 @@ from spanloom.errors import DataError, DataWarning, UsageError
 from spanloom.evaluate import evaluate
 from spanloom.recognize import Cascade, Progress, Recognizer, load
 from spanloom.recognize.links import Links, frequency_order, output_templates, search_order, tag_column
+from spanloom.recognize.preparing import sources_of
 from spanloom.structures.chain import OVERLAP
 from spanloom.text import prepare
 
@@ -42,7 +43,7 @@ def notes(notes):
 
 @pytest.fixture(scope="module")
 def cascade(notes):
-    return Cascade(features=TEMPLATES, rate=0.3, l2=0.1, epochs=2).fit(notes.train, dev=notes.dev)
+    return Cascade(features=TEMPLATES, rate=0.3, l2=0.1, epochs=2, passes="one").fit(notes.train, dev=notes.dev)
 
 
 def found(model, documents, **options):
@@ -114,7 +115,7 @@ def links(documents, types, features=("w[0]",), **more):
     recognizer = Recognizer("bilou", list(features), optimizer="lbfgs", l2=0.001, tune_penalty=False, **more)
     names = ("structure", "features", "components", "counting", "reading")
     params = {name: value for name, value in recognizer.get_params().items() if name not in names}
-    return Links(params, documents, documents, types, recognizer._feature_set(documents), lambda _: None)
+    return Links(params, documents, documents, types, sources_of(recognizer).feature_set(documents), lambda _: None)
 
 
 @pytest.mark.parametrize("cut", [False, True], ids=["documents", "sentences of one document"])
@@ -227,7 +228,7 @@ def test_parameters_are_those_of_the_constructor(cascade):
     own = {"structure", "components", "longest", "counting", "reading", "headless", "rescore", "overlap"}
     shared = set(Recognizer().get_params()) - own
     assert set(copy.get_params()) - {"order"} == shared
-    defaults = Recognizer().get_params()
+    defaults = Recognizer().get_params() | {"passes": "auto"}  # chains have no second stage, which looks elsewhere, too
     assert {
         name: value for name, value in Cascade().get_params().items() if name != "order"
     }.items() <= defaults.items()
@@ -273,6 +274,15 @@ def test_types_that_only_development_data_have_are_told_and_left_out():
         model = Cascade(features=["w[0]"]).fit(train, dev=dev)
     assert model.types_ == ("x",)
     assert model.report_ == Cascade(features=["w[0]"]).fit(train, dev=[marked("a b .", x=["a"])]).report_
+
+
+def test_chains_have_no_second_stage_so_that_a_saved_cascade_predicts_as_before(notes, tmp_path):
+    marked_up = [one.copy(mentions=[m for m in one.mentions if m.type == "problem"]) for one in notes.train]
+    model = Cascade(features=TEMPLATES, rate=0.3, l2=0.1, epochs=2).fit(marked_up, dev=notes.dev)
+    assert model.report_.mentions >= 100, "enough for a second stage"
+    assert all(chain.second_ is None for chain in model.fitted)
+    model.save(tmp_path / "model")
+    assert load(tmp_path / "model").predict(notes.test) == model.predict(notes.test)
 
 
 def test_progress_names_the_chain():

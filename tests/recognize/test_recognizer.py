@@ -100,7 +100,7 @@ def test_reading_all_finds_every_path():
     """Crossing mentions look like nested ones; ``all`` reads both sets of them, ``enough`` the one."""
     text, spans = "a b c", [(0, 3), (2, 5)]
     documents = [Document(text, mentions=[Mention("x", [span]) for span in spans])] * 30
-    settings = {"optimizer": "lbfgs", "l2": 0.01, "tune_penalty": False}
+    settings = {"optimizer": "lbfgs", "l2": 0.01, "tune_penalty": False, "overlap": "free"}
     recognizer = Recognizer(features=["bias", "w[0]"], **settings).fit(documents, dev=documents)
     assert recognizer.report_.ambiguous == 60
 

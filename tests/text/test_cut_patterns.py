@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -48,7 +49,7 @@ def cuts(text: str, tokens: list[tuple[int, int]], pattern: CutPattern) -> list[
     for place in range(1, len(text)):
         inside = any(start < place < end for start, end in tokens)
         blank = text[place - 1].isspace() or text[place].isspace()
-        if not inside or blank or text[place] in MARKS:
+        if not inside or blank or re.match(f"[{MARKS}]", text[place]):
             continue
         if pattern.left and pattern.right:
             near = (" " * 2 + text)[place + 2 - len(pattern.left) : place + 2] + (text + " " * 2)[

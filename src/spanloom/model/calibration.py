@@ -20,8 +20,8 @@ from spanloom.evaluate.units import units
 from spanloom.hypergraph import Floats, Potentials
 from spanloom.learn.platt import FEWEST, IDENTITY, Platt, Scalings, fit_platt
 from spanloom.model.corpus import Gold, place
+from spanloom.model.overlaps import Consistent
 from spanloom.model.structured import LinearModel
-from spanloom.parallel import SERIAL, Executor
 from spanloom.structures import MentionTable
 
 
@@ -74,7 +74,7 @@ class CalibrationReport:
 
 
 def calibrate(
-    tagger: LinearModel, batch: Batch, potentials: Potentials, reading: str, run: Executor = SERIAL
+    tagger: LinearModel, batch: Batch, potentials: Potentials, best: Consistent
 ) -> tuple[LinearModel, CalibrationReport]:
     """A tagger with maps fitted to what it predicts in development data.
 
@@ -82,16 +82,11 @@ def calibrate(
         tagger: trained, its penalty chosen.
         batch: documents with gold mentions.
         potentials: of its tokens.
-        reading: of its predictions.
-        run: how pieces of the work are run; the result does not depend on it.
+        best: its predictions.
     """
-    offsets = batch.sentences
-    edges = tagger.best(potentials, offsets, run)
-    found = tagger.structure.decode(edges, offsets, tagger.types, reading)
-    marginals = tagger.probabilities(potentials, offsets, found, run, calibrated=False)
-    predicted = list(place(batch, found, tagger.types, marginals, 0.0))
-    key = key_of(tagger)
-    scalings, report = fit_scalings(batch.documents, predicted, tagger.log_answers(potentials, offsets, edges), key)
+    predicted = list(place(batch, best.table, tagger.types, best.marginals, 0.0))
+    log_answers = tagger.log_answers(potentials, batch.sentences, best.edges)
+    scalings, report = fit_scalings(batch.documents, predicted, log_answers, key_of(tagger))
     return replace(tagger, scalings=scalings), report
 
 

@@ -11,12 +11,13 @@ StructureName: TypeAlias = Literal[
     "bio", "bilou", "semi_markov", "mention_hypergraph", "heads", "separators", "separator_states", "seven_tag",
     "shared", "split",
 ]  # fmt: skip
-Preset: TypeAlias = Literal["ace", "genia", "conll", "biomedical", "clinical", "small"]
+Preset: TypeAlias = Literal["ace", "genia", "conll", "biomedical", "clinical", "small", "best", "fast"]
 Counting: TypeAlias = Literal["derivations", "subgraphs"]
 Optimizer: TypeAlias = Literal["adagrad", "lbfgs"]
 Reading: TypeAlias = Literal["enough", "all"]
 Headless: TypeAlias = Literal["error", "whole"]
-Overlap: TypeAlias = Literal["learned", "free"]
+Overlap: TypeAlias = Literal["learned", "free", "nested", "none"]
+Passes: TypeAlias = Literal["auto", "one", "two"]
 Order: TypeAlias = Literal["frequency", "search"]
 Task: TypeAlias = Literal["joint", "recognize", "normalize"]
 WhichMentions: TypeAlias = Literal["find", "given"]

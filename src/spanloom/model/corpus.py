@@ -12,7 +12,7 @@ import numpy as np
 from spanloom.document import Batch, Document, Mention, Span, align
 from spanloom.document.span import join_spans
 from spanloom.errors import DataError, DataWarning, clip
-from spanloom.hypergraph import Floats
+from spanloom.hypergraph import Floats, Ints
 from spanloom.structures import MOST_MENTIONS, Crowd, MentionTable, TokenMention
 from spanloom.structures.base import NO_HEAD
 from spanloom.structures.heads import OUTSIDE
@@ -144,24 +144,30 @@ def place(
         threshold: mentions with a lower score are left out.
         concepts: of each mention.
     """
-    starts, ends = batch.tokens.T.tolist()
-    firsts = batch.sentences.tolist()
+    base = batch.sentences[found.sentence]
+    spans = _characters(batch, np.repeat(base, np.diff(found.ptr)), found.first, found.end)
+    heads = _characters(batch, base, *np.maximum(found.heads, (0, 1)).T)  # of those without one, any
+    headless = (found.heads[:, 0] < 0).tolist()
+    ptr, kinds = found.ptr.tolist(), found.kind.tolist()
     bounds = np.searchsorted(found.sentence, batch.firsts).tolist()
-    rows = found.headed()
-    values: list[float | None] = [None] * len(rows) if scores is None else scores.tolist()
-    links = [()] * len(rows) if concepts is None else concepts
+    values: list[float | None] = [None] * len(found) if scores is None else scores.tolist()
+    links = [()] * len(found) if concepts is None else concepts
     for i, document in enumerate(batch.documents):
         mentions = []
         for at in range(bounds[i], bounds[i + 1]):
             score = values[at]
             if score is not None and score < threshold:
                 continue
-            (sentence, kind, pieces), head = rows[at]
-            first = firsts[sentence]
-            parts = tuple(Span(starts[first + a], ends[first + b - 1]) for a, b in pieces)
-            own = None if head == NO_HEAD else Span(starts[first + head[0]], ends[first + head[1] - 1])
-            mentions.append(Mention(types[kind], parts, concepts=links[at], head=own, score=score))
+            own = None if headless[at] else heads[at]
+            pieces = spans[ptr[at] : ptr[at + 1]]
+            mentions.append(Mention(types[kinds[at]], pieces, concepts=links[at], head=own, score=score))
         yield document.copy(mentions=mentions)
+
+
+def _characters(batch: Batch, base: Ints, first: Ints, end: Ints) -> list[tuple[int, int]]:
+    """Return the characters of ranges of tokens that are counted from a base."""
+    borders = batch.tokens[base + first, 0].tolist(), batch.tokens[base + end - 1, 1].tolist()
+    return list(zip(*borders, strict=True))
 
 
 def crowd_notice(crowd: Crowd, batch: Batch, types: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from spanloom.model.corpus import Gold
 from spanloom.model.structured import LinearModel
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Weights, role_scores
+from spanloom.structures import MentionTable
 
 _ASTRAY = 100  # times as many mentions as there are: F1 is below 2 %
 _PENALTIES = (0.0, 0.5, 1.0, 1.5)  # of which a pass is given the best, since it is used with a tuned one
@@ -49,8 +50,12 @@ class Development:
         edges = model.best(potentials, self._offsets, run)
         if model.starting(edges) > _ASTRAY * max(1, self._total):
             return 0.0  # a penalty of 10 may start a mention of each type at each token; to read them takes long
-        found = set(model.structure.decode(edges, self._offsets, model.types, self._reading).headed())
-        return 2 * len(found & self._gold) / max(1, len(found) + self._total)
+        return self.f1_of(model.structure.decode(edges, self._offsets, model.types, self._reading))
+
+    def f1_of(self, found: MentionTable) -> float:
+        """F1 of mentions of the data, as `f1` counts them."""
+        mentions = set(found.headed())
+        return 2 * len(mentions & self._gold) / max(1, len(mentions) + self._total)
 
     def metric(self, weights: Weights, run: Executor) -> float:
         """F1 at the best of a few penalties."""

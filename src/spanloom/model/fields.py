@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field, fields
 from typing import Any, ClassVar, NamedTuple, get_args
 
-from spanloom.model.choices import Optimizer
+from spanloom.model.choices import Optimizer, Passes
 
 LAMBDAS = (0.1, 1.0, 3.0)
 """The weights of the L2 penalty that are tried by default; which one is best differs from corpus to corpus."""
@@ -205,6 +205,13 @@ TUNE_PENALTY = Switch(
     "Tune the mention penalty on --dev.",
     "whether to tune the mention penalty for development F1.",
     metavar="tune/leave",
+)
+PASSES = Choice(
+    "Passes over a document: one, two, or auto, the better one on --dev.",
+    "over a document: ``one``; ``two``, where the second sees what a first one found of the same words elsewhere in "
+    "the document, and which names training has (see `spanloom.passes`); ``auto`` for two where development F1 is "
+    "better with them. Where no documents of several sentences are to learn from, there is one.",
+    names=Passes,
 )
 SPLIT_TOKENS = Switch(
     "Where training mentions cut tokens, learn to split tokens there, and do so in every text.",

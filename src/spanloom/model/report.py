@@ -14,6 +14,7 @@ from spanloom.hypergraph import Edges
 from spanloom.learn import Fit, TrainingSet
 from spanloom.model.calibration import CalibrationReport
 from spanloom.model.corpus import Gold, Lost
+from spanloom.model.overlaps import OverlapReport
 from spanloom.model.splitting import SplittingReport
 from spanloom.model.structured import LinearModel
 
@@ -91,6 +92,37 @@ class ReportLines:
 
 
 @dataclass(frozen=True)
+class PassReport:
+    """Report on a second pass over documents.
+
+    Args:
+        several: whether enough training documents have several sentences.
+        before, after: development F1 of tokens alone with one pass, and with two, 0 to 1; ``None`` where not trained.
+        kept: whether there are two passes.
+    """
+
+    several: bool
+    before: float | None = None
+    after: float | None = None
+    kept: bool = False
+
+    def lines(self) -> Iterator[str]:
+        """Say it."""
+        if not self.several:
+            yield (
+                "one pass over documents: fewer than three training documents have several sentences, so there is "
+                "nothing elsewhere in the document to learn from"
+            )
+        elif self.before is None or self.after is None:
+            yield "two passes over documents"
+        else:
+            yield (
+                f"two passes over documents: development F1 {100 * self.before:.1f} to {100 * self.after:.1f}"
+                f"{'' if self.kept else ', not used'}"
+            )
+
+
+@dataclass(frozen=True)
 class RescoringReport:
     """What training of the second stage saw and chose.
 
@@ -143,6 +175,8 @@ class TrainingReport(ReportLines):
         clustered: share of the different words of the training data that have a cluster of their own, 0 to 1; ``None``
             without clusters.
         rescoring: what the second stage did; ``None`` where none was trained.
+        overlaps: which mentions may overlap; ``None`` for a model that was trained before this was learned.
+        passes: how many passes over documents there are, and why; ``None`` where one was asked for.
     """
 
     documents: int
@@ -163,6 +197,8 @@ class TrainingReport(ReportLines):
     splitting: SplittingReport | None = None
     clustered: float | None = None
     rescoring: RescoringReport | None = None
+    overlaps: OverlapReport | None = None
+    passes: PassReport | None = None
 
     def chosen(self) -> Iterator[str]:
         """Yield lines on what training chose."""
@@ -170,8 +206,9 @@ class TrainingReport(ReportLines):
         yield f"{rows} of weights, lambda {self.l2:g}, {steps}, mention penalty {self.penalty:.2f}"
         if self.clustered is not None:
             yield f"word clusters hold {100 * self.clustered:.1f} % of the different words of the training text"
-        if self.rescoring is not None:
-            yield from self.rescoring.lines()
+        for part in (self.passes, self.overlaps, self.rescoring):
+            if part is not None:
+                yield from part.lines()
 
     def calibrated(self) -> Iterator[str]:
         """Return lines on what calibration did."""

@@ -31,7 +31,6 @@ _LEAST = 3.0  # ends that a pattern must bring, less its price
 _DOCUMENTS = 5  # that a word's start or end must stand in: a model names no words of fewer, see `docs/privacy.md`
 _LOOKED_AT = 50_000  # ends inside tokens that candidates come from
 _PRICE: Final = 0.25  # of a cut where no mention begins or ends, in ends that are reached
-_PRICE_INSIDE: Final = 0.25  # the same within a mention
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,8 @@ class _Annotated(NamedTuple):
         ends: (C,) how many spans of mentions begin or end before each, inside a token.
         worth: (C,) what a cut before it brings.
         document: (D,) the first character of each document.
-        fold: of a place, by its document, or by its sentence where documents are few.
+        unit: (U,) the first character of each document, or of each sentence where documents are few.
+        fold: (U,) of each of these.
         cutting: mentions that begin or end inside a token.
     """
 
@@ -105,8 +105,7 @@ class _Annotated(NamedTuple):
         cut = ~first[start] | ~last[end]
         ends = np.bincount(start[~first[start]], minlength=size) + np.bincount(end[~last[end]], minlength=size)
         ends[~characters.allowed] = 0
-        inside = (np.bincount(start, minlength=size) - np.bincount(end, minlength=size)).cumsum() > 0
-        worth = np.where(ends > 0, ends, np.where(inside, -_PRICE_INSIDE, -_PRICE))
+        worth = np.where(ends > 0, ends, -_PRICE)
         document = characters.base + characters.limits[:, 0]
         unit = document if len(document) >= FEW else np.unique(characters.tokens[batch.sentences[:-1], 0])
         cutting = len(np.unique(np.stack((owner, mention))[:, cut], axis=1).T)

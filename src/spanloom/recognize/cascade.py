@@ -6,31 +6,32 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Literal, Self, get_args, overload
 
 import numpy as np
 
 from spanloom.document import Batch, Document, Mention, batches
-from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
+from spanloom.document.inputs import Dev, Given, One, Several, answer, documents_of, one_of
 from spanloom.errors import ModelError, UsageError, plural
 from spanloom.features import FeatureSet
-from spanloom.learn import Listener, Progress
+from spanloom.learn import Listener
 from spanloom.learn.folds import hold_out
 from spanloom.model.calibration import answered
 from spanloom.model.choices import Order
-from spanloom.model.corpus import Lost, Notice, by_sentence, known_types, training_types
+from spanloom.model.corpus import Lost, Notice, by_sentence
 from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator, renamed
 from spanloom.model.protocol import Annotation, Capability
-from spanloom.model.report import ReportLines, TrainingReport, of_structures
-from spanloom.model.resources import Sources
-from spanloom.model.splitting import SplittingReport, learn_splitter, splitter_of, splitter_part
+from spanloom.model.report import PassReport, ReportLines, TrainingReport, of_structures
+from spanloom.model.splitting import SplittingReport, splitter_of, splitter_part
 from spanloom.model.store import ColumnResources, Estimated, model_of, model_part, shared_of, shared_part
 from spanloom.model.strongest import Strongest, names_from
 from spanloom.model.structured import LinearModel
 from spanloom.modelfile import ModelPart
+from spanloom.parallel import threads
+from spanloom.passes import DocumentPass, PassSettings, choose_passes, pass_of
 from spanloom.recognize.links import (
     PREFIX,
     STRUCTURE,
@@ -43,20 +44,16 @@ from spanloom.recognize.links import (
     tag_column,
 )
 from spanloom.recognize.parameters import CascadeParameters
+from spanloom.recognize.preparing import Prepared, prepared
 from spanloom.recognize.recognizer import BATCH_TOKENS, Recognizer
 from spanloom.structures import STRUCTURES
 from spanloom.tag.filling import (
-    AUTO,
-    COLUMN,
     Filler,
     check_source,
-    check_use,
     fill,
     fill_batch,
     filler_of,
     filler_part,
-    learn_tagger,
-    open_tagger,
     told,
 )
 from spanloom.text import prepare
@@ -80,7 +77,7 @@ class CascadeReport(ReportLines):
         steps: passes or iterations, of all chains.
         dev_f1: of all types, each chain with its penalty, 0 to 1.
         chains: type -> the report of its chain, in their order.
-        splitting: as of a recognizer.
+        splitting, passes: as of a recognizer.
     """
 
     documents: int
@@ -96,11 +93,14 @@ class CascadeReport(ReportLines):
     dev_f1: float
     chains: dict[str, TrainingReport]
     splitting: SplittingReport | None = None
+    passes: PassReport | None = None
 
     def chosen(self) -> Iterator[str]:
         """Yield lines on what training chose, and for each chain."""
         rows, steps = plural(self.rows, "row"), plural(self.steps, "step")
         yield f"{rows} of weights, {plural(len(self.chains), 'chain')}, {steps}"
+        if self.passes is not None:
+            yield from self.passes.lines()
         for name, chain in self.chains.items():
             figures = f"lambda {chain.l2:g}, mention penalty {chain.penalty:.2f}"
             yield f"  {name}: {plural(chain.mentions, 'mention')}, {figures}, development F1 {100 * chain.dev_f1:.1f}"
@@ -123,7 +123,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
     {parameters}
 
     Attributes after fitting: ``model_``, a `Recognizer` for each type, in their order; ``types_``; ``report_``;
-    ``pos_``; ``splitter_``; and ``lost_``, the mentions that the model cannot hold; the last is not saved.
+    ``pos_``; ``splitter_``; ``pass_``; and ``lost_``, the mentions that the model cannot hold; the last is not saved.
 
     >>> from spanloom import Cascade, Document, Mention
     >>> chest_pain = [Mention("problem", [(3, 13)]), Mention("body", [(3, 8)])]
@@ -156,37 +156,33 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
         """
         self.check()
         tell = progress or (lambda _: None)
-        pos = open_tagger(self.pos)
-        tell(Progress("reading"))
-        train = fill(map(prepare, training_of(X, y)), pos, self.n_jobs)
-        types = training_types(train)
-        splitter, splitting = learn_splitter(train, self.random_state) if self.split_tokens else (Splitter(), None)
-        _check_order(self.order, types)
-        given = None if dev is None else fill(map(prepare, training_of(*development_of(dev), "dev")), pos, self.n_jobs)
-        if given is None:
-            train, given = _hold_out(train, types, self.random_state)
-        sources = Sources(self.features, self.clusters, self.ignore, self.sections, self.vocabulary)
-        learns = self.pos == AUTO and sources.names(COLUMN)
-        pos, given = learn_tagger(pos, learns, train, given, self.n_jobs, self.random_state, tell)
-        given = known_types(given, types)
-        train, given = splitter.split(train), splitter.split(given)
-        tell(Progress("features"))
-        features = sources.feature_set(train, given)
-        check_use(pos, features)
-        links = Links(self._chain_params, train, given, types, features, tell)
-        if isinstance(self.order, str):
-            order = search_order(links, types) if self.order == "search" else frequency_order(train)
-        else:
-            order = list(self.order)
-        fitted = links.finish(order)
+        check = partial(_check_order, self.order)
+        ready = prepared(self, X, y, dev, tell, check_types=check, held_out=_hold_out)
+        types = ready.types
+        fitted, first_pass, passes = choose_passes(
+            self.passes, ready.for_passes,
+            PassSettings(rate=self.rate, min_count=self.min_count, seed=self.random_state),
+            lambda known, unseen, features: self._links(known.views(), unseen.views(), types, features, tell),
+            lambda links: f1(link.counts for link in links), threads(self.n_jobs),
+        )  # fmt: skip
 
         self.types_ = types
         self.model_ = tuple(link.chain for link in fitted)
         self.lost_ = tuple(lost for chain in self.model_ for lost in chain.lost_)
-        self.pos_, self.splitter_ = pos, splitter
-        self.report_ = _report(train, given, features, fitted, splitting)
+        self.pos_, self.splitter_, self.pass_ = ready.pos, ready.splitter, first_pass
+        self.report_ = replace(_report(ready, fitted), passes=passes)
         self._tell_lost()
         return self
+
+    def _links(
+        self, train: Sequence[Document], dev: Sequence[Document], types: tuple[str, ...], features: FeatureSet,
+        tell: Listener,
+    ) -> list[Link]:  # fmt: skip
+        """Train the chains on some features, in their order."""
+        links = Links(self._chain_params, train, dev, types, features, tell)
+        if not isinstance(self.order, str):
+            return links.finish(list(self.order))
+        return links.finish(search_order(links, types) if self.order == "search" else frequency_order(train))
 
     @overload
     def predict(self, X: One, *, threshold: float = ..., answers: bool = ..., notice: Notice = ...) -> Document: ...  # type: ignore[overload-overlap]
@@ -231,7 +227,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
         splitting = SplittingStream(self.splitter_, notice)
         for ready in batches(map(splitting.see, documents), BATCH_TOKENS, prepare):
             whole = splitting.split(fill_batch(Batch.of(ready), self.pos_, self.n_jobs))
-            batch, seen = whole.documents, chains[0].fitted.scorer.prepare(whole).views()
+            batch, seen = whole.documents, self._seen(whole)
             found: list[list[Mention]] = [[] for _ in batch]
             chances: list[list[float]] = []
             for chain in chains:
@@ -244,6 +240,11 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
                 seen = [d.copy(columns={**d.columns, name: tag_column(d)}) for d in marked]
             merged = splitting.join(map(partial(_merged, threshold=threshold), batch, found))
             yield from answered(merged, np.prod(chances, axis=0)) if answers else merged
+
+    def _seen(self, batch: Batch) -> list[Document]:
+        """Return the documents of a batch with the columns that the first chain reads."""
+        passed = batch if self.pass_ is None else self.pass_.fill(batch, threads(self.n_jobs))
+        return self.fitted[0].fitted.scorer.prepare(passed).views()
 
     @property
     def structured(self) -> tuple[LinearModel, ...]:
@@ -275,7 +276,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
             raise UsageError(f"no type {unknown!r}; the model knows {', '.join(self.types_)}")
         names = column_names(self.types_)
         ready = self.splitter_.split(fill([prepare(one_of(X))], self.pos_, self.n_jobs))
-        [seen] = chains[0].fitted.scorer.prepare(Batch.of(ready)).views()
+        [seen] = self._seen(Batch.of(ready))
         found: list[Explanation] = []
         for chain in chains:
             own = None if mentions is None else [mention for mention in mentions if mention.type in chain.types_]
@@ -294,6 +295,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
         chains = {f"{_CHAIN}{number}": model_part(chain.fitted) for number, chain in enumerate(self.fitted)}
         shared = shared_part(self.fitted[0].fitted.scorer.features)
         parts = {"resources": shared, "pos": filler_part(self.pos_), "split": splitter_part(self.splitter_)}
+        parts |= {"pass": None if self.pass_ is None else self.pass_.to_part()}
         return said.part({}, {**chains, **parts})
 
     @classmethod
@@ -310,6 +312,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
         made = said.restored(cls, chains)
         made.types_, made.pos_ = tuple(sorted(types)), filler_of(part.parts.get("pos"))
         made.splitter_ = splitter_of(part.parts.get("split"))
+        made.pass_ = pass_of(part.parts.get("pass"), shared, made.types_, said.report.passes)
         made.pos = made.pos or made.pos_  # a tagger that was not given as a path
         return made
 
@@ -332,7 +335,9 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
     @property
     def _chain_params(self) -> dict[str, Any]:
         params = {name: value for name, value in self.get_params().items() if name not in ("order", "features")}
-        return {**params, "pos": None, "split_tokens": False}  # documents are ready before a chain sees them
+        # documents are ready before a chain sees them, a chain is its tokens' model alone, and mentions do not overlap
+        fixed = {"pos": None, "split_tokens": False, "passes": "one", "rescore": False, "overlap": "free"}
+        return {**params, **fixed}
 
     @property
     def strongest_(self) -> Strongest:
@@ -345,6 +350,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
     lost_: tuple[Lost, ...]
     pos_: Filler | None = None
     splitter_ = Splitter()
+    pass_: DocumentPass | None = None
 
 
 def _restored(part: ModelPart, shared: ColumnResources) -> Recognizer:
@@ -391,26 +397,23 @@ def _check_order(order: str | Sequence[str], types: Sequence[str]) -> None:
         )
 
 
-def _report(
-    train: Sequence[Document], dev: Sequence[Document], features: FeatureSet, links: Sequence[Link],
-    splitting: SplittingReport | None,
-) -> CascadeReport:  # fmt: skip
+def _report(ready: Prepared, links: Sequence[Link]) -> CascadeReport:
     reports = {link.chain.types_[0]: link.chain.report_ for link in links}
     lost: Counter[str] = Counter()
     for report in reports.values():
         lost.update(report.lost)
     return CascadeReport(
-        documents=len(train),
-        sentences=sum(document.sentence_count for document in train),
-        tokens=sum(document.token_count for document in train),
+        documents=len(ready.train),
+        sentences=sum(document.sentence_count for document in ready.train),
+        tokens=sum(document.token_count for document in ready.train),
         mentions=sum(report.mentions for report in reports.values()),
-        development=sum(document.sentence_count for document in dev),
+        development=sum(document.sentence_count for document in ready.dev),
         lost=dict(sorted(lost.items())),
         ambiguous=sum(report.ambiguous for report in reports.values()),
-        dropped=tuple(str(template) for template in features.dropped),
+        dropped=tuple(str(template) for template in ready.features.dropped),
         rows=sum(report.rows for report in reports.values()),
         steps=sum(report.steps for report in reports.values()),
         dev_f1=f1(link.counts for link in links),
         chains=reports,
-        splitting=splitting,
+        splitting=ready.splitting,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from spanloom.document import Batch, Document
 from spanloom.hypergraph import Edges, Floats, Potentials
 from spanloom.model.corpus import Notice, crowd_notice, place
+from spanloom.model.overlaps import OverlapRules, best_consistent
 from spanloom.model.structured import LinearModel
 from spanloom.parallel import Executor
 from spanloom.rescoring import Rescorer
@@ -98,7 +99,7 @@ class Finder(ABC):
     def sweep(self, data: Iterable[Batch], penalties: Sequence[float]) -> list[list[Document]]:
         """Return the documents with what is found, for each penalty; features are scored once.
 
-        Mentions have the score 1: their probabilities are not computed.
+        Mentions have the score 1, not their probability.
         """
         found: list[list[Document]] = [[] for _ in penalties]
         for batch in data:
@@ -107,27 +108,36 @@ class Finder(ABC):
         return found
 
 
+@dataclass(frozen=True)
 class _OneStage(Finder):
-    """The best structure; probabilities are its mentions' marginals."""
+    """The best structure, without mentions that may not stand together; probabilities are the mentions' marginals.
+
+    Args:
+        rules: which mentions may overlap.
+    """
+
+    rules: OverlapRules
 
     def find(self, batch: Batch, potentials: Potentials, notice: Notice) -> Found:
         model, offsets = self.model, batch.sentences
-        edges = model.best(potentials, offsets, self.run)
-        table = model.structure.decode(edges, offsets, model.types, self.reading)
-        self._tell_crowds(batch, edges, notice)
-        scores = model.probabilities(potentials, offsets, table, self.run)
-        return Found(table, scores, lambda: model.answers(potentials, offsets, edges))
+        best = best_consistent(model, self.rules, potentials, offsets, self.reading, self.run)
+        self._tell_crowds(batch, best.edges, notice)
+        scores = model.scalings.mentions(best.marginals)
+        return Found(best.table, scores, lambda: model.answers(potentials, offsets, best.edges))
 
     def considered(self, batch: Batch, potentials: Potentials) -> tuple[MentionTable, Floats]:
         penalty = self.model.penalty
-        found, *more = self.under(batch, potentials, [penalty, *(penalty + step for step in _STEPS)])
+        [found] = self.under(batch, potentials, [penalty])
+        free = replace(self, rules=OverlapRules.free(len(self.model.types)))
+        more = free.under(batch, potentials, [penalty, *(penalty + step for step in _STEPS)])
         rows = sorted({row for table in more for row in table.headed()} - set(found.headed()))
         table = MentionTable.build([row for row, _ in rows], [head for _, head in rows])
         return table, self.probabilities(batch, potentials, table)
 
     def under(self, batch: Batch, potentials: Potentials, penalties: Sequence[float]) -> Iterator[MentionTable]:
         for penalty in penalties:
-            yield self.model.with_penalty(penalty).decode(potentials, batch.sentences, self.reading, self.run)
+            model = self.model.with_penalty(penalty)
+            yield best_consistent(model, self.rules, potentials, batch.sentences, self.reading, self.run).table
 
     def probabilities(self, batch: Batch, potentials: Potentials, mentions: MentionTable) -> Floats:
         return self.model.probabilities(potentials, batch.sentences, mentions, self.run)
@@ -168,6 +178,10 @@ class _TwoStages(Finder):
         return self.second.probabilities(scored.odds[scored.rows_of(mentions)])
 
 
-def finder(model: LinearModel, second: Rescorer | None, reading: str, run: Executor) -> Finder:
-    """Return the way that a model goes: with its second stage, if it has one."""
-    return _OneStage(model, reading, run) if second is None else _TwoStages(model, reading, run, second)
+def finder(
+    model: LinearModel, rules: OverlapRules | None, second: Rescorer | None, reading: str, run: Executor
+) -> Finder:
+    """Return the way that a model goes: with its second stage, if it has one; without rules all may overlap."""
+    if second is not None:
+        return _TwoStages(model, reading, run, second)
+    return _OneStage(model, reading, run, rules or OverlapRules.free(len(model.types)))

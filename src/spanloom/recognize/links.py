@@ -15,6 +15,7 @@ from spanloom.learn import Listener, Progress, search_step
 from spanloom.learn.folds import deal, out_of_fold, units
 from spanloom.model.calibration import calibrate
 from spanloom.model.corpus import Gold, by_sentence
+from spanloom.model.overlaps import OverlapRules, best_consistent
 from spanloom.parallel import threads
 from spanloom.recognize.recognizer import Recognizer
 
@@ -245,7 +246,9 @@ def f1(counts: Iterable[MentionCounts]) -> float:
 def _measured(chain: Recognizer, dev: Sequence[Document]) -> Link:
     """The chain in its place, calibrated, and its development F1 counted anew."""
     batch = Batch.of(dev)
-    tagger, checked = calibrate(chain.fitted, batch, chain.fitted.score(batch), chain.reading)
+    potentials = chain.fitted.score(batch)
+    best = best_consistent(chain.fitted, OverlapRules.free(1), potentials, batch.sentences, chain.reading)
+    tagger, checked = calibrate(chain.fitted, batch, potentials, best)
     chain.model_, chain.report_ = tagger, replace(chain.report_, calibration=checked)
     found = chain.predict(dev)
     gold, seen = (Gold(Batch.of(documents), chain.types_) for documents in (dev, found))

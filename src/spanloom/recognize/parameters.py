@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from spanloom.model.choices import Counting, Headless, Optimizer, Order, Overlap, Preset, Reading, StructureName
+from spanloom.model.choices import Counting, Headless, Optimizer, Order, Overlap, Passes, Preset, Reading, StructureName
 from spanloom.model.fields import (
     EPOCHS,
     ITERATIONS,
@@ -16,6 +16,7 @@ from spanloom.model.fields import (
     MIN_COUNT,
     NAMES,
     OPTIMIZER,
+    PASSES,
     RATE,
     SEED,
     SPLIT_TOKENS,
@@ -41,8 +42,8 @@ RUNS = Whole(
     "of AdaGrad, each in an order of its own, whose weights are averaged: a little more accurate, and as fast to use.",
 )
 CLUSTERS = Parameter(
-    "Word clusters: a Brown paths file, or how many to induce.",
-    "Brown clusters: a ``paths`` file, or how many to induce from the text at hand; ``None`` for none.",
+    "Word clusters: a paths file, or how many to induce.",
+    "Word clusters: a ``paths`` file, or how many Brown clusters to induce from the text at hand; ``None`` for none.",
     metavar="PATHS",
     toml=str | int,
 )
@@ -107,6 +108,7 @@ class RecognizerParameters:
     vocabulary: str | Path | None = VOCABULARY(None)
     pos: Source = POS("auto")
     split_tokens: bool = SPLIT_TOKENS(True)
+    passes: Passes = PASSES("one")
     min_count: int = MIN_COUNT(1)
     names: bool | int = NAMES(False)
     tune_penalty: bool = TUNE_PENALTY(True)
@@ -128,9 +130,10 @@ class RecognizerParameters:
         "is better with it. The mention penalty is then no longer what decides.",
     )(True)
     overlap: Overlap = Choice(
-        "Which mentions may overlap: as training shows (learned), or all (free).",
-        "which types of mentions may share their extent, nest or cross: as training shows (``learned``), or all "
-        "(``free``). Only a second stage looks at it.",
+        "Which mentions may overlap: as training shows (learned), all (free), those that nest (nested), or none.",
+        "which types of mentions may share their extent, nest, cross or have gaps: as training shows (``learned``), or "
+        "all (``free``); or mentions may nest, but not cross (``nested``), or not overlap at all (``none``), whatever "
+        "training shows.",
         names=Overlap,
     )("learned")
     n_jobs: int | None = JOBS(1)
@@ -162,6 +165,7 @@ class CascadeParameters:
     vocabulary: str | Path | None = VOCABULARY(None)
     pos: Source = POS("auto")
     split_tokens: bool = SPLIT_TOKENS(True)
+    passes: Passes = PASSES("auto")
     min_count: int = MIN_COUNT(1)
     names: bool | int = NAMES(False)
     tune_penalty: bool = TUNE_PENALTY(True)

@@ -8,57 +8,50 @@ from copy import copy
 from dataclasses import replace
 from functools import partial
 from time import monotonic
-from typing import Any, ClassVar, Literal, Self, overload
+from typing import Any, ClassVar, Literal, NamedTuple, Self, overload
 
 from spanloom.document import Batch, Document, Mention, batches
-from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
-from spanloom.errors import DataError, ModelError, UsageError
+from spanloom.document.inputs import Dev, Given, One, Several, answer, documents_of, one_of
+from spanloom.errors import DataError, DataWarning, ModelError, UsageError
 from spanloom.evaluate.measures import Learning
 from spanloom.features import Built, FeatureSet, build_index
-from spanloom.hypergraph import Edges, Floats
-from spanloom.learn import EdgeTarget, Listener, Progress, Training, TrainingSet, fit_together
-from spanloom.learn.folds import hold_out
+from spanloom.hypergraph import Edges, Floats, Potentials
+from spanloom.learn import EdgeTarget, Fit, Listener, Progress, Training, TrainingSet, fit_together
 from spanloom.model.calibration import answered, calibrate, probabilities_of
 from spanloom.model.corpus import (
     Gold,
     Lost,
     Notice,
-    by_sentence,
-    known_types,
     place,
-    training_types,
 )
 from spanloom.model.development import Development, trained
 from spanloom.model.explain import explain
 from spanloom.model.explanation import Explanation
+from spanloom.model.overlaps import OverlapRules, best_consistent, rules_of
 from spanloom.model.parameters import MentionEstimator, lambdas, renamed
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import TrainingReport, make_report, of_structures
-from spanloom.model.resources import Sources
-from spanloom.model.splitting import learn_splitter, splitter_of, splitter_part
+from spanloom.model.splitting import splitter_of, splitter_part
 from spanloom.model.store import Estimated, model_of, model_part, shared_of, shared_part, structure_in
 from spanloom.model.strongest import Strongest, names_from, strongest_features
 from spanloom.model.structured import LinearModel, StructuredModel
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import SERIAL, Executor, threads
+from spanloom.passes import DocumentPass, PassSettings, choose_passes, pass_of
 from spanloom.recognize.finding import Finder, finder
 from spanloom.recognize.parameters import RecognizerParameters
+from spanloom.recognize.preparing import prepared
 from spanloom.rescoring import FirstStage, Rescorer, RescoringDevelopment, calibrate_second, fit_rescorer
 from spanloom.rescoring.explaining import explain_wholes
 from spanloom.scoring import LinearScorer, Weights
 from spanloom.structures import Structure, structure_of
 from spanloom.tag.filling import (
-    AUTO,
-    COLUMN,
     Filler,
     check_source,
-    check_use,
     fill,
     fill_batch,
     filler_of,
     filler_part,
-    learn_tagger,
-    open_tagger,
     told,
 )
 from spanloom.text import prepare
@@ -66,6 +59,33 @@ from spanloom.text.splitting import Splitter, SplittingStream
 
 BATCH_TOKENS = 20_000  # predicted at once
 _PASSES = 10  # of AdaGrad over the folds of the second stage, where L-BFGS trains the first
+
+
+class _Learned(NamedTuple):
+    """What was trained on some features, before it is calibrated.
+
+    Args:
+        known, unseen: training and development data, with the columns that the features read.
+        features: templates.
+        tagger: with no weights.
+        built: index and matrix of the training data.
+        data: the training data.
+        gold: mentions of the training data.
+        edges: the structures of these, (T, K, D).
+        development: the development data.
+        fit: weights, and how they were chosen.
+    """
+
+    known: Batch
+    unseen: Batch
+    features: FeatureSet
+    tagger: LinearModel
+    built: Built
+    data: TrainingSet
+    gold: Gold
+    edges: Edges
+    development: Development
+    fit: Fit
 
 
 class _Described(Estimated[TrainingReport]):
@@ -79,8 +99,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
 
     {parameters}
 
-    Attributes after fitting: ``types_``, ``model_``, ``report_``, ``strongest_``, ``pos_``, ``splitter_``, and
-    ``lost_``, the mentions that the model cannot hold; the last is not saved.
+    Attributes after fitting: ``types_``, ``model_``, ``report_``, ``strongest_``, ``pos_``, ``splitter_``, ``pass_``,
+    and ``lost_``, the mentions that the model cannot hold; the last is not saved.
 
     >>> from spanloom import Document, Mention, Recognizer
     >>> documents = [Document("no chest pain", mentions=[Mention("problem", [(3, 13)])])] * 50
@@ -113,24 +133,61 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
         self.check()
         began = monotonic()
         tell = progress or (lambda _: None)
-        pos = open_tagger(self.pos)
-        tell(Progress("reading"))
-        train = fill(map(prepare, training_of(X, y)), pos, self.n_jobs)
-        types = training_types(train)
-        splitter, splitting = learn_splitter(train, self.random_state) if self.split_tokens else (Splitter(), None)
-        given = None if dev is None else fill(map(prepare, training_of(*development_of(dev), "dev")), pos, self.n_jobs)
-        if given is None:
-            train, given = hold_out(train, self.random_state, by_sentence)
-        learns = self.pos == AUTO and self._sources.names(COLUMN)
-        pos, given = learn_tagger(pos, learns, train, given, self.n_jobs, self.random_state, tell)
-        given = known_types(given, types)
-        train, given = splitter.split(train), splitter.split(given)
-
-        tell(Progress("features", seconds=monotonic() - began))
-        features = self._feature_set(train, given)
-        check_use(pos, features)
-        known, unseen = (features.enrich(Batch.of(documents)) for documents in (train, given))
+        ready = prepared(self, X, y, dev, tell, templates=self._more_templates())
+        types = ready.types
         run = threads(self.n_jobs)
+        learned, first_pass, passes = choose_passes(
+            self.passes, ready.for_passes,
+            PassSettings(rate=self.rate, min_count=self.min_count, seed=self.random_state),
+            lambda known, unseen, features: self._learned(types, known, unseen, features, run, tell, began),
+            lambda learned: learned.fit.dev_f1, run,
+        )  # fmt: skip
+        known, unseen, features, tagger, built, data, gold, edges, development, fit = learned
+
+        self.types_, self.lost_, self.pos_, self.pass_ = types, tuple(gold.lost), ready.pos, first_pass
+        self.overlaps_ = rules = rules_of(self.overlap, gold.table, len(types))
+        tagger = trained(tagger, data, fit)
+        potentials = development.score(tagger.scorer.weights)
+        best = best_consistent(tagger, rules, potentials, unseen.sentences, self.reading, run)
+        self.model_, checked = calibrate(tagger, unseen, potentials, best)
+        self.strongest_ = strongest_features(self.model_, features, known, built, self.names)
+        report = make_report(known, unseen, gold, edges, data, fit, features, self.model_, checked)
+        told = rules.report(self.overlap, gold.table)
+        f1 = development.f1_of(best.table)
+        report = replace(report, splitting=ready.splitting, dev_f1=f1, overlaps=told, passes=passes)
+        self.second_, self.report_, self.splitter_ = None, report, ready.splitter
+        if self.rescore:
+            tell(Progress("second stage", seconds=monotonic() - began))
+            self._fit_second(learned, potentials, rules, run)
+        self._tell_lost()
+        if told.against:
+            message = f"overlap {self.overlap!r} forbids what training has: {told.contradiction}; no such are predicted"
+            warnings.warn(message, DataWarning, stacklevel=2)
+        return self
+
+    def _more_templates(self) -> Sequence[str]:
+        """Templates beside those that ``features`` names."""
+        return self._structure.templates()
+
+    def _fit_second(self, learned: _Learned, potentials: Potentials, rules: OverlapRules, run: Executor) -> None:
+        """Train the second stage, and keep it where development F1 is better with it."""
+        fit, unseen = learned.fit, learned.unseen
+        first = FirstStage(
+            self.fitted, learned.data, learned.edges, fit.l2, fit.steps if self.optimizer == "adagrad" else _PASSES,
+            self.rate, self.random_state, self.reading, self.report_.dev_f1,
+        )  # fmt: skip
+        held = RescoringDevelopment(unseen, potentials, Gold(unseen, self.types_, self._headless))
+        second, rescoring = fit_rescorer(first, learned.known, learned.gold, held, rules, run)
+        self.report_ = replace(self.report_, rescoring=rescoring)
+        if second is not None and rescoring is not None:
+            self.second_, checked = calibrate_second(self.fitted, second, held, self.reading, run)
+            self.report_ = replace(self.report_, calibration=checked, dev_f1=rescoring.after)
+
+    def _learned(
+        self, types: tuple[str, ...], known: Batch, unseen: Batch, features: FeatureSet, run: Executor,
+        tell: Listener, began: float,
+    ) -> _Learned:  # fmt: skip
+        """Train on some features."""
         tagger, built, data, gold, edges = self._prepare(known, types, features, run)
         development = Development(unseen, tagger, self.reading, self._headless, self.tune_penalty, run)
         training = Training(
@@ -138,41 +195,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
             iterations=self.iterations, rate=self.rate, seed=self.random_state, executor=run, tell=tell, began=began,
         )  # fmt: skip
         [fit] = fit_together([training], lambdas(self.l2))
-
-        self.types_, self.lost_, self.pos_ = types, tuple(gold.lost), pos
-        tagger = trained(tagger, data, fit)
-        potentials = development.score(tagger.scorer.weights)
-        self.model_, checked = calibrate(tagger, unseen, potentials, self.reading, run)
-        self.strongest_ = strongest_features(self.model_, features, known, built, self.names)
-        report = make_report(known, unseen, gold, edges, data, fit, features, self.model_, checked)
-        report = replace(report, splitting=splitting)
-        self.second_, self.report_, self.splitter_ = None, report, splitter
-        if self.rescore:
-            tell(Progress("second stage", seconds=monotonic() - began))
-            first = FirstStage(
-                self.model_, data, edges, fit.l2, fit.steps if self.optimizer == "adagrad" else _PASSES, self.rate,
-                self.random_state, self.reading, fit.dev_f1,
-            )  # fmt: skip
-            unseen_gold = Gold(unseen, types, self._headless)
-            held = RescoringDevelopment(unseen, potentials, unseen_gold)
-            second, rescoring = fit_rescorer(first, known, gold, held, self.overlap == "free", run)
-            self.report_ = replace(report, rescoring=rescoring)
-            if second is not None and rescoring is not None:
-                self.second_, checked = calibrate_second(self.model_, second, held, self.reading, run)
-                self.report_ = replace(self.report_, calibration=checked, dev_f1=rescoring.after)
-        self._tell_lost()
-        return self
-
-    def _feature_set(self, train: Sequence[Document], dev: Sequence[Document] = ()) -> FeatureSet:
-        return self._sources.feature_set(train, dev, self._more_templates())
-
-    @property
-    def _sources(self) -> Sources:
-        return Sources(self.features, self.clusters, self.ignore, self.sections, self.vocabulary)
-
-    def _more_templates(self) -> Sequence[str]:
-        """Templates beside those that ``features`` names."""
-        return self._structure.templates()
+        return _Learned(known, unseen, features, tagger, built, data, gold, edges, development, fit)
 
     def _prepare(
         self, train: Batch, types: tuple[str, ...], features: FeatureSet, run: Executor
@@ -240,12 +263,16 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
             yield from answered(placed, found.answers()) if answers else placed
 
     def _finder(self) -> Finder:
-        return finder(self.fitted, self.second_, self.reading, threads(self.n_jobs))
+        return finder(self.fitted, self.overlaps_, self.second_, self.reading, threads(self.n_jobs))
 
     def _batches(self, documents: Iterable[Document], splitting: SplittingStream | None = None) -> Iterator[Batch]:
         splitting = splitting or SplittingStream(self.splitter_, lambda _: None)
         for ready in batches(map(splitting.see, documents), BATCH_TOKENS, prepare):
-            yield splitting.split(fill_batch(Batch.of(ready), self.pos_, self.n_jobs))
+            yield self._passed(splitting.split(fill_batch(Batch.of(ready), self.pos_, self.n_jobs)))
+
+    def _passed(self, batch: Batch) -> Batch:
+        """Return a batch with the columns of the first pass, where there is one."""
+        return batch if self.pass_ is None else self.pass_.fill(batch, threads(self.n_jobs))
 
     def alternatives(self, X: Given) -> Iterator[Document]:
         """Documents with mentions that are considered, but not found: see `spanloom.recognize.finding`."""
@@ -291,25 +318,26 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
             UsageError: a mention that the model cannot hold, or of a type that it does not know.
         """
         [ready] = self.ready([one_of(X)])
-        if self.second_ is None:
-            return explain(self.fitted, ready, mentions, self.reading)
         found = self.predict(ready, notice=lambda _: None).mentions
-        asked = found if mentions is None else mentions
-        by_tokens = explain(self.fitted, ready, asked, self.reading)
+        by_tokens = explain(self.fitted, ready, found if mentions is None else mentions, self.reading)
+        if self.second_ is None:
+            return by_tokens
         return list(explain_wholes(self.fitted, self.second_, ready, by_tokens, found, self.reading))
 
     def ready(self, documents: Iterable[Document]) -> list[Document]:
-        """Documents with what `fitted` needs: split tokens, sentences and the column that a tagger fills."""
-        return self.splitter_.split(fill(map(prepare, documents), self.pos_, self.n_jobs))
+        """Documents with what `fitted` needs: split tokens, sentences and the columns that are filled."""
+        split = self.splitter_.split(fill(map(prepare, documents), self.pos_, self.n_jobs))
+        return split if self.pass_ is None else self._passed(Batch.of(split)).views()
 
     def to_part(self) -> ModelPart:
         """See `spanloom.modelfile.save`."""
         said = _Described.of(self, strongest=vars(self).get("strongest_"))
         shared = shared_part(self.fitted.scorer.features)
         second = None if self.second_ is None else self.second_.to_part()
-        split = splitter_part(self.splitter_)
-        parts = {"model": model_part(self.fitted), "second": second, "resources": shared}
-        parts |= {"pos": filler_part(self.pos_), "split": split}
+        overlaps = None if self.overlaps_ is None else self.overlaps_.to_part()
+        parts = {"model": model_part(self.fitted), "second": second, "overlaps": overlaps, "resources": shared}
+        parts |= {"pos": filler_part(self.pos_), "split": splitter_part(self.splitter_)}
+        parts |= {"pass": None if self.pass_ is None else self.pass_.to_part()}
         return said.part({}, parts)
 
     @classmethod
@@ -324,14 +352,19 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
         if not {"structure", "reading"} <= said.params.keys():
             raise ModelError("the parameters name no structure, or no reading")
         stored = part.part("model")
-        model = model_of(stored, shared_of(part.parts.get("resources")), structure_in(stored, structure))
+        shared = shared_of(part.parts.get("resources"))
+        model = model_of(stored, shared, structure_in(stored, structure))
         made = said.restored(cls, model, **({"structure": structure} if structure else {}))
         if str(made._structure) != str(model.structure):
             raise ModelError(f"the parameters name the structure {made._structure}, the model {model.structure}")
         made.types_, made.strongest_, made.pos_ = model.types, said.strongest, filler_of(part.parts.get("pos"))
         made.splitter_ = splitter_of(part.parts.get("split"))
+        made.pass_ = pass_of(part.parts.get("pass"), shared, model.types, said.report.passes)
+        if "overlaps" in part.parts:
+            made.overlaps_ = OverlapRules.from_part(part.part("overlaps"), len(model.types))
         if "second" in part.parts:
-            made.second_ = Rescorer.from_part(part.part("second"), model.scorer.features, len(model.types))
+            rules = made.overlaps_ or OverlapRules.free(len(model.types))
+            made.second_ = Rescorer.from_part(part.part("second"), model.scorer.features, rules)
         made.pos = made.pos or made.pos_  # a tagger that was not given as a path
         return made
 
@@ -365,7 +398,11 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
                 of a second stage.
         """
         batch = Batch.of(self.ready(documents_of(X)))
-        way = self._finder() if calibrated else finder(self.fitted.uncalibrated, None, self.reading, SERIAL)
+        way = (
+            self._finder()
+            if calibrated
+            else finder(self.fitted.uncalibrated, self.overlaps_, None, self.reading, SERIAL)
+        )
         chances = partial(way.probabilities, batch, way.score(batch))
         own = probabilities_of(self.fitted, batch, self._headless, chances)
         return own[0] if isinstance(X, One) else own
@@ -397,4 +434,6 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
     strongest_: Strongest
     pos_: Filler | None = None
     splitter_ = Splitter()
+    overlaps_: OverlapRules | None = None  # all may
     second_: Rescorer | None = None
+    pass_: DocumentPass | None = None

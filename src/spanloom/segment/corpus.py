@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spanloom.document import Document, Mention, Span
+from spanloom.document import Batch, Document, Mention, Span
 from spanloom.errors import DataError
 from spanloom.segment.characters import Characters
 from spanloom.structures import MentionTable
@@ -50,6 +50,10 @@ class Corpus:
         places = np.concatenate([np.zeros(0, np.int64), *(np.arange(edges[i], edges[i + 1]) for i in rows)])
         text = Characters(batch.take(rows), first[places], inner[places])
         return Corpus(text, Labels(*(tags[places] for tags in self.labels)))
+
+    def on(self, batch: Batch) -> Corpus:
+        """With another batch of the same characters, which has further columns."""
+        return Corpus(self.text._replace(batch=batch), self.labels, self.missed)
 
     def with_columns(self, columns: Mapping[str, Sequence[str]]) -> Corpus:
         """With further columns, of one value for each of the T characters."""

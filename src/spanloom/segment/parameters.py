@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import get_args
 
-from spanloom.model.choices import CharacterSet, Optimizer, SegmentMethod
+from spanloom.model.choices import CharacterSet, Optimizer, Passes, SegmentMethod
 from spanloom.model.fields import (
     EPOCHS,
     ITERATIONS,
@@ -16,6 +16,7 @@ from spanloom.model.fields import (
     MIN_COUNT,
     NAMES,
     OPTIMIZER,
+    PASSES,
     RATE,
     SEED,
     TUNE_PENALTY,
@@ -92,5 +93,6 @@ class SegmenterParameters:
     min_count: int = replace(MIN_COUNT, doc="features of fewer characters are left out.")(1)
     names: bool | int = NAMES(False)
     tune_penalty: bool = TUNE_PENALTY(True)
+    passes: Passes = PASSES("one")
     n_jobs: int | None = JOBS(1)
     random_state: int = SEED(0)

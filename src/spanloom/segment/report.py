@@ -10,7 +10,7 @@ from spanloom.document import Document
 from spanloom.errors import plural
 from spanloom.model.calibration import CalibrationReport
 from spanloom.model.corpus import Lost
-from spanloom.model.report import lost_lines
+from spanloom.model.report import PassReport, lost_lines
 from spanloom.segment.corpus import Corpus
 from spanloom.segment.gold import GoldLabels
 from spanloom.segment.model import Decoded
@@ -53,6 +53,7 @@ class SegmenterReport:
         dev_f1: F1 of mentions.
         chains: name -> the report of its chain.
         calibration: of the probabilities, on the development data; ``None`` for a model that was not calibrated.
+        passes: how many passes over documents there are, and why; ``None`` where one was asked for.
     """
 
     documents: int
@@ -68,6 +69,7 @@ class SegmenterReport:
     dev_f1: float
     chains: dict[str, ChainReport]
     calibration: CalibrationReport | None = None
+    passes: PassReport | None = None
 
     def lines(self, lost: Sequence[Lost]) -> Iterator[str]:
         """Say what training saw, chose and could not hold.
@@ -86,6 +88,8 @@ class SegmenterReport:
         yield (
             f"{plural(self.rows, 'row')} of weights, {plural(len(self.chains), 'chain')}, {plural(self.steps, 'step')}"
         )
+        if self.passes is not None:
+            yield from self.passes.lines()
         for name, chain in self.chains.items():
             yield (
                 f"  {name}: lambda {chain.l2:g}, mention penalty {chain.penalty:.2f}, "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic, process_time
 from typing import Any, ClassVar, Literal, NamedTuple, Self, overload
@@ -11,9 +12,10 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, overload
 import numpy as np
 
 from spanloom import modelfile
-from spanloom.document import Document, Mention, batches
+from spanloom.document import Batch, Document, Mention, batches
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
 from spanloom.errors import ModelError, UsageError
+from spanloom.features import FeatureSet
 from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import hold_out, units
 from spanloom.model.calibration import answered
@@ -22,9 +24,11 @@ from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import of_structures
+from spanloom.model.store import NOTHING
 from spanloom.model.strongest import Strongest, names_from
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import Executor, threads
+from spanloom.passes import DocumentPass, PassData, PassSettings, choose_passes, pass_of
 from spanloom.recognize.recognizer import BATCH_TOKENS
 from spanloom.segment.calibration import calibrate
 from spanloom.segment.chains import taggings
@@ -39,8 +43,9 @@ from spanloom.segment.parameters import SegmenterParameters
 from spanloom.segment.placing import asked_mentions, placed
 from spanloom.segment.report import SegmenterReport, chain_names, make_report
 from spanloom.segment.stacking import train_stack
-from spanloom.segment.store import SegmenterValues, model_of, parts_of
-from spanloom.segment.training import Settings, train_chains
+from spanloom.segment.store import PASS, SegmenterValues, model_of, parts_of
+from spanloom.segment.training import Settings, Trained, train_chains
+from spanloom.structures.product import MENTION_CHAIN
 from spanloom.text import prepare
 
 
@@ -56,6 +61,24 @@ class Probabilities(NamedTuple):
     mentions: list[float]
 
 
+class _Learned(NamedTuple):
+    """What was trained on some features.
+
+    Args:
+        trained: parts, in their order.
+        model: of them.
+        tuning: development data, with the columns that the features read.
+        decoded: what the method says of them.
+        seconds: of the processor, for the joint penalty.
+    """
+
+    trained: list[Trained]
+    model: SegmenterModel
+    tuning: Corpus
+    decoded: Decoded
+    seconds: float
+
+
 class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
     """A trainable segmenter and recognizer for text without spaces (Xu et al. 2014).
 
@@ -63,8 +86,8 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
 
     {parameters}
 
-    Attributes after fitting: ``types_``, ``model_``, ``report_``, ``strongest_``; and, not saved, ``lost_``, the
-    mentions that the model cannot hold, and ``seconds_``, how long the processor worked on what.
+    Attributes after fitting: ``types_``, ``model_``, ``report_``, ``strongest_``, ``pass_``; and, not saved, ``lost_``,
+    the mentions that the model cannot hold, and ``seconds_``, how long the processor worked on what.
 
     >>> from spanloom import Document, Mention, Segmenter
     >>> tokens = [[0, 2], [2, 3], [3, 5], [5, 7]]
@@ -116,30 +139,53 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
             Corpus(part.batch.with_own_columns(own_columns(features), phrases), part.labels, len(part.lost))
             for part in (gold, gold_dev)
         )
-        tagged = taggings(types, constraints, pairs=self.method == "joint_labels")
         settings = Settings(self, threads(self.n_jobs))
-        trained = [train_chains(tagged, features, known, tuning, settings, tell, began)]
-        model = SegmenterModel(types, constraints, (trained[0].chains,), phrases)
-        if self.method == "incremental":
-            templates = [str(template) for template in features.templates]
-            trained += train_stack(trained[0], model, tagged, templates, known, tuning, settings, tell, began)
-            model = SegmenterModel(types, constraints, tuple(each.chains for each in trained), phrases)
-        start = process_time()
-        if self.tune_penalty and self.method != "joint_labels":
-            model = model.tuned(tuning, self.weight, settings.run)
+
+        def learn(batch: Batch, unseen: Batch, features: FeatureSet) -> _Learned:
+            empty = SegmenterModel(types, constraints, (), phrases)
+            return self._learned(known.on(batch), tuning.on(unseen), empty, features, settings, tell, began)
+
+        learned, first_pass, passes = choose_passes(
+            self.passes,
+            PassData(
+                known.text.batch, tuning.text.batch,
+                lambda: MENTION_CHAIN.mentions_of(known.labels.mentions, known.text.offsets), types, features,
+            ),
+            PassSettings(0.1, rate=self.rate, min_count=self.min_count, seed=self.random_state),
+            learn, lambda learned: learned.tuning.f1(learned.decoded.labels), settings.run,
+        )  # fmt: skip
+        trained, model, tuning, decoded, seconds = learned
 
         self.types_ = types
         self.strongest_ = {role: found for each in trained for role, found in each.strongest.items()}
         self.lost_ = gold.lost
-        self.seconds_ = {"joint penalty": process_time() - start}
+        self.pass_ = first_pass
+        self.seconds_ = {"joint penalty": seconds}
         for each, names in zip(trained, chain_names(trained), strict=True):
             both = " and ".join(names)
             self.seconds_ |= {f"features of {both}": each.seconds["features"], both: each.seconds["chains"]}
-        decoded = self._solve(model, tuning.text, settings.run)
         self.model_, checked = calibrate(model, given, gold_dev.batch.batch, tuning, decoded, settings.run)
-        self.report_ = make_report(train, gold, tuning, decoded, trained, checked)
+        self.report_ = replace(make_report(train, gold, tuning, decoded, trained, checked), passes=passes)
         self._tell_lost()
         return self
+
+    def _learned(
+        self, known: Corpus, tuning: Corpus, empty: SegmenterModel, features: FeatureSet, settings: Settings,
+        tell: Listener, began: float,
+    ) -> _Learned:  # fmt: skip
+        """Train the chains on some features; of the model the types, the constraints and the phrases are known."""
+        tagged = taggings(empty.types, empty.constraints, pairs=self.method == "joint_labels")
+        trained = [train_chains(tagged, features, known, tuning, settings, tell, began)]
+        model = replace(empty, parts=(trained[0].chains,))
+        if self.method == "incremental":
+            templates = [str(template) for template in features.templates]
+            trained += train_stack(trained[0], model, tagged, templates, known, tuning, settings, tell, began)
+            model = replace(empty, parts=tuple(each.chains for each in trained))
+        start = process_time()
+        if self.tune_penalty and self.method != "joint_labels":
+            model = model.tuned(tuning, self.weight, settings.run)
+        seconds = process_time() - start
+        return _Learned(trained, model, tuning, self._solve(model, tuning.text, settings.run), seconds)
 
     @overload
     def predict(  # type: ignore[overload-overlap]
@@ -198,8 +244,12 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
             yield from answered(marked, decoded.answers()) if answers else marked
 
     def _decode(self, model: SegmenterModel, characters: Characters, run: Executor) -> Decoded:
+        return self._solve(model, self._seen(model, characters, run), run)
+
+    def _seen(self, model: SegmenterModel, characters: Characters, run: Executor) -> Characters:
+        """Return the text with the columns that the model reads."""
         text = characters.with_own_columns(own_columns(model.parts[0].scorer.features), model.phrases)
-        return self._solve(model, text, run)
+        return text if self.pass_ is None else text._replace(batch=self.pass_.fill(text.batch, run))
 
     def _solve(self, model: SegmenterModel, text: Characters, run: Executor) -> Decoded:
         return model.decode(text, self.method, weight=self.weight, iterations=self.dual_iterations, run=run)
@@ -267,7 +317,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
             self, types=list(model.types), joint_penalty=model.joint_penalty, scalings=model.scalings,
             strongest=self.strongest_,
         )  # fmt: skip
-        return said.part({}, parts_of(model))
+        return said.part({}, parts_of(model, self.pass_))
 
     @classmethod
     def from_part(cls, part: ModelPart) -> Self:
@@ -278,6 +328,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
         if not model.serves(made.method):
             raise ModelError(f"its chains are not those of the method {made.method!r}")
         made.types_, made.strongest_ = model.types, said.strongest
+        made.pass_ = pass_of(part.parts.get(PASS), NOTHING, model.types, said.report.passes)
         return made
 
     def check(self) -> None:
@@ -296,6 +347,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
     lost_: tuple[Lost, ...]
     strongest_: Strongest
     seconds_: dict[str, float]
+    pass_: DocumentPass | None = None
 
 
 def load_segmenter(path: str | Path) -> Segmenter:

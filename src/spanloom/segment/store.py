@@ -14,6 +14,8 @@ from spanloom.model.store import Estimated, named_phrases, packed, unpacked
 from spanloom.model.strongest import Strongest
 from spanloom.model.structured import StructuredModel
 from spanloom.modelfile import Bounded, Described, ModelPart
+from spanloom.passes import COLUMNS as PASS_COLUMNS
+from spanloom.passes import DocumentPass
 from spanloom.scoring import LinearScorer
 from spanloom.segment.chains import MENTIONS, PAIRS, WORDS, Chains, Tagging, taggings
 from spanloom.segment.characters import COLUMNS
@@ -26,6 +28,7 @@ from spanloom.text import Phrases
 _LAYOUTS = (((WORDS, MENTIONS),), ((PAIRS,),), ((WORDS, MENTIONS), (WORDS,), (MENTIONS,)))  # the chains of each part
 _SEEN = ((), (MENTION_COLUMN,), (WORD_COLUMN,))  # what chains of each part see of the other's output
 _PART, _INDEX, _DICTIONARIES = "part", "index", "dictionaries"
+PASS = "pass"
 
 
 class SegmenterValues(Estimated[SegmenterReport]):
@@ -45,12 +48,14 @@ class _Chain(Described):
     penalty: Bounded
 
 
-def parts_of(model: SegmenterModel) -> dict[str, ModelPart]:
-    """The chains of a model, those that share features together, and its dictionaries."""
+def parts_of(model: SegmenterModel, first: DocumentPass | None) -> dict[str, ModelPart]:
+    """The chains of a model, those that share features together, its dictionaries, and the first of two passes."""
     parts = {f"{_PART}{number}": _part_of(part) for number, part in enumerate(model.parts)}
     if model.phrases is not None:
         dictionaries = packed(named_phrases(model.phrases, ""), ascii=False)
         parts[_DICTIONARIES] = ModelPart(arrays={"phrases": dictionaries})
+    if first is not None:
+        parts[PASS] = first.to_part()
     return parts
 
 
@@ -76,7 +81,7 @@ def model_of(part: ModelPart, said: SegmenterValues) -> SegmenterModel:
         lists = unpacked(part.part(_DICTIONARIES).array("phrases", np.uint8, None))
         phrases = phrases_of([(text, label) for label, texts in lists.items() for text in texts])
     for number, each in enumerate(parts):
-        _check_columns(each, number, phrases)
+        _check_columns(each, number, phrases, PASS in part.parts)
     return SegmenterModel(types, constraints, parts, phrases, said.joint_penalty, said.scalings)
 
 
@@ -91,9 +96,10 @@ def _chains(part: ModelPart, names: tuple[str, ...], tagged: Mapping[str, Taggin
     return Chains.of(models)
 
 
-def _check_columns(part: Chains, number: int, phrases: Phrases | None) -> None:
+def _check_columns(part: Chains, number: int, phrases: Phrases | None, passes: bool) -> None:
     """A part may read the columns of characters, and a later one the output of the other chain of the first."""
     known = {*COLUMNS, *_SEEN[number]} - ({"dictionary"} if phrases is None else set())
+    known |= set(PASS_COLUMNS) if passes else set()
     unknown = set(part.scorer.needs) - known
     if unknown:
         raise ModelError(f"its templates name the column {min(unknown)!r}, expected {', '.join(sorted(known))}")

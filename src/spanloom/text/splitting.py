@@ -57,10 +57,16 @@ def class_of(character: str) -> str:
     >>> [class_of(character) for character in "pΔ5患-"]
     ['a', 'Ω', '0', 'x', '-']
     """
-    if character.isalpha():
-        greek = "\u0370" <= character <= "\u03ff" or "\u1f00" <= character <= "\u1fff"
-        return "Ω"[:greek] or "A" if character.isupper() else "ω"[:greek] or "a" if character.islower() else "x"
-    return "0" if character.isdigit() else " " if character.isspace() else character
+    if character.isdigit():
+        return "0"
+    if not character.isalpha():
+        return " " if character.isspace() else character
+    greek = "\u0370" <= character <= "\u03ff" or "\u1f00" <= character <= "\u1fff"
+    if character.isupper():
+        return "Ω" if greek else "A"
+    if character.islower():
+        return "ω" if greek else "a"
+    return "x"
 
 
 class CutPattern(NamedTuple):

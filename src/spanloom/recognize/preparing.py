@@ -1,0 +1,106 @@
+"""From what `fit` is given to training and development data, as recognizers and cascades learn from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from time import monotonic
+from typing import Any, NamedTuple, TypeAlias
+
+from spanloom.document import Batch, Document
+from spanloom.document.inputs import Dev, Given, development_of, training_of
+from spanloom.features import FeatureSet
+from spanloom.learn import Listener, Progress
+from spanloom.learn.folds import hold_out
+from spanloom.model.corpus import Gold, by_sentence, known_types, training_types
+from spanloom.model.resources import Sources
+from spanloom.model.splitting import SplittingReport, learn_splitter
+from spanloom.passes import PassData
+from spanloom.recognize.parameters import CascadeParameters, RecognizerParameters
+from spanloom.tag.filling import AUTO, COLUMN, Filler, check_use, fill, learn_tagger, open_tagger
+from spanloom.text import prepare
+from spanloom.text.splitting import Splitter
+
+__all__ = ["Prepared", "prepared", "sources_of"]
+
+Types: TypeAlias = tuple[str, ...]
+Parts: TypeAlias = tuple[list[Document], list[Document]]
+
+
+class Prepared(NamedTuple):
+    """Training and development data of an estimator, and what was learned to prepare them.
+
+    Args:
+        train, dev: documents with sentences, split tokens, and the column that the tagger fills.
+        types: K names, of the training data.
+        known, unseen: both as batches, with the columns that features read.
+        features: of tokens.
+        pos: the tagger, if there is one.
+        splitter: of tokens.
+        splitting: the report on it.
+    """
+
+    train: list[Document]
+    dev: list[Document]
+    types: Types
+    known: Batch
+    unseen: Batch
+    features: FeatureSet
+    pos: Filler | None
+    splitter: Splitter
+    splitting: SplittingReport | None
+
+    @property
+    def for_passes(self) -> PassData:
+        """What a first pass over documents is trained on."""
+        return PassData(self.known, self.unseen, lambda: Gold(self.known, self.types).table, self.types, self.features)
+
+
+def _held_out(train: Sequence[Document], types: Types, seed: int) -> Parts:
+    """Hold out a tenth, whatever its types."""
+    return hold_out(train, seed, by_sentence)
+
+
+def prepared(
+    estimator: RecognizerParameters | CascadeParameters, X: Given, y: Iterable[Any] | None, dev: Dev | None,
+    tell: Listener, *, templates: Sequence[str] = (), check_types: Callable[[Types], object] = lambda _: None,
+    held_out: Callable[[Sequence[Document], Types, int], Parts] = _held_out,
+) -> Prepared:  # fmt: skip
+    """Read the data of `fit`.
+
+    Args:
+        estimator: its parameters.
+        X, y, dev: what `fit` was given.
+        tell: told of each step.
+        templates: beside those that the parameters name.
+        check_types: told of the types as soon as they are known.
+        held_out: gives training and development data where none of the latter are given.
+
+    Raises:
+        DataError: no tokens, or no mentions.
+        UsageError: a parameter that the data cannot serve.
+    """
+    began, jobs, seed = monotonic(), estimator.n_jobs, estimator.random_state
+    pos = open_tagger(estimator.pos)
+    tell(Progress("reading"))
+    train = fill(map(prepare, training_of(X, y)), pos, jobs)
+    types = training_types(train)
+    check_types(types)
+    splitter, splitting = learn_splitter(train, seed) if estimator.split_tokens else (Splitter(), None)
+    if dev is None:
+        train, held = held_out(train, types, seed)
+    else:
+        held = fill(map(prepare, training_of(*development_of(dev), "dev")), pos, jobs)
+    sources = sources_of(estimator)
+    learns = estimator.pos == AUTO and sources.names(COLUMN)
+    pos, held = learn_tagger(pos, learns, train, held, jobs, seed, tell)
+    train, held = splitter.split(train), splitter.split(known_types(held, types))
+    tell(Progress("features", seconds=monotonic() - began))
+    features = sources.feature_set(train, held, templates)
+    check_use(pos, features)
+    known, unseen = (features.enrich(Batch.of(documents)) for documents in (train, held))
+    return Prepared(train, held, types, known, unseen, features, pos, splitter, splitting)
+
+
+def sources_of(estimator: RecognizerParameters | CascadeParameters) -> Sources:
+    """Return what an estimator's features are made of."""
+    return Sources(estimator.features, estimator.clusters, estimator.ignore, estimator.sections, estimator.vocabulary)
