@@ -50,7 +50,7 @@ class Row:
 def fit(name: str, parts: Parts, paper: tuple[str, str] = ("", ""), **parameters: Any) -> Fitted:
     """Train with these parameters; lambda, the pass and the penalty are chosen by development F1."""
     recognizer = Recognizer(
-        **{"pos": None, "rescore": False, **parameters}
+        **{"pos": None, "rescore": False, "overlap": "free", **parameters}
     )  # tags are those of the corpus in all its parts
     say(f"{name}: {parameters}")
     seconds, _ = timed(lambda: recognizer.fit(parts.train, dev=parts.dev, progress=_tell))

@@ -57,7 +57,7 @@ def parts(data: Path, name: str) -> Parts:
 
 def dev_f1(own: Parts, seed: int, **params: Any) -> float:
     """Development F1 in percent, tuned."""
-    recognizer = Recognizer(rescore=False, ignore=["pos"], n_jobs=-1, random_state=seed, **params)
+    recognizer = Recognizer(rescore=False, overlap="free", ignore=["pos"], n_jobs=-1, random_state=seed, **params)
     seconds, _ = timed(lambda: recognizer.fit(own.train, dev=own.dev))
     say(f"  {params}: {100 * recognizer.report_.dev_f1:.2f}, {seconds.wall:.0f} s")
     return 100 * recognizer.report_.dev_f1
@@ -77,14 +77,15 @@ def table(result: Result, title: str, names: Sequence[str], rows: dict[str, list
     result.data[title] = {name: dict(zip(names, row, strict=True)) for name, row in rows.items()}
 
 
-def _more(parser: argparse.ArgumentParser) -> None:
+def cached(parser: argparse.ArgumentParser, corpora: Sequence[str] = CORPORA) -> None:
+    """Add the options of a benchmark of some corpora that keeps clusters."""
     parser.add_argument("--cache", type=Path, required=True, help="a folder for clusters")
-    parser.add_argument("--corpora", default=",".join(CORPORA), help="which, with commas between [all]")
+    parser.add_argument("--corpora", default=",".join(corpora), help="which, with commas between [all]")
 
 
 def main() -> None:
     """Train, look at development data, write."""
-    chosen = options("choices", __doc__, _more)
+    chosen = options("choices", __doc__, cached)
     chosen.cache.mkdir(parents=True, exist_ok=True)
     all_parts = {name: parts(chosen.data, name) for name in chosen.corpora.split(",")}
     text = [prepare(document) for own in all_parts.values() for document in own.train]

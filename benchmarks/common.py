@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 from spanloom.cli.compare_one import peak_memory as process_peak
 from spanloom.document import Document
@@ -25,6 +25,17 @@ from spanloom.formats import read
 from spanloom.text import sentence_words
 
 R = TypeVar("R")
+
+
+class Named(Protocol):
+    """Whatever has a name."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+
+C = TypeVar("C", bound=Named)
 RESULTS = Path(__file__).parent / "results"
 _BEGAN, _LOAD = time.perf_counter(), os.getloadavg()  # when the script was started
 ROOT = RESULTS.parent.parent
@@ -99,6 +110,25 @@ def options(
 def corpus(folder: Path, name: str, part: str, limit: int | None = None) -> list[Document]:
     """The documents of a part of a corpus: ``train``, ``dev`` or ``test``; the first ones where there is a limit."""
     return list(read(folder / name / f"{part}.jsonl"))[:limit]
+
+
+def run_cases(
+    chosen: Any, cases: Iterable[C], measured: Callable[[C], Any], written: Callable[[dict[str, Any]], object]
+) -> None:
+    """Run the cases of a record that keeps them, and write it after each; others stay as they are.
+
+    Args:
+        chosen: options, with ``only``: names of cases, or how they begin; all when ``None``.
+        cases: each has a name.
+        measured: what a case found.
+        written: writes the record of all that have been run, by name.
+    """
+    kept = json.loads(chosen.out.read_text())["data"]["cases"] if chosen.out.exists() else {}
+    for case in cases:
+        if chosen.only is None or any(case.name.startswith(name) for name in chosen.only):
+            say(f"== {case.name}")
+            kept[case.name] = measured(case)
+            written(kept)
 
 
 def save_clusters(documents: Sequence[Document], size: int, folder: Path) -> str:

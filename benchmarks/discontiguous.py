@@ -109,7 +109,7 @@ def parameters_of(key: Key, task: Task, chosen: argparse.Namespace) -> dict[str,
 def train(key: Key, data: Data, store: Store, parameters: dict[str, Any], clusters: str | None = None) -> None:
     """Fit a model, and keep what it predicts with each reading."""
     own = {name: value for name, value in parameters.items() if name not in ("types", "limit", "clusters")}
-    recognizer = Recognizer(**own, pos=None, rescore=False, clusters=clusters, n_jobs=-1)
+    recognizer = Recognizer(**own, pos=None, rescore=False, overlap="free", clusters=clusters, n_jobs=-1)
     documents, held = data.training(key.training, parameters["random_state"])
     say(f"{key}: {len(documents):,} documents")
     seconds, _ = timed(lambda: recognizer.fit(documents, dev=held, progress=_tell))

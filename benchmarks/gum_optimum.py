@@ -66,7 +66,7 @@ def place(folder: Path, name: str, l2: float) -> Path:
 def train(name: str, l2: float, parts: Parts, chosen: argparse.Namespace) -> None:
     """Train a model with one lambda, and keep it."""
     given = {**MODELS[name], **PARAMETERS, "iterations": chosen.iterations}
-    model = Recognizer(**given, rescore=False, l2=l2, n_jobs=-1, random_state=chosen.seed)
+    model = Recognizer(**given, rescore=False, overlap="free", l2=l2, n_jobs=-1, random_state=chosen.seed)
     seconds, _ = timed(lambda: model.fit(parts.train, dev=parts.dev, progress=_tell))
     model.save(place(chosen.work, name, l2))
     found = model.report_

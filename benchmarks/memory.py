@@ -37,7 +37,7 @@ def train(chosen: argparse.Namespace) -> None:
 
     recognizer = Recognizer(
         chosen.structure, "genia", clusters=chosen.paths, iterations=chosen.iterations, n_jobs=-1,
-        random_state=chosen.seed, pos=None, rescore=False, **CASES[chosen.case],
+        random_state=chosen.seed, pos=None, rescore=False, overlap="free", **CASES[chosen.case],
     )  # fmt: skip
     recognizer.fit(documents, dev=dev, progress=note)
     weights = recognizer.model_.scorer.weights

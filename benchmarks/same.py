@@ -110,7 +110,7 @@ def recognizers(notes: Parts, tagged: Parts, tagger: Callable[[], Any]) -> Itera
     """Each structure with each counting, and each of the other parameters once."""
 
     def job(parts: Parts, **params: Any) -> Job:
-        given = {"features": TEMPLATES, "epochs": 2, "l2": 1, "headless": "whole", "rescore": False}
+        given = {"features": TEMPLATES, "epochs": 2, "l2": 1, "headless": "whole", "rescore": False, "overlap": "free"}
         settings: dict[str, Any] = given | params
         return lambda folder: mentions_of(Recognizer(**settings).fit(parts["train"], dev=parts["dev"]), parts, folder)
 
@@ -119,7 +119,7 @@ def recognizers(notes: Parts, tagged: Parts, tagger: Callable[[], Any]) -> Itera
             yield f"recognizer {structure} {counting}", job(notes, structure=structure, counting=counting)
         yield f"recognizer {structure} all", job(notes, structure=structure, reading="all", tune_penalty=False)
     for structure in ("separators", "shared", "heads"):
-        yield f"recognizer {structure} rescored", job(notes, structure=structure, rescore=True)
+        yield f"recognizer {structure} rescored", job(notes, structure=structure, rescore=True, overlap="learned")
     yield "recognizer lbfgs", job(notes, optimizer="lbfgs", iterations=8, l2=(0.1, 1))
     yield "recognizer runs", job(notes, runs=2, min_count=2, names=True, n_jobs=2)
     yield "recognizer presets", job(notes, features="biomedical", clusters=8)
@@ -133,7 +133,9 @@ def recognizers(notes: Parts, tagged: Parts, tagger: Callable[[], Any]) -> Itera
     yield (
         "recognizer held out",
         lambda folder: mentions_of(
-            Recognizer(features=TEMPLATES, epochs=2, random_state=3, rescore=False).fit(notes["train"]), notes, folder
+            Recognizer(features=TEMPLATES, epochs=2, random_state=3, rescore=False, overlap="free").fit(notes["train"]),
+            notes,
+            folder,
         ),
     )
 

@@ -146,7 +146,7 @@ def tagging(result: Result, chosen: argparse.Namespace, paths: str) -> None:
         theirs = Theirs(train, chains.prepare(train, STRUCTURES["bio"]).tagged, make)
         recognizer = Recognizer(
             "bio", preset, clusters=paths if known else None, epochs=EPOCHS, l2=C2, tune_penalty=False,
-            random_state=chosen.seed, pos=None, rescore=False,
+            random_state=chosen.seed, pos=None, rescore=False, overlap="free",
         )  # fmt: skip
         tagger = recognizer.fit(train, dev=dev).model_
         tag_ours(tagger, batches[:1])  # compiled before the clock runs

@@ -73,7 +73,7 @@ def measure(chosen: argparse.Namespace, result: Result) -> None:
         taggers = {
             name: Recognizer(
                 structure, "ace", counting="derivations", epochs=chosen.epochs, tune_penalty=False, pos=None,
-                rescore=False, n_jobs=1,
+                rescore=False, overlap="free", n_jobs=1,
             ).fit(data, dev=data).fitted
             for name, structure in MODELS.items()
         }  # fmt: skip
