@@ -26,6 +26,7 @@ CONTENTS = {
     "How to": [
         "docs/how-to/own-data",
         "docs/how-to/tuning",
+        "docs/how-to/features",
         "docs/how-to/calibration",
         "docs/how-to/big-corpora",
         "docs/privacy",
@@ -35,6 +36,7 @@ CONTENTS = {
         "docs/viewing",
         "docs/explaining",
         "docs/second-stage",
+        "docs/two-passes",
         "docs/serving",
         "docs/integrations",
     ],
