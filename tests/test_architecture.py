@@ -65,7 +65,10 @@ IMPORTS_BY_NAME = {
     "models.py",
 }
 # libraries of extras, which may be imported inside functions
-OPTIONAL = {"cassis", "datasets", "fastapi", "matplotlib", "pyarrow", "sklearn", "spacy", "uvicorn"}
+OPTIONAL = {
+    *("cassis", "datasets", "fastapi", "matplotlib", "pyarrow", "sklearn", "spacy"),
+    *("tokenizers", "torch", "transformers", "uvicorn"),
+}
 
 
 def tree(module: Path) -> ast.Module:

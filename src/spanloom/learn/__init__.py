@@ -7,6 +7,7 @@ from spanloom.learn.lbfgs import Iteration, minimize
 from spanloom.learn.objective import Objective
 from spanloom.learn.target import CountTarget, EdgeTarget, Target, Wanted
 from spanloom.learn.training import (
+    Chosen,
     EarlyStopping,
     Fit,
     Judge,
@@ -19,6 +20,7 @@ from spanloom.learn.training import (
 from spanloom.learn.tuning import search_step
 
 __all__ = [
+    "Chosen",
     "CountTarget",
     "EarlyStopping",
     "EdgeTarget",

@@ -18,7 +18,17 @@ from spanloom.learn.objective import Objective
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Weights
 
-__all__ = ["EarlyStopping", "Fit", "Judge", "Listener", "Progress", "Training", "TrainingHistory", "fit_together"]
+__all__ = [
+    "Chosen",
+    "EarlyStopping",
+    "Fit",
+    "Judge",
+    "Listener",
+    "Progress",
+    "Training",
+    "TrainingHistory",
+    "fit_together",
+]
 
 PATIENCE: Final = 3
 """Passes without a better measure before training stops."""
@@ -156,12 +166,11 @@ class Judge(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
-    """Trained weights and what development data say of them.
+class Chosen:
+    """What training chose, and how good it is.
 
     Args:
-        weights: of rows; a row's weight stands for all features that share it.
-        l2: lambda.
+        l2: lambda; 0 where there is no such penalty.
         steps: passes or iterations behind the weights.
         objective: at the last of them.
         history: objective and development F1 at each step.
@@ -169,13 +178,23 @@ class Fit:
         penalty: the start offset that was tuned, the mention penalty.
     """
 
-    weights: Weights
     l2: float
     steps: int
     objective: float
     history: tuple[tuple[float, float], ...]
     dev_f1: float
     penalty: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fit(Chosen):
+    """Trained weights and what development data say of them.
+
+    Args:
+        weights: of rows; a row's weight stands for all features that share it.
+    """
+
+    weights: Weights
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -259,7 +278,7 @@ class Training:
             self.tell(Progress(f"tuning the mention penalty, lambda {l2:g}", seconds=monotonic() - self.began))
         penalty, value = self.judge.tuned(self.data.single(weights), self.executor.shared)
         objective = history[-1][0] if history else float("nan")
-        return Fit(weights, l2, steps, objective, tuple(history), value, penalty)
+        return Fit(l2, steps, objective, tuple(history), value, penalty, weights)
 
 
 def fit_together(trainings: Sequence[Training], grid: Sequence[float]) -> list[Fit]:
@@ -302,7 +321,7 @@ def _run(trainings: Sequence[Training], l2: float, number: int) -> list[Fit]:
         seed=(first.seed, number), run=first.executor.shared, callbacks=stops,
     )  # fmt: skip
     return [
-        Fit(best.weights, l2, best.number, best.objective, tuple(stop.history.entries), best.value, 0.0)
+        Fit(l2, best.number, best.objective, tuple(stop.history.entries), best.value, 0.0, best.weights)
         for stop in stops
         for best in (stop.best,)
     ]

@@ -21,7 +21,7 @@ from spanloom.hypergraph import Floats, Potentials
 from spanloom.learn.platt import FEWEST, IDENTITY, Platt, Scalings, fit_platt
 from spanloom.model.corpus import Gold, place
 from spanloom.model.overlaps import Consistent
-from spanloom.model.structured import LinearModel
+from spanloom.model.structured import AnyModel
 from spanloom.structures import MentionTable
 
 
@@ -74,8 +74,8 @@ class CalibrationReport:
 
 
 def calibrate(
-    tagger: LinearModel, batch: Batch, potentials: Potentials, best: Consistent
-) -> tuple[LinearModel, CalibrationReport]:
+    tagger: AnyModel, batch: Batch, potentials: Potentials, best: Consistent
+) -> tuple[AnyModel, CalibrationReport]:
     """A tagger with maps fitted to what it predicts in development data.
 
     Args:
@@ -90,7 +90,7 @@ def calibrate(
     return replace(tagger, scalings=scalings), report
 
 
-def key_of(model: LinearModel) -> Key:
+def key_of(model: AnyModel) -> Key:
     """Return what makes a mention of a model right."""
     return _headed if model.structure.heads else exact
 
@@ -160,7 +160,7 @@ def _headed(document: Document) -> Iterator[Item]:
 
 
 def probabilities_of(
-    tagger: LinearModel, batch: Batch, headless: str | None, chances: Callable[[MentionTable], Floats]
+    tagger: AnyModel, batch: Batch, headless: str | None, chances: Callable[[MentionTable], Floats]
 ) -> list[list[float]]:
     """Return the probability of each of the documents' own mentions; 0 for one that the structure cannot hold.
 

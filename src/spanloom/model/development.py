@@ -8,7 +8,7 @@ from spanloom.document import Batch
 from spanloom.hypergraph import Ints, Potentials
 from spanloom.learn import Fit, TrainingSet, search_step
 from spanloom.model.corpus import Gold
-from spanloom.model.structured import LinearModel
+from spanloom.model.structured import AnyModel, LinearModel
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Weights, role_scores
 from spanloom.structures import MentionTable
@@ -17,35 +17,28 @@ _ASTRAY = 100  # times as many mentions as there are: F1 is below 2 %
 _PENALTIES = (0.0, 0.5, 1.0, 1.5)  # of which a pass is given the best, since it is used with a tuned one
 
 
-class Development:
-    """Development data whose features are looked up once; a `spanloom.learn.Judge`.
+class HeldOut:
+    """Development data with what a model is to find in them, whatever its scores come from.
 
     Args:
         batch: with mentions.
-        model: with any weights.
+        model: whose structure, types and engine are used.
         reading: of what is decoded.
         headless: as for `Gold`.
         tunes: whether the mention penalty is tuned.
-        run: how the look-up is run.
     """
 
     def __init__(
-        self, batch: Batch, model: LinearModel, reading: str, headless: str | None = None, tunes: bool = False,
-        run: Executor = SERIAL,
-    ) -> None:  # fmt: skip
+        self, batch: Batch, model: AnyModel, reading: str, headless: str | None = None, tunes: bool = False
+    ) -> None:
         gold = Gold(batch, model.types, headless)
         self._reading = reading
         self._gold = frozenset(gold.table.headed())
         self._total = gold.total
-        self._matrix = model.scorer.matrix(batch, run)
         self._offsets: Ints = batch.sentences
         self._model, self.tunes = model, tunes
 
-    def score(self, weights: Weights, run: Executor = SERIAL) -> Potentials:
-        """Potentials under weights of single features."""
-        return role_scores(self._matrix, weights, run=run)
-
-    def f1(self, model: LinearModel, potentials: Potentials, run: Executor = SERIAL) -> float:
+    def f1(self, model: AnyModel, potentials: Potentials, run: Executor = SERIAL) -> float:
         """F1 of exact boundaries, types and heads, if there are; mentions that no model can hold count as missed."""
         edges = model.best(potentials, self._offsets, run)
         if model.starting(edges) > _ASTRAY * max(1, self._total):
@@ -57,19 +50,45 @@ class Development:
         mentions = set(found.headed())
         return 2 * len(mentions & self._gold) / max(1, len(mentions) + self._total)
 
-    def metric(self, weights: Weights, run: Executor) -> float:
+    def highest(self, potentials: Potentials, run: Executor = SERIAL) -> float:
         """F1 at the best of a few penalties."""
-        potentials = self.score(weights, run)
         return max(self._at(penalty, potentials, run) for penalty in (_PENALTIES if self.tunes else (0.0,)))
 
-    def tuned(self, weights: Weights, run: Executor) -> tuple[float, float]:
+    def best_penalty(self, potentials: Potentials, run: Executor = SERIAL) -> tuple[float, float]:
         """The mention penalty of the largest F1, and that."""
-        potentials = self.score(weights, run)
         penalty = search_step(lambda value: self._at(value, potentials, run)) if self.tunes else 0.0
         return penalty, self._at(penalty, potentials, run)
 
     def _at(self, penalty: float, potentials: Potentials, run: Executor) -> float:
         return self.f1(self._model.with_penalty(penalty), potentials, run)
+
+
+class Development(HeldOut):
+    """Development data whose features are looked up once; a `spanloom.learn.Judge`.
+
+    Args:
+        batch, model, reading, headless, tunes: as for `HeldOut`; the model has any weights.
+        run: how the look-up is run.
+    """
+
+    def __init__(
+        self, batch: Batch, model: LinearModel, reading: str, headless: str | None = None, tunes: bool = False,
+        run: Executor = SERIAL,
+    ) -> None:  # fmt: skip
+        super().__init__(batch, model, reading, headless, tunes)
+        self._matrix = model.scorer.matrix(batch, run)
+
+    def score(self, weights: Weights, run: Executor = SERIAL) -> Potentials:
+        """Potentials under weights of single features."""
+        return role_scores(self._matrix, weights, run=run)
+
+    def metric(self, weights: Weights, run: Executor) -> float:
+        """F1 at the best of a few penalties."""
+        return self.highest(self.score(weights, run), run)
+
+    def tuned(self, weights: Weights, run: Executor) -> tuple[float, float]:
+        """The mention penalty of the largest F1, and that."""
+        return self.best_penalty(self.score(weights, run), run)
 
 
 def trained(model: LinearModel, data: TrainingSet, fit: Fit) -> LinearModel:

@@ -13,7 +13,7 @@ from spanloom.errors import plural
 from spanloom.hypergraph import Edges, Floats, Ints, Potentials
 from spanloom.model.choices import Overlap
 from spanloom.model.pairs import CROSSING, NESTED, SAME, Pairs, joined, overlapping
-from spanloom.model.structured import LinearModel
+from spanloom.model.structured import AnyModel
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import SERIAL, Executor
 from spanloom.structures import MentionTable
@@ -210,7 +210,7 @@ class Consistent(NamedTuple):
 
 
 def best_consistent(
-    model: LinearModel, rules: OverlapRules, potentials: Potentials, offsets: Ints, reading: str,
+    model: AnyModel, rules: OverlapRules, potentials: Potentials, offsets: Ints, reading: str,
     run: Executor = SERIAL,
 ) -> Consistent:  # fmt: skip
     """Find the mentions of the best structures; of those that may not stand together, the set with most that are right.

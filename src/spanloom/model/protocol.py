@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from spanloom.evaluate.measures import Learning
     from spanloom.learn import Listener
     from spanloom.model.explanation import Explanation
-    from spanloom.model.structured import LinearModel
+    from spanloom.model.structured import AnyModel
     from spanloom.vocabulary import Vocabulary
 
 Annotation = Literal["mentions", "words", "columns", "concepts"]
@@ -127,7 +127,7 @@ class Swept(MentionModel, Protocol):
     """A model with a mention penalty."""
 
     @property
-    def fitted(self) -> LinearModel:
+    def fitted(self) -> AnyModel:
         """The trained model of mentions."""
 
     def sweep(self, X: Given, penalties: Sequence[float]) -> list[list[Document]]:
@@ -138,7 +138,7 @@ class Drawable(MentionModel, Protocol):
     """A model whose best sub-hypergraphs can be drawn."""
 
     @property
-    def fitted(self) -> LinearModel:
+    def fitted(self) -> AnyModel:
         """The trained model of mentions."""
 
     def ready(self, documents: Iterable[Document]) -> list[Document]:

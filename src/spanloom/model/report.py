@@ -11,12 +11,12 @@ from spanloom.document import Batch
 from spanloom.errors import plural
 from spanloom.features import FeatureSet
 from spanloom.hypergraph import Edges
-from spanloom.learn import Fit, TrainingSet
+from spanloom.learn import Chosen
 from spanloom.model.calibration import CalibrationReport
 from spanloom.model.corpus import Gold, Lost
 from spanloom.model.overlaps import OverlapReport
 from spanloom.model.splitting import SplittingReport
-from spanloom.model.structured import LinearModel
+from spanloom.model.structured import AnyModel
 
 _EXAMPLES = 5  # of the mentions that were lost for one reason
 _SURFACE = 60  # characters of one
@@ -155,6 +155,40 @@ class RescoringReport:
 
 
 @dataclass(frozen=True)
+class EncoderReport:
+    """Report on an encoder's training.
+
+    Args:
+        family: of the encoder, as its configuration names it.
+        parameters: numbers that were trained.
+        subwords: of the training data.
+        windows: that they were read in.
+        overlapping: windows that hold a part of a sentence which is longer than one.
+        unknown: training tokens with a sub-word that the encoder's vocabulary lacks.
+        shortened: training tokens of which the encoder reads the first sub-words only.
+    """
+
+    family: str
+    parameters: int
+    subwords: int
+    windows: int
+    overlapping: int
+    unknown: int
+    shortened: int
+
+    def lines(self) -> Iterator[str]:
+        """Say it."""
+        parts = [f"{plural(self.subwords, 'sub-word')} in {plural(self.windows, 'window')}"]
+        if self.overlapping:
+            parts.append(f"{self.overlapping:,} of them with parts of longer sentences")
+        if self.unknown:
+            parts.append(f"{plural(self.unknown, 'token')} that its vocabulary lacks")
+        if self.shortened:
+            parts.append(f"{plural(self.shortened, 'token')} read in part")
+        yield f"encoder: {self.family}, {self.parameters:,} weights; {', '.join(parts)}"
+
+
+@dataclass(frozen=True)
 class TrainingReport(ReportLines):
     """Report of a recognizer's training: data, choices and scores.
 
@@ -177,6 +211,7 @@ class TrainingReport(ReportLines):
         rescoring: what the second stage did; ``None`` where none was trained.
         overlaps: which mentions may overlap; ``None`` for a model that was trained before this was learned.
         passes: how many passes over documents there are, and why; ``None`` where one was asked for.
+        encoder: what an encoder read; ``None`` where there is none.
     """
 
     documents: int
@@ -199,11 +234,16 @@ class TrainingReport(ReportLines):
     rescoring: RescoringReport | None = None
     overlaps: OverlapReport | None = None
     passes: PassReport | None = None
+    encoder: EncoderReport | None = None
 
     def chosen(self) -> Iterator[str]:
         """Yield lines on what training chose."""
-        rows, steps = plural(self.rows, "row"), plural(self.steps, "step")
-        yield f"{rows} of weights, lambda {self.l2:g}, {steps}, mention penalty {self.penalty:.2f}"
+        if self.encoder is None:
+            rows, steps = plural(self.rows, "row"), plural(self.steps, "step")
+            yield f"{rows} of weights, lambda {self.l2:g}, {steps}, mention penalty {self.penalty:.2f}"
+        else:
+            yield from self.encoder.lines()
+            yield f"the best of {len(self.history)} passes is pass {self.steps}, mention penalty {self.penalty:.2f}"
         if self.clustered is not None:
             yield f"word clusters hold {100 * self.clustered:.1f} % of the different words of the training text"
         for part in (self.passes, self.overlaps, self.rescoring):
@@ -215,37 +255,49 @@ class TrainingReport(ReportLines):
         return iter(()) if self.calibration is None else self.calibration.lines()
 
 
-def of_structures(types: Sequence[str], models: Sequence[LinearModel]) -> dict[str, Any]:
-    """Describe structured models for `describe`: types, roles, and templates, of which the last model has all."""
+def of_structures(types: Sequence[str], models: Sequence[AnyModel]) -> dict[str, Any]:
+    """Describe structured models for `describe`: types, roles, and the scorer of the last, which has all templates."""
     return {
         "types": list(types),
         "roles": list(dict.fromkeys(role for model in models for role in model.engine.template.roles)),
-        "templates": [str(template) for template in models[-1].scorer.features.templates],
+        **models[-1].scorer.describe(),
     }
 
 
 def make_report(
-    train: Batch, dev: Batch, gold: Gold, edges: Edges, data: TrainingSet, fit: Fit, features: FeatureSet,
-    tagger: LinearModel, checked: CalibrationReport,
+    train: Batch, dev: Batch, gold: Gold, edges: Edges, chosen: Chosen, rows: int, features: FeatureSet | None,
+    tagger: AnyModel, checked: CalibrationReport,
 ) -> TrainingReport:  # fmt: skip
-    """The report of one training."""
-    again = tagger.structure.decode(edges, data.offsets, tagger.types)
+    """The report of one training.
+
+    Args:
+        train, dev: the data.
+        gold: mentions of the training data.
+        edges: their structures.
+        chosen: by training.
+        rows: of weights; with an encoder, numbers that were trained.
+        features: templates, where there are any.
+        tagger: trained and calibrated.
+        checked: its calibration.
+    """
+    again = tagger.structure.decode(edges, train.sentences, tagger.types)
     kept = set(again.headed())
+    clusters = None if features is None else features.clusters
     return TrainingReport(
         documents=len(train.documents),
         sentences=len(train.sentences) - 1,
-        tokens=int(data.offsets[-1]),
+        tokens=len(train.tokens),
         mentions=gold.total,
         development=len(dev.sentences) - 1,
         lost=dict(sorted(Counter(item.reason for item in gold.lost).items())),
         ambiguous=sum(row not in kept for row in gold.held),
-        dropped=tuple(str(template) for template in features.dropped),
-        rows=len(data.group_sizes),
-        l2=fit.l2,
-        penalty=fit.penalty,
-        steps=fit.steps,
-        dev_f1=fit.dev_f1,
-        history=fit.history,
+        dropped=() if features is None else tuple(str(template) for template in features.dropped),
+        rows=rows,
+        l2=chosen.l2,
+        penalty=chosen.penalty,
+        steps=chosen.steps,
+        dev_f1=chosen.dev_f1,
+        history=chosen.history,
         calibration=checked,
-        clustered=None if features.clusters is None else features.clusters.share(train.words),
+        clustered=None if clusters is None else clusters.share(train.words),
     )

@@ -17,9 +17,9 @@ from spanloom.features.letters import WAYS
 from spanloom.hypergraph import ENGINES
 from spanloom.learn.platt import UNSCALED, Scalings
 from spanloom.model.parameters import Parameters
-from spanloom.model.structured import LinearModel, StructuredModel
+from spanloom.model.structured import AnyModel, StructuredModel
 from spanloom.modelfile import Array, Bounded, Described, ModelPart, OtherModelError
-from spanloom.scoring import LinearScorer
+from spanloom.scoring import LinearScorer, Scorer, encoder
 from spanloom.structures import STRUCTURES, Structure, structure_of
 from spanloom.text import Phrases, Rules, read_rules
 
@@ -80,6 +80,7 @@ class ColumnResources(NamedTuple):
     resources: Resources
 
 
+_ENCODER = "encoder"
 NOTHING = ColumnResources(None, Resources())
 
 
@@ -96,19 +97,28 @@ class _Shared(Described):
     rules: _Rules | None
 
 
-def model_part(model: LinearModel) -> ModelPart:
-    """A structured model as a part, without what fills columns of its features."""
+def model_part(model: AnyModel) -> ModelPart:
+    """A structured model as a part, without what fills columns of its features.
+
+    Where its scores come from an encoder, that is a part of its own; else the part has the linear scorer's arrays.
+    """
     [counting] = (name for name, engine in ENGINES.items() if type(model.engine) is engine)
+    features = features_of(model)
     said = _Model(
         types=list(model.types), structure=str(model.structure), counting=counting,
-        templates=[str(template) for template in model.scorer.features.templates], penalty=model.penalty,
-        scalings=model.scalings,
+        templates=[] if features is None else [str(template) for template in features.templates],
+        penalty=model.penalty, scalings=model.scalings,
     )  # fmt: skip
-    scorer = model.scorer.to_part()
-    return said.part(scorer.arrays, scorer.parts)
+    scorer: ModelPart = model.scorer.to_part()
+    return said.part(parts={_ENCODER: scorer}) if features is None else said.part(scorer.arrays, scorer.parts)
 
 
-def model_of(part: ModelPart, shared: ColumnResources, structure: Structure) -> LinearModel:
+def features_of(model: AnyModel) -> FeatureSet | None:
+    """Return the features of a model's linear scorer, or ``None`` where it has another."""
+    return model.scorer.features if isinstance(model.scorer, LinearScorer) else None
+
+
+def model_of(part: ModelPart, shared: ColumnResources, structure: Structure) -> AnyModel:
     """The structured model that `model_part` gave; raises what `spanloom.modelfile.damaged` turns into a `ModelError`.
 
     Args:
@@ -121,12 +131,20 @@ def model_of(part: ModelPart, shared: ColumnResources, structure: Structure) -> 
         raise ModelError(f"a model of structure {said.structure!r}, expected {structure}")
     if said.counting not in ENGINES or not said.types:
         raise ModelError(f"counting {said.counting!r}, types {said.types}")
-    roles = part.array("weights", np.float32, None, None, None).shape[1:]
-    if len(said.types) > np.prod(roles):  # a template may grow with the square of the types
-        raise ModelError(f"{len(said.types)} types, but weights of shape {roles} for each feature")
+    if _ENCODER in part.parts:
+        outputs = part.part(_ENCODER).array("head.bias", np.float32, None).shape
+    else:
+        outputs = part.array("weights", np.float32, None, None, None).shape[1:]
+    if len(said.types) > np.prod(outputs):  # a template may grow with the square of the types
+        raise ModelError(f"{len(said.types)} types, but weights of shape {outputs} for each feature")
     engine = ENGINES[said.counting](structure.template(said.types))
+    lanes = structure.lanes(said.types)
+    scorer: Scorer
+    if _ENCODER in part.parts:
+        scorer = encoder.EncoderScorer.from_part(part.part(_ENCODER), engine.template, lanes)
+        return StructuredModel(structure, tuple(said.types), engine, scorer, said.penalty, said.scalings)
     features = FeatureSet(said.templates, clusters=shared.clusters, resources=shared.resources)
-    scorer = LinearScorer.from_part(part, features, engine.template, structure.lanes(said.types))
+    scorer = LinearScorer.from_part(part, features, engine.template, lanes)
     return StructuredModel(structure, tuple(said.types), engine, scorer, said.penalty, said.scalings)
 
 
@@ -146,8 +164,10 @@ def structure_in(part: ModelPart, given: Structure | None) -> Structure:
     return chosen
 
 
-def shared_part(features: FeatureSet) -> ModelPart | None:
+def shared_part(features: FeatureSet | None) -> ModelPart | None:
     """Rules, where a template depends on them, clusters and categories; ``None`` where there is none of them."""
+    if features is None:
+        return None
     rules = features.resources.rules if {"section", "note"} & set(features.computed) else None
     arrays: dict[str, Array] = {}
     if features.clusters is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -114,3 +114,6 @@ class StructuredModel(Generic[S]):
 
 LinearModel: TypeAlias = StructuredModel[LinearScorer]
 """A structured model whose scores are sums of weights of features."""
+
+AnyModel: TypeAlias = StructuredModel[Any]
+"""A structured model, whatever its scores come from."""

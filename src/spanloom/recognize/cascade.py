@@ -244,7 +244,8 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
     def _seen(self, batch: Batch) -> list[Document]:
         """Return the documents of a batch with the columns that the first chain reads."""
         passed = batch if self.pass_ is None else self.pass_.fill(batch, threads(self.n_jobs))
-        return self.fitted[0].fitted.scorer.prepare(passed).views()
+        ready: list[Document] = self.fitted[0].fitted.scorer.prepare(passed).views()
+        return ready
 
     @property
     def structured(self) -> tuple[LinearModel, ...]:

@@ -13,7 +13,7 @@ from spanloom.document import Batch, Document
 from spanloom.hypergraph import Edges, Floats, Potentials
 from spanloom.model.corpus import Notice, crowd_notice, place
 from spanloom.model.overlaps import OverlapRules, best_consistent
-from spanloom.model.structured import LinearModel
+from spanloom.model.structured import AnyModel
 from spanloom.parallel import Executor
 from spanloom.rescoring import Rescorer
 from spanloom.structures import MentionTable
@@ -49,7 +49,7 @@ class Finder(ABC):
         run: how pieces of the work are run; the result does not depend on it.
     """
 
-    model: LinearModel
+    model: AnyModel
     reading: str
     run: Executor
 
@@ -178,9 +178,7 @@ class _TwoStages(Finder):
         return self.second.probabilities(scored.odds[scored.rows_of(mentions)])
 
 
-def finder(
-    model: LinearModel, rules: OverlapRules | None, second: Rescorer | None, reading: str, run: Executor
-) -> Finder:
+def finder(model: AnyModel, rules: OverlapRules | None, second: Rescorer | None, reading: str, run: Executor) -> Finder:
     """Return the way that a model goes: with its second stage, if it has one; without rules all may overlap."""
     if second is not None:
         return _TwoStages(model, reading, run, second)

@@ -7,7 +7,19 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from spanloom.model.choices import Counting, Headless, Optimizer, Order, Overlap, Passes, Preset, Reading, StructureName
+from spanloom.model.choices import (
+    Counting,
+    Headless,
+    Optimizer,
+    Order,
+    Overlap,
+    Passes,
+    Pooling,
+    Precision,
+    Preset,
+    Reading,
+    StructureName,
+)
 from spanloom.model.fields import (
     EPOCHS,
     ITERATIONS,
@@ -23,6 +35,7 @@ from spanloom.model.fields import (
     TUNE_PENALTY,
     VOCABULARY,
     Choice,
+    Number,
     Parameter,
     Switch,
     Texts,
@@ -73,6 +86,13 @@ STRUCTURE = Parameter(
     f"{', '.join(get_args(StructureName))}; perhaps with parameters, as in semi_markov(longest=6).",
     "a key of `STRUCTURES`, perhaps with parameters, as in ``semi_markov(longest=6)``; or a `Structure`, also of a "
     "class of your own, which `load` must then be given again.",
+)
+ENCODER = Parameter(
+    "A folder with an encoder, which is trained in place of features (needs the extra torch).",
+    "a folder with an encoder of Hugging Face's form, which is trained together with a linear layer in place of "
+    "features; ``None`` for features. What is said of features, of their optimizer and of the second stage then has no "
+    "use, and there is one pass over documents.",
+    metavar="FOLDER",
 )
 
 
@@ -136,6 +156,42 @@ class RecognizerParameters:
         "training shows.",
         names=Overlap,
     )("learned")
+    encoder: str | Path | None = ENCODER(None)
+    encoder_epochs: int = Whole("Passes over the training data with an encoder.", "passes with an encoder, at most.")(4)
+    encoder_rate: float = Number("Rate of the encoder's last layer.", "the highest rate of the encoder's last layer.")(
+        1e-4
+    )
+    head_rate: float = Number(
+        "Rate of the layer on the encoder.", "the highest rate of the linear layer on the encoder."
+    )(2e-3)
+    layer_decay: float = Number(
+        "Rate of a layer, as a share of that of the layer above.",
+        "the rate of an encoder's layer, as a share of that of the layer above it; 1 for the same.",
+    )(0.9)
+    step_subwords: int = Whole(
+        "Sub-words of a step of an encoder's training.", "sub-words of a step of an encoder's training, about."
+    )(1024)
+    window: int = Whole(
+        "Sub-words that an encoder reads at once.",
+        "sub-words that an encoder reads at once, at most; a longer sentence is read in windows that overlap.",
+        least=16,
+    )(256)
+    context: bool = Switch(
+        "Let an encoder read sentences with their neighbours.",
+        "whether an encoder reads a sentence together with its neighbours in the document.",
+        metavar="context/no-context",
+    )(True)
+    pooling: Pooling = Choice(
+        "A token's sub-word that counts: first, last, or the mean.",
+        "which of a token's sub-words make its vector: ``first``, ``last``, or the ``mean`` of all.",
+        names=Pooling,
+    )("first")
+    precision: Precision = Choice(
+        "Of an encoder's products: float32, bfloat16, or auto.",
+        "of an encoder's products: ``float32``, ``bfloat16``, or ``auto`` for 16 bits where the machine is made for "
+        "them.",
+        names=Precision,
+    )("auto")
     n_jobs: int | None = JOBS(1)
     random_state: int = SEED(0)
 

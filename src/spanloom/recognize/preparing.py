@@ -102,5 +102,7 @@ def prepared(
 
 
 def sources_of(estimator: RecognizerParameters | CascadeParameters) -> Sources:
-    """Return what an estimator's features are made of."""
+    """Return what an estimator's features are made of; with an encoder there are none."""
+    if isinstance(estimator, RecognizerParameters) and estimator.encoder is not None:
+        return Sources((), None, None, None, None)
     return Sources(estimator.features, estimator.clusters, estimator.ignore, estimator.sections, estimator.vocabulary)

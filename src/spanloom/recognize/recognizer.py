@@ -15,7 +15,7 @@ from spanloom.document.inputs import Dev, Given, One, Several, answer, documents
 from spanloom.errors import DataError, DataWarning, ModelError, UsageError
 from spanloom.evaluate.measures import Learning
 from spanloom.features import Built, FeatureSet, build_index
-from spanloom.hypergraph import Edges, Floats, Potentials
+from spanloom.hypergraph import Edges, Floats
 from spanloom.learn import EdgeTarget, Fit, Listener, Progress, Training, TrainingSet, fit_together
 from spanloom.model.calibration import answered, calibrate, probabilities_of
 from spanloom.model.corpus import (
@@ -30,17 +30,19 @@ from spanloom.model.explanation import Explanation
 from spanloom.model.overlaps import OverlapRules, best_consistent, rules_of
 from spanloom.model.parameters import MentionEstimator, lambdas, renamed
 from spanloom.model.protocol import Annotation, Capability
-from spanloom.model.report import TrainingReport, make_report, of_structures
+from spanloom.model.report import PassReport, TrainingReport, make_report, of_structures
 from spanloom.model.splitting import splitter_of, splitter_part
-from spanloom.model.store import Estimated, model_of, model_part, shared_of, shared_part, structure_in
+from spanloom.model.store import Estimated, features_of, model_of, model_part, shared_of, shared_part, structure_in
 from spanloom.model.strongest import Strongest, names_from, strongest_features
-from spanloom.model.structured import LinearModel, StructuredModel
+from spanloom.model.structured import AnyModel, LinearModel, StructuredModel
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import SERIAL, Executor, threads
 from spanloom.passes import DocumentPass, PassSettings, choose_passes, pass_of
+from spanloom.recognize import encoding
 from spanloom.recognize.finding import Finder, finder
 from spanloom.recognize.parameters import RecognizerParameters
-from spanloom.recognize.preparing import prepared
+from spanloom.recognize.preparing import Prepared, prepared
+from spanloom.recognize.stage import Stage
 from spanloom.rescoring import FirstStage, Rescorer, RescoringDevelopment, calibrate_second, fit_rescorer
 from spanloom.rescoring.explaining import explain_wholes
 from spanloom.scoring import LinearScorer, Weights
@@ -65,27 +67,18 @@ class _Learned(NamedTuple):
     """What was trained on some features, before it is calibrated.
 
     Args:
-        known, unseen: training and development data, with the columns that the features read.
         features: templates.
-        tagger: with no weights.
         built: index and matrix of the training data.
         data: the training data.
-        gold: mentions of the training data.
-        edges: the structures of these, (T, K, D).
-        development: the development data.
         fit: weights, and how they were chosen.
+        stage: all that does not depend on there being features.
     """
 
-    known: Batch
-    unseen: Batch
     features: FeatureSet
-    tagger: LinearModel
     built: Built
     data: TrainingSet
-    gold: Gold
-    edges: Edges
-    development: Development
     fit: Fit
+    stage: Stage
 
 
 class _Described(Estimated[TrainingReport]):
@@ -94,7 +87,7 @@ class _Described(Estimated[TrainingReport]):
     strongest: Strongest
 
 
-class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
+class Recognizer(RecognizerParameters, MentionEstimator[AnyModel]):
     """A trainable recognizer of mentions.
 
     {parameters}
@@ -134,50 +127,63 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
         began = monotonic()
         tell = progress or (lambda _: None)
         ready = prepared(self, X, y, dev, tell, templates=self._more_templates())
-        types = ready.types
         run = threads(self.n_jobs)
-        learned, first_pass, passes = choose_passes(
-            self.passes, ready.for_passes,
-            PassSettings(rate=self.rate, min_count=self.min_count, seed=self.random_state),
-            lambda known, unseen, features: self._learned(types, known, unseen, features, run, tell, began),
-            lambda learned: learned.fit.dev_f1, run,
-        )  # fmt: skip
-        known, unseen, features, tagger, built, data, gold, edges, development, fit = learned
-
-        self.types_, self.lost_, self.pos_, self.pass_ = types, tuple(gold.lost), ready.pos, first_pass
-        self.overlaps_ = rules = rules_of(self.overlap, gold.table, len(types))
-        tagger = trained(tagger, data, fit)
-        potentials = development.score(tagger.scorer.weights)
-        best = best_consistent(tagger, rules, potentials, unseen.sentences, self.reading, run)
-        self.model_, checked = calibrate(tagger, unseen, potentials, best)
-        self.strongest_ = strongest_features(self.model_, features, known, built, self.names)
-        report = make_report(known, unseen, gold, edges, data, fit, features, self.model_, checked)
+        learned, read = None, None
+        if self.encoder is None:
+            learned, self.pass_, passes = self._learn(ready, run, tell, began)
+            stage = learned.stage
+        else:
+            self.pass_ = passes = None
+            stage, read = encoding.learn_encoder(self, ready, self._structure, self._headless, run, tell, began)
+        gold, unseen = stage.gold, stage.unseen
+        self.types_, self.lost_, self.pos_ = ready.types, tuple(gold.lost), ready.pos
+        self.overlaps_ = rules = rules_of(self.overlap, gold.table, len(self.types_))
+        best = best_consistent(stage.model, rules, stage.potentials, unseen.sentences, self.reading, run)
+        self.model_, checked = calibrate(stage.model, unseen, stage.potentials, best)
+        features = None if learned is None else learned.features
+        report = make_report(
+            stage.known, unseen, gold, stage.edges, stage.fit, stage.rows, features, self.model_, checked
+        )
         told = rules.report(self.overlap, gold.table)
-        f1 = development.f1_of(best.table)
-        report = replace(report, splitting=ready.splitting, dev_f1=f1, overlaps=told, passes=passes)
-        self.second_, self.report_, self.splitter_ = None, report, ready.splitter
-        if self.rescore:
-            tell(Progress("second stage", seconds=monotonic() - began))
-            self._fit_second(learned, potentials, rules, run)
+        f1 = stage.held.f1_of(best.table)
+        report = replace(report, splitting=ready.splitting, dev_f1=f1, overlaps=told, passes=passes, encoder=read)
+        self.second_, self.report_, self.splitter_, self.strongest_ = None, report, ready.splitter, {}
+        if learned is not None:
+            self.strongest_ = strongest_features(self.model_, learned.features, stage.known, learned.built, self.names)
+            if self.rescore:
+                tell(Progress("second stage", seconds=monotonic() - began))
+                self._fit_second(learned, rules, run)
         self._tell_lost()
         if told.against:
             message = f"overlap {self.overlap!r} forbids what training has: {told.contradiction}; no such are predicted"
             warnings.warn(message, DataWarning, stacklevel=2)
         return self
 
+    def _learn(
+        self, ready: Prepared, run: Executor, tell: Listener, began: float
+    ) -> tuple[_Learned, DocumentPass | None, PassReport | None]:
+        """Train on features, with one pass over documents or two."""
+        return choose_passes(
+            self.passes, ready.for_passes,
+            PassSettings(rate=self.rate, min_count=self.min_count, seed=self.random_state),
+            lambda known, unseen, features: self._learned(ready.types, known, unseen, features, run, tell, began),
+            lambda learned: learned.fit.dev_f1, run,
+        )  # fmt: skip
+
     def _more_templates(self) -> Sequence[str]:
         """Templates beside those that ``features`` names."""
-        return self._structure.templates()
+        return () if self.encoder is not None else self._structure.templates()
 
-    def _fit_second(self, learned: _Learned, potentials: Potentials, rules: OverlapRules, run: Executor) -> None:
+    def _fit_second(self, learned: _Learned, rules: OverlapRules, run: Executor) -> None:
         """Train the second stage, and keep it where development F1 is better with it."""
-        fit, unseen = learned.fit, learned.unseen
+        fit, stage = learned.fit, learned.stage
         first = FirstStage(
-            self.fitted, learned.data, learned.edges, fit.l2, fit.steps if self.optimizer == "adagrad" else _PASSES,
+            self.fitted, learned.data, stage.edges, fit.l2, fit.steps if self.optimizer == "adagrad" else _PASSES,
             self.rate, self.random_state, self.reading, self.report_.dev_f1,
         )  # fmt: skip
-        held = RescoringDevelopment(unseen, potentials, Gold(unseen, self.types_, self._headless))
-        second, rescoring = fit_rescorer(first, learned.known, learned.gold, held, rules, run)
+        own = Gold(stage.unseen, self.types_, self._headless)
+        held = RescoringDevelopment(stage.unseen, stage.potentials, own)
+        second, rescoring = fit_rescorer(first, stage.known, stage.gold, held, rules, run)
         self.report_ = replace(self.report_, rescoring=rescoring)
         if second is not None and rescoring is not None:
             self.second_, checked = calibrate_second(self.fitted, second, held, self.reading, run)
@@ -195,7 +201,10 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
             iterations=self.iterations, rate=self.rate, seed=self.random_state, executor=run, tell=tell, began=began,
         )  # fmt: skip
         [fit] = fit_together([training], lambdas(self.l2))
-        return _Learned(known, unseen, features, tagger, built, data, gold, edges, development, fit)
+        model = trained(tagger, data, fit)
+        potentials = development.score(model.scorer.weights)
+        stage = Stage(model, known, unseen, gold, edges, development, potentials, fit, len(data.group_sizes))
+        return _Learned(features, built, data, fit, stage)
 
     def _prepare(
         self, train: Batch, types: tuple[str, ...], features: FeatureSet, run: Executor
@@ -254,7 +263,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
         return self._stream(self.fitted, documents_of(X), threshold, answers, notice)
 
     def _stream(
-        self, tagger: LinearModel, documents: Iterable[Document], threshold: float, answers: bool, notice: Notice
+        self, tagger: AnyModel, documents: Iterable[Document], threshold: float, answers: bool, notice: Notice
     ) -> Iterator[Document]:
         way, splitting = self._finder(), SplittingStream(self.splitter_, notice)
         for batch in self._batches(documents, splitting):
@@ -286,7 +295,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
         return self._finder().sweep(self._batches(documents_of(X)), penalties)
 
     @property
-    def structured(self) -> tuple[LinearModel, ...]:
+    def structured(self) -> tuple[AnyModel, ...]:
         """The trained models that it is made of."""
         return (self.fitted,)
 
@@ -332,7 +341,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
     def to_part(self) -> ModelPart:
         """See `spanloom.modelfile.save`."""
         said = _Described.of(self, strongest=vars(self).get("strongest_"))
-        shared = shared_part(self.fitted.scorer.features)
+        shared = shared_part(features_of(self.fitted))
         second = None if self.second_ is None else self.second_.to_part()
         overlaps = None if self.overlaps_ is None else self.overlaps_.to_part()
         parts = {"model": model_part(self.fitted), "second": second, "overlaps": overlaps, "resources": shared}
@@ -415,6 +424,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[LinearModel]):
         """
         structure_of(self.structure)
         super().check()
+        if self.encoder is not None and self.passes == "two":
+            raise UsageError("with an encoder there is one pass over documents; take passes 'one'")
         check_source(self.pos)
         names_from(self.names)
         _ = self._structure

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from spanloom.document import Batch, Document
 from spanloom.hypergraph import Potentials
@@ -54,6 +54,10 @@ class Scorer(Protocol):
 
     def score(self, batch: Batch, run: Executor = SERIAL) -> Potentials:
         """Return the potentials of a batch."""
+        ...
+
+    def describe(self) -> dict[str, Any]:
+        """Describe the scorer for `spanloom inspect`, ready for JSON."""
         ...
 
     def named(self, document: Document, token: int) -> Named:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -67,6 +67,10 @@ class LinearScorer:
     def score(self, batch: Batch, run: Executor = SERIAL) -> Potentials:
         """Return the potentials of a batch."""
         return role_scores(self.matrix(batch, run), self.weights, run=run)
+
+    def describe(self) -> dict[str, Any]:
+        """Describe the templates."""
+        return {"templates": [str(template) for template in self.features.templates]}
 
     def named(self, document: Document, token: int) -> NamedFeatures:
         """Return the features of a token; those that the index does not know are left out."""

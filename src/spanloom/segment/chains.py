@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -174,6 +174,10 @@ class ProductScorer:
         """Return the potentials of a batch."""
         scored = self.chains.score(batch, run)
         return self.join(scored[WORDS].potentials, scored[MENTIONS].potentials)
+
+    def describe(self) -> dict[str, Any]:
+        """Describe the templates."""
+        return self.chains.scorer.describe()
 
     def join(self, words: Potentials, mentions: Potentials) -> Potentials:
         """The potentials of the product, from those of the two."""

@@ -1,0 +1,303 @@
+"""Training of encoders: the exact loss of an engine as a function of PyTorch, and AdamW over windows of text.
+
+The gradient of the loss by role scores is what the engine expects minus what the target wants, whoever made the scores.
+Optimizer: Loshchilov and Hutter 2019; rates that fall from layer to layer: Howard and Ruder 2018.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from spanloom.document import Batch
+from spanloom.hypergraph import Engine, Ints, Potentials
+from spanloom.learn.adagrad import Epoch
+from spanloom.learn.bounds import check_weights
+from spanloom.learn.target import Target
+from spanloom.learn.training import Chosen, EarlyStopping, Listener, Progress, TrainingHistory
+from spanloom.parallel import SERIAL, Executor
+from spanloom.scoring.encoder import EncoderScorer
+from spanloom.scoring.encoder.scorer import Reading
+
+__all__ = ["Corpus", "ExactLoss", "Finetuning", "finetune", "torch_threads"]
+
+_WARM: Final = 0.1  # of all steps, in which rates rise
+_CLIP: Final = 1.0  # norm of the gradient, at most
+_DECAY: Final = 0.01  # of weights, but for biases and norms
+_PLAIN: Final = ("bias", "norm", "constants")  # in the names of arrays that do not decay
+_TOLD: Final = 2.0  # seconds from one step that is told to the next
+
+State = dict[str, Tensor]
+
+
+class ExactLoss(torch.autograd.Function):
+    """Minus the log-likelihood of a target: log Z - <wanted, scores>, summed over sentences and types.
+
+    >>> import numpy as np, torch
+    >>> from spanloom.hypergraph import SubgraphEngine
+    >>> from spanloom.learn import EdgeTarget
+    >>> from spanloom.structures import STRUCTURES, MentionTable
+    >>> structure, offsets = STRUCTURES["separators"], np.array([0, 2])
+    >>> engine = SubgraphEngine(structure.template(["x"]))
+    >>> edges = structure.encode(MentionTable.build([(0, 0, ((0, 1),))]), offsets, ["x"]).edges
+    >>> scores = torch.zeros(2, len(engine.template.roles), requires_grad=True)
+    >>> loss = ExactLoss.apply(scores, torch.zeros(0, 1), Step(engine, EdgeTarget(engine, offsets, edges), offsets))
+    >>> loss.backward()
+    >>> loss.item() > 0, tuple(scores.grad.shape) == tuple(scores.shape)
+    (True, True)
+    """
+
+    @staticmethod
+    def forward(ctx: Any, roles: Tensor, constants: Tensor, step: Step) -> Tensor:
+        """Compute it; the gradient is found on the way, and kept."""
+        types = constants.shape[1]
+        scores = roles.detach().cpu().numpy().reshape(len(roles), -1, types)
+        potentials = Potentials(scores, constants.detach().cpu().numpy())
+        expected = step.engine.expectations(potentials, step.offsets, step.run)
+        wanted = step.target.wanted(potentials, step.sentences, step.tokens)
+        ctx.save_for_backward(
+            torch.from_numpy(expected.roles - wanted.roles).reshape(roles.shape).to(roles.device),
+            torch.from_numpy(expected.constants - wanted.constants).to(constants),
+        )
+        return roles.new_tensor(expected.log_partition.sum() - sum(wanted.score))
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, None]:
+        """Return the gradient by the role scores and the constants."""
+        by_roles, by_constants = ctx.saved_tensors
+        return grads[0] * by_roles, grads[0] * by_constants, None
+
+
+class Step(NamedTuple):
+    """The sentences whose loss is wanted.
+
+    Args:
+        engine: of the structure.
+        target: what is wanted of the corpus.
+        offsets: (N + 1,) first token of each of the sentences, counted among their tokens.
+        sentences, tokens: (N,) and (T,) their numbers in the corpus; all when ``None``.
+        run: how pieces of the engine's work are run.
+    """
+
+    engine: Engine
+    target: Target
+    offsets: Ints
+    sentences: Ints | None = None
+    tokens: Ints | None = None
+    run: Executor = SERIAL
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finetuning:
+    """Settings of the training of an encoder.
+
+    Args:
+        epochs: passes, at most.
+        rate: of the encoder's last layer, at its highest.
+        head_rate: of the linear layer.
+        layer_decay: the rate of a layer, as a share of that of the layer after it.
+        batch: sub-words of a step, about.
+        seed: of the order of windows, of dropout and of the linear layer.
+    """
+
+    epochs: int = 4
+    rate: float = 1e-4
+    head_rate: float = 2e-3
+    layer_decay: float = 0.9
+    batch: int = 1024
+    seed: int = 0
+
+
+class Corpus(NamedTuple):
+    """A corpus with what is wanted of it.
+
+    Args:
+        batch: documents.
+        engine: of the structure.
+        target: what is wanted of the batch's sentences.
+    """
+
+    batch: Batch
+    engine: Engine
+    target: Target
+
+
+def finetune(
+    scorer: EncoderScorer, corpus: Corpus, reading: Reading, settings: Finetuning,
+    metric: Callable[[EncoderScorer], float], tell: Listener, began: float, run: Executor = SERIAL,
+) -> Chosen:  # fmt: skip
+    """Train an encoder and its linear layer.
+
+    The same seed, machine, number of threads and versions of the libraries give the same weights; other numbers of
+    threads add numbers up in another order.
+
+    Args:
+        scorer: with an untrained linear layer; it is changed, and holds the best weights afterwards.
+        corpus: what is learned from.
+        reading: what the scorer reads of it.
+        settings: of the optimizer.
+        metric: of the scorer as it is, after each pass, such as development F1; the best pass is kept.
+        tell: told of each step.
+        began: when training began, by `monotonic`.
+        run: how pieces of the engine's work are run; PyTorch's threads are the caller's affair: `torch_threads`.
+
+    Raises:
+        UsageError: weights that are no numbers, as with too high a rate.
+    """
+    history = TrainingHistory("training the encoder", settings.epochs, tell, began)
+
+    def judge(_: State) -> float:
+        scorer.network.eval()
+        return metric(scorer)
+
+    stopping: EarlyStopping[State] = EarlyStopping(judge, settings.epochs, history, _copied)
+    passes = _Passes(scorer, corpus, settings, reading, tell, began, run)
+    with _seeded(settings.seed):
+        for number in range(1, settings.epochs + 1):
+            objective = passes.run(number)
+            if stopping(Epoch(number, objective, scorer.network.state_dict())):
+                break
+    best = stopping.best
+    scorer.network.load_state_dict(best.weights)
+    scorer.ready()
+    return Chosen(0.0, best.number, best.objective, tuple(history.entries), best.value, 0.0)
+
+
+class _Passes:
+    """Passes over a corpus: what they share."""
+
+    def __init__(
+        self, scorer: EncoderScorer, corpus: Corpus, settings: Finetuning, reading: Reading, tell: Listener,
+        began: float, run: Executor,
+    ) -> None:  # fmt: skip
+        self.scorer, self.corpus, self.settings, self.reading = scorer, corpus, settings, reading
+        self.tell, self.began, self.executor = tell, began, run
+        self._run_began = self._told = monotonic()
+        windows, ptr = reading.windows, reading.subwords.ptr
+        self.units = windows.units()
+        lengths = ptr[windows.end] - ptr[windows.first]
+        self.sizes = np.array([int(lengths[unit.start : unit.stop].sum()) for unit in self.units], np.int64)
+        self.total = max(1, settings.epochs * int(self.sizes.sum()))
+        self.seen = 0
+        self.order = np.random.default_rng(settings.seed)
+        groups = _groups(scorer, settings)
+        self.highest = [group["lr"] for group in groups]
+        self.optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.999), eps=1e-6)
+
+    def run(self, number: int) -> float:
+        """Make a pass; return the loss, summed while the weights changed."""
+        total = 0.0
+        for step, units in enumerate(self._steps(), 1):
+            self.scorer.network.train()
+            total += self._step(units)
+            self._tell(number, step)
+        arrays = (array.detach().cpu().numpy() for array in self.scorer.network.parameters())
+        check_weights(arrays, f"pass {number}", encoder_rate=self.settings.rate, head_rate=self.settings.head_rate)
+        return total
+
+    def _steps(self) -> Iterator[list[int]]:
+        """Yield the units of each step, in an order of this pass."""
+        step: list[int] = []
+        size = 0
+        for unit in self.order.permutation(len(self.units)).tolist():
+            step.append(unit)
+            size += int(self.sizes[unit])
+            if size >= self.settings.batch:
+                yield step
+                step, size = [], 0
+        if step:
+            yield step
+
+    def _step(self, units: list[int]) -> float:
+        windows, offsets = self.reading.windows, self.corpus.batch.sentences
+        sentences = np.concatenate(
+            [np.arange(windows.sentences[self.units[u].start], windows.sentences[self.units[u].stop]) for u in units]
+        )
+        packed = self.scorer.pack(self.reading, [w for u in units for w in self.units[u]])
+        bounds = np.append(0, np.diff(offsets)[sentences].cumsum())
+        step = Step(self.corpus.engine, self.corpus.target, bounds, sentences, packed.rows, self.executor)
+        network = self.scorer.network
+        loss: Tensor = ExactLoss.apply(network(packed), network.constants, step)
+        self.optimizer.zero_grad(set_to_none=True)
+        (loss / len(sentences)).backward()
+        torch.nn.utils.clip_grad_norm_(network.parameters(), _CLIP)
+        self.seen += int(self.sizes[units].sum())
+        share = _schedule(self.seen / self.total)
+        for group, highest in zip(self.optimizer.param_groups, self.highest, strict=True):
+            group["lr"] = highest * share
+        self.optimizer.step()
+        return float(loss.detach())
+
+    def _tell(self, number: int, step: int) -> None:
+        now = monotonic()
+        if now - self._told < _TOLD:
+            return
+        self._told = now
+        done = self.seen / self.total
+        left = (now - self._run_began) * (1 - done) / done
+        stage = f"training the encoder, pass {number} of {self.settings.epochs}, {100 * done:.0f} %"
+        self.tell(Progress(stage, step, seconds=now - self.began, seconds_left=left))
+
+
+def _schedule(done: float) -> float:
+    """Return the rate at a share of all text, as a share of its highest: it rises, then falls to 0."""
+    return done / _WARM if done < _WARM else max(0.0, (1 - done) / (1 - _WARM))
+
+
+def _groups(scorer: EncoderScorer, settings: Finetuning) -> list[dict[str, Any]]:
+    """Return the arrays of the network in groups of one rate and one decay."""
+    network = scorer.network
+    layers = int(getattr(network.encoder.config, "num_hidden_layers", 0) or 0)
+    found: dict[tuple[float, float], list[Tensor]] = {}
+    for name, array in network.named_parameters():
+        depth = _depth(name, layers)
+        rate = settings.head_rate if depth is None else settings.rate * settings.layer_decay**depth
+        decay = 0.0 if any(word in name.lower() for word in _PLAIN) else _DECAY
+        found.setdefault((rate, decay), []).append(array)
+    return [{"params": arrays, "lr": rate, "weight_decay": decay} for (rate, decay), arrays in found.items()]
+
+
+def _depth(name: str, layers: int) -> int | None:
+    """Return how many layers lie above an array's own; ``None`` for the linear layer, whose rate is its own.
+
+    >>> _depth("encoder.encoder.layer.4.output.dense.weight", 6), _depth("encoder.embeddings.word.weight", 6)
+    (1, 6)
+    """
+    parts = name.split(".")
+    if parts[0] != "encoder":
+        return None
+    if "layer_groups" in name:  # of ALBERT, whose layers are one
+        return 0
+    numbers = [int(part) for part in parts if part.isdigit()]
+    return layers - 1 - numbers[0] if numbers and "layer" in name else layers
+
+
+def _copied(state: State) -> State:
+    return {name: array.detach().clone() for name, array in state.items()}
+
+
+@contextmanager
+def torch_threads(count: int) -> Iterator[None]:
+    """Let PyTorch have so many threads."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(max(1, count))
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    """Draw random numbers from a seed, and leave the state of PyTorch's own as it was."""
+    devices = list(range(torch.cuda.device_count()))
+    with torch.random.fork_rng(devices=devices):
+        torch.manual_seed(seed)
+        yield

@@ -1,0 +1,97 @@
+"""The first stage of a recognizer whose scores come from an encoder."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+from spanloom.errors import DataError, DataWarning
+from spanloom.learn import EdgeTarget, Listener, Progress
+from spanloom.learn.finetuning import Corpus, Finetuning, finetune, torch_threads
+from spanloom.model.corpus import Gold
+from spanloom.model.development import HeldOut
+from spanloom.model.report import EncoderReport
+from spanloom.model.structured import StructuredModel
+from spanloom.parallel import Executor
+from spanloom.recognize.parameters import RecognizerParameters
+from spanloom.recognize.preparing import Prepared
+from spanloom.recognize.stage import Stage
+from spanloom.scoring.encoder.scorer import EncoderScorer, EncoderSettings, Reading
+from spanloom.structures import Structure
+
+__all__ = ["learn_encoder"]
+
+_STRANGE = 0.05  # of the tokens, that an encoder for the same language and script lacks
+
+
+def learn_encoder(
+    chosen: RecognizerParameters, ready: Prepared, structure: Structure, headless: str | None, run: Executor,
+    tell: Listener, began: float,
+) -> tuple[Stage, EncoderReport]:  # fmt: skip
+    """Train an encoder with the exact loss of a structure.
+
+    Args:
+        chosen: parameters of the recognizer.
+        ready: training and development data.
+        structure: how mentions are written.
+        headless: as for `Gold`.
+        run: its workers are the threads of PyTorch and of the engine.
+        tell: told of each step.
+        began: when training began.
+
+    Raises:
+        DataError: no tokens.
+        UsageError: the folder holds no encoder.
+    """
+    types, known, unseen = ready.types, ready.known, ready.unseen
+    if not len(known.tokens):
+        raise DataError("the training data hold no tokens; give annotated text")
+    tell(Progress("opening the encoder"))
+    settings = EncoderSettings(
+        pooling=chosen.pooling, window=chosen.window, context=chosen.context, precision=chosen.precision
+    )
+    lanes = structure.lanes(types)
+    opened = EncoderScorer.open(str(chosen.encoder), structure.template(types), lanes, settings, chosen.random_state)
+    model = StructuredModel.build(structure, chosen.counting, types, opened)
+    gold = Gold(known, types, headless)
+    encoded = structure.encode(gold.table, known.sentences, types)
+    gold.lose(encoded.lost)
+    corpus = Corpus(known, model.engine, EdgeTarget(model.engine, known.sentences, encoded.edges))
+    held = HeldOut(unseen, model, chosen.reading, headless, chosen.tune_penalty)
+    seen, dev = opened.read(known), opened.read(unseen)
+    with torch_threads(run.workers):
+        fit = finetune(
+            opened, corpus, seen, _settings(chosen), lambda scorer: held.highest(scorer.potentials(dev), run), tell,
+            began, run,
+        )  # fmt: skip
+        potentials = opened.potentials(dev)
+    tell(Progress("tuning the mention penalty"))
+    penalty, f1 = held.best_penalty(potentials, run)
+    fit = replace(fit, penalty=penalty, dev_f1=f1)
+    stage = Stage(
+        model.with_penalty(penalty), known, unseen, gold, encoded.edges, held, potentials, fit, opened.parameters
+    )
+    return stage, _report(opened, seen, len(known.tokens))
+
+
+def _settings(chosen: RecognizerParameters) -> Finetuning:
+    return Finetuning(
+        epochs=chosen.encoder_epochs, rate=chosen.encoder_rate, head_rate=chosen.head_rate,
+        layer_decay=chosen.layer_decay, batch=chosen.step_subwords, seed=chosen.random_state,
+    )  # fmt: skip
+
+
+def _report(scorer: EncoderScorer, seen: Reading, tokens: int) -> EncoderReport:
+    subwords, windows = seen
+    if subwords.unknown > _STRANGE * tokens:
+        warnings.warn(
+            f"{100 * subwords.unknown / tokens:.1f} % of the training tokens have letters that the encoder's "
+            "vocabulary lacks; is it for this language and script?",
+            DataWarning,
+            stacklevel=2,
+        )
+    family = scorer.network.encoder.config.model_type
+    return EncoderReport(
+        family, scorer.parameters, len(subwords.ids), len(windows.first), windows.overlapping, subwords.unknown,
+        subwords.shortened,
+    )  # fmt: skip

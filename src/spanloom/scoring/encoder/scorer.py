@@ -1,0 +1,272 @@
+"""The scorer whose role scores come from an encoder."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, Literal, NamedTuple
+
+import numpy as np
+import torch
+import transformers
+from pydantic import Field
+
+from spanloom.document import Batch, Document
+from spanloom.errors import DataWarning, ModelError, plural
+from spanloom.hypergraph import Potentials, Singles, Template
+from spanloom.modelfile import Array, Described, ModelPart
+from spanloom.parallel import SERIAL, Executor
+from spanloom.scoring.base import Part
+from spanloom.scoring.encoder.folder import check_config, open_encoder
+from spanloom.scoring.encoder.network import Network, Packed, pack
+from spanloom.scoring.encoder.subwords import Subwords, SubwordTokenizer
+from spanloom.scoring.encoder.windows import Windows, cut_windows
+
+__all__ = ["EncoderScorer", "EncoderSettings", "Reading"]
+
+_AT_ONCE: Final = 1 << 13  # sub-words that are predicted at once, padding among them
+_UNWANTED: Final = ("auto_map", "quantization_config", "transformers_version", "dtype", "torch_dtype", "architectures")
+
+
+class EncoderSettings(Described):
+    """How an encoder reads text.
+
+    Args:
+        pooling: the sub-words that make a token's vector.
+        window: sub-words that are read at once, at most.
+        context: whether sentences of a document are read together.
+        precision: of products; ``auto`` for 16 bits where the machine multiplies these faster.
+        digest: SHA-256 of the weights that training began with.
+    """
+
+    pooling: Literal["first", "last", "mean"] = "first"
+    window: int = Field(256, ge=16)
+    context: bool = True
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    digest: str = ""
+
+
+class _Stored(EncoderSettings):
+    """Values of an encoder in a model file."""
+
+    config: dict[str, Any]
+
+
+class Reading(NamedTuple):
+    """A batch as an encoder reads it.
+
+    Args:
+        subwords: of its tokens.
+        windows: over its tokens.
+    """
+
+    subwords: Subwords
+    windows: Windows
+
+
+class Whole(NamedTuple):
+    """The view of a token: an encoder's score has no parts that can be named.
+
+    Args:
+        scores: (R, K) of the token.
+    """
+
+    scores: Singles
+
+    def parts(self, role: int, kind: int, factor: float = 1.0) -> list[Part]:
+        """See `spanloom.scoring.base.Named`."""
+        return [Part("encoder", factor * float(self.scores[role, kind]))]
+
+
+@dataclass(frozen=True)
+class EncoderScorer:
+    """Gives tokens the scores that an encoder with a linear layer computes.
+
+    Args:
+        network: trained, or about to be.
+        tokenizer: of the encoder.
+        settings: how it reads.
+        roles: R, of the template.
+        types: K.
+    """
+
+    network: Network
+    tokenizer: SubwordTokenizer
+    settings: EncoderSettings
+    roles: int
+    types: int
+
+    @classmethod
+    def open(cls, path: str, template: Template, types: int, settings: EncoderSettings, seed: int = 0) -> EncoderScorer:
+        """Open the folder of an encoder, and put an untrained linear layer on it.
+
+        Args:
+            path: the folder.
+            template: whose roles and constants are to have scores.
+            types: K.
+            settings: how the encoder reads; a window longer than the encoder can read is cut to that.
+            seed: of the linear layer.
+
+        Raises:
+            UsageError: see `spanloom.scoring.encoder.folder.open_encoder`.
+        """
+        opened = open_encoder(path)
+        window = min(settings.window, opened.longest)
+        kept = settings.model_copy(update={"digest": opened.digest, "window": window})
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            network = Network(opened.model, len(template.roles), types, len(template.constants))
+        return cls(network, opened.tokenizer, kept, len(template.roles), types).ready()
+
+    def ready(self) -> EncoderScorer:
+        """Return it, set to predict."""
+        self.network.eval()
+        self.network.halved = _halved(self.settings.precision, self.network.head.weight.device)
+        return self
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """No columns."""
+        return ()
+
+    @property
+    def room(self) -> int:
+        """Sub-words of text that a window has room for."""
+        before, after = self.tokenizer.around
+        return self.settings.window - len(before) - len(after)
+
+    @cached_property
+    def padding(self) -> int:
+        """The sub-word that stands where there is none."""
+        found = getattr(self.network.encoder.config, "pad_token_id", None)
+        return 0 if found is None else int(found)
+
+    def describe(self) -> dict[str, Any]:
+        """Describe the encoder for `spanloom inspect`."""
+        config = self.network.encoder.config
+        own = {"family": config.model_type, "width": int(config.hidden_size), "parameters": self.parameters}
+        return {"encoder": {**own, **self.settings.model_dump()}}
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers training changes."""
+        return sum(array.numel() for array in self.network.parameters())
+
+    def prepare(self, batch: Batch) -> Batch:
+        """Return the batch: there are no columns to compute."""
+        return batch
+
+    def read(self, batch: Batch) -> Reading:
+        """Return the sub-words and the windows of a batch."""
+        subwords = self.tokenizer.subwords(batch.words, max(1, self.room // 2))
+        return Reading(subwords, cut_windows(batch, subwords.ptr, self.room, context=self.settings.context))
+
+    def pack(self, reading: Reading, chosen: list[int]) -> Packed:
+        """Return some windows as the network reads them."""
+        return pack(
+            reading.windows, chosen, reading.subwords, self.tokenizer.around, self.settings.pooling, self.padding
+        )
+
+    def score(self, batch: Batch, run: Executor = SERIAL) -> Potentials:
+        """Return the potentials of a batch. PyTorch has threads of its own; ``run`` is not used."""
+        reading = self.read(batch)
+        if reading.subwords.shortened:
+            told = plural(reading.subwords.shortened, "token")
+            warnings.warn(
+                f"{told} of more than {self.room // 2} sub-words: the encoder reads the first {self.room // 2} of each",
+                DataWarning,
+                stacklevel=2,
+            )
+        return self.potentials(reading)
+
+    def potentials(self, reading: Reading) -> Potentials:
+        """Return the potentials of what was read before."""
+        tokens = len(reading.subwords.ptr) - 1
+        scores = np.zeros((tokens, self.roles * self.types), np.float32)
+        with torch.inference_mode():
+            for chosen in _by_length(reading):
+                packed = self.pack(reading, chosen)
+                scores[packed.rows] = self.network(packed).cpu().numpy()
+            constants = self.network.constants.cpu().numpy()
+        return Potentials(scores.reshape(tokens, self.roles, self.types), constants)
+
+    def named(self, document: Document, token: int) -> Whole:
+        """Return the scores of a token."""
+        return Whole(self.score(Batch.of([document])).roles[token])
+
+    def to_part(self) -> ModelPart:
+        """Return the encoder, its tokenizer and the linear layer as a part of a model file."""
+        config = self.network.encoder.config.to_dict()
+        kept = {name: value for name, value in config.items() if name not in _UNWANTED and not name.startswith("_")}
+        arrays: dict[str, Array] = {
+            name: array.detach().cpu().numpy() for name, array in self.network.state_dict().items()
+        }
+        arrays["tokenizer"] = np.frombuffer(self.tokenizer.json.encode(), np.uint8)
+        return _Stored(config=kept, **self.settings.model_dump()).part(arrays)
+
+    @classmethod
+    def from_part(cls, part: ModelPart, template: Template, types: int) -> EncoderScorer:
+        """Return the scorer that `to_part` gave.
+
+        Args:
+            part: that one.
+            template: whose roles and constants have scores.
+            types: K.
+
+        Raises:
+            ModelError: a configuration that does not fit the arrays, or a tokenizer that does not fit the encoder.
+        """
+        said = part.read(_Stored)
+        if problem := check_config(said.config):
+            raise ModelError(f"the encoder's configuration {problem}")
+        tokenizer = SubwordTokenizer(bytes(part.array("tokenizer", np.uint8, None)).decode())
+        arrays = {name: array for name, array in part.arrays.items() if name != "tokenizer"}
+        roles, constants = len(template.roles), len(template.constants)
+        if len(arrays) < int(said.config.get("num_hidden_layers", 0) or 0):
+            raise ModelError(f"the encoder's configuration names more layers than there are arrays, {len(arrays):,}")
+        with torch.device("meta"):  # takes no memory: shapes are compared before anything is made
+            expected = _built(said.config, roles, types, constants).state_dict()
+        shapes = {name: tuple(array.shape) for name, array in expected.items()}
+        given = {name: array.shape for name, array in arrays.items()}
+        if given != shapes:
+            odd = sorted(given.keys() ^ shapes.keys()) or [name for name in given if given[name] != shapes[name]]
+            raise ModelError(f"the encoder's arrays are not those of its configuration: {odd[0]}")
+        network = _built(said.config, roles, types, constants)
+        network.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in arrays.items()})
+        if tokenizer.size > network.encoder.get_input_embeddings().num_embeddings:
+            raise ModelError(f"the tokenizer knows {tokenizer.size:,} sub-words, more than the encoder")
+        settings = EncoderSettings(**said.model_dump(exclude={"config"}))
+        return cls(network, tokenizer, settings, roles, types).ready()
+
+
+def _built(config: dict[str, Any], roles: int, types: int, constants: int) -> Network:
+    """Return a network of a configuration, with any weights."""
+    made = transformers.AutoConfig.for_model(**config)
+    encoder = transformers.AutoModel.from_config(made, trust_remote_code=False)
+    if hasattr(encoder, "pooler"):
+        encoder.pooler = None
+    return Network(encoder, roles, types, constants)
+
+
+def _by_length(reading: Reading) -> Iterator[list[int]]:
+    """Yield windows of about one length, as many as are predicted at once."""
+    windows, ptr = reading.windows, reading.subwords.ptr
+    lengths = ptr[windows.end] - ptr[windows.first]
+    order = np.argsort(-lengths, kind="stable").tolist()
+    start = 0
+    while start < len(order):
+        many = max(1, _AT_ONCE // max(1, int(lengths[order[start]])))
+        yield order[start : start + many]
+        start += many
+
+
+def _halved(precision: str, device: torch.device) -> bool:
+    """Return whether products have 16 bits."""
+    if precision != "auto":
+        return precision == "bfloat16"
+    if device.type == "cpu":
+        able: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # of newer versions
+        return bool(able.get("avx512_bf16") or able.get("amx_bf16"))
+    return bool(device.type == "cuda" and torch.cuda.is_bf16_supported())
