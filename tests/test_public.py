@@ -49,8 +49,8 @@ PUBLIC = {
     "spanloom.lab": "HEAD_RULES HeadChain ReadBack give_heads read_back",
     "spanloom.lazy": "lazily",
     "spanloom.learn": (
-        "CountTarget EarlyStopping EdgeTarget Epoch Fit Iteration Judge Listener Objective Progress Target Training "
-        "TrainingHistory TrainingSet Wanted adagrad adagrad_together check_weights fit_together minimize search_step"
+        "Chosen CountTarget EarlyStopping EdgeTarget Epoch Fit Iteration Judge Listener Objective Progress Target "
+        "Training TrainingHistory TrainingSet Wanted adagrad adagrad_together check_weights fit_together minimize search_step"
     ),
     "spanloom.link": "LinkReport Linker PAPER_FEATURES Pipeline load",
     "spanloom.lm": "",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
@@ -112,12 +112,12 @@ class EncoderScorer:
         Raises:
             UsageError: see `spanloom.scoring.encoder.folder.open_encoder`.
         """
-        opened = open_encoder(path)
-        window = min(settings.window, opened.longest)
-        kept = settings.model_copy(update={"digest": opened.digest, "window": window})
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
+            opened = open_encoder(path)
             network = Network(opened.model, len(template.roles), types, len(template.constants))
+        window = min(settings.window, opened.longest)
+        kept = settings.model_copy(update={"digest": opened.digest, "window": window})
         return cls(network, opened.tokenizer, kept, len(template.roles), types).ready()
 
     def ready(self) -> EncoderScorer:
@@ -125,6 +125,10 @@ class EncoderScorer:
         self.network.eval()
         self.network.halved = _halved(self.settings.precision, self.network.head.weight.device)
         return self
+
+    def with_settings(self, **changed: Any) -> EncoderScorer:
+        """Return the same network, which reads text in another way."""
+        return replace(self, settings=self.settings.model_copy(update=changed)).ready()
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -244,10 +248,11 @@ class EncoderScorer:
 def _built(config: dict[str, Any], roles: int, types: int, constants: int) -> Network:
     """Return a network of a configuration, with any weights."""
     made = transformers.AutoConfig.for_model(**config)
-    encoder = transformers.AutoModel.from_config(made, trust_remote_code=False)
-    if hasattr(encoder, "pooler"):
-        encoder.pooler = None
-    return Network(encoder, roles, types, constants)
+    with torch.random.fork_rng(devices=[]):
+        encoder = transformers.AutoModel.from_config(made, trust_remote_code=False)
+        if hasattr(encoder, "pooler"):
+            encoder.pooler = None
+        return Network(encoder, roles, types, constants)
 
 
 def _by_length(reading: Reading) -> Iterator[list[int]]:

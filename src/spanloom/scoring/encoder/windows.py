@@ -40,8 +40,9 @@ class Windows(NamedTuple):
         [range(0, 1), range(1, 3)]
         """
         begins = self.sentences[:-1]
-        cuts = np.flatnonzero(np.append(True, begins[1:] != begins[:-1])).tolist() if len(begins) else []
-        return [range(a, b) for a, b in zip(cuts, [*cuts[1:], len(begins)], strict=True)]
+        later = np.flatnonzero(begins[1:] != begins[:-1]) + 1
+        cuts = [0, *later.tolist(), len(begins)]
+        return [range(a, b) for a, b in pairwise(cuts) if a < b]
 
 
 def cut_windows(batch: Batch, ptr: Ints, room: int, *, context: bool = True) -> Windows:
