@@ -93,7 +93,8 @@ def measured(case: Case, chosen: argparse.Namespace) -> dict[str, Any]:
         report = evaluate(gold, predicted[way])
         found["ways"][way] = {
             "dev": model.report_.dev_f1, "test": report.overall.f1, "precision": report.overall.precision,
-            "recall": report.overall.recall, "calibration": calibration(gold, predicted[way]).error, "seconds": seconds.cpu,
+            "recall": report.overall.recall, "calibration": calibration(gold, predicted[way]).error,
+            "seconds": seconds.cpu,
             "rate": found["tokens"] / clock.seconds.cpu, "steps": model.report_.steps,
             "history": [f1 for _, f1 in model.report_.history], "penalty": model.report_.penalty,
         }  # fmt: skip

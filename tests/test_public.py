@@ -50,7 +50,8 @@ PUBLIC = {
     "spanloom.lazy": "lazily",
     "spanloom.learn": (
         "Chosen CountTarget EarlyStopping EdgeTarget Epoch Fit Iteration Judge Listener Objective Progress Target "
-        "Training TrainingHistory TrainingSet Wanted adagrad adagrad_together check_weights fit_together minimize search_step"
+        "Training TrainingHistory TrainingSet Wanted adagrad adagrad_together check_weights fit_together minimize "
+        "search_step"
     ),
     "spanloom.link": "LinkReport Linker PAPER_FEATURES Pipeline load",
     "spanloom.lm": "",
