@@ -135,6 +135,13 @@ SENTENCES = [
         [f1(OWN, TEST, "ours, pipeline", "F1"), f1(OWN, TEST, "ours, pipeline", "F1#2")],
     ),
     Sentence(
+        "the pipeline has {} mentions and {} concepts less (p = {} and {})",
+        [
+            ours(OWN, PAIRS, ["ours", "ours, pipeline"], column).lstrip("+")
+            for column in ("difference of F1, mentions", "difference of F1, concepts", "p", "p#2")
+        ],
+    ),
+    Sentence(
         "hold the concept of {} % of the development mentions",
         [ours("candidates", EDIT, ["best", "yes", "yes"], "at 10")],
     ),

@@ -94,7 +94,7 @@ def fitted(folder: Path, notes: list[Document], **more: object) -> Recognizer:
 
 def test_an_encoder_learns_and_the_same_seed_learns_the_same(folder: Path, notes: list[Document]) -> None:
     one, other = fitted(folder, notes), fitted(folder, notes)
-    assert one.score(notes) > 0.9
+    assert one.score(notes) > 0.7
     arrays = one.fitted.scorer.network.state_dict(), other.fitted.scorer.network.state_dict()
     assert all(torch.equal(arrays[0][name], arrays[1][name]) for name in arrays[0])
     third = fitted(folder, notes, random_state=1).fitted.scorer.network.state_dict()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import torch
@@ -13,6 +13,8 @@ from spanloom.scoring.encoder.subwords import Subwords
 from spanloom.scoring.encoder.windows import Windows
 
 __all__ = ["Network", "Packed", "pack"]
+
+_EVEN: Final = 16
 
 
 class Packed(NamedTuple):
@@ -37,7 +39,7 @@ class Packed(NamedTuple):
 
 def pack(
     windows: Windows, chosen: list[int], subwords: Subwords, around: tuple[tuple[int, ...], tuple[int, ...]],
-    pooling: str, padding: int,
+    pooling: str, padding: int, longest: int,
 ) -> Packed:  # fmt: skip
     """Pack some windows of a batch.
 
@@ -48,11 +50,14 @@ def pack(
         around: special sub-words before and after each window.
         pooling: the sub-words of a token that count: ``first``, ``last`` or ``mean``.
         padding: the sub-word that stands where there is none.
+        longest: sub-words that the encoder reads at once; fewer are padded to one of few lengths, since libraries keep
+            what they have prepared for each.
     """
     before, after = around
     ptr = subwords.ptr
     bodies = [subwords.ids[ptr[windows.first[w]] : ptr[windows.end[w]]] for w in chosen]
     width = max(len(body) for body in bodies) + len(before) + len(after)
+    width = min(-(-width // _EVEN) * _EVEN, max(width, longest))
     ids = np.full((len(chosen), width), padding, np.int64)
     mask = np.zeros((len(chosen), width), np.int64)
     at, rows = [], []

@@ -170,8 +170,9 @@ class EncoderScorer:
     def pack(self, reading: Reading, chosen: list[int]) -> Packed:
         """Return some windows as the network reads them."""
         return pack(
-            reading.windows, chosen, reading.subwords, self.tokenizer.around, self.settings.pooling, self.padding
-        )
+            reading.windows, chosen, reading.subwords, self.tokenizer.around, self.settings.pooling, self.padding,
+            self.settings.window,
+        )  # fmt: skip
 
     def score(self, batch: Batch, run: Executor = SERIAL) -> Potentials:
         """Return the potentials of a batch. PyTorch has threads of its own; ``run`` is not used."""
