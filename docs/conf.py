@@ -27,6 +27,7 @@ CONTENTS = {
         "docs/how-to/own-data",
         "docs/how-to/tuning",
         "docs/how-to/features",
+        "docs/how-to/encoders",
         "docs/how-to/calibration",
         "docs/how-to/big-corpora",
         "docs/privacy",
