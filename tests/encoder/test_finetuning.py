@@ -12,9 +12,10 @@ from spanloom import Document, Recognizer
 from spanloom.document import Batch
 from spanloom.hypergraph import ENGINES, Potentials
 from spanloom.learn import CountTarget, EdgeTarget
-from spanloom.learn.finetuning import ExactLoss, Step, torch_threads
+from spanloom.learn.finetuning import ExactLoss, Step
 from spanloom.model.corpus import Gold
 from spanloom.scoring import Weights, role_gradient, role_scores, transpose
+from spanloom.scoring.encoder.network import torch_threads
 from spanloom.structures import STRUCTURES
 from spanloom.text import prepare
 

@@ -26,7 +26,7 @@ from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring.encoder import EncoderScorer
 from spanloom.scoring.encoder.scorer import Reading
 
-__all__ = ["Corpus", "ExactLoss", "Finetuning", "finetune", "torch_threads"]
+__all__ = ["Corpus", "ExactLoss", "Finetuning", "finetune"]
 
 _WARM: Final = 0.1  # of all steps, in which rates rise
 _CLIP: Final = 1.0  # norm of the gradient, at most
@@ -146,7 +146,8 @@ def finetune(
         metric: of the scorer as it is, after each pass, such as development F1; the best pass is kept.
         tell: told of each step.
         began: when training began, by `monotonic`.
-        run: how pieces of the engine's work are run; PyTorch's threads are the caller's affair: `torch_threads`.
+        run: how pieces of the engine's work are run; PyTorch's threads are the caller's affair: see
+            `spanloom.scoring.encoder.network.torch_threads`.
 
     Raises:
         UsageError: weights that are no numbers, as with too high a rate.
@@ -281,17 +282,6 @@ def _depth(name: str, layers: int) -> int | None:
 
 def _copied(state: State) -> State:
     return {name: array.detach().clone() for name, array in state.items()}
-
-
-@contextmanager
-def torch_threads(count: int) -> Iterator[None]:
-    """Let PyTorch have so many threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(max(1, count))
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 @contextmanager

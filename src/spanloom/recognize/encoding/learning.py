@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from spanloom.errors import DataError, DataWarning
 from spanloom.learn import EdgeTarget, Listener, Progress
-from spanloom.learn.finetuning import Corpus, Finetuning, finetune, torch_threads
+from spanloom.learn.finetuning import Corpus, Finetuning, finetune
 from spanloom.model.corpus import Gold
 from spanloom.model.development import HeldOut
 from spanloom.model.report import EncoderReport
@@ -16,6 +16,7 @@ from spanloom.parallel import Executor
 from spanloom.recognize.parameters import RecognizerParameters
 from spanloom.recognize.preparing import Prepared
 from spanloom.recognize.stage import Stage
+from spanloom.scoring.encoder.network import torch_threads
 from spanloom.scoring.encoder.scorer import EncoderScorer, EncoderSettings, Reading
 from spanloom.structures import Structure
 

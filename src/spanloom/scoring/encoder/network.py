@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -12,7 +14,7 @@ from spanloom.hypergraph import Ints
 from spanloom.scoring.encoder.subwords import Subwords
 from spanloom.scoring.encoder.windows import Windows
 
-__all__ = ["Network", "Packed", "pack"]
+__all__ = ["Network", "Packed", "pack", "torch_threads"]
 
 _EVEN: Final = 16
 
@@ -129,3 +131,14 @@ class Network(nn.Module):
         token = packed.token.to(device)
         total = torch.zeros(packed.tokens, flat.shape[1], device=device).index_add(0, token, found)
         return total / torch.bincount(token, minlength=packed.tokens)[:, None]
+
+
+@contextmanager
+def torch_threads(count: int) -> Iterator[None]:
+    """Let PyTorch have so many threads."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(max(1, count))
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -20,7 +20,7 @@ from spanloom.modelfile import Array, Described, ModelPart
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring.base import Part
 from spanloom.scoring.encoder.folder import check_config, open_encoder
-from spanloom.scoring.encoder.network import Network, Packed, pack
+from spanloom.scoring.encoder.network import Network, Packed, pack, torch_threads
 from spanloom.scoring.encoder.subwords import Subwords, SubwordTokenizer
 from spanloom.scoring.encoder.windows import Windows, cut_windows
 
@@ -175,7 +175,7 @@ class EncoderScorer:
         )  # fmt: skip
 
     def score(self, batch: Batch, run: Executor = SERIAL) -> Potentials:
-        """Return the potentials of a batch. PyTorch has threads of its own; ``run`` is not used."""
+        """Return the potentials of a batch; PyTorch has as many threads as there are workers."""
         reading = self.read(batch)
         if reading.subwords.shortened:
             told = plural(reading.subwords.shortened, "token")
@@ -184,7 +184,8 @@ class EncoderScorer:
                 DataWarning,
                 stacklevel=2,
             )
-        return self.potentials(reading)
+        with torch_threads(run.workers):
+            return self.potentials(reading)
 
     def potentials(self, reading: Reading) -> Potentials:
         """Return the potentials of what was read before."""
