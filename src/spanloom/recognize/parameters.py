@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, get_args
 
 from spanloom.model.choices import (
     Counting,
+    Device,
     Headless,
     Optimizer,
     Order,
@@ -191,6 +192,12 @@ class RecognizerParameters:
         "of an encoder's products: ``float32``, ``bfloat16``, or ``auto`` for 16 bits where the machine is made for "
         "them.",
         names=Precision,
+    )("auto")
+    device: Device = Choice(
+        "Where an encoder computes: cpu, cuda, or auto.",
+        "where an encoder computes while it is trained: ``cpu``, ``cuda``, or ``auto`` for a graphics card where there "
+        "is one. A model that is loaded takes what it finds.",
+        names=Device,
     )("auto")
     n_jobs: int | None = JOBS(1)
     random_state: int = SEED(0)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from spanloom.errors import DataError, DataWarning
 from spanloom.learn import EdgeTarget, Listener, Progress
 from spanloom.learn.finetuning import Corpus, Finetuning, finetune
+from spanloom.learn.memory import check_memory, free_memory, wanted_memory
 from spanloom.model.corpus import Gold
 from spanloom.model.development import HeldOut
 from spanloom.model.report import EncoderReport
@@ -52,7 +53,8 @@ def learn_encoder(
         pooling=chosen.pooling, window=chosen.window, context=chosen.context, precision=chosen.precision
     )
     lanes = structure.lanes(types)
-    opened = EncoderScorer.open(str(chosen.encoder), structure.template(types), lanes, settings, chosen.random_state)
+    template = structure.template(types)
+    opened = EncoderScorer.open(str(chosen.encoder), template, lanes, settings, chosen.random_state, chosen.device)
     model = StructuredModel.build(structure, chosen.counting, types, opened)
     gold = Gold(known, types, headless)
     encoded = structure.encode(gold.table, known.sentences, types)
@@ -60,6 +62,7 @@ def learn_encoder(
     corpus = Corpus(known, model.engine, EdgeTarget(model.engine, known.sentences, encoded.edges))
     held = HeldOut(unseen, model, chosen.reading, headless, chosen.tune_penalty)
     seen, dev = opened.read(known), opened.read(unseen)
+    _check_memory(opened, seen, chosen.step_subwords)
     with torch_threads(run.workers):
         fit = finetune(
             opened, corpus, seen, _settings(chosen), lambda scorer: held.highest(scorer.potentials(dev), run), tell,
@@ -80,6 +83,20 @@ def _settings(chosen: RecognizerParameters) -> Finetuning:
         epochs=chosen.encoder_epochs, rate=chosen.encoder_rate, head_rate=chosen.head_rate,
         layer_decay=chosen.layer_decay, batch=chosen.step_subwords, seed=chosen.random_state,
     )  # fmt: skip
+
+
+def _check_memory(scorer: EncoderScorer, seen: Reading, step: int) -> None:
+    """Refuse what will not fit, where the system tells what would; a graphics card says so itself."""
+    config, windows = scorer.network.encoder.config, seen.windows
+    if scorer.network.head.weight.device.type != "cpu" or not len(windows.first):
+        return
+    sizes = seen.subwords.ptr[windows.end] - seen.subwords.ptr[windows.first]
+    largest = max(int(sizes[unit.start : unit.stop].sum()) for unit in windows.units())
+    wanted = wanted_memory(
+        scorer.parameters, config.hidden_size, config.num_hidden_layers, config.num_attention_heads, step + largest,
+        int(sizes.max()),
+    )  # fmt: skip
+    check_memory(wanted, free_memory())
 
 
 def _report(scorer: EncoderScorer, seen: Reading, tokens: int) -> EncoderReport:

@@ -10,11 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from spanloom.errors import UsageError
 from spanloom.hypergraph import Ints
 from spanloom.scoring.encoder.subwords import Subwords
 from spanloom.scoring.encoder.windows import Windows
 
-__all__ = ["Network", "Packed", "pack", "torch_threads"]
+__all__ = ["Network", "Packed", "device_of", "pack", "torch_threads"]
 
 _EVEN: Final = 16
 
@@ -131,6 +132,18 @@ class Network(nn.Module):
         token = packed.token.to(device)
         total = torch.zeros(packed.tokens, flat.shape[1], device=device).index_add(0, token, found)
         return total / torch.bincount(token, minlength=packed.tokens)[:, None]
+
+
+def device_of(name: str) -> torch.device:
+    """Return a device by its name, or the best there is.
+
+    Raises:
+        UsageError: a graphics card that is not there.
+    """
+    present = torch.cuda.is_available()
+    if name == "cuda" and not present:
+        raise UsageError("device is 'cuda', but PyTorch finds no graphics card; take 'cpu', or 'auto'")
+    return torch.device("cuda" if present and name != "cpu" else "cpu")
 
 
 @contextmanager

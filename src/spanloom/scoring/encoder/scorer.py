@@ -20,7 +20,7 @@ from spanloom.modelfile import Array, Described, ModelPart
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring.base import Part
 from spanloom.scoring.encoder.folder import check_config, open_encoder
-from spanloom.scoring.encoder.network import Network, Packed, pack, torch_threads
+from spanloom.scoring.encoder.network import Network, Packed, device_of, pack, torch_threads
 from spanloom.scoring.encoder.subwords import Subwords, SubwordTokenizer
 from spanloom.scoring.encoder.windows import Windows, cut_windows
 
@@ -99,7 +99,9 @@ class EncoderScorer:
     types: int
 
     @classmethod
-    def open(cls, path: str, template: Template, types: int, settings: EncoderSettings, seed: int = 0) -> EncoderScorer:
+    def open(
+        cls, path: str, template: Template, types: int, settings: EncoderSettings, seed: int = 0, device: str = "auto"
+    ) -> EncoderScorer:
         """Open the folder of an encoder, and put an untrained linear layer on it.
 
         Args:
@@ -108,17 +110,19 @@ class EncoderScorer:
             types: K.
             settings: how the encoder reads; a window longer than the encoder can read is cut to that.
             seed: of the linear layer.
+            device: where it computes: ``cpu``, ``cuda``, or ``auto``.
 
         Raises:
             UsageError: see `spanloom.scoring.encoder.folder.open_encoder`.
         """
+        place = device_of(device)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             opened = open_encoder(path)
             network = Network(opened.model, len(template.roles), types, len(template.constants))
         window = min(settings.window, opened.longest)
         kept = settings.model_copy(update={"digest": opened.digest, "window": window})
-        return cls(network, opened.tokenizer, kept, len(template.roles), types).ready()
+        return cls(network.to(place), opened.tokenizer, kept, len(template.roles), types).ready()
 
     def ready(self) -> EncoderScorer:
         """Return it, set to predict."""
@@ -244,7 +248,7 @@ class EncoderScorer:
         if tokenizer.size > network.encoder.get_input_embeddings().num_embeddings:
             raise ModelError(f"the tokenizer knows {tokenizer.size:,} sub-words, more than the encoder")
         settings = EncoderSettings(**said.model_dump(exclude={"config"}))
-        return cls(network, tokenizer, settings, roles, types).ready()
+        return cls(network.to(device_of("auto")), tokenizer, settings, roles, types).ready()
 
 
 def _built(config: dict[str, Any], roles: int, types: int, constants: int) -> Network:
