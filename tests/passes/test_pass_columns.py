@@ -6,8 +6,21 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from spanloom.passes.columns import LONGEST, PLACES, DocumentText, Ranges, again, again_word, best_elsewhere, paint
+from spanloom.document import Batch, Document
+from spanloom.passes.columns import (
+    LONGEST,
+    PLACES,
+    DocumentText,
+    Ranges,
+    again,
+    again_word,
+    best_elsewhere,
+    one_word,
+    paint,
+)
+from spanloom.passes.forms import Forms
 from spanloom.passes.names import BINS, KnownNames, held_out_names
+from spanloom.text import prepare
 
 KINDS = 3
 
@@ -51,17 +64,36 @@ def phrases(text, size):
     return [first for first in range(total - size + 1) if len(set(text.sentence[first : first + size].tolist())) == 1]
 
 
-@given(corpora())
+@st.composite
+def defined(draw):
+    """A corpus, and short forms in it whose long forms stand somewhere in their document."""
+    text, found, count = draw(corpora())
+    places = [(a, a + size) for size in range(1, 5) for a in phrases(text, size)]
+    rows = {}
+    for _ in range(draw(st.integers(0, 4)) if places else 0):
+        first, end = draw(st.sampled_from(places))
+        rows[first] = (first, end, *draw(st.sampled_from(places)))
+    kept = [row for _, row in sorted(rows.items()) if text.document[row[0]] == text.document[row[2]]]
+    return text._replace(forms=Forms(*np.array(kept, np.int64).reshape(-1, 4).T)), found, count
+
+
+def reader(text):
+    """The words of a range, those of the long form where it is a short one."""
+    longs = {(a, b): (c, d) for a, b, c, d in zip(*(column.tolist() for column in text.forms), strict=True)}
+    return lambda first, end: tuple(text.words[slice(*longs.get((first, end), (first, end)))].tolist())
+
+
+@given(defined())
 def test_a_place_is_a_mention_elsewhere(data):
     text, found, _ = data
-    words, document = text.words.tolist(), text.document.tolist()
+    words, document = reader(text), text.document.tolist()
     expected = {}
     for size in range(1, LONGEST + 1):
         for first in phrases(text, size):
             others = [
                 chance
                 for begin, end, _, chance in rows_of(found)
-                if words[begin:end] == words[first : first + size] and document[begin] == document[first]
+                if words(begin, end) == words(first, first + size) and document[begin] == document[first]
                 if begin != first
             ]
             if others:
@@ -72,11 +104,58 @@ def test_a_place_is_a_mention_elsewhere(data):
     for first, end, kind, chance in rows_of(given_back):
         assert any(
             (k, c) == (kind, chance)
-            and words[b:e] == words[first:end]
+            and words(b, e) == words(first, end)
             and document[b] == document[first]
             and b != first
             for b, e, k, c in rows_of(found)
         )
+
+
+@given(defined())
+def test_short_forms_and_their_long_forms_are_one_word(data):
+    text, found, _ = data
+    words, size, document = reader(text), len(text.words), text.document.tolist()
+    short = {row[0]: words(*row) for row in zip(text.forms.first.tolist(), text.forms.end.tolist(), strict=True)}
+    short = {first: name for first, name in short.items() if (first, first + 1) in _pairs(text.forms)}
+    keys = {(document[first], name) for first, name in short.items()}
+    places = [
+        (first, first + length)
+        for length in {len(name) for _, name in keys}
+        for first in phrases(text, length)
+        if (document[first], words(first, first + length)) in keys
+    ]
+    places = sorted(places) if short else []
+    whole, mentions = one_word(text, found)
+    assert len(whole.words) == len(whole.document) == size + len(places)
+    assert whole.document[size:].tolist() == [document[first] for first, _ in places]
+    named = [short.get(token, text.words[token]) for token in range(size)] + [words(*place) for place in places]
+    document, made = whole.document.tolist(), whole.words.tolist()
+    expected, given_back = (list(zip(document, values, strict=True)) for values in (named, made))
+    assert len(set(zip(expected, given_back, strict=True))) == len(set(expected)) == len(set(given_back))
+    rows = rows_of(found)
+    rows += [
+        (size + places.index(row[:2]), size + places.index(row[:2]) + 1, *row[2:]) for row in rows if row[:2] in places
+    ]
+    assert rows_of(mentions) == rows
+
+
+def _pairs(forms):
+    return set(zip(forms.first.tolist(), forms.end.tolist(), strict=True))
+
+
+def test_forms_of_a_batch_are_whole_tokens_within_sentences():
+    texts = ["Heart attack (HA). An HA, HAs, ha, HARD. X.", "No HA.", "Acute renal failure (ARF). No ARF."]
+    batch = Batch.of([prepare(Document(text)) for text in texts])
+
+    def told(batch):
+        rows = zip(*(column.tolist() for column in Forms.of(batch)), strict=True)
+        return [" ".join(batch.words[a:b]) + " = " + " ".join(batch.words[c:d]) for a, b, c, d in rows]
+
+    heart, renal = "Heart attack", "Acute renal failure"
+    expected = [f"HA = {heart}", f"HA = {heart}", f"HAs = {heart}", f"ARF = {renal}", f"ARF = {renal}"]
+    assert told(batch) == expected
+    sentences, firsts = np.insert(batch.sentences, 1, 1), batch.firsts + (batch.firsts > 0)
+    assert told(Batch(batch.documents, batch.tokens, sentences, firsts)) == expected[3:], "Heart | attack"
 
 
 @given(corpora())

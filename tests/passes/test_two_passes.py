@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -73,6 +74,27 @@ def test_a_name_is_known_from_elsewhere_in_its_document(model):
     assert set(filled.column("known")) == {""}
     known = model.pass_.fill(Batch.of([prepare(Document("Mister Alma lives here."))]))
     assert known.column("known")[1].startswith("U-person ")
+
+
+def test_a_short_form_is_known_by_its_long_form_and_the_other_way_round(model):
+    for text, asked in (
+        ("Mister Zora Quill (ZQ) lives here. Then ZQ came back.", ["ZQ"]),
+        ("Then Zora Quill (ZQ) came back. Mister ZQ lives here.", ["Zora", "Quill"]),
+    ):
+        batch = Batch.of([prepare(Document(text))])
+        filled, plain = (each.fill(batch) for each in (model.pass_, replace(model.pass_, short_forms=False)))
+        at = [i for i, word in enumerate(filled.words) if word in asked]
+        assert all("person>0." in filled.column("again")[i] for i in at[-len(asked) :])
+        assert filled.column("again") != plain.column("again")
+
+
+def test_models_saved_before_short_forms_do_not_read_them(model):
+    part = model.to_part()
+    assert part.parts["pass"].values == {"short_forms": True}
+    part.parts["pass"].values.clear()
+    old = type(model).from_part(part)
+    assert not old.pass_.short_forms
+    assert model.pass_.short_forms
 
 
 def test_the_columns_are_features_and_are_explained(model):

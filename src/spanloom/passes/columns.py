@@ -6,7 +6,7 @@ in the same document. Here the labels are probabilities of mentions, in bins, an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -18,9 +18,10 @@ from spanloom.features.tables import tabulate
 from spanloom.features.template import Column
 from spanloom.hashing import RangeHashes, UInt64, mixed
 from spanloom.hypergraph import Floats, Ints
+from spanloom.passes.forms import Forms
 from spanloom.structures import MentionTable
 
-__all__ = ["LONGEST", "DocumentText", "Ranges", "again", "again_word", "best_elsewhere", "named", "paint"]
+__all__ = ["LONGEST", "DocumentText", "Ranges", "again", "again_word", "best_elsewhere", "named", "one_word", "paint"]
 
 LONGEST: Final = 8
 """Tokens of a phrase that is looked for elsewhere, at most."""
@@ -37,20 +38,22 @@ class DocumentText(NamedTuple):
         sentence: (T,) number of each one's sentence.
         document: (T,) number of each one's document.
         offsets: (N + 1,) first token of each sentence.
+        forms: short forms that are read as long ones.
     """
 
     words: UInt64
     sentence: Ints
     document: Ints
     offsets: Ints
+    forms: Forms = Forms.none()
 
     @classmethod
-    def of(cls, batch: Batch) -> DocumentText:
-        """Of a batch."""
+    def of(cls, batch: Batch, forms: bool = False) -> DocumentText:
+        """Of a batch, with the short forms that its documents define, or without any."""
         table = tabulate(batch, [Column("low")], Clusters.of(None))
         words: UInt64 = table.values[table.base[0] + table.ids[0].astype(np.int64) * table.stride[0]]
         sentence = np.repeat(np.arange(len(batch.sentences) - 1), np.diff(batch.sentences))
-        return cls(words, sentence, batch.owners, batch.sentences)
+        return cls(words, sentence, batch.owners, batch.sentences, Forms.of(batch) if forms else Forms.none())
 
     def phrases(self, size: int) -> Ints:
         """Return the first token of each run of so many tokens within a sentence."""
@@ -107,22 +110,34 @@ class Ranges(NamedTuple):
 def again(text: DocumentText, found: Ranges) -> Ranges:
     """Return the places whose words are a mention elsewhere in their document, with the likeliest of these.
 
+    A short form has the words of its long form.
+
     Args:
         text: T tokens.
         found: mentions with their probabilities.
     """
+    found = found.take(found.end - found.first <= LONGEST)
+    forms, key = text.forms, _keys(text)
+    sizes = np.unique(
+        np.concatenate([found.end - found.first, forms.end - forms.first, forms.long_end - forms.long_first])
+    )
+    phrases = [(text.phrases(size), size) for size in sizes[sizes <= LONGEST].tolist()]
+    first = np.concatenate([np.zeros(0, np.int64), *(begins for begins, _ in phrases)])
+    end = np.concatenate([first[:0], *(begins + size for begins, size in phrases)])
+    best = best_elsewhere(key(found.first, found.end), found.strength, found.first, key(first, end), first)
+    some, best = best >= 0, best[best >= 0]
+    return Ranges(first[some], end[some], found.kind[best], found.strength[best])
+
+
+def _keys(text: DocumentText) -> Callable[[Ints, Ints], UInt64]:
+    """Return what hashes ranges of tokens, with their documents: a short form as its long one."""
     hashes = RangeHashes(text.words)
-    sizes, parts = found.end - found.first, [found.take(np.zeros(0, np.int64))]
-    for size in np.unique(sizes[sizes <= LONGEST]).tolist():
-        mine, begins = found.take(sizes == size), text.phrases(size)
 
-        def keys(first: Ints, size: int = size) -> UInt64:
-            return mixed(size, hashes.of(first, first + size), text.document[first])
+    def keys(first: Ints, end: Ints) -> UInt64:
+        begin, stop = text.forms.read(first, end)
+        return mixed(0, hashes.of(begin, stop), stop - begin, text.document[first])
 
-        best = best_elsewhere(keys(mine.first), mine.strength, mine.first, keys(begins), begins)
-        begins, best = begins[best >= 0], best[best >= 0]
-        parts.append(Ranges(begins, begins + size, mine.kind[best], mine.strength[best]))
-    return Ranges.join(parts)
+    return keys
 
 
 def best_elsewhere(key: UInt64, value: Floats, place: Ints, asked: UInt64, at: Ints) -> Ints:
@@ -148,6 +163,41 @@ def best_elsewhere(key: UInt64, value: Floats, place: Ints, asked: UInt64, at: I
     group = np.minimum(np.searchsorted(groups, asked), len(groups) - 1)
     best = np.where(place[top[group]] == at, second[group], top[group])
     return np.where(groups[group] == asked, best, -1)
+
+
+def one_word(text: DocumentText, found: Ranges) -> tuple[DocumentText, Ranges]:
+    """Return a text where short forms of one token and their long forms are one word, and its mentions.
+
+    Such a token's word is its long form. Behind the last token stands one more for each place of such a long form, and
+    it is a mention where the whole place is.
+
+    Args:
+        text: T tokens.
+        found: mentions with their probabilities.
+    """
+    forms, key = text.forms, _keys(text)
+    short = np.flatnonzero(forms.end - forms.first == 1)
+    if not len(short):
+        return text, found
+    words, size = text.words.copy(), len(text.words)
+    words[forms.first[short]] = known = key(forms.first[short], forms.end[short])
+    firsts, ends = [], []
+    for length in np.unique(forms.long_end[short] - forms.long_first[short]).tolist():
+        begins = text.phrases(length)
+        begins = begins[np.isin(key(begins, begins + length), known)]
+        firsts.append(begins)
+        ends.append(begins + length)
+    first, end = np.concatenate(firsts), np.concatenate(ends)
+    order = np.lexsort((end, first))
+    first, end = first[order], end[order]
+    words = np.concatenate([words, key(first, end)])
+    document = np.concatenate([text.document, text.document[first]])
+    # mentions that are such places
+    asked, place = (begin * (size + 1) + stop for begin, stop in ((found.first, found.end), (first, end)))
+    whole = np.flatnonzero(np.isin(asked, place))
+    at = size + np.searchsorted(place, asked[whole])
+    more = Ranges(at, at + 1, found.kind[whole], found.strength[whole])
+    return text._replace(words=words, document=document), Ranges.join([found, more])
 
 
 def again_word(text: DocumentText, found: Ranges, kinds: int) -> tuple[Ints, Floats]:

@@ -17,9 +17,9 @@ from spanloom.learn.subsets import subset, tokens_of
 from spanloom.model.report import PassReport
 from spanloom.model.store import ColumnResources, model_of, model_part
 from spanloom.model.structured import LinearModel, StructuredModel
-from spanloom.modelfile import ModelPart
+from spanloom.modelfile import Described, ModelPart
 from spanloom.parallel import SERIAL, Executor
-from spanloom.passes.columns import EDGES, PLACES, DocumentText, Ranges, again, again_word, named, paint
+from spanloom.passes.columns import EDGES, PLACES, DocumentText, Ranges, again, again_word, named, one_word, paint
 from spanloom.passes.names import BINS, KnownNames, held_out_names
 from spanloom.scoring import LinearScorer, Weights, role_scores
 from spanloom.structures import STRUCTURES, MentionTable
@@ -55,6 +55,12 @@ class PassSettings(NamedTuple):
     seed: int = 0
 
 
+class _DocumentPass(Described):
+    """What is said of a first pass."""
+
+    short_forms: bool = False  # of models that were saved before there were any
+
+
 @dataclass(frozen=True)
 class DocumentPass:
     """A first pass. Using it changes nothing, so threads may share it.
@@ -62,10 +68,12 @@ class DocumentPass:
     Args:
         model: of mentions without a gap.
         names: of training mentions.
+        short_forms: whether short forms are read as the long forms that the document gives them.
     """
 
     model: LinearModel
     names: KnownNames
+    short_forms: bool = True
 
     def fill(self, batch: Batch, run: Executor = SERIAL) -> Batch:
         """Return the batch with `COLUMNS`.
@@ -80,13 +88,14 @@ class DocumentPass:
             batch: with the columns that the model reads.
             run: how pieces of the work are run; the result does not depend on it.
         """
-        text = DocumentText.of(batch)
+        text = DocumentText.of(batch, self.short_forms)
         found = _proposed(self.model, self.model.score(batch, run), batch.sentences, run)
         return batch.with_columns(_columns(text, found, self.names.find(text), self.model.types))
 
     def to_part(self) -> ModelPart:
         """Return it as a part of a model file."""
-        return ModelPart(parts={"model": model_part(self.model), "names": self.names.to_part()})
+        said = _DocumentPass(short_forms=self.short_forms)
+        return said.part(parts={"model": model_part(self.model), "names": self.names.to_part()})
 
     @classmethod
     def from_part(cls, part: ModelPart, shared: ColumnResources, types: tuple[str, ...]) -> DocumentPass:
@@ -103,7 +112,7 @@ class DocumentPass:
         model = model_of(part.part("model"), shared, STRUCTURES[STRUCTURE])
         if model.types != types:
             raise ModelError(f"a first pass of the types {model.types}, a second of {types}")
-        return cls(model, KnownNames.from_part(part.part("names"), len(types)))
+        return cls(model, KnownNames.from_part(part.part("names"), len(types)), part.read(_DocumentPass).short_forms)
 
 
 def pass_of(
@@ -173,7 +182,7 @@ def fit_pass(
 
     fold = deal(len(train.documents), FOLDS, settings.seed)
     by_sentence = np.repeat(fold, np.diff(train.firsts))
-    text, names = DocumentText.of(train), Ranges.of(table, np.ones(len(table)), offsets)
+    text, names = DocumentText.of(train, forms=True), Ranges.of(table, np.ones(len(table)), offsets)
     parts = cross_fit(by_sentence, lambda rows: trained(subset(data, edges, np.array(rows))), proposed, run)
     ranges = [Ranges.of(found, chances, offsets) for found, chances in parts]
     found = Ranges.join(ranges)
@@ -206,7 +215,7 @@ def _columns(
     shown, place = paint(places, size)
     code = (places.kind * len(bins) + np.digitize(places.strength, EDGES) - 1)[shown] if len(places.kind) else shown
     phrases = [f"{place}-{name}>{low}" for name in types for low in bins for place in PLACES]
-    kind, mean = again_word(text, likely, len(types))
+    kind, mean = (values[:size] for values in again_word(*one_word(text, likely), len(types)))
     level = np.digitize(mean, EDGES)
     word = np.where(kind < 0, -1, np.where(level == 0, len(types) * len(bins), kind * len(bins) + level - 1))
     known, share = names

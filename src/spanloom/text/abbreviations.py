@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from spanloom.document import Document, Span
 
@@ -68,6 +71,36 @@ def abbreviations(document: Document) -> dict[str, str]:
         words = " ".join(text[slice(*long)].split())
         longs.setdefault(_singular(text[slice(*short)]), Counter())[words] += 1
     return {short: counts.most_common(1)[0][0] for short, counts in longs.items()}
+
+
+def short_form_places(text: str, tokens: NDArray[np.int64]) -> Iterator[tuple[Span, list[Span]]]:
+    """Yield the tokens of each place of a short form that a text defines, and those of its long forms.
+
+    Forms that do not begin and end with tokens are left out; a short form may have a plural s.
+
+    Args:
+        text: of a document.
+        tokens: (T, 2) start and end of each, ascending.
+
+    >>> tokens = np.array([[0, 5], [6, 12], [13, 14], [14, 16], [16, 17], [18, 21]])
+    >>> [(tuple(place), len(longs)) for place, longs in short_form_places("Heart attack (HA) HAs", tokens)]
+    [((3, 4), 1), ((5, 6), 1)]
+    """
+    longs: dict[str, list[Span]] = {}
+    for short, long in find_abbreviations(text):
+        if place := _tokens(tokens, long):
+            longs.setdefault(text[slice(*short)], []).append(place)
+    if longs:
+        for match in _pattern(tuple(sorted(longs, key=len, reverse=True))).finditer(text):
+            if place := _tokens(tokens, Span(*match.span())):
+                yield place, longs[match[1]]
+
+
+def _tokens(tokens: NDArray[np.int64], span: Span) -> Span | None:
+    """Return the tokens of a span of characters, if it begins with one and ends with one."""
+    first, last = int(np.searchsorted(tokens[:, 0], span.start)), int(np.searchsorted(tokens[:, 1], span.end))
+    fits = first <= last < len(tokens) and (tokens[first, 0], tokens[last, 1]) == span
+    return Span(first, last + 1) if fits else None
 
 
 def expand(mention: str, defined: Mapping[str, str]) -> str | None:
