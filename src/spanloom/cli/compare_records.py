@@ -21,7 +21,7 @@ from spanloom.formats import read, to_record
 PREDICTIONS, RECORD = "predictions.jsonl", "record.json"
 FILES = MODEL_FILES | {PREDICTIONS, RECORD}
 TABLES = ("table.txt", "table.md", "table.json")
-_RESOURCES = ("clusters", "sections", "vocabulary", "pos")  # options that may name files or folders
+_RESOURCES = ("clusters", "sections", "vocabulary", "vectors", "pos")  # options that may name files or folders
 
 
 class Figures(Protocol):

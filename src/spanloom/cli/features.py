@@ -33,7 +33,7 @@ from spanloom.parallel import threads
 from spanloom.recognize.parameters import RecognizerParameters
 
 NOTHING = "none"
-_FILES = ("clusters", "sections", "vocabulary", "pos")  # options that may name files or folders
+_FILES = ("clusters", "sections", "vocabulary", "vectors", "pos")  # options that may name files or folders
 
 
 class SearchOptions(CommonOptions):

@@ -5,16 +5,19 @@ from spanloom.features.featureset import FeatureSet, Keys, available_columns
 from spanloom.features.index import Built, FeatureIndex, Sparse, build_index, name_rows
 from spanloom.features.presets import PRESETS
 from spanloom.features.template import FeatureTemplate, parse, parse_all
+from spanloom.features.word_vectors import Dense, WordVectors
 
 __all__ = [
     "PRESETS",
     "Built",
+    "Dense",
     "FeatureIndex",
     "FeatureSet",
     "FeatureTemplate",
     "Keys",
     "Resources",
     "Sparse",
+    "WordVectors",
     "available_columns",
     "build_index",
     "category_phrases",

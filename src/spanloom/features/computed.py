@@ -15,6 +15,7 @@ import numpy as np
 
 from spanloom.document import Batch, Document
 from spanloom.features.lemmas import lemma
+from spanloom.features.word_vectors import WordVectors
 from spanloom.text import Phrases, Rules, note_type, section_names, tokenize
 from spanloom.vocabulary import Concept
 
@@ -25,15 +26,17 @@ SEPARATOR: Final = "|"  # between several categories of a concept
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """Resources of computed columns: rules and categories.
+    """Resources of columns that are computed: rules, categories, and word vectors.
 
     Args:
         rules: for ``section`` and ``note``.
         categories: names with their categories, for ``category``; without them that column is not computed.
+        vectors: of words, for the dense columns ``vector``.
     """
 
     rules: Rules = field(default_factory=Rules)
     categories: Phrases | None = None
+    vectors: WordVectors | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:

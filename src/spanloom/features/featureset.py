@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -27,7 +27,8 @@ from spanloom.features.presets import PRESETS
 from spanloom.features.program import compile_features, most_keys
 from spanloom.features.reference import named_features
 from spanloom.features.tables import tabulate
-from spanloom.features.template import Bag, Column, Feature, FeatureTemplate, parse_all
+from spanloom.features.template import Bag, Column, Conjunction, Feature, FeatureTemplate, parse_all
+from spanloom.features.word_vectors import VECTOR_COLUMN, Dense
 from spanloom.hashing import Int64, UInt64
 from spanloom.parallel import SERIAL, Executor
 
@@ -38,10 +39,12 @@ class Keys(NamedTuple):
     Args:
         ids: the keys of token t are ``ids[offsets[t]:offsets[t + 1]]``, in the order of the templates, each once.
         offsets: (T + 1,) int64.
+        dense: what is no key: columns of real numbers; ``None`` where there are none.
     """
 
     ids: UInt64
     offsets: Int64
+    dense: Dense | None = None
 
 
 class FeatureSet:
@@ -51,7 +54,10 @@ class FeatureSet:
         templates: lines of the template language (see `spanloom.features.template`).
         clusters: word -> bits, such as Brown clusters, for the columns ``cluster``, ``cluster1``, ``cluster2`` and so
             on; `Clusters` with counts for the column ``band``.
-        resources: for the columns that are computed where the data lack them (see `spanloom.features.computed`).
+        resources: for the columns that are computed where the data lack them (see `spanloom.features.computed`), and
+            for ``vector``.
+
+    Attributes: ``features``, which have keys, and ``positions``, those of the word vectors, which are dense columns.
 
     Raises:
         UsageError: a template that cannot be read, or a column that cannot be used so.
@@ -76,9 +82,10 @@ class FeatureSet:
         self.resources = resources or Resources()
         self.dropped: tuple[FeatureTemplate, ...] = ()
         for template in self.templates:
-            _check(template, self.clusters)
+            _check(template, self.clusters, self.resources)
         features = {str(feature): feature for template in self.templates for feature in template.features}
-        self.features: tuple[Feature, ...] = tuple(features.values())
+        self.features: tuple[Feature, ...] = tuple(f for f in features.values() if not _is_dense(f))
+        self.positions = tuple(place.offset for f in features.values() if _is_dense(f) for place in f.places)
         self.columns = tuple(dict.fromkeys(c for feature in self.features for c in feature.columns))
         named = dict.fromkeys(column.name for column in self.columns)
         others = [name for name in named if not is_word_column(name) and not is_cluster_column(name)]
@@ -179,7 +186,18 @@ class FeatureSet:
         self.check(batch)
         table = tabulate(self.enrich(batch), self.columns, Clusters.of(self.clusters))
         chunks = split_rows(batch.sentences, run.workers)
-        return Keys(*join_rows(run.map(lambda chunk: self._evaluate(table, chunk), chunks)))
+        return Keys(*join_rows(run.map(lambda chunk: self._evaluate(table, chunk), chunks)), self.dense(batch))
+
+    @property
+    def width(self) -> int:
+        """The number of dense columns."""
+        vectors = self.resources.vectors
+        return 0 if vectors is None else len(self.positions) * (vectors.size + 1)
+
+    def dense(self, batch: Batch) -> Dense | None:
+        """Return the dense columns of a batch: word vectors at ``positions``; ``None`` where no template has any."""
+        vectors = self.resources.vectors
+        return vectors.columns(batch, self.positions) if vectors is not None and self.positions else None
 
     def _evaluate(self, table: Columns, sentences: Int64) -> tuple[UInt64, Int64]:
         size = int(sentences[-1] - sentences[0])
@@ -240,11 +258,19 @@ def join_rows(parts: list[tuple[UInt64, Int64]]) -> tuple[UInt64, Int64]:
     return np.concatenate([ids for ids, _ in parts]), np.concatenate([np.zeros(1, np.int64), *offsets])
 
 
-def _check(template: FeatureTemplate, clusters: Mapping[str, str] | None) -> None:
+def _is_dense(feature: Feature) -> TypeGuard[Conjunction]:
+    return feature.columns == (Column(VECTOR_COLUMN),) and isinstance(feature, Conjunction)
+
+
+def _check(template: FeatureTemplate, clusters: Mapping[str, str] | None, resources: Resources) -> None:
     for feature in template.features:
         for column in feature.columns:
             problem = ""
-            if is_cluster_column(column.name) and (lack := _lack(clusters, column.name)):
+            if column.name == VECTOR_COLUMN and not _is_dense(feature):
+                problem = f"cuts or joins the column {VECTOR_COLUMN!r}, which is of real numbers; it must stand alone"
+            elif column.name == VECTOR_COLUMN and resources.vectors is None:
+                problem = "needs word vectors; none are given"
+            elif is_cluster_column(column.name) and (lack := _lack(clusters, column.name)):
                 problem = f"needs word clusters; {lack}"
             elif (is_word_column(column.name) and word_column(column) is None) or _cuts_prefix(column):
                 problem = (

@@ -15,6 +15,7 @@ from spanloom.document import Batch, Document
 from spanloom.errors import DataWarning, ModelError, UsageError
 from spanloom.features import kernels_index as kernels
 from spanloom.features.featureset import FeatureSet, Keys, split_rows
+from spanloom.features.word_vectors import VECTOR_COLUMN, Dense
 from spanloom.hashing import FILLING, Int32, Int64, Slots, UInt64
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import SERIAL, Executor
@@ -23,17 +24,19 @@ Float32 = NDArray[np.float32]
 
 
 class Sparse(NamedTuple):
-    """A sparse matrix, (T, F), by rows.
+    """A sparse matrix, (T, F), by rows; perhaps with dense columns behind the others.
 
     Args:
         indices: int32; the features of token t are ``indices[offsets[t]:offsets[t + 1]]``.
         offsets: (T + 1,) int64.
         values: float32, one for each index; ``None`` if all are 1.
+        dense: the last of the F columns; ``None`` where there are none.
     """
 
     indices: Int32
     offsets: Int64
     values: Float32 | None = None
+    dense: Dense | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +46,8 @@ class Built:
     Args:
         index: the index.
         matrix: the binary matrix of the training data; each row at most once a token.
-        counts: (F,) int32, the number of tokens with the row, in falling order.
-        first: (F,) int32, the first token that has it.
+        counts: (F,) int32, the number of tokens with the row, in falling order; dense columns come last.
+        first: int32, the first token that has it, of each row that is not dense.
     """
 
     index: FeatureIndex
@@ -66,6 +69,8 @@ class FeatureIndex:
     A key is identified by 32 bits and by its place in the table: an unknown key is taken for a known one about
     once in a billion look-ups, and two of ten million training keys for one another with probability below 1 %; all
     that follows is that these two share a weight.
+
+    Dense columns have no keys. Their rows are the last ones; the first ``keyed`` rows have keys.
 
     Args:
         table: a power of two of 64-bit words, 0 where empty: the key's lower half, and the row, counted from 1.
@@ -93,6 +98,7 @@ class FeatureIndex:
             raise ModelError(f"feature table is full or names rows beyond {len(group_sizes)}; the model is damaged")
         self.table = table
         self.group_sizes = group_sizes
+        self.keyed = int(rows.max(initial=0))
         self._shares = np.float32(1) / group_sizes
         self._slots = Slots.of(table)
 
@@ -125,13 +131,14 @@ class FeatureIndex:
         chunks = split_rows(keys.offsets, run.workers)
         parts = run.map(lambda chunk: self._lookup(keys.ids, chunk), chunks)
         if len(parts) == 1:
-            return Sparse(*parts[0])
+            return Sparse(*parts[0], keys.dense)
         starts = np.cumsum([0, *(len(indices) for indices, _, _ in parts)])
         offsets = [part[:-1] + start for (_, part, _), start in zip(parts, starts, strict=False)]
         return Sparse(
             np.concatenate([indices for indices, _, _ in parts]),
             np.concatenate([*offsets, starts[-1:]]),
             np.concatenate([values for _, _, values in parts]),
+            keys.dense,
         )
 
     def _lookup(self, ids: UInt64, offsets: Int64) -> tuple[Int32, Int64, Float32]:
@@ -193,8 +200,10 @@ def build_index(keys: Keys, *, min_count: int = 1) -> Built:
     offsets, first = np.empty_like(keys.offsets), np.empty(len(order), np.int32)
     last = np.full(len(order), -1, np.int32)
     entries = kernels.rows_of_tokens(numbers, keys.offsets, rows, last, offsets, first)
-    index = FeatureIndex(slots.table, sizes[order].astype(np.float32))
-    return Built(index, Sparse(numbers[:entries].copy(), offsets), counts[order], first)
+    more = 0 if keys.dense is None else keys.dense.width
+    index = FeatureIndex(slots.table, np.append(sizes[order], np.ones(more)).astype(np.float32))
+    counts = np.append(counts[order], np.full(more, len(offsets) - 1, np.int32))
+    return Built(index, Sparse(numbers[:entries].copy(), offsets, dense=keys.dense), counts, first)
 
 
 def _number(ids: UInt64) -> tuple[Int32, UInt64]:
@@ -240,8 +249,11 @@ def name_rows(features: FeatureSet, batch: Batch, built: Built, rows: Sequence[i
     """
     batch, edges = features.enrich(batch), batch.starts
     views: dict[int, Document] = {}
-    result = []
+    result: list[tuple[str, ...]] = []
     for row in rows:
+        if row >= len(built.first):
+            result.append((_dense_name(features, row - len(built.first)),))
+            continue
         token = int(built.first[row])
         at = int(np.searchsorted(edges, token, side="right")) - 1
         if at not in views:
@@ -250,3 +262,11 @@ def name_rows(features: FeatureSet, batch: Batch, built: Built, rows: Sequence[i
         found = built.index.rows(np.array([key for _, key in pairs], np.uint64))
         result.append(tuple(name for (name, _), other in zip(pairs, found.tolist(), strict=True) if other == row))
     return result
+
+
+def _dense_name(features: FeatureSet, column: int) -> str:
+    """Return the name of a dense column: a number of a vector, or whether there is none."""
+    vectors = features.resources.vectors
+    assert vectors is not None  # there is a dense column
+    place, number = divmod(column, vectors.size + 1)
+    return f"{VECTOR_COLUMN}[{features.positions[place]}].{'unknown' if number == vectors.size else number}"

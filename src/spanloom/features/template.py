@@ -12,6 +12,8 @@ One template a line; the same text in Python, in the configuration file and in t
     column    = name [ ":" int ]                    cut to so many characters; to the last ones if negative
     range     = int [ ".." int ]                    both ends belong to it
 
+The column ``vector`` is of real numbers, as many as a word vector has; it stands alone, as in ``vector[-1..1]``.
+
 A template is expanded into *features*, `Conjunction` and `Bag`, whose own text is the seed of their hash: ``w[-1..0]``
 is the same as the two lines ``w[-1]`` and ``w[0]``.
 """

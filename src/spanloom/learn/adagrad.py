@@ -8,12 +8,13 @@ from typing import Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
+from spanloom.features import Dense
 from spanloom.hypergraph import Ints, Potentials, Singles
 from spanloom.learn import kernels_learn as kernels
 from spanloom.learn.bounds import check_weights
 from spanloom.learn.data import TrainingSet
 from spanloom.parallel import SERIAL, Executor, even_ranges
-from spanloom.scoring import Weights, role_scores
+from spanloom.scoring import Weights, dense_gradient, role_scores
 
 _PIECES = 4  # of a batch's features; fixed, so that the work is cut the same way for any number of threads
 _BLOCK = 4096  # rows of a table that are averaged at once, in memory that stays in the cache
@@ -271,6 +272,18 @@ class _State:
             ),
             even_ranges(len(features), _PIECES),
         )  # fmt: skip
+        if matrix.dense is not None:
+            self._update_dense(matrix.dense, tokens, residual, run)
+
+    def _update_dense(self, dense: Dense, tokens: Ints, residual: Singles, run: Executor) -> None:
+        """Step the weights of dense columns, of which every batch has all."""
+        own = slice(len(self.flat) - dense.width, None)
+        gradient = np.empty((dense.width, residual.shape[1]), np.float32)
+        dense_gradient(dense, tokens, residual, gradient, run)
+        weights, squares = self.flat[own], self.squares[own]
+        gradient += self.shrink[own, None] * weights
+        squares += gradient * gradient
+        weights -= np.float32(self.rate) * gradient / (np.sqrt(squares) + np.float32(1e-8))
 
 
 def _mean(mean: Singles, values: Singles, number: int) -> Singles:

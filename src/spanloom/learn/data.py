@@ -20,7 +20,7 @@ class TrainingSet:
 
     Args:
         engine: the structure's template, with a way of counting.
-        matrix: (T, F) binary.
+        matrix: (T, F) binary, but for dense columns.
         offsets: (N + 1,) first token of each sentence.
         target: what the model is to expect, such as gold structures.
         group_sizes: (F,) how many features share each row; a row's penalty is divided by it.

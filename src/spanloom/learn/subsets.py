@@ -27,7 +27,11 @@ def subset(data: TrainingSet, edges: Edges, sentences: Ints) -> TrainingSet:
     indices = data.matrix.indices[places]
     counts = np.bincount(indices, minlength=len(data.counts)).astype(np.int32)
     target = EdgeTarget(data.engine, offsets, edges[tokens])
-    matrix = Sparse(indices, np.append(0, ends))
+    dense = data.matrix.dense
+    if dense is not None:
+        counts[len(counts) - dense.width :] = len(tokens)
+        dense = dense._replace(rows=dense.rows[tokens])
+    matrix = Sparse(indices, np.append(0, ends), dense=dense)
     return TrainingSet(data.engine, matrix, offsets, target, data.group_sizes, np.maximum(counts, 1))
 
 

@@ -212,6 +212,7 @@ class TrainingReport(ReportLines):
         overlaps: which mentions may overlap; ``None`` for a model that was trained before this was learned.
         passes: how many passes over documents there are, and why; ``None`` where one was asked for.
         encoder: what an encoder read; ``None`` where there is none.
+        vectors: share of the words of the training data that have a vector, 0 to 1; ``None`` without vectors.
     """
 
     documents: int
@@ -235,6 +236,7 @@ class TrainingReport(ReportLines):
     overlaps: OverlapReport | None = None
     passes: PassReport | None = None
     encoder: EncoderReport | None = None
+    vectors: float | None = None
 
     def chosen(self) -> Iterator[str]:
         """Yield lines on what training chose."""
@@ -246,6 +248,8 @@ class TrainingReport(ReportLines):
             yield f"the best of {len(self.history)} passes is pass {self.steps}, mention penalty {self.penalty:.2f}"
         if self.clustered is not None:
             yield f"word clusters hold {100 * self.clustered:.1f} % of the different words of the training text"
+        if self.vectors is not None:
+            yield f"word vectors hold {100 * self.vectors:.1f} % of the words of the training text"
         for part in (self.passes, self.overlaps, self.rescoring):
             if part is not None:
                 yield from part.lines()
@@ -283,6 +287,7 @@ def make_report(
     again = tagger.structure.decode(edges, train.sentences, tagger.types)
     kept = set(again.headed())
     clusters = None if features is None else features.clusters
+    vectors = None if features is None else features.resources.vectors
     return TrainingReport(
         documents=len(train.documents),
         sentences=len(train.sentences) - 1,
@@ -300,4 +305,5 @@ def make_report(
         history=chosen.history,
         calibration=checked,
         clustered=None if clusters is None else clusters.share(train.words),
+        vectors=None if vectors is None else vectors.share(train.words),
     )

@@ -11,10 +11,15 @@ from spanloom.document import Document
 from spanloom.errors import DataWarning, UsageError
 from spanloom.features import PRESETS, FeatureSet, Resources, available_columns, category_phrases, parse_all
 from spanloom.features.clusters import Clusters, induce, read_paths
+from spanloom.features.vector_files import read_vectors
+from spanloom.features.word_vectors import VECTOR_COLUMN, WordVectors
 from spanloom.text import Phrases, Rules, read_rules, sentence_words
 from spanloom.vocabulary import read_vocabulary
 
 _RULED = ("section", "note")
+WINDOW = f"{VECTOR_COLUMN}[-1..1]"
+"""What vectors that are given add to a preset."""
+_FEW_COVERED = 0.05  # of the words of training text, counted as often as they stand there
 _FEW = 0.2  # of the words of training text, that clusters of the same language hold
 
 
@@ -27,6 +32,7 @@ class Sources:
     ignore: Sequence[str] | None
     sections: str | Path | Mapping[str, Mapping[str, str]] | None
     vocabulary: str | Path | None
+    vectors: str | Path | None = None
 
     def names(self, column: str) -> bool:
         """Return whether a template names the column, and the column is not to be ignored."""
@@ -49,11 +55,15 @@ class Sources:
             UsageError: a file that cannot be read, or that no template has a use for.
             DataError: a file that is damaged, or a vocabulary that cannot be read.
         """
-        for name, value in (("sections", self.sections), ("vocabulary", self.vocabulary)):
+        for name, value in (
+            ("sections", self.sections),
+            ("vocabulary", self.vocabulary),
+            ("vectors", self.vectors),
+        ):
             if value is not None and not isinstance(value, str | Path | Mapping if name == "sections" else str | Path):
                 raise UsageError(f"{name} is {value!r}, expected the path of a file")
         rules = Rules() if self.sections is None else read_rules(self.sections)
-        resources = Resources(rules, self._categories())
+        resources = Resources(rules, self._categories(), self._vectors(train))
         clusters = self._clusters(train)
         if isinstance(self.features, str):
             available = available_columns([*train, *dev])
@@ -62,8 +72,12 @@ class Sources:
             )
         else:
             result = FeatureSet(list(self.features), clusters=clusters, resources=resources)
+        if self.vectors is not None and isinstance(self.features, str):
+            more = [WINDOW, *more]
         if more:
             result = result.extended(more)
+        if self.vectors is not None and not result.positions:
+            raise UsageError(f"vectors is given, but no template names the column {VECTOR_COLUMN}; add {WINDOW!r}")
         for name, given, columns in (
             ("sections", self.sections, _RULED),
             ("vocabulary", self.vocabulary, ("category",)),
@@ -92,6 +106,21 @@ class Sources:
             )
             warn(message, DataWarning, stacklevel=2)
         return clusters
+
+    def _vectors(self, documents: Sequence[Document]) -> WordVectors | None:
+        if self.vectors is None:
+            return None
+        found = read_vectors(self.vectors)
+        words = [word for document in documents for word in document.words]
+        vectors = WordVectors.of(found.words, found.vectors)
+        share = vectors.share(words)
+        if share < _FEW_COVERED:
+            message = (
+                f"{100 * share:.1f} % of the words of the training text have a vector in {self.vectors}; is "
+                "it of the same language, with words that are cut alike?"
+            )
+            warn(message, DataWarning, stacklevel=2)
+        return vectors.standardized(words)
 
     def _categories(self) -> Phrases | None:
         if self.vocabulary is None:

@@ -14,6 +14,7 @@ from spanloom.errors import ModelError
 from spanloom.features import FeatureSet, Resources
 from spanloom.features.clusters import Clusters
 from spanloom.features.letters import WAYS
+from spanloom.features.word_vectors import WordVectors
 from spanloom.hypergraph import ENGINES
 from spanloom.learn.platt import UNSCALED, Scalings
 from spanloom.model.parameters import Parameters
@@ -165,7 +166,7 @@ def structure_in(part: ModelPart, given: Structure | None) -> Structure:
 
 
 def shared_part(features: FeatureSet | None) -> ModelPart | None:
-    """Rules, where a template depends on them, clusters and categories; ``None`` where there is none of them."""
+    """Rules, where a template depends on them, clusters, categories, vectors; ``None`` where there is none of them."""
     if features is None:
         return None
     rules = features.resources.rules if {"section", "note"} & set(features.computed) else None
@@ -174,6 +175,8 @@ def shared_part(features: FeatureSet | None) -> ModelPart | None:
         arrays |= _packed_clusters(features.clusters)
     if features.resources.categories is not None:
         arrays["categories"] = packed(named_phrases(features.resources.categories, " "))
+    if features.resources.vectors is not None:
+        arrays |= features.resources.vectors.to_arrays()
     if rules is None and not arrays:
         return None
     stored = None if rules is None else _Rules(sections=dict(rules.sections), notes=dict(rules.notes))
@@ -191,8 +194,9 @@ def shared_of(part: ModelPart | None) -> ColumnResources:
     if "categories" in part.arrays:
         names = unpacked(part.arrays["categories"])
         categories = Phrases((name.split(" "), label) for label, phrases in names.items() for name in phrases)
+    vectors = WordVectors.from_part(part) if "vectors" in part.arrays else None
     return ColumnResources(
-        clusters, Resources(Rules() if rules is None else read_rules(rules.model_dump()), categories)
+        clusters, Resources(Rules() if rules is None else read_rules(rules.model_dump()), categories, vectors)
     )
 
 

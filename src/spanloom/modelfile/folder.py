@@ -159,7 +159,9 @@ def _arrays(path: str | Path, said: Mapping[str, Any]) -> dict[str, Array]:
         raise ModelError(f"{file}: damaged: {error}; train or copy the model again") from None
     for name, array in arrays.items():
         # NaN is the least and the greatest of whatever it stands among
-        if array.dtype.kind == "f" and array.size and not -LARGEST <= array.min() <= array.max() <= LARGEST:
+        if array.dtype.kind != "f" or not array.size:
+            continue
+        if not -LARGEST <= float(array.min()) <= float(array.max()) <= LARGEST:  # half precision cannot hold the bound
             raise ModelError(
                 f"{file}: {name!r} holds numbers from {array.min():g} to {array.max():g} that are not finite or too "
                 f"large, expected none beyond {LARGEST:g}; train or copy the model again"

@@ -61,6 +61,13 @@ CLUSTERS = Parameter(
     metavar="PATHS",
     toml=str | int,
 )
+VECTORS = Parameter(
+    "Word vectors: text, word2vec's .bin, or .npy or .safetensors beside a .txt of words.",
+    "word vectors, which are dense columns of features (see `spanloom.features.word_vectors`): a file of text as "
+    "word2vec and GloVe write it, word2vec's ``.bin``, or ``.npy`` or ``.safetensors`` with the words in a ``.txt`` of "
+    "the same name, one a line. A preset then has the template ``vector[-1..1]``. They are kept in the model.",
+    metavar="FILE",
+)
 IGNORE = Texts(
     "A column, such as pos, to do without; several times for more.",
     "columns that a preset shall do without, such as ``pos`` where the texts to come have none.",
@@ -127,6 +134,7 @@ class RecognizerParameters:
     ignore: Sequence[str] | None = IGNORE(None)
     sections: str | Path | Mapping[str, Mapping[str, str]] | None = SECTIONS(None)
     vocabulary: str | Path | None = VOCABULARY(None)
+    vectors: str | Path | None = VECTORS(None)
     pos: Source = POS("auto")
     split_tokens: bool = SPLIT_TOKENS(True)
     passes: Passes = PASSES("one")
@@ -226,6 +234,7 @@ class CascadeParameters:
     ignore: Sequence[str] | None = IGNORE(None)
     sections: str | Path | Mapping[str, Mapping[str, str]] | None = SECTIONS(None)
     vocabulary: str | Path | None = VOCABULARY(None)
+    vectors: str | Path | None = VECTORS(None)
     pos: Source = POS("auto")
     split_tokens: bool = SPLIT_TOKENS(True)
     passes: Passes = PASSES("auto")

@@ -105,4 +105,7 @@ def sources_of(estimator: RecognizerParameters | CascadeParameters) -> Sources:
     """Return what an estimator's features are made of; with an encoder there are none."""
     if isinstance(estimator, RecognizerParameters) and estimator.encoder is not None:
         return Sources((), None, None, None, None)
-    return Sources(estimator.features, estimator.clusters, estimator.ignore, estimator.sections, estimator.vocabulary)
+    return Sources(
+        estimator.features, estimator.clusters, estimator.ignore, estimator.sections, estimator.vocabulary,
+        estimator.vectors,
+    )  # fmt: skip

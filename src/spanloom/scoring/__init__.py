@@ -2,7 +2,7 @@
 
 from spanloom.scoring.base import Named, Part, Scorer
 from spanloom.scoring.linear import LinearScorer
-from spanloom.scoring.product import Transposed, Weights, role_gradient, role_scores, transpose
+from spanloom.scoring.product import Transposed, Weights, dense_gradient, role_gradient, role_scores, transpose
 
 __all__ = [
     "LinearScorer",
@@ -11,6 +11,7 @@ __all__ = [
     "Scorer",
     "Transposed",
     "Weights",
+    "dense_gradient",
     "role_gradient",
     "role_scores",
     "transpose",

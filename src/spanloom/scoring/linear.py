@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from spanloom.document import Batch, Document
+from spanloom.errors import ModelError
 from spanloom.features import FeatureIndex, FeatureSet, Sparse
-from spanloom.hypergraph import Ints, Potentials, Template
+from spanloom.features.word_vectors import VECTOR_COLUMN
+from spanloom.hypergraph import Ints, Potentials, Singles, Template
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring.base import Part
@@ -25,16 +29,26 @@ class NamedFeatures(NamedTuple):
         names: readable.
         rows: of the index.
         weights: of single features.
+        vectors: position -> the dense columns there, (D,); the last is 1 where the word has no vector.
     """
 
     names: list[str]
     rows: Ints
     weights: Weights
+    vectors: Mapping[int, Singles] = MappingProxyType({})
 
     def parts(self, role: int, kind: int, factor: float = 1.0) -> list[Part]:
         """See `spanloom.scoring.base.Named`."""
         values = self.weights.features[self.rows, role, kind].tolist()
-        return [Part(name, factor * value) for name, value in zip(self.names, values, strict=True) if value]
+        named = [*zip(self.names, values, strict=True), *self._dense(self.weights.features[:, role, kind])]
+        return [Part(name, factor * value) for name, value in named if value]
+
+    def _dense(self, weights: Singles) -> Iterator[tuple[str, float]]:
+        """Yield what each position's vector adds in all; its single numbers mean nothing to a reader."""
+        at = len(weights) - sum(map(len, self.vectors.values()))
+        for position, vector in self.vectors.items():
+            own, at = weights[at : at + len(vector)], at + len(vector)
+            yield f"{VECTOR_COLUMN}[{position}]{'=none' if vector[-1] else ''}", float(np.einsum("d,d->", own, vector))
 
 
 @dataclass(frozen=True)
@@ -69,8 +83,12 @@ class LinearScorer:
         return role_scores(self.matrix(batch, run), self.weights, run=run)
 
     def describe(self) -> dict[str, Any]:
-        """Describe the templates."""
-        return {"templates": [str(template) for template in self.features.templates]}
+        """Describe the templates, and word vectors, where there are any."""
+        vectors = self.features.resources.vectors
+        said = {"templates": [str(template) for template in self.features.templates]}
+        if vectors is None:
+            return said
+        return {**said, "vectors": f"{len(vectors):,} words, {vectors.size} numbers each"}
 
     def named(self, document: Document, token: int) -> NamedFeatures:
         """Return the features of a token; those that the index does not know are left out."""
@@ -78,7 +96,9 @@ class LinearScorer:
         rows = self.index.rows(np.array([key for _, key in pairs], np.uint64))
         known = rows >= 0
         names = [name for (name, _), keep in zip(pairs, known.tolist(), strict=True) if keep]
-        return NamedFeatures(names, rows[known].astype(int), self.weights)
+        dense = self.features.dense(Batch.of([document]))
+        vectors = {} if dense is None else dict(zip(self.features.positions, dense.at(token), strict=True))
+        return NamedFeatures(names, rows[known].astype(int), self.weights, vectors)
 
     def with_weights(self, weights: Weights) -> LinearScorer:
         """Return the same with other weights."""
@@ -106,6 +126,9 @@ class LinearScorer:
             ModelError: an index that no training makes, or weights of another shape.
         """
         index = FeatureIndex.from_part(part.part("index")) if index is None else index
+        if features.width and index.keyed + features.width != len(index):
+            found = f"{len(index) - index.keyed:,} rows of weights for {features.width:,} numbers of word vectors"
+            raise ModelError(f"found {found}; the model is damaged")
         rows = part.array("weights", np.float32, len(index), len(template.roles), types)
         constants = part.array("constants", np.float32, len(template.constants), types)
         return cls(features, index, Weights(rows, constants))

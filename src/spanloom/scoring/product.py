@@ -8,19 +8,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.features import Sparse
+from spanloom.features import Dense, Sparse
 from spanloom.hypergraph import Ints, Potentials, Singles
 from spanloom.parallel import SERIAL, Executor, even_ranges
 from spanloom.scoring import kernels_scoring as kernels
 
 _PIECES = 16
+_PIECES_DENSE = 4  # each reads all residuals
 
 
 class Weights(NamedTuple):
     """Learned weights.
 
     Args:
-        features: (F, R, K) float32.
+        features: (F, R, K) float32; those of dense columns are the last ones.
         constants: (C, K) float32.
     """
 
@@ -34,17 +35,18 @@ class Weights(NamedTuple):
 
 
 class Transposed(NamedTuple):
-    """The tokens of each feature: ``tokens[ptr[f]:ptr[f + 1]]``, ascending."""
+    """The tokens of each feature: ``tokens[ptr[f]:ptr[f + 1]]``, ascending; dense columns stand apart."""
 
     tokens: NDArray[np.int32]
     ptr: Ints
+    dense: Dense | None = None
 
 
 def role_scores(matrix: Sparse, weights: Weights, rows: Ints | None = None, run: Executor = SERIAL) -> Potentials:
     """The potentials of tokens: (T, R, K) role scores, and the constants.
 
     Args:
-        matrix: binary; its values are not looked at.
+        matrix: binary but for its dense columns; its values are not looked at.
         weights: of each feature's every occurrence.
         rows: (T,) the tokens that are wanted, as rows of the matrix; all when ``None``.
         run: how pieces of the work are run.
@@ -57,16 +59,57 @@ def role_scores(matrix: Sparse, weights: Weights, rows: Ints | None = None, run:
         lambda piece: kernels.multiply(matrix.indices, matrix.offsets, rows, flat, *piece, scores),
         even_ranges(len(rows), _PIECES),
     )
+    if matrix.dense is not None:
+        _add_dense(matrix.dense, flat[len(flat) - matrix.dense.width :], rows, scores, run)
     return Potentials(scores.reshape(len(rows), roles, types), weights.constants)
 
 
+def _add_dense(dense: Dense, weights: Singles, rows: Ints, scores: Singles, run: Executor) -> None:
+    """Add what the dense columns of some tokens score, (B, R K).
+
+    Where there are more tokens than words, each word's score at a position is computed once; the sums are the same.
+    """
+    size = dense.table.shape[1]
+    if len(rows) > len(dense.table):
+        for place in range(dense.rows.shape[1]):
+            own = weights[place * size : (place + 1) * size]
+            _add_words(dense.table, own, dense.rows[rows, place], scores, run)
+        return
+    run.map(
+        lambda piece: kernels.add_dense(
+            dense.table, dense.rows, rows, weights, np.empty(weights.shape[1], np.float32), *piece, scores
+        ),
+        even_ranges(len(rows), _PIECES),
+    )
+
+
+def _add_words(table: Singles, weights: Singles, column: NDArray[np.int32], scores: Singles, run: Executor) -> None:
+    """Add what one position scores: (D, R K) weights, (B,) rows of the table."""
+    words = np.empty((len(table), weights.shape[1]), np.float32)
+    run.map(lambda piece: kernels.score_words(table, weights, *piece, words), even_ranges(len(words), _PIECES))
+    run.map(lambda piece: kernels.add_words(words, column, *piece, scores), even_ranges(len(column), _PIECES))
+
+
+def dense_gradient(dense: Dense, rows: Ints, residual: Singles, out: Singles, run: Executor = SERIAL) -> None:
+    """The transposed product of dense columns: (B, R K) residuals of some tokens to the (P D, R K) gradient ``out``.
+
+    Each column's sum runs over the tokens in order, so the result does not depend on the number of threads. A routine
+    of a linear algebra library promises no such thing.
+    """
+    own = np.empty_like(out)
+    run.map(
+        lambda piece: kernels.gather_dense(dense.table, dense.rows, rows, residual, *piece, own, out),
+        even_ranges(len(out), _PIECES_DENSE),
+    )
+
+
 def transpose(matrix: Sparse, features: int) -> Transposed:
-    """The transpose of a binary matrix with this many features."""
+    """The transpose of a binary matrix with this many features, dense columns among them."""
     ptr = np.zeros(features + 1, np.int64)
     np.cumsum(np.bincount(matrix.indices, minlength=features), out=ptr[1:])
     tokens = np.empty(len(matrix.indices), np.int32)
     kernels.transpose(matrix.indices, matrix.offsets, ptr[:-1].copy(), tokens)
-    return Transposed(tokens, ptr)
+    return Transposed(tokens, ptr, matrix.dense)
 
 
 def role_gradient(transposed: Transposed, residual: Singles, out: Singles, run: Executor = SERIAL) -> None:
@@ -80,6 +123,9 @@ def role_gradient(transposed: Transposed, residual: Singles, out: Singles, run: 
         lambda piece: kernels.gather(transposed.tokens, transposed.ptr, rows, *piece, flat),
         _even_work(transposed.ptr),
     )
+    dense = transposed.dense
+    if dense is not None:
+        dense_gradient(dense, np.arange(len(rows)), rows, flat[len(flat) - dense.width :], run)
 
 
 def _even_work(ptr: Ints) -> list[tuple[int, int]]:
