@@ -85,6 +85,12 @@ def test_groups_whose_columns_are_missing_cannot_be_tried(documents, tmp_path):
         documents[:8], documents[5:], groups, {**PARAMS, "clusters": str(tmp_path / "raw.paths")}
     )
     assert "cluster" not in clustered.lacking
+    (tmp_path / "few.vec").write_text("pain 1 0\nchest 0 1\nno 1 1\n")
+    dense = {**GROUPS, "vectors": ("vector[0]",)}
+    assert "--vectors" in TrialCorpus.of(documents[:8], documents[5:], dense, PARAMS).lacking["vectors"]
+    filed = TrialCorpus.of(documents[:8], documents[5:], dense, {**PARAMS, "vectors": str(tmp_path / "few.vec")})
+    assert filed.run(["vectors", "word"]).templates == ("bias", "w[0]", "vector[0]")
+    assert filed.run(["word"]).templates == ("bias", "w[0]"), "nor are vectors"
     part = TrialCorpus.of(documents[:8], documents[5:], {"mixed": ("w[0]", "pos[0]", "pos[1]")}, PARAMS)
     assert part.groups == {"mixed": ("w[0]",)}
     assert part.lacking == {"mixed": "2 of 3 templates: not all documents have the column pos"}

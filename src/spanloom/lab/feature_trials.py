@@ -17,9 +17,10 @@ from spanloom.evaluate.compare import compare
 from spanloom.evaluate.resample import randomization
 from spanloom.evaluate.rows import everything, unit_counts
 from spanloom.evaluate.units import ResamplingUnits, units
-from spanloom.features import FeatureSet, Resources, available_columns, category_phrases, parse_all
+from spanloom.features import FeatureSet, Resources, WordVectors, available_columns, category_phrases, parse_all
 from spanloom.features.clusters import Clusters, read_paths
 from spanloom.features.columns import BAND_COLUMN, is_cluster_column, is_word_column
+from spanloom.features.word_vectors import VECTOR_COLUMN
 from spanloom.hashing import Int64
 from spanloom.lab.feature_groups import Groups, templates_of
 from spanloom.learn import Listener, Progress
@@ -237,6 +238,7 @@ def _needed(params: Mapping[str, Any], templates: Sequence[str]) -> dict[str, An
         "clusters": any(map(is_cluster_column, names)),
         "vocabulary": _CATEGORY in names,
         "sections": not names.isdisjoint(_RULED),
+        "vectors": VECTOR_COLUMN in names,
     }
     return {name: None if not uses.get(name, True) else value for name, value in params.items() if name != "features"}
 
@@ -253,7 +255,7 @@ def _served(groups: Groups, documents: Sequence[Document], plain: Recognizer) ->
     served: dict[str, tuple[str, ...]] = {}
     lacking: dict[str, str] = {}
     for name, templates in groups.items():
-        FeatureSet(templates, clusters=_ANY_CLUSTERS)  # refuses what no data can mend
+        FeatureSet(templates, clusters=_ANY_CLUSTERS, resources=_ANY_VECTORS)  # refuses what no data can mend
         reasons = {
             one: [_why(column, columns, clusters, plain) for column in sorted(_names([one]))] for one in templates
         }
@@ -277,6 +279,7 @@ def _clusters(source: str | int | None) -> Clusters | None:
 
 
 _ANY_CLUSTERS = Clusters({"a": "0"}, counts={"a": 1})
+_ANY_VECTORS = Resources(vectors=WordVectors.of(["a"], np.zeros((1, 1))))
 
 
 def _why(column: str, columns: set[str], clusters: Clusters | None, plain: Recognizer) -> str:
@@ -287,6 +290,8 @@ def _why(column: str, columns: set[str], clusters: Clusters | None, plain: Recog
             return "there are no word clusters; give --clusters (clusters=)"
         counted = clusters is not None and clusters.counts
         return "" if column != BAND_COLUMN or counted else "the clusters have no counts of words"
+    if column == VECTOR_COLUMN:
+        return "" if plain.vectors is not None else "there are no word vectors; give --vectors (vectors=)"
     if is_word_column(column) or column in columns:
         return ""
     if column == _CATEGORY:
