@@ -33,8 +33,8 @@ PUBLIC = {
     ),
     "spanloom.extras": "extra",
     "spanloom.features": (
-        "Built FeatureIndex FeatureSet FeatureTemplate Keys PRESETS Resources Sparse available_columns build_index "
-        "category_phrases name_rows parse parse_all"
+        "Built Dense FeatureIndex FeatureSet FeatureTemplate Keys PRESETS Resources Sparse WordVectors "
+        "available_columns build_index category_phrases name_rows parse parse_all"
     ),
     "spanloom.files": "",
     "spanloom.formats": "FORMATS Format Losses OnError from_record read to_record validate write",
@@ -69,7 +69,9 @@ PUBLIC = {
         "CandidateMentions FirstStage Rescorer RescoringDevelopment ScoredCandidates calibrate_second "
         "fit_rescorer propose"
     ),
-    "spanloom.scoring": ("LinearScorer Named Part Scorer Transposed Weights role_gradient role_scores transpose"),
+    "spanloom.scoring": (
+        "LinearScorer Named Part Scorer Transposed Weights dense_gradient role_gradient role_scores transpose"
+    ),
     "spanloom.segment": (
         "ChainReport Constraint METHODS Oracle OracleAnswer Probabilities SETS Segmenter SegmenterReport Solution "
         "WHOLE_WORDS load_segmenter solve"
