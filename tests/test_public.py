@@ -49,9 +49,9 @@ PUBLIC = {
     "spanloom.lab": "HEAD_RULES HeadChain ReadBack give_heads read_back",
     "spanloom.lazy": "lazily",
     "spanloom.learn": (
-        "Chosen CountTarget EarlyStopping EdgeTarget Epoch Fit Iteration Judge Listener Objective Progress Target "
-        "Training TrainingHistory TrainingSet Wanted adagrad adagrad_together check_weights fit_together minimize "
-        "search_step"
+        "Chosen CorpusTarget CountTarget EarlyStopping EdgeTarget Epoch Fit Iteration Judge Listener Objective "
+        "Progress Residual SoftCounts Target Training TrainingHistory TrainingSet Wanted adagrad adagrad_together "
+        "check_weights fit_together minimize search_step"
     ),
     "spanloom.link": "LinkReport Linker PAPER_FEATURES Pipeline load",
     "spanloom.lm": "",
@@ -64,7 +64,7 @@ PUBLIC = {
     "spanloom.passes": (
         "COLUMNS DocumentPass PassData PassSettings TEMPLATES choose_passes fit_pass is_worth_two_passes pass_of"
     ),
-    "spanloom.recognize": "Cascade CascadeReport KINDS Lost Progress Recognizer TrainingReport load",
+    "spanloom.recognize": "Cascade CascadeReport KINDS Lost Progress Recognizer TrainingReport load teach",
     "spanloom.rescoring": (
         "CandidateMentions FirstStage Rescorer RescoringDevelopment ScoredCandidates calibrate_second "
         "fit_rescorer propose"

@@ -24,7 +24,7 @@ from spanloom.cli.execute import INTERRUPTED, execute, open_streams, refused
 from spanloom.cli.messages import LOG
 from spanloom.cli.options import Columns, Data, Force, Format, Input, InputFormat, Jobs, Json, Model, Quiet, Seed
 from spanloom.link.parameters import LinkerParameters
-from spanloom.recognize.parameters import CascadeParameters, RecognizerParameters
+from spanloom.recognize.parameters import OF_TEACHER, CascadeParameters, RecognizerParameters
 from spanloom.segment.parameters import SegmenterParameters
 from spanloom.tag.parameters import TaggerParameters
 
@@ -236,6 +236,16 @@ def _train_clusters(
     quiet: Quiet = False,
 ) -> None:
     """Cluster the words of raw text of any size by what stands near them; words that are not there by their letters."""
+
+
+@verb("teach", parameters=RecognizerParameters, around=[_trained], without=OF_TEACHER)
+def _teach(
+    model: options.TeacherModel,
+    source: options.RawInputs,
+    teacher: options.MoreTeachers = None,
+    weight: options.RawWeight = None,
+) -> None:
+    """Train a fast recognizer on what a slow one expects of raw text, and on gold mentions, where there are any."""
 
 
 @verb("lab compare", lab_app, was="compare", parameters=RecognizerParameters)

@@ -38,6 +38,7 @@ VERBS = {
     "lab heads": "spanloom.cli.lab:heads",
     "predict": "spanloom.cli.predict:run",
     "serve": "spanloom.cli.serve:run",
+    "teach": "spanloom.cli.teach:run",
     "train clusters": "spanloom.cli.clusters:run",
     "train cascade": "spanloom.cli.train:cascade",
     "train language-model": "spanloom.cli.language_model:run",
@@ -85,7 +86,7 @@ def _compiling(verb: str, options: dict[str, Any], quiet: bool) -> Iterator[None
     """Within it, a line says so when kernels are compiled, which takes long and happens once."""
     needed = (
         verb.startswith("train ")
-        or verb in ("demo", "explain", "lab features", "predict", "serve")
+        or verb in ("demo", "explain", "lab features", "predict", "serve", "teach")
         or options.get("model")
     )
     if quiet or not needed:

@@ -131,6 +131,34 @@ QuietOrConfig = Annotated[
     bool | None, typer.Option("--quiet", "-q", help="Say nothing but errors on standard error.", show_default=False)
 ]
 
+# of `teach`
+TeacherModel = Annotated[
+    str, typer.Argument(metavar="TEACHER", help="The directory of a recognizer.", show_default=False)
+]
+RawInputs = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="RAW", help="Text in any format: files, folders, or - for standard input.", show_default=False
+    ),
+]
+MoreTeachers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--teacher",
+        metavar="MODEL",
+        help="Another teacher of the same structure; several times for more; their mean counts.",
+    ),
+]
+RawWeight = Annotated[
+    list[float] | None,
+    typer.Option(
+        "--weight",
+        metavar="NUMBER",
+        help="Of a raw sentence beside one with gold mentions; given several times, the best on --dev is taken. "
+        "[0.3 and 1]",
+    ),
+]
+
 # of `evaluate`
 EvaluatedColumn = Annotated[
     str | None,

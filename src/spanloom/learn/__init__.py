@@ -2,7 +2,8 @@
 
 from spanloom.learn.adagrad import Epoch, adagrad, adagrad_together
 from spanloom.learn.bounds import check_weights
-from spanloom.learn.data import TrainingSet
+from spanloom.learn.corpus_target import CorpusTarget, SoftCounts
+from spanloom.learn.data import Residual, TrainingSet
 from spanloom.learn.lbfgs import Iteration, minimize
 from spanloom.learn.objective import Objective
 from spanloom.learn.target import CountTarget, EdgeTarget, Target, Wanted
@@ -21,6 +22,7 @@ from spanloom.learn.tuning import search_step
 
 __all__ = [
     "Chosen",
+    "CorpusTarget",
     "CountTarget",
     "EarlyStopping",
     "EdgeTarget",
@@ -31,6 +33,8 @@ __all__ = [
     "Listener",
     "Objective",
     "Progress",
+    "Residual",
+    "SoftCounts",
     "Target",
     "Training",
     "TrainingHistory",

@@ -161,17 +161,14 @@ class _Side:
         """Write the residuals of its roles, and step its constants."""
         data, tokens = self.data, batch.tokens
         own = np.ascontiguousarray(batch.scores[:, self.columns]).reshape(-1, *self.shape)
-        sums = data.engine.expectations(Potentials(own, self.constants), batch.offsets)
-        wanted = data.target.wanted(Potentials(own, self.constants), batch.sentences, tokens)
-        loss = float(sums.log_partition.sum()) - wanted.score[0] - wanted.score[1]
-        residual = np.subtract(sums.roles, wanted.roles, out=sums.roles)
-        batch.residual[:, self.columns] = residual.reshape(len(tokens), -1)
-        if len(sums.constants):
-            gradient = (sums.constants - wanted.constants).astype(np.float32)
+        found = data.residual(Potentials(own, self.constants), batch.offsets, batch.sentences, tokens)
+        batch.residual[:, self.columns] = found.roles.reshape(len(tokens), -1)
+        if len(found.constants):
+            gradient = found.constants.astype(np.float32)
             gradient += shrink * self.constants
             self.squares += gradient * gradient
             self.constants -= np.float32(rate) * gradient / (np.sqrt(self.squares) + np.float32(1e-8))
-        self.objective += loss
+        self.objective += found.loss
 
     def average(self, number: int) -> None:
         """Take the end of a pass into the mean."""

@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.errors import UsageError
 from spanloom.features import Sparse
-from spanloom.hypergraph import Engine, Ints, Singles
+from spanloom.hypergraph import Engine, Floats, Ints, Potentials, Singles
 from spanloom.learn.target import Target
+from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Weights
+
+__all__ = ["Residual", "TrainingSet", "tokens_of"]
+
+
+class Residual(NamedTuple):
+    """What a model expects of sentences minus what is wanted, each sentence times its weight.
+
+    Args:
+        loss: summed over the sentences: log-partition minus the score of what is wanted.
+        roles: (T, R, K) the gradient of the loss in the scores of roles.
+        constants: (C, K) the gradient in the constants.
+    """
+
+    loss: float
+    roles: Singles
+    constants: Floats
 
 
 @dataclass(frozen=True)
@@ -25,9 +43,10 @@ class TrainingSet:
         target: what the model is to expect, such as gold structures.
         group_sizes: (F,) how many features share each row; a row's penalty is divided by it.
         counts: (F,) how many tokens have each feature.
+        weights: (N,) of each sentence's loss; all are 1 when ``None``.
 
     Raises:
-        UsageError: the target is of another corpus or another structure.
+        UsageError: the target is of another corpus or another structure; or a weight is below 0 or no number.
     """
 
     engine: Engine
@@ -36,6 +55,7 @@ class TrainingSet:
     target: Target
     group_sizes: Singles
     counts: NDArray[np.int32]
+    weights: Floats | None = None
 
     def __post_init__(self) -> None:
         template, found = self.engine.template, [*self.target.shape[:4]]
@@ -45,6 +65,9 @@ class TrainingSet:
                 f"the target is of {found} sentences, tokens, roles and constants, the corpus of {expected}; "
                 "give the target of this corpus and this structure"
             )
+        weights = np.ones(found[0]) if self.weights is None else self.weights
+        if weights.shape != (found[0],) or not (np.isfinite(weights) & (weights >= 0)).all():
+            raise UsageError(f"weights of sentences are wrong, expected {found[0]} numbers, none of them below 0")
 
     @property
     def zeros(self) -> Weights:
@@ -55,3 +78,54 @@ class TrainingSet:
     def single(self, weights: Weights) -> Weights:
         """Return weights of single features: those of a row that g share, divided by g."""
         return Weights(weights.features / self.group_sizes[:, None, None], weights.constants)
+
+    def residual(
+        self, potentials: Potentials, offsets: Ints, sentences: Ints | None = None, tokens: Ints | None = None,
+        run: Executor = SERIAL,
+    ) -> Residual:  # fmt: skip
+        """Return the loss of some sentences under a model's scores, and its gradient.
+
+        Args:
+            potentials: the model's, of these tokens.
+            offsets: (N + 1,) first token of each sentence, counted among these tokens.
+            sentences: (N,) their numbers in the corpus; all when ``None``.
+            tokens: (T,) the numbers of their tokens in the corpus.
+            run: how pieces of the work are run; the result does not depend on it.
+        """
+        if self.weights is None:
+            return self._residual(potentials, offsets, sentences, tokens, run)
+        # Constants are counted over all sentences that the engine is given, so those of each weight are given apart.
+        each = self.weights if sentences is None else self.weights[sentences]
+        loss, roles = 0.0, np.zeros_like(potentials.roles)
+        constants = np.zeros(potentials.constants.shape)
+        for weight in np.unique(each).tolist():
+            own = np.flatnonzero(each == weight)
+            bounds, rows = tokens_of(offsets, own)
+            part = self._residual(
+                Potentials(potentials.roles[rows], potentials.constants), bounds,
+                own if sentences is None else sentences[own], rows if tokens is None else tokens[rows], run,
+            )  # fmt: skip
+            loss += weight * part.loss
+            roles[rows] = np.float32(weight) * part.roles
+            constants += weight * part.constants
+        return Residual(loss, roles, constants)
+
+    def _residual(
+        self, potentials: Potentials, offsets: Ints, sentences: Ints | None, tokens: Ints | None, run: Executor
+    ) -> Residual:
+        sums = self.engine.expectations(potentials, offsets, run)
+        wanted = self.target.wanted(potentials, sentences, tokens)
+        loss = float(sums.log_partition.sum()) - wanted.score[0] - wanted.score[1]
+        roles = np.subtract(sums.roles, wanted.roles, out=sums.roles)
+        return Residual(loss, roles, sums.constants - wanted.constants)
+
+
+def tokens_of(offsets: Ints, sentences: Ints) -> tuple[Ints, Ints]:
+    """Return the offsets of some sentences among their own tokens, and the numbers of these.
+
+    >>> tokens_of(np.array([0, 2, 5, 6]), np.array([1, 2]))
+    (array([0, 3, 4]), array([2, 3, 4, 5]))
+    """
+    sizes = offsets[sentences + 1] - offsets[sentences]
+    own = np.append(0, sizes.cumsum())
+    return own, np.repeat(offsets[sentences] - own[:-1], sizes) + np.arange(own[-1])

@@ -67,18 +67,16 @@ class Objective:
         data = self.data
         weights = self.weights(point)
         potentials = role_scores(data.matrix, weights, run=self.run)
-        sums = data.engine.expectations(potentials, data.offsets, self.run)
-        wanted = data.target.wanted(potentials)
-        residual = np.subtract(sums.roles, wanted.roles, out=sums.roles)
+        found = data.residual(potentials, data.offsets, run=self.run)
         cut = weights.features.size
         rows = gradient[:cut].reshape(weights.features.shape)
-        role_gradient(self._transposed, residual, rows, self.run)
+        role_gradient(self._transposed, found.roles, rows, self.run)
         shrink = (2 * self.l2 / data.group_sizes).astype(np.float32)[:, None, None]
         rows += shrink * weights.features
         rows *= self._scale
-        constants = sums.constants - wanted.constants + 2 * self.l2 * weights.constants
+        constants = found.constants + 2 * self.l2 * weights.constants
         gradient[cut:] = (constants * self._constant_scale).ravel()
-        return float(sums.log_partition.sum()) - sum(wanted.score) + self._penalty(weights)
+        return found.loss + self._penalty(weights)
 
     def _penalty(self, weights: Weights) -> float:
         squares = np.einsum("frk,frk,f->", *(weights.features,) * 2, 1 / self.data.group_sizes, dtype=np.float64)

@@ -9,8 +9,9 @@ import numpy as np
 
 from spanloom.errors import UsageError
 from spanloom.hypergraph import Edges, Engine, Floats, Ints, Potentials, Singles
+from spanloom.parallel import SERIAL, Executor
 
-__all__ = ["CountTarget", "EdgeTarget", "Target", "Wanted"]
+__all__ = ["CountTarget", "EdgeTarget", "Target", "Wanted", "scored"]
 
 
 class Wanted(NamedTuple):
@@ -84,11 +85,11 @@ class EdgeTarget:
     def wanted(self, potentials: Potentials, sentences: Ints | None = None, tokens: Ints | None = None) -> Wanted:
         """Return what is wanted of some sentences; see `Target`."""
         if sentences is None or tokens is None:
-            return _scored(potentials, self.roles, self.constants)
+            return scored(potentials, self.roles, self.constants)
         constants = self.constants
         if len(constants):
             constants = self.engine.constant_counts(self.edges, self.offsets, sentences)
-        return _scored(potentials, self.roles.take(tokens, axis=0), constants)
+        return scored(potentials, self.roles.take(tokens, axis=0), constants)
 
     def as_counts(self) -> CountTarget:
         """Return the same as counts, such as stand beside those of sentences without gold structures."""
@@ -139,15 +140,16 @@ class CountTarget:
         object.__setattr__(self, "total", self.constants.sum(0))
 
     @classmethod
-    def expected(cls, engine: Engine, potentials: Potentials, offsets: Ints) -> CountTarget:
+    def expected(cls, engine: Engine, potentials: Potentials, offsets: Ints, run: Executor = SERIAL) -> CountTarget:
         """Return what a teacher expects: `Engine.expectations`, its constants for each sentence.
 
         Args:
             engine: of the student, which has the teacher's template.
             potentials: the teacher's.
             offsets: (N + 1,) first token of each sentence.
+            run: how pieces of the work are run; the result does not depend on it.
         """
-        roles = engine.expectations(potentials, offsets).roles
+        roles = engine.expectations(potentials, offsets, run).roles
         constants = np.zeros((len(offsets) - 1, *potentials.constants.shape))
         for n in range(len(constants) if potentials.constants.size else 0):
             start, end = offsets[n : n + 2].tolist()
@@ -164,10 +166,11 @@ class CountTarget:
     def wanted(self, potentials: Potentials, sentences: Ints | None = None, tokens: Ints | None = None) -> Wanted:
         """Return what is wanted of some sentences; see `Target`."""
         if sentences is None or tokens is None:
-            return _scored(potentials, self.roles, self.total)
-        return _scored(potentials, self.roles.take(tokens, axis=0), self.constants[sentences].sum(0))
+            return scored(potentials, self.roles, self.total)
+        return scored(potentials, self.roles.take(tokens, axis=0), self.constants[sentences].sum(0))
 
 
-def _scored(potentials: Potentials, roles: Singles, constants: Floats) -> Wanted:
+def scored(potentials: Potentials, roles: Singles, constants: Floats) -> Wanted:
+    """Return what is wanted with its score under a model."""
     of_roles = float(np.einsum("trk,trk->", potentials.roles, roles, dtype=np.float64))
     return Wanted(roles, constants, (of_roles, float((potentials.constants * constants).sum())))

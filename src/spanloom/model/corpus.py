@@ -193,18 +193,26 @@ def training_types(documents: Sequence[Document]) -> tuple[str, ...]:
     return types
 
 
-def known_types(documents: Sequence[Document], types: Sequence[str]) -> list[Document]:
-    """Development documents without mentions of types that training lacks, of which a warning tells.
+def known_types(
+    documents: Sequence[Document], types: Sequence[str], *, what: str = "development data", lack: str = "",
+) -> list[Document]:  # fmt: skip
+    """Documents without mentions of types that a model does not have, of which a warning tells.
 
     Nothing can be tuned for a type that is never predicted; as misses such mentions would only blur the choices.
+
+    Args:
+        documents: development data, unless ``what`` says otherwise.
+        types: K names.
+        what: these documents, in the warning.
+        lack: why other types are unknown, in the warning; training documents have none where it is empty.
     """
     unknown = Counter(m.type for document in documents for m in document.mentions if m.type not in types)
     if not unknown:
         return list(documents)
     found = ", ".join(f"{count:,} of type {name!r}" for name, count in sorted(unknown.items()))
+    why, holder = (lack, "it") if lack else ("that no training document has", "training")
     warn(
-        f"left out of the development data: mentions of types that no training document has: {found}; "
-        f"training has {', '.join(types)}",
+        f"left out of the {what}: mentions of types {why}: {found}; {holder} has {', '.join(types)}",
         DataWarning,
         stacklevel=3,
     )

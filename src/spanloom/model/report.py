@@ -189,6 +189,45 @@ class EncoderReport:
 
 
 @dataclass(frozen=True)
+class TeachingReport:
+    """Report on what teachers said of raw text, and how much of it counted.
+
+    Args:
+        teachers: how many.
+        documents, sentences, tokens: of raw text.
+        expected: how many mentions the teachers expect in it.
+        agreement: the share of expected mention starts on which all teachers agree, 0 to 1; ``None`` for one teacher.
+        weight: of a raw sentence, where one with gold mentions has 1.
+        tried: weights that were tried, and the development F1 of each, 0 to 1.
+        own: whether development data were marked up by the teachers, for want of others.
+    """
+
+    teachers: int
+    documents: int
+    sentences: int
+    tokens: int
+    expected: float
+    agreement: float | None
+    weight: float
+    tried: tuple[tuple[float, float], ...]
+    own: bool
+
+    def lines(self) -> Iterator[str]:
+        """Say it."""
+        agreement = "" if self.agreement is None else f", who agree on {100 * self.agreement:.1f} % of their starts"
+        yield (
+            f"taught by {plural(self.teachers, 'model')} on {plural(self.documents, 'raw document')}: "
+            f"{plural(self.sentences, 'sentence')}, {plural(self.tokens, 'token')}, {self.expected:,.0f} mentions "
+            f"expected{agreement}"
+        )
+        if len(self.tried) > 1:
+            tried = ", ".join(f"{weight:g}: {100 * f1:.1f}" for weight, f1 in self.tried)
+            yield f"weight of a raw sentence {self.weight:g}; development F1 by weight {tried}"
+        if self.own:
+            yield "development data are raw text as the teacher marks it up: figures tell how well it is imitated"
+
+
+@dataclass(frozen=True)
 class TrainingReport(ReportLines):
     """Report of a recognizer's training: data, choices and scores.
 
@@ -213,6 +252,7 @@ class TrainingReport(ReportLines):
         passes: how many passes over documents there are, and why; ``None`` where one was asked for.
         encoder: what an encoder read; ``None`` where there is none.
         vectors: share of the words of the training data that have a vector, 0 to 1; ``None`` without vectors.
+        teaching: what was learned from teachers; ``None`` where there were none.
     """
 
     documents: int
@@ -237,6 +277,7 @@ class TrainingReport(ReportLines):
     passes: PassReport | None = None
     encoder: EncoderReport | None = None
     vectors: float | None = None
+    teaching: TeachingReport | None = None
 
     def chosen(self) -> Iterator[str]:
         """Yield lines on what training chose."""
@@ -250,7 +291,7 @@ class TrainingReport(ReportLines):
             yield f"word clusters hold {100 * self.clustered:.1f} % of the different words of the training text"
         if self.vectors is not None:
             yield f"word vectors hold {100 * self.vectors:.1f} % of the words of the training text"
-        for part in (self.passes, self.overlaps, self.rescoring):
+        for part in (self.teaching, self.passes, self.overlaps, self.rescoring):
             if part is not None:
                 yield from part.lines()
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from spanloom.recognize.loading import KINDS as KINDS
     from spanloom.recognize.loading import load as load
     from spanloom.recognize.recognizer import Recognizer as Recognizer
+    from spanloom.recognize.teaching import teach as teach
 
 # name -> module; imported when first used, so that the command line reads `parameters` without NumPy
 _EXPORTS = {
@@ -26,6 +27,7 @@ _EXPORTS = {
     "Recognizer": "spanloom.recognize.recognizer",
     "TrainingReport": "spanloom.model.report",
     "load": "spanloom.recognize.loading",
+    "teach": "spanloom.recognize.teaching",
 }
 
 __all__ = [*_EXPORTS]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Final, get_args
 
 from spanloom.model.choices import (
     Counting,
@@ -209,6 +209,27 @@ class RecognizerParameters:
     )("auto")
     n_jobs: int | None = JOBS(1)
     random_state: int = SEED(0)
+
+
+OF_TEACHER: Final = (
+    "structure",
+    "components",
+    "longest",
+    "counting",
+    "passes",
+    "split_tokens",
+    "encoder",
+    "encoder_epochs",
+    "encoder_rate",
+    "head_rate",
+    "layer_decay",
+    "step_subwords",
+    "window",
+    "context",
+    "pooling",
+    "precision",
+)
+"""Parameters of a recognizer that a student has from its teacher, or not at all: see `spanloom.recognize.teach`."""
 
 
 @dataclass(eq=False, repr=False)

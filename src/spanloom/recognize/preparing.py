@@ -20,7 +20,7 @@ from spanloom.tag.filling import AUTO, COLUMN, Filler, check_use, fill, learn_ta
 from spanloom.text import prepare
 from spanloom.text.splitting import Splitter
 
-__all__ = ["Prepared", "prepared", "sources_of"]
+__all__ = ["Material", "Prepared", "finished", "prepared", "sources_of"]
 
 Types: TypeAlias = tuple[str, ...]
 Parts: TypeAlias = tuple[list[Document], list[Document]]
@@ -79,7 +79,7 @@ def prepared(
         DataError: no tokens, or no mentions.
         UsageError: a parameter that the data cannot serve.
     """
-    began, jobs, seed = monotonic(), estimator.n_jobs, estimator.random_state
+    jobs, seed = estimator.n_jobs, estimator.random_state
     pos = open_tagger(estimator.pos)
     tell(Progress("reading"))
     train = fill(map(prepare, training_of(X, y)), pos, jobs)
@@ -90,10 +90,56 @@ def prepared(
         train, held = held_out(train, types, seed)
     else:
         held = fill(map(prepare, training_of(*development_of(dev), "dev")), pos, jobs)
+    data = Material(train, held, types, pos, splitter, splitting)
+    return finished(estimator, data, tell, templates=templates)
+
+
+class Material(NamedTuple):
+    """Documents to learn from, before their tokens are split and features looked at.
+
+    Args:
+        train, dev: with sentences, and the column that a given tagger fills.
+        types: K names.
+        pos: the tagger that was given, if one was.
+        splitter: of tokens.
+        splitting: the report on it.
+        raw: text without mentions that is learned from, too; prepared.
+    """
+
+    train: list[Document]
+    dev: list[Document]
+    types: Types
+    pos: Filler | None
+    splitter: Splitter
+    splitting: SplittingReport | None = None
+    raw: Sequence[Document] = ()
+
+
+def finished(
+    estimator: RecognizerParameters | CascadeParameters,
+    data: Material,
+    tell: Listener,
+    *,
+    templates: Sequence[str] = (),
+) -> Prepared:
+    """Train the tagger, if one is wanted, split tokens, and choose features.
+
+    Args:
+        estimator: its parameters.
+        data: what it learns from; raw text stands behind the training documents in the result.
+        tell: told of each step.
+        templates: beside those that the parameters name.
+
+    Raises:
+        UsageError: a parameter that the data cannot serve.
+    """
+    began, jobs, seed = monotonic(), estimator.n_jobs, estimator.random_state
+    train, held, types, pos, splitter, splitting, raw = data
     sources = sources_of(estimator)
     learns = estimator.pos == AUTO and sources.names(COLUMN)
     pos, held = learn_tagger(pos, learns, train, held, jobs, seed, tell)
-    train, held = splitter.split(train), splitter.split(known_types(held, types))
+    train, held = [*train, *fill(raw, pos, jobs)], known_types(held, types)
+    train, held = splitter.split(train), splitter.split(held)
     tell(Progress("features", seconds=monotonic() - began))
     features = sources.feature_set(train, held, templates)
     check_use(pos, features)

@@ -16,7 +16,7 @@ from spanloom.errors import DataError, DataWarning, ModelError, UsageError
 from spanloom.evaluate.measures import Learning
 from spanloom.features import Built, FeatureSet, build_index
 from spanloom.hypergraph import Edges, Floats
-from spanloom.learn import EdgeTarget, Fit, Listener, Progress, Training, TrainingSet, fit_together
+from spanloom.learn import EdgeTarget, Fit, Listener, Progress, Target, Training, TrainingSet, fit_together
 from spanloom.model.calibration import answered, calibrate, probabilities_of
 from spanloom.model.corpus import (
     Gold,
@@ -40,6 +40,7 @@ from spanloom.parallel import SERIAL, Executor, threads
 from spanloom.passes import DocumentPass, PassSettings, choose_passes, pass_of
 from spanloom.recognize import encoding
 from spanloom.recognize.finding import Finder, finder
+from spanloom.recognize.lessons import Lessons
 from spanloom.recognize.parameters import RecognizerParameters
 from spanloom.recognize.preparing import Prepared, prepared
 from spanloom.recognize.stage import Stage
@@ -72,6 +73,7 @@ class _Learned(NamedTuple):
         data: the training data.
         fit: weights, and how they were chosen.
         stage: all that does not depend on there being features.
+        tried: weights of raw text and the development F1 of each, where there is any.
     """
 
     features: FeatureSet
@@ -79,6 +81,7 @@ class _Learned(NamedTuple):
     data: TrainingSet
     fit: Fit
     stage: Stage
+    tried: tuple[tuple[float, float], ...]
 
 
 class _Described(Estimated[TrainingReport]):
@@ -126,18 +129,31 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel]):
         self.check()
         began = monotonic()
         tell = progress or (lambda _: None)
-        ready = prepared(self, X, y, dev, tell, templates=self._more_templates())
+        return self.fit_prepared(prepared(self, X, y, dev, tell, templates=self._more_templates()), tell, began)
+
+    def fit_prepared(self, ready: Prepared, tell: Listener, began: float, lessons: Lessons | None = None) -> Self:
+        """Train on what `fit`, or `spanloom.recognize.teach`, has prepared.
+
+        Args:
+            ready: training and development data.
+            tell: told of each step.
+            began: when, by `monotonic`.
+            lessons: what teachers expect of the raw documents, which stand behind the others.
+        """
         run = threads(self.n_jobs)
         learned, read = None, None
         if self.encoder is None:
-            learned, self.pass_, passes = self._learn(ready, run, tell, began)
+            learned, self.pass_, passes = self._learn(ready, run, tell, began, lessons)
             stage = learned.stage
         else:
             self.pass_ = passes = None
             stage, read = encoding.learn_encoder(self, ready, self._structure, self._headless, run, tell, began)
         gold, unseen = stage.gold, stage.unseen
         self.types_, self.lost_, self.pos_ = ready.types, tuple(gold.lost), ready.pos
-        self.overlaps_ = rules = rules_of(self.overlap, gold.table, len(self.types_))
+        rules = rules_of(self.overlap, gold.table, len(self.types_))
+        if lessons is not None and not len(gold.table) and self.overlap == "learned":
+            rules = lessons.overlaps
+        self.overlaps_ = rules
         best = best_consistent(stage.model, rules, stage.potentials, unseen.sentences, self.reading, run)
         self.model_, checked = calibrate(stage.model, unseen, stage.potentials, best)
         features = None if learned is None else learned.features
@@ -147,12 +163,14 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel]):
         told = rules.report(self.overlap, gold.table)
         f1 = stage.held.f1_of(best.table)
         report = replace(report, splitting=ready.splitting, dev_f1=f1, overlaps=told, passes=passes, encoder=read)
+        if lessons is not None and learned is not None:
+            report = lessons.told(report, learned.data, learned.tried)
         self.second_, self.report_, self.splitter_, self.strongest_ = None, report, ready.splitter, {}
         if learned is not None:
             self.strongest_ = strongest_features(self.model_, learned.features, stage.known, learned.built, self.names)
             if self.rescore:
                 tell(Progress("second stage", seconds=monotonic() - began))
-                self._fit_second(learned, rules, run)
+                self._fit_second(learned, rules, run, None if lessons is None else lessons.annotated)
         self._tell_lost()
         if told.against:
             message = f"overlap {self.overlap!r} forbids what training has: {told.contradiction}; no such are predicted"
@@ -160,13 +178,15 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel]):
         return self
 
     def _learn(
-        self, ready: Prepared, run: Executor, tell: Listener, began: float
+        self, ready: Prepared, run: Executor, tell: Listener, began: float, lessons: Lessons | None
     ) -> tuple[_Learned, DocumentPass | None, PassReport | None]:
         """Train on features, with one pass over documents or two."""
         return choose_passes(
             self.passes, ready.for_passes,
             PassSettings(rate=self.rate, min_count=self.min_count, seed=self.random_state),
-            lambda known, unseen, features: self._learned(ready.types, known, unseen, features, run, tell, began),
+            lambda known, unseen, features: self._learned(
+                ready.types, known, unseen, features, run, tell, began, lessons
+            ),
             lambda learned: learned.fit.dev_f1, run,
         )  # fmt: skip
 
@@ -174,16 +194,17 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel]):
         """Templates beside those that ``features`` names."""
         return () if self.encoder is not None else self._structure.templates()
 
-    def _fit_second(self, learned: _Learned, rules: OverlapRules, run: Executor) -> None:
-        """Train the second stage, and keep it where development F1 is better with it."""
+    def _fit_second(self, learned: _Learned, rules: OverlapRules, run: Executor, annotated: int | None) -> None:
+        """Train the second stage on the annotated documents, and keep it where development F1 is better with it."""
         fit, stage = learned.fit, learned.stage
+        known = stage.known if annotated is None else stage.known.take(range(annotated))
         first = FirstStage(
             self.fitted, learned.data, stage.edges, fit.l2, fit.steps if self.optimizer == "adagrad" else _PASSES,
             self.rate, self.random_state, self.reading, self.report_.dev_f1,
         )  # fmt: skip
         own = Gold(stage.unseen, self.types_, self._headless)
         held = RescoringDevelopment(stage.unseen, stage.potentials, own)
-        second, rescoring = fit_rescorer(first, stage.known, stage.gold, held, rules, run)
+        second, rescoring = fit_rescorer(first, known, stage.gold, held, rules, run)
         self.report_ = replace(self.report_, rescoring=rescoring)
         if second is not None and rescoring is not None:
             self.second_, checked = calibrate_second(self.fitted, second, held, self.reading, run)
@@ -191,23 +212,27 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel]):
 
     def _learned(
         self, types: tuple[str, ...], known: Batch, unseen: Batch, features: FeatureSet, run: Executor,
-        tell: Listener, began: float,
+        tell: Listener, began: float, lessons: Lessons | None = None,
     ) -> _Learned:  # fmt: skip
         """Train on some features."""
-        tagger, built, data, gold, edges = self._prepare(known, types, features, run)
+        tagger, built, data, gold, edges = self._prepare(known, types, features, run, lessons)
         development = Development(unseen, tagger, self.reading, self._headless, self.tune_penalty, run)
         training = Training(
             data=data, judge=development, optimizer=self.optimizer, epochs=self.epochs, runs=self.runs,
             iterations=self.iterations, rate=self.rate, seed=self.random_state, executor=run, tell=tell, began=began,
         )  # fmt: skip
-        [fit] = fit_together([training], lambdas(self.l2))
+        if lessons is not None:
+            training, fit, tried = lessons.weighed(training, lambdas(self.l2))
+        else:
+            [fit], tried = fit_together([training], lambdas(self.l2)), ()
+        data = training.data
         model = trained(tagger, data, fit)
         potentials = development.score(model.scorer.weights)
         stage = Stage(model, known, unseen, gold, edges, development, potentials, fit, len(data.group_sizes))
-        return _Learned(features, built, data, fit, stage)
+        return _Learned(features, built, data, fit, stage, tried)
 
     def _prepare(
-        self, train: Batch, types: tuple[str, ...], features: FeatureSet, run: Executor
+        self, train: Batch, types: tuple[str, ...], features: FeatureSet, run: Executor, lessons: Lessons | None
     ) -> tuple[LinearModel, Built, TrainingSet, Gold, Edges]:
         if not len(train.tokens):
             raise DataError("the training data hold no tokens; give annotated text")
@@ -220,7 +245,11 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel]):
         gold = Gold(train, types, self._headless)
         encoded = structure.encode(gold.table, offsets, types)
         gold.lose(encoded.lost)
-        target = EdgeTarget(tagger.engine, offsets, encoded.edges)
+        target: Target = (
+            EdgeTarget(tagger.engine, offsets, encoded.edges)
+            if lessons is None
+            else lessons.target(tagger.engine, offsets, encoded.edges)
+        )
         data = TrainingSet(tagger.engine, built.matrix, offsets, target, built.index.group_sizes, built.counts)
         return tagger, built, data, gold, encoded.edges
 

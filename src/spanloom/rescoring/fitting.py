@@ -70,12 +70,14 @@ def held_out_candidates(first: FirstStage, text: Words, fold: Ints, run: Executo
     Args:
         first: the corpus.
         text: its sentences.
-        fold: (N,) of each sentence.
+        fold: (N,) of each sentence that has gold mentions, or could have.
         run: runs folds side by side.
     """
 
     def fit(sentences: list[int]) -> LinearModel:
-        part = subset(first.data, first.edges, np.array(sentences, np.int64))
+        # raw sentences, which stand behind the annotated ones and are in no fold, are learned from in all of them
+        raw = np.arange(len(fold), len(first.data.offsets) - 1)
+        part = subset(first.data, first.edges, np.append(np.array(sentences, np.int64), raw))
         weights = adagrad(part, l2=first.l2, epochs=first.epochs, rate=first.rate, seed=(first.seed, 1))
         scorer = first.model.scorer.with_weights(weights)  # of rows: the corpus has all features of a row, or none
         return replace(first.model, scorer=scorer)

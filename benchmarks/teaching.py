@@ -1,0 +1,202 @@
+"""Teaching: what a linear student gains from a teacher's expected counts on raw text, on GENIA.
+
+    python benchmarks/teaching.py --data DATA [--teacher FOLDER]
+
+GENIA as abstracts, `separators`. Without --teacher, the teacher is a recognizer with the default features, trained on
+all of GENIA's training data: it is hardly better than its student, so this says whether teaching does harm, and how
+much is learned from raw text alone; what a better teacher is worth, --teacher tells (several times for the mean of
+several). The student has the features `fast`. Raw text: the training parts of CRAFT, BC5CDR, AnatEM and Cancer
+Genetics, in an order drawn by the seed, without their annotations.
+
+*A fifth annotated*: the teacher is trained on a fifth of GENIA's training abstracts, drawn by the seed, and the text of
+the others is the raw text, so that it is of the same kind. Not with --teacher, which may have seen all.
+
+lambda is 1 or 3, and the weight of raw text 0.1, 0.3 or 1, by development F1, which also chooses the pass and the
+mention penalty. No model has a second stage. The test data were looked at once, by this script.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from common import Clock, Result, corpus, options, peak_memory, say, timed, token_count
+from spanloom.document import Batch, Document
+from spanloom.evaluate import evaluate, paired_test
+from spanloom.formats import read
+from spanloom.learn import SoftCounts
+from spanloom.models import load
+from spanloom.recognize import Recognizer, teach
+from spanloom.text import prepare
+
+OTHERS = ("craft", "anatem", "cancer_genetics")
+BC5CDR = "bc5cdr/CDR_TrainingSet.BioC.xml"
+GIVEN: dict[str, Any] = {"l2": [1.0, 3.0], "rescore": False, "n_jobs": -1}
+WEIGHTS = (0.1, 0.3, 1.0)
+SHARES = (0.25, 1.0)  # of the raw text
+FIFTH = 5
+_CELL = 4  # bytes of a count in a list: 16 bits, and 16 of its number
+
+
+class Trained(NamedTuple):
+    """A model, and how it came about.
+
+    Args:
+        name: of the row.
+        model: trained.
+        seconds: of training, in wall clock and processor time, its teacher's word included.
+        against: the row that it is compared with.
+    """
+
+    name: str
+    model: Any
+    seconds: tuple[float, float]
+    against: str | None
+
+
+def raw_text(chosen: Any) -> list[Document]:
+    """The raw documents, shuffled."""
+    documents = [document for name in OTHERS for document in corpus(chosen.data, name, "train")]
+    documents += read(chosen.data / BC5CDR)
+    random.Random(chosen.seed).shuffle(documents)
+    return [prepare(Document(document.text)) for document in documents]
+
+
+def all_annotated(chosen: Any, train: list[Document], dev: list[Document], raw: list[Document]) -> Iterator[Trained]:
+    """Train teacher and students on all of the training data, and on raw text of other corpora."""
+    fast = GIVEN | {"features": "fast", "random_state": chosen.seed}
+    if chosen.teacher:
+        teachers = [load(path) for path in chosen.teacher]
+        for number, teacher in enumerate(teachers, 1):
+            yield Trained(f"teacher {number}", teacher, (0.0, 0.0), None)
+    else:
+        teachers = [Recognizer("separators", **GIVEN, random_state=chosen.seed)]
+        yield Trained("teacher", *_fitted(teachers[0], train, dev), None)
+    alone = Recognizer("separators", **fast)
+    yield Trained("student, gold alone", *_fitted(alone, train, dev), None)
+    for share in SHARES:
+        part = raw[: round(share * len(raw))]
+        seconds, made = timed(lambda part=part: teach(teachers, part, train=train, dev=dev, weight=WEIGHTS, **fast))
+        yield Trained(f"student, gold and {100 * share:.0f} % of the raw text", made, seconds, "student, gold alone")
+    seconds, made = timed(lambda: teach(teachers, raw, dev=dev, **fast))
+    yield Trained("student, raw text alone", made, seconds, "student, gold alone")
+
+
+def a_fifth_annotated(chosen: Any, train: list[Document], dev: list[Document]) -> Iterator[Trained]:
+    """Train teacher and students on a fifth of the training data; the text of the others is raw."""
+    order = np.random.default_rng(chosen.seed).permutation(len(train)).tolist()
+    cut = len(train) // FIFTH
+    gold, rest = [train[i] for i in order[:cut]], [train[i] for i in order[cut:]]
+    texts = [Document(one.text, tokens=one.tokens, sentences=one.sentences, columns=one.columns) for one in rest]
+    fast = GIVEN | {"features": "fast", "random_state": chosen.seed}
+    teacher = Recognizer("separators", **GIVEN, random_state=chosen.seed)
+    yield Trained("a fifth annotated: teacher", *_fitted(teacher, gold, dev), None)
+    name = "a fifth annotated: student, gold alone"
+    yield Trained(name, *_fitted(Recognizer("separators", **fast), gold, dev), None)
+    seconds, made = timed(lambda: teach(teacher, texts, train=gold, dev=dev, weight=WEIGHTS, **fast))
+    yield Trained("a fifth annotated: student, gold and the text of the others", made, seconds, name)
+
+
+def _fitted(model: Recognizer, train: Sequence[Document], dev: Sequence[Document]) -> tuple[Recognizer, Any]:
+    seconds, _ = timed(lambda: model.fit(train, dev=dev))
+    return model, seconds
+
+
+def measured(trained: Trained, gold: Sequence[Document], seed: int, found: dict[str, list[Document]]) -> dict[str, Any]:
+    """Return the figures of a model on test data, whose predictions are kept."""
+    model = trained.model.set_params(n_jobs=1)
+    model.predict(gold[:2])
+    with Clock() as clock:
+        found[trained.name] = model.predict(gold)
+    report = evaluate(gold, found[trained.name], seed=seed)
+    told = getattr(model.report_, "teaching", None)
+    row: dict[str, Any] = {
+        "name": trained.name, "dev_f1": model.report_.dev_f1, "precision": report.overall.precision,
+        "recall": report.overall.recall, "f1": report.overall.f1, "rate": token_count(gold) / clock.seconds.cpu,
+        "seconds": list(trained.seconds), "l2": model.report_.l2, "rows": model.report_.rows,
+        "teaching": None if told is None else told.__dict__,
+    }  # fmt: skip
+    if trained.against is not None:
+        test = paired_test(gold, found[trained.name], found[trained.against], seed=seed)
+        row["paired"] = test.to_dict()
+    say(trained.name, row["dev_f1"], row["f1"], row["rate"])
+    return row
+
+
+def kept(teacher: Any, raw: Sequence[Document]) -> list[list[Any]]:
+    """Return what ways to keep counts take and lose, on the first of the raw documents."""
+    batch, model = Batch.of(teacher.ready(raw[:100])), teacher.fitted
+    potentials = model.score(batch)
+    roles = model.engine.expectations(potentials, batch.sentences).roles
+    none = np.zeros((len(batch.sentences) - 1, len(potentials.constants), roles.shape[2]))
+    every, rows = float(roles.sum(dtype=float)), []
+    for least in (1e-4, 1e-3, 1e-2):
+        held = roles >= least
+        lost = 1 - float(roles[held].sum(dtype=float)) / every
+        rows.append([f"{least:g}", _CELL * held.sum() / len(roles), f"{100 * lost:.3f}"])
+    soft = SoftCounts.of(roles, none, batch.sentences)
+    rows.append(["none: all, 16 bits each", soft.roles.nbytes / len(roles), _rounding(soft, roles)])
+    return [*rows, ["none: all, 32 bits each", roles.nbytes / len(roles), "0"]]
+
+
+def _rounding(soft: SoftCounts, roles: Any) -> str:
+    """Return what rounding to 16 bits changes in all, as a share of all."""
+    changed = np.abs(soft.dense(np.arange(len(roles))) - roles).sum(dtype=float) / roles.sum(dtype=float)
+    return f"{100 * changed:.3f}"
+
+
+def main() -> None:
+    """Train, choose, evaluate, write."""
+
+    def add(parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--teacher", action="append", help="a saved model; several times for the mean of several")
+        parser.add_argument("--limit", type=int, help="use only so many documents of each part, to try the script")
+
+    chosen = options("teaching", __doc__, add)
+    train, dev, test = (corpus(chosen.data, "genia_documents", part, chosen.limit) for part in ("train", "dev", "test"))
+    raw = raw_text(chosen)[: chosen.limit]
+    gold = [prepare(document) for document in test]
+    say(f"{len(raw):,} raw documents, {sum(len(d.sentences) for d in raw):,} sentences, {token_count(raw):,} tokens")
+    found: dict[str, list[Document]] = {}
+    rows, small = [], []
+    for trained in all_annotated(chosen, train, dev, raw):
+        if not small:
+            small = kept(trained.model, raw)
+        rows.append(measured(trained, gold, chosen.seed, found))
+    if not chosen.teacher:
+        rows += [measured(one, gold, chosen.seed, found) for one in a_fifth_annotated(chosen, train, dev)]
+    result = Result("Students of a teacher, on GENIA", chosen.seed)
+    result.table(
+        "Students and teachers",
+        (
+            "model", "dev F1", "test F1", "P", "R", "against gold alone", "p", "weight of raw text", "lambda",
+            "tokens a processor second", "training, processor seconds",
+        ),
+        [
+            [
+                row["name"], *(f"{100 * row[name]:.1f}" for name in ("dev_f1", "f1", "precision", "recall")),
+                f"{100 * row['paired']['difference']:+.2f}" if "paired" in row else "",
+                f"{row['paired']['p_value']:.4f}" if "paired" in row else "",
+                "" if row["teaching"] is None else row["teaching"]["weight"], row["l2"], round(row["rate"]),
+                round(row["seconds"][1]),
+            ]
+            for row in rows
+        ],
+        f"Raw text of other corpora: {len(raw):,} documents, {sum(len(d.sentences) for d in raw):,} sentences, "
+        f"{token_count(raw):,} tokens. p by approximate randomization over sentences. Training of a student includes "
+        f"what its teacher says, not the teacher's own training. Peak memory {peak_memory():.1f} GB.",
+    )  # fmt: skip
+    result.table(
+        "Keeping what is expected: lists of counts that are not small, and all of them; the first 100 raw documents",
+        ("least count", "bytes a token", "share of all that is expected and lost or changed, %"), small,
+    )  # fmt: skip
+    result.data["rows"] = rows
+    result.save(chosen.out)
+
+
+if __name__ == "__main__":
+    main()

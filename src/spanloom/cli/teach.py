@@ -1,0 +1,64 @@
+"""`spanloom teach`: a fast student of a slow teacher, from raw text, beside gold mentions where there are any."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import Any, cast
+
+from spanloom.cli.config import CommonOptions, Paths, checked, options_of
+from spanloom.cli.messages import Messages
+from spanloom.cli.progress import Reporter
+from spanloom.cli.reading import Reading
+from spanloom.cli.train import MODEL_FILES, summary
+from spanloom.files.output import output_folder
+from spanloom.models import load
+from spanloom.recognize.parameters import RecognizerParameters
+from spanloom.recognize.teaching import Teacher, teach
+
+
+class TeachOptions(CommonOptions):
+    """Options of `teach`, besides parameters of the student."""
+
+    train: Paths | None = None  # type: ignore[assignment]  # a student may do without
+    teacher: Paths
+    raw: Paths
+    weight: float | list[float] | None = None
+
+
+def run(model: str, source: list[str], teacher: list[str] | None, *, config: str | None, **flags: Any) -> int | None:
+    """Train a student and save it.
+
+    Args:
+        model: the teacher.
+        source: raw text.
+        teacher: more teachers.
+        config: a TOML file of options.
+        flags: from the command line.
+    """
+    given = {**flags, "teacher": [model, *(teacher or ())], "raw": source}
+    options = checked(options_of(RecognizerParameters, TeachOptions), given, config)
+    say = Messages(options.quiet)
+    began = monotonic()
+    # opened first, so that an output that cannot be replaced is told before the training and not after it
+    with output_folder(
+        options.output, force=options.force, may_replace=lambda file: file.name in MODEL_FILES
+    ) as folder:
+        parameters = options.parameters()
+        teachers = [load(path) for path in options.teacher]
+        for one in teachers:
+            if hasattr(one, "set_params"):
+                one.set_params(n_jobs=parameters["n_jobs"])
+        reading = Reading(
+            say, input_format=options.input_format, columns=options.columns, on_error=options.on_error or "stop"
+        )
+        with Reporter(options.quiet) as reporter:
+            student = teach(
+                cast("list[Teacher]", teachers), reading.raw(options.raw), weight=options.weight, progress=reporter,
+                train=None if options.train is None else reading(options.train),
+                dev=None if options.dev is None else reading(options.dev), **parameters,
+            )  # fmt: skip
+        student.save(folder)
+    for line in summary(student, monotonic() - began):
+        say(line)
+    say(f"saved as {options.output}")
+    return reading.finish()

@@ -1,0 +1,92 @@
+"""What teachers expect of raw text, as a student is trained with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from spanloom.hypergraph import Edges, Engine, Ints
+from spanloom.learn import CorpusTarget, EdgeTarget, Fit, SoftCounts, Training, TrainingSet, fit_together
+from spanloom.model.overlaps import OverlapRules
+from spanloom.model.report import TeachingReport, TrainingReport
+
+__all__ = ["Lessons"]
+
+
+class Lessons(NamedTuple):
+    """What teachers expect of raw documents, which stand behind a student's annotated ones.
+
+    Args:
+        soft: expected counts of the raw sentences.
+        annotated: how many documents have gold mentions.
+        weights: of a raw sentence, to choose from.
+        overlaps: rules of the teacher, for a student that sees no gold mentions.
+        report: on all this; the weight is not chosen yet.
+    """
+
+    soft: SoftCounts
+    annotated: int
+    weights: tuple[float, ...]
+    overlaps: OverlapRules
+    report: TeachingReport
+
+    def target(self, engine: Engine, offsets: Ints, edges: Edges) -> CorpusTarget:
+        """Return the target of a student.
+
+        Args:
+            engine: the student's.
+            offsets: (N + 1,) of the annotated and the raw sentences.
+            edges: (T, K, D) gold structures; of raw sentences they are not looked at.
+        """
+        known = offsets[: len(offsets) - self.sentences]
+        return CorpusTarget(EdgeTarget(engine, known, edges[: known[-1]]), self.soft)
+
+    @property
+    def sentences(self) -> int:
+        """How many raw sentences there are."""
+        return len(self.soft.offsets) - 1
+
+    def weighed(
+        self, training: Training, grid: Sequence[float]
+    ) -> tuple[Training, Fit, tuple[tuple[float, float], ...]]:
+        """Train with each weight of raw text.
+
+        Args:
+            training: of annotated and raw sentences that all count alike.
+            grid: values of lambda.
+
+        Returns:
+            Of the weight with the largest development F1 the training and its fit; and the F1 of each weight.
+        """
+        best: tuple[Training, Fit] | None = None
+        tried = []
+        for weight in self.weights:
+            weighted = replace(training, data=self._with_weight(training.data, weight))
+            [fit] = fit_together([weighted], grid)
+            tried.append((weight, fit.dev_f1))
+            if best is None or fit.dev_f1 > best[1].dev_f1:
+                best = weighted, fit
+        if best is None:
+            raise AssertionError("there is no weight")
+        return *best, tuple(tried)
+
+    def _with_weight(self, data: TrainingSet, weight: float) -> TrainingSet:
+        if weight == 1:
+            return data
+        weights = np.ones(len(data.offsets) - 1)
+        weights[len(weights) - self.sentences :] = weight
+        return replace(data, weights=weights)
+
+    def told(self, report: TrainingReport, data: TrainingSet, tried: tuple[tuple[float, float], ...]) -> TrainingReport:
+        """Return a report on training that tells raw text from annotated text."""
+        weight = 1.0 if data.weights is None else float(data.weights[-1])
+        return replace(
+            report,
+            documents=self.annotated,
+            sentences=report.sentences - self.report.sentences,
+            tokens=report.tokens - self.report.tokens,
+            teaching=replace(self.report, weight=weight, tried=tried),
+        )

@@ -1,0 +1,256 @@
+"""Teaching: a fast student of slow models, which learns what they expect of raw text, beside gold where there is any.
+
+The loss of a raw sentence is log Z - <counts, scores>, where the counts are what the teacher expects: the cross entropy
+of teacher and student (Hinton et al. 2015), exact over all structures, because both have the same ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields, replace
+from time import monotonic
+from typing import Any, Final, NamedTuple, Protocol
+
+import numpy as np
+
+from spanloom.document import Batch, Document, batches
+from spanloom.document.inputs import Dev, Given, development_of, documents_of, training_of
+from spanloom.errors import DataError, UsageError
+from spanloom.hypergraph import Edges, Potentials
+from spanloom.learn import CountTarget, Listener, Progress, SoftCounts
+from spanloom.learn.folds import hold_out
+from spanloom.model.corpus import by_sentence, known_types, place
+from spanloom.model.overlaps import OverlapRules
+from spanloom.model.report import TeachingReport
+from spanloom.model.structured import StructuredModel
+from spanloom.parallel import Executor, threads
+from spanloom.recognize.lessons import Lessons
+from spanloom.recognize.parameters import OF_TEACHER, RecognizerParameters
+from spanloom.recognize.preparing import Material, finished
+from spanloom.recognize.recognizer import BATCH_TOKENS, Recognizer
+from spanloom.scoring import Scorer
+from spanloom.structures import Structure
+from spanloom.tag.filling import fill, open_tagger
+from spanloom.text import prepare
+from spanloom.text.splitting import Splitter
+
+__all__ = ["WEIGHTS", "Teacher", "teach"]
+
+WEIGHTS: Final = (0.3, 1.0)
+"""Weights of a raw sentence that are tried, where development data and gold mentions are there to choose by."""
+_LARGEST = 1e6  # weight
+_LACK = "that the teacher does not know"
+
+
+class Teacher(Protocol):
+    """A model that can teach: one structured model of mentions, whatever gives it its scores."""
+
+    @property
+    def fitted(self) -> StructuredModel[Scorer]:
+        """The trained model."""
+
+    def ready(self, documents: Iterable[Document]) -> list[Document]:
+        """Return documents with the tokens, sentences and columns that `fitted` needs."""
+
+
+def teach(
+    teacher: Teacher | Sequence[Teacher], raw: Given, *, train: Given | None = None, dev: Dev | None = None,
+    weight: float | Sequence[float] | None = None, progress: Listener | None = None, **parameters: Any,
+) -> Recognizer:  # fmt: skip
+    """Train a linear recognizer on what a model expects of raw text, and on gold mentions, where there are any.
+
+    The student has the teacher's structure, types, way of counting and splits of tokens; all else is its own. It is as
+    fast as any recognizer with its features.
+
+    Args:
+        teacher: a trained model, or several of one structure, whose mean is learned.
+        raw: texts or documents, whose own mentions are not looked at.
+        train: documents with gold mentions, to learn from, too.
+        dev: documents with gold mentions, by which the student is tuned. When ``None``, a tenth of ``train``; without
+            that a tenth of the raw text, as the teacher marks it up.
+        weight: of a raw sentence beside one with gold mentions; of several the best on ``dev`` is taken, 0.3 and 1 when
+            ``None``. Without ``train`` nothing is weighed.
+        progress: told of each step.
+        parameters: those of `Recognizer` but for `OF_TEACHER`.
+
+    Raises:
+        UsageError: a model that cannot teach, teachers that differ, a weight or a parameter that is not valid.
+        DataError: raw text without words.
+
+    >>> from spanloom import Document, Mention, Recognizer
+    >>> documents = [Document("no chest pain", mentions=[Mention("problem", [(3, 13)])])] * 50
+    >>> teacher = Recognizer(features=["bias", "w[0]", "w[-1]"]).fit(documents)
+    >>> student = teach(teacher, ["chest pain today", "no pain"] * 20, features=["low[0]", "low[-1]"])
+    >>> [mention.type for mention in student.predict("no chest pain").mentions]
+    ['problem']
+    """
+    began = monotonic()
+    tell = progress or (lambda _: None)
+    faculty = _Faculty.of(teacher)
+    student = _student(faculty, parameters)
+    weights = _weights(weight, given=train is not None)
+    pos, jobs, types = open_tagger(student.pos), student.n_jobs, faculty.types
+    tell(Progress("reading"))
+    texts = [prepare(document.copy(mentions=())) for document in documents_of(raw, "raw")]
+    if not any(document.token_count for document in texts):
+        raise DataError("the raw text has no words; give text to learn from")
+    known = [] if train is None else fill(map(prepare, training_of(train, name="train")), pos, jobs)
+    if train is not None and not known:
+        raise DataError("the training data hold no document; give annotated text, or leave them out")
+    known = known_types(known, types, what="training data", lack=_LACK)
+    number = len(texts)
+    if dev is not None:
+        held = fill(map(prepare, training_of(*development_of(dev), "dev")), pos, jobs)
+        held = known_types(held, types, lack=_LACK)
+    elif known:
+        known, held = hold_out(known, student.random_state, by_sentence)
+    else:
+        texts, held = hold_out(texts, student.random_state, by_sentence)
+        held = fill(faculty.marked(held, threads(jobs)), pos, jobs)
+    soft, report = faculty.lessons(texts, threads(jobs), tell, began)
+    report = replace(report, documents=number, own=dev is None and not known)
+    material = Material(known, held, types, pos, faculty.splitter, raw=texts)
+    ready = finished(student, material, tell, templates=faculty.structure.templates())
+    lessons = Lessons(soft, len(known), weights, faculty.overlaps, report)
+    return student.fit_prepared(ready, tell, began, lessons)
+
+
+def _student(faculty: _Faculty, parameters: dict[str, Any]) -> Recognizer:
+    known = [one.name for one in fields(RecognizerParameters) if one.name not in OF_TEACHER]
+    for name in parameters:
+        if name in OF_TEACHER:
+            raise UsageError(f"{name} is given, but a student has that of its teacher, or does without; leave it out")
+        if name not in known:
+            raise UsageError(f"no parameter {name!r}; there are {', '.join(known)}")
+    student = Recognizer(faculty.structure, counting=faculty.counting, passes="one", split_tokens=False, **parameters)
+    student.check()
+    return student
+
+
+def _weights(weight: float | Sequence[float] | None, *, given: bool) -> tuple[float, ...]:
+    """Return the weights to choose from; without gold mentions all sentences are raw, and count alike."""
+    if weight is None:
+        return WEIGHTS if given else (1.0,)
+    try:
+        grid = tuple(np.ravel(np.asarray(weight, float)).tolist())
+    except (TypeError, ValueError, OverflowError):
+        grid = ()
+    if not grid or not all(0 < value <= _LARGEST for value in grid):
+        raise UsageError(f"weight is {weight!r}, expected a number above 0, {_LARGEST:g} at most, or several")
+    return tuple(dict.fromkeys(grid)) if given else (1.0,)
+
+
+class _Faculty(NamedTuple):
+    """Teachers of one structure.
+
+    Args:
+        teachers: one at least.
+        models: what each has learned.
+        splitter: of tokens, the same for all.
+    """
+
+    teachers: Sequence[Teacher]
+    models: Sequence[StructuredModel[Scorer]]
+    splitter: Splitter
+
+    @classmethod
+    def of(cls, teachers: Any) -> _Faculty:
+        """Check that they can teach, and together: one model or several."""
+        given: list[Any] = list(teachers) if isinstance(teachers, list | tuple) else [teachers]
+        if not given:
+            raise UsageError("there is no teacher; give a trained recognizer")
+        for one in given:
+            # the class is asked first: an untrained model has no `fitted`, and says so itself
+            if not hasattr(type(one), "ready") or not isinstance(one.fitted, StructuredModel):
+                kind = getattr(one, "kind", type(one).__name__)
+                raise UsageError(f"a model of kind {kind!r} cannot teach, expected a trained recognizer")
+        models = [one.fitted for one in given]
+        splitters = [getattr(one, "splitter_", Splitter()) for one in given]
+        first = models[0]
+        for model, splitter in zip(models[1:], splitters[1:], strict=True):
+            for what, found, expected in (
+                ("structure", str(model.structure), str(first.structure)),
+                ("counting", model.engine.counting, first.engine.counting),
+                ("types", ", ".join(model.types), ", ".join(first.types)),
+                ("splits of tokens", _patterns(splitter), _patterns(splitters[0])),
+            ):
+                if found != expected:
+                    raise UsageError(
+                        f"a teacher's {what}: {found}, expected {expected}, as of the first teacher; teachers of one "
+                        "student must agree in this"
+                    )
+        return cls(given, models, splitters[0])
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """K names."""
+        return self.models[0].types
+
+    @property
+    def structure(self) -> Structure:
+        """That of all."""
+        return self.models[0].structure
+
+    @property
+    def counting(self) -> Any:
+        """That of all."""
+        return self.models[0].engine.counting
+
+    @property
+    def overlaps(self) -> OverlapRules:
+        """Which mentions may overlap: what the first teacher has learned."""
+        rules: OverlapRules | None = getattr(self.teachers[0], "overlaps_", None)
+        return OverlapRules.free(len(self.types)) if rules is None else rules
+
+    def lessons(
+        self, texts: Sequence[Document], run: Executor, tell: Listener, began: float
+    ) -> tuple[SoftCounts, TeachingReport]:
+        """Return what the teachers expect of prepared text: the mean of their expected counts."""
+        engine, starts = self.models[0].engine, self.structure.start_roles(self.types)
+        rows = [i for i, role in enumerate(engine.template.roles) if role in starts]
+        parts, sentences, tokens = [], 0, 0
+        expected, least, most = 0.0, 0.0, 0.0
+        for batch, potentials in self._scored(texts, run):
+            counts = [CountTarget.expected(engine, each, batch.sentences, run) for each in potentials]
+            roles, constants = (_mean([getattr(each, name) for each in counts]) for name in ("roles", "constants"))
+            parts.append(SoftCounts.of(roles, constants, batch.sentences))
+            begins = np.stack([each.roles[:, rows] for each in counts])
+            expected += float(roles[:, rows].sum(dtype=float))
+            least += float(begins.min(0).sum(dtype=float))
+            most += float(begins.max(0).sum(dtype=float))
+            sentences, tokens = sentences + len(batch.sentences) - 1, tokens + len(batch.tokens)
+            tell(Progress(f"teaching, {tokens:,} tokens", seconds=monotonic() - began))
+        agreement = least / most if len(self.models) > 1 and most else None
+        report = TeachingReport(
+            len(self.models), len(texts), sentences, tokens, expected, agreement, weight=1.0, tried=(), own=False
+        )
+        return SoftCounts.join(parts), report
+
+    def marked(self, texts: Sequence[Document], run: Executor) -> list[Document]:
+        """Return prepared text with the mentions that the teachers find: those of the best structure for all."""
+        found: list[Document] = []
+        for batch, potentials in self._scored(texts, run):
+            views = [one.penalized(each) for one, each in zip(self.models, potentials, strict=True)]
+            mean = Potentials(*(_mean(arrays) for arrays in zip(*views, strict=True)))
+            edges: Edges = self.models[0].engine.viterbi(mean, batch.sentences, run).edges
+            table = self.structure.decode(edges, batch.sentences, self.types)
+            found += place(batch, table, self.types)
+        return [one.copy(mentions=marked.mentions) for one, marked in zip(texts, found, strict=True)]
+
+    def _scored(self, texts: Sequence[Document], run: Executor) -> Iterator[tuple[Batch, list[Potentials]]]:
+        """Yield batches, with the split tokens that all teachers see, and the potentials of each teacher."""
+        for documents in batches(texts, BATCH_TOKENS, lambda document: document):
+            seen = [Batch.of(one.ready(documents)) for one in self.teachers]
+            own = Batch.of(self.splitter.split(documents))
+            if any(not np.array_equal(one.tokens, own.tokens) for one in seen):
+                raise UsageError("a teacher changes the tokens of documents, expected only its learned splits")
+            yield own, [model.score(batch, run) for model, batch in zip(self.models, seen, strict=True)]
+
+
+def _mean(arrays: Sequence[Any]) -> Any:
+    """Return the mean of arrays, of their own type."""
+    return arrays[0] if len(arrays) == 1 else sum(arrays) / arrays[0].dtype.type(len(arrays))
+
+
+def _patterns(splitter: Splitter) -> str:
+    return " ".join(map(str, splitter.patterns)) or "none"
