@@ -129,9 +129,9 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel]):
         self.check()
         began = monotonic()
         tell = progress or (lambda _: None)
-        return self.fit_prepared(prepared(self, X, y, dev, tell, templates=self._more_templates()), tell, began)
+        return self._fit_prepared(prepared(self, X, y, dev, tell, templates=self._more_templates()), tell, began)
 
-    def fit_prepared(self, ready: Prepared, tell: Listener, began: float, lessons: Lessons | None = None) -> Self:
+    def _fit_prepared(self, ready: Prepared, tell: Listener, began: float, lessons: Lessons | None = None) -> Self:
         """Train on what `fit`, or `spanloom.recognize.teach`, has prepared.
 
         Args:

@@ -112,7 +112,7 @@ def teach(
     material = Material(known, held, types, pos, faculty.splitter, raw=texts)
     ready = finished(student, material, tell, templates=faculty.structure.templates())
     lessons = Lessons(soft, len(known), weights, faculty.overlaps, report)
-    return student.fit_prepared(ready, tell, began, lessons)
+    return student._fit_prepared(ready, tell, began, lessons)
 
 
 def _student(faculty: _Faculty, parameters: dict[str, Any]) -> Recognizer:
