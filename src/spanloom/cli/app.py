@@ -196,15 +196,8 @@ def _train_tagger() -> None:
 @verb("train language-model", train_app)
 def _train_language_model(
     train: options.Texts = None,
-    dev: Annotated[
-        str | None, typer.Option("--dev", metavar="DATA", help="Text whose perplexity is told; never learned from.")
-    ] = None,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output", "-o", metavar="OUT", help="The model directory to write, or a file .arpa or .arpa.gz."
-        ),
-    ] = None,
+    dev: options.PerplexityText = None,
+    output: options.LanguageModelOutput = None,
     order: options.Order = None,
     input_format: InputFormat = None,
     force: Force = False,

@@ -131,6 +131,15 @@ QuietOrConfig = Annotated[
     bool | None, typer.Option("--quiet", "-q", help="Say nothing but errors on standard error.", show_default=False)
 ]
 
+# of `train language-model`
+PerplexityText = Annotated[
+    str | None, typer.Option("--dev", metavar="DATA", help="Text whose perplexity is told; never learned from.")
+]
+LanguageModelOutput = Annotated[
+    str | None,
+    typer.Option("--output", "-o", metavar="OUT", help="The model directory to write, or a file .arpa or .arpa.gz."),
+]
+
 # of `teach`
 TeacherModel = Annotated[
     str, typer.Argument(metavar="TEACHER", help="The directory of a recognizer.", show_default=False)

@@ -210,8 +210,8 @@ class MentionEstimator(Parameters[M]):
         """Documents with the mentions that are found."""
         raise NotImplementedError
 
-    def _tell_lost(self) -> None:
-        """Warn once of the training mentions that the model cannot hold."""
+    def _tell_lost(self, stacklevel: int = 3) -> None:
+        """Warn once of the training mentions that the model cannot hold; the level is that of who called `fit`."""
         report = vars(self)["report_"]
         if not report.lost:
             return
@@ -219,7 +219,7 @@ class MentionEstimator(Parameters[M]):
         parts = ", ".join(f"{count:,} ({reason})" for reason, count in reasons)
         lost = sum(report.lost.values())
         message = f"{lost:,} of {report.mentions:,} training mentions cannot be held and are left out: {parts}"
-        warnings.warn(f"{message}; the model's attribute lost_ lists them", LostWarning, stacklevel=3)
+        warnings.warn(f"{message}; the model's attribute lost_ lists them", LostWarning, stacklevel=stacklevel)
 
     def score(self, X: Given, y: Iterable[Any] | None = None) -> float:
         """Compute the F1 of the mentions that are found, from 0 to 1; a mention is correct if its type and spans are.

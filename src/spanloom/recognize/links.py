@@ -58,7 +58,7 @@ class CascadeChain(Recognizer):
     def _feature_set(self, train: Sequence[Document], dev: Sequence[Document] = ()) -> FeatureSet:
         return self.made
 
-    def _tell_lost(self) -> None:
+    def _tell_lost(self, stacklevel: int = 3) -> None:
         """Nothing: the cascade tells, once, of all its chains."""
 
 

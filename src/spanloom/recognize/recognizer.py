@@ -171,10 +171,10 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel]):
             if self.rescore:
                 tell(Progress("second stage", seconds=monotonic() - began))
                 self._fit_second(learned, rules, run, None if lessons is None else lessons.annotated)
-        self._tell_lost()
+        self._tell_lost(stacklevel=4)
         if told.against:
             message = f"overlap {self.overlap!r} forbids what training has: {told.contradiction}; no such are predicted"
-            warnings.warn(message, DataWarning, stacklevel=2)
+            warnings.warn(message, DataWarning, stacklevel=3)
         return self
 
     def _learn(
