@@ -110,9 +110,11 @@ def test_text_that_the_vocabulary_lacks_is_told(folder: Path, notes: list[Docume
         Recognizer(encoder=folder, **{**QUICK, "encoder_epochs": 1}).fit(other, dev=other[:5])
 
 
-def test_two_passes_are_refused(folder: Path, notes: list[Document]) -> None:
+def test_what_is_of_features_is_refused(folder: Path, notes: list[Document]) -> None:
     with pytest.raises(UsageError, match="one pass over documents"):
         Recognizer(encoder=folder, passes="two").fit(notes)
+    with pytest.raises(UsageError, match="clusters are given beside an encoder"):
+        Recognizer(encoder=folder, clusters=10).fit(notes)
 
 
 def test_training_reports_windows(folder: Path, notes: list[Document]) -> None:

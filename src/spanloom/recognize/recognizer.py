@@ -455,6 +455,9 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel]):
         super().check()
         if self.encoder is not None and self.passes == "two":
             raise UsageError("with an encoder there is one pass over documents; take passes 'one'")
+        if self.encoder is not None and (self.vectors is not None or self.clusters is not None):
+            given = "vectors" if self.vectors is not None else "clusters"
+            raise UsageError(f"{given} are given beside an encoder, which is trained in place of features; take one")
         check_source(self.pos)
         names_from(self.names)
         _ = self._structure
