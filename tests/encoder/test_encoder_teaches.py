@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from spanloom import Document, Recognizer
+from spanloom.evaluate import evaluate
 from spanloom.recognize import teach
 
 
@@ -14,10 +15,7 @@ def test_a_student_imitates_an_encoder(folder: Path, notes: list[Document]) -> N
     ).fit(notes, dev=notes[:10])  # fmt: skip
     texts = [note.text for note in notes]
     student = teach(teacher, texts, dev=notes[:10], features=["bias", "w[-2..2]"], l2=0.01, epochs=20)
-    taught, learned = (
-        [{(mention.type, mention.spans) for mention in found.mentions} for found in model.predict(texts)]
-        for model in (teacher, student)
-    )
-    assert any(taught)
+    taught, learned = teacher.predict(texts), student.predict(texts)
+    assert any(found.mentions for found in taught)
     assert student.encoder is None
-    assert learned == taught
+    assert evaluate(taught, learned).overall.f1 > 0.8

@@ -111,3 +111,12 @@ def test_training_leaves_the_random_numbers_and_the_threads_of_others(folder: Pa
     with torch_threads(1):
         assert torch.get_num_threads() == 1
     assert torch.get_num_threads() == count
+
+
+def test_little_text_has_more_passes_and_smaller_steps(folder: Path, notes: list[Document]) -> None:
+    told: list[str] = []
+    model = Recognizer(encoder=folder, encoder_rate=1e-3, head_rate=1e-2).fit(
+        notes, dev=notes[:10], progress=lambda step: told.append(step.stage)
+    )
+    assert 4 < len(model.report_.history) <= 30
+    assert model.score(notes) > 0.7

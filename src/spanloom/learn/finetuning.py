@@ -32,6 +32,9 @@ _WARM: Final = 0.1  # of all steps, in which rates rise
 _CLIP: Final = 1.0  # norm of the gradient, at most
 _DECAY: Final = 0.01  # of weights, but for biases and norms
 _PLAIN: Final = ("bias", "norm", "constants")  # in the names of arrays that do not decay
+STEPS: Final = 1500
+"""Steps that an encoder of medium size needs to learn what mentions are."""
+_A_PASS: Final = 100  # steps of a pass, at least, where the corpus has so many windows
 _TOLD: Final = 2.0  # seconds from one step that is told to the next
 
 State = dict[str, Tensor]
@@ -99,15 +102,15 @@ class Finetuning:
     """Settings of the training of an encoder.
 
     Args:
-        epochs: passes, at most.
+        epochs: passes, at most; ``None`` for as many as take about `STEPS` steps, from 4 to 30.
         rate: of the encoder's last layer, at its highest.
         head_rate: of the linear layer.
         layer_decay: the rate of a layer, as a share of that of the layer after it.
-        batch: sub-words of a step, about.
+        batch: sub-words of a step, about; fewer where a pass would have fewer than 100 steps, but a window at least.
         seed: of the order of windows, of dropout and of the linear layer.
     """
 
-    epochs: int = 4
+    epochs: int | None = None
     rate: float = 1e-4
     head_rate: float = 2e-3
     layer_decay: float = 0.9
@@ -152,16 +155,16 @@ def finetune(
     Raises:
         UsageError: weights that are no numbers, as with too high a rate.
     """
-    history = TrainingHistory("training the encoder", settings.epochs, tell, began)
+    passes = _Passes(scorer, corpus, settings, reading, tell, began, run)
+    history = TrainingHistory("training the encoder", passes.epochs, tell, began)
 
     def judge(_: State) -> float:
         scorer.network.eval()
         return metric(scorer)
 
-    stopping: EarlyStopping[State] = EarlyStopping(judge, settings.epochs, history, _copied)
-    passes = _Passes(scorer, corpus, settings, reading, tell, began, run)
+    stopping: EarlyStopping[State] = EarlyStopping(judge, passes.epochs, history, _copied)
     with _seeded(settings.seed):
-        for number in range(1, settings.epochs + 1):
+        for number in range(1, passes.epochs + 1):
             objective = passes.run(number)
             if stopping(Epoch(number, objective, scorer.network.state_dict())):
                 break
@@ -185,7 +188,10 @@ class _Passes:
         self.units = windows.units()
         lengths = ptr[windows.end] - ptr[windows.first]
         self.sizes = np.array([int(lengths[unit.start : unit.stop].sum()) for unit in self.units], np.int64)
-        self.total = max(1, settings.epochs * int(self.sizes.sum()))
+        text = int(self.sizes.sum())
+        self.batch = min(settings.batch, text // _A_PASS)
+        self.epochs = settings.epochs or passes_of(self.sizes, self.batch)
+        self.total = max(1, self.epochs * text)
         self.seen = 0
         self.order = np.random.default_rng(settings.seed)
         groups = _groups(scorer, settings)
@@ -210,7 +216,7 @@ class _Passes:
         for unit in self.order.permutation(len(self.units)).tolist():
             step.append(unit)
             size += int(self.sizes[unit])
-            if size >= self.settings.batch:
+            if size >= self.batch:
                 yield step
                 step, size = [], 0
         if step:
@@ -243,8 +249,22 @@ class _Passes:
         self._told = now
         done = self.seen / self.total
         left = (now - self._run_began) * (1 - done) / done
-        stage = f"training the encoder, pass {number} of {self.settings.epochs}, {100 * done:.0f} %"
+        stage = f"training the encoder, pass {number} of {self.epochs}, {100 * done:.0f} %"
         self.tell(Progress(stage, step, seconds=now - self.began, seconds_left=left))
+
+
+def passes_of(sizes: Ints, batch: int) -> int:
+    """Return how many passes take about `STEPS` steps, from 4 to 30.
+
+    Args:
+        sizes: (U,) sub-words of what is read in one step or not at all.
+        batch: sub-words of a step, about.
+
+    >>> passes_of(np.full(2000, 250), 1000), passes_of(np.full(100, 250), 1000), passes_of(np.full(3, 250), 1)
+    (4, 30, 30)
+    """
+    steps = min(len(sizes), int(sizes.sum()) // max(1, batch))
+    return int(np.clip(-(-STEPS // max(1, steps)), 4, 30))
 
 
 def _schedule(done: float) -> float:

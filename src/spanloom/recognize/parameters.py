@@ -166,7 +166,13 @@ class RecognizerParameters:
         names=Overlap,
     )("learned")
     encoder: str | Path | None = ENCODER(None)
-    encoder_epochs: int = Whole("Passes over the training data with an encoder.", "passes with an encoder, at most.")(4)
+    encoder_epochs: int | None = Whole(
+        "Passes over the training data with an encoder, at most.",
+        "passes with an encoder, at most; the one with the best development F1 is kept. ``None`` for as many as take "
+        "about 1,500 steps, from 4 to 30.",
+        none=True,
+        shown="4 to 30",
+    )(None)
     encoder_rate: float = Number("Rate of the encoder's last layer.", "the highest rate of the encoder's last layer.")(
         1e-4
     )
@@ -178,7 +184,8 @@ class RecognizerParameters:
         "the rate of an encoder's layer, as a share of that of the layer above it; 1 for the same.",
     )(0.9)
     step_subwords: int = Whole(
-        "Sub-words of a step of an encoder's training.", "sub-words of a step of an encoder's training, about."
+        "Sub-words of a step of an encoder's training.",
+        "sub-words of a step of an encoder's training, about; fewer where a pass would have fewer than 100 steps.",
     )(1024)
     window: int = Whole(
         "Sub-words that an encoder reads at once.",
