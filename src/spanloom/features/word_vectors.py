@@ -132,7 +132,7 @@ class WordVectors:
         spread = np.sqrt(np.einsum("v,vd,vd->", times, own, own) / total) or 1.0
         table = (self.table - mean.astype(np.float32)) * np.float32(LENGTH / spread)
         largest = float(np.abs(table).max(initial=0))
-        if not largest < np.finfo(np.float16).max:
+        if not largest < float(np.finfo(np.float16).max):  # half precision would not hold the number itself
             raise DataError(
                 f"found a vector with a number {largest:g} times as large as is usual at the words of the training "
                 "text, expected fewer than 65,504 times; leave such vectors out"
