@@ -330,7 +330,7 @@ def _relative(arguments: Sequence[str]) -> list[str]:
     """The command line as one types it in the project's root: paths within it relative, other folders by a name."""
     root = str(ROOT) + os.sep
     shown = [argument.removeprefix(root) for argument in arguments]
-    for option in ("--data", "--cache", "--work"):
+    for option in ("--data", "--cache", "--work", "--encoder", "--teacher", "--vectors"):
         if option in shown[:-1]:
             shown[shown.index(option) + 1] = option.strip("-").upper()
     return shown

@@ -48,6 +48,9 @@ BAD = {
     "no family": (configured(model_type="gone"), "names no model_type"),
     "another family": (configured(model_type="gpt2"), "is that of a 'gpt2', expected one of albert, bert"),
     "code of its own": (configured(auto_map={"AutoModel": "evil.Model"}), "asks for code of its own"),
+    "attention of its own": (configured(attn_implementation="kernels/evil"), "asks for an attention of its own"),
+    "attention of its own, hidden": (configured(_attn_implementation={"": "kernels/evil"}), "an attention of its own"),
+    "quantized": (configured(quantization_config={"quant_method": "evil"}), "is that of quantized weights"),
     "a decoder": (configured(is_decoder=True), "a model that writes text"),
     "a pickle": (pickled, "its weights are a pickle .pytorch_model.bin."),
     "no weights": (lambda folder: (folder / "model.safetensors").unlink(), "model.safetensors is missing"),
@@ -111,6 +114,14 @@ TAMPERED: dict[str, tuple[Callable[[ModelPart], ModelPart], str]] = {
     "code of its own": (
         lambda part: values(part, config={**part.values["config"], "auto_map": {"AutoModel": "evil.Model"}}),
         "code of its own",
+    ),
+    "attention of its own": (
+        lambda part: values(part, config={**part.values["config"], "attn_implementation": "kernels/evil"}),
+        "asks for an attention of its own",
+    ),
+    "quantized": (
+        lambda part: values(part, config={**part.values["config"], "quantization_config": {"quant_method": "x"}}),
+        "is that of quantized weights",
     ),
     "another family": (lambda part: values(part, config={**part.values["config"], "model_type": "gpt2"}), "gpt2"),
     "a billion layers": (

@@ -235,6 +235,7 @@ OF_TEACHER: Final = (
     "context",
     "pooling",
     "precision",
+    "device",
 )
 """Parameters of a recognizer that a student has from its teacher, or not at all: see `spanloom.recognize.teach`."""
 

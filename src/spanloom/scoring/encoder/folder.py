@@ -26,6 +26,8 @@ FAMILIES: Final = frozenset(
 _CONFIG: Final = "config.json"
 _WEIGHTS: Final = ("model.safetensors", "model.safetensors.index.json")
 _PICKLES: Final = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
+_ATTENTION: Final = ("eager", "sdpa")
+_ATTENTION_OF: Final = ("attn_implementation", "_attn_implementation", "_attn_implementation_internal")
 _SHIFTED: Final = 2  # positions that RoBERTa and its kin keep for padding
 _MOST: Final = 1 << 20  # what tokenizers that know no length say is far above
 _POOLER: Final = "pooler."  # a summary of the text, which tokens have no use for
@@ -83,6 +85,12 @@ def check_config(config: Any) -> str | None:
         return "names no model_type; name the folder of an encoder"
     if "auto_map" in config:
         return "asks for code of its own (auto_map), which is not run; take an encoder whose class transformers has"
+    if any(config.get(name) not in (None, *_ATTENTION) for name in _ATTENTION_OF):
+        return (
+            f"asks for an attention of its own, expected one of {', '.join(_ATTENTION)}; others are code to be fetched"
+        )
+    if config.get("quantization_config"):
+        return "is that of quantized weights, expected those of 32 or 16 bits"
     if config["model_type"] not in FAMILIES:
         return f"is that of a {config['model_type']!r}, expected one of {', '.join(sorted(FAMILIES))}"
     if config.get("is_encoder_decoder") or config.get("is_decoder"):
