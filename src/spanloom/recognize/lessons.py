@@ -61,17 +61,11 @@ class Lessons(NamedTuple):
         Returns:
             Of the weight with the largest development F1 the training and its fit; and the F1 of each weight.
         """
-        best: tuple[Training, Fit] | None = None
-        tried = []
-        for weight in self.weights:
-            weighted = replace(training, data=self._with_weight(training.data, weight))
-            [fit] = fit_together([weighted], grid)
-            tried.append((weight, fit.dev_f1))
-            if best is None or fit.dev_f1 > best[1].dev_f1:
-                best = weighted, fit
-        if best is None:
-            raise AssertionError("there is no weight")
-        return *best, tuple(tried)
+        weighted = [replace(training, data=self._with_weight(training.data, weight)) for weight in self.weights]
+        fits = [fit_together([one], grid)[0] for one in weighted]
+        tried = tuple((weight, fit.dev_f1) for weight, fit in zip(self.weights, fits, strict=True))
+        best, fit = max(zip(weighted, fits, strict=True), key=lambda pair: pair[1].dev_f1)  # the first, of equal ones
+        return best, fit, tried
 
     def _with_weight(self, data: TrainingSet, weight: float) -> TrainingSet:
         if weight == 1:
