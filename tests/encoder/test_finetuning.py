@@ -12,7 +12,7 @@ from spanloom import Document, Recognizer
 from spanloom.document import Batch
 from spanloom.hypergraph import ENGINES, Potentials
 from spanloom.learn import CountTarget, EdgeTarget
-from spanloom.learn.finetuning import ExactLoss, Step
+from spanloom.learn.exact_loss import ExactLoss, Step
 from spanloom.model.corpus import Gold
 from spanloom.scoring import Weights, role_gradient, role_scores, transpose
 from spanloom.scoring.encoder.network import torch_threads

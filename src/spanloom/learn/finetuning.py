@@ -1,6 +1,5 @@
-"""Training of encoders: the exact loss of an engine as a function of PyTorch, and AdamW over windows of text.
+"""Training of encoders: AdamW over windows of text.
 
-The gradient of the loss by role scores is what the engine expects minus what the target wants, whoever made the scores.
 Optimizer: Loshchilov and Hutter 2019; rates that fall from layer to layer: Howard and Ruder 2018.
 """
 
@@ -10,23 +9,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from spanloom.document import Batch
-from spanloom.hypergraph import Engine, Ints, Potentials
+from spanloom.hypergraph import Ints
 from spanloom.learn.adagrad import Epoch
 from spanloom.learn.bounds import check_weights
-from spanloom.learn.target import Target
 from spanloom.learn.training import Chosen, EarlyStopping, Listener, Progress, TrainingHistory
-from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring.encoder import EncoderScorer
+from spanloom.scoring.encoder.network import Network, Packed
 from spanloom.scoring.encoder.scorer import Reading
 
-__all__ = ["Corpus", "ExactLoss", "Finetuning", "finetune"]
+__all__ = ["Finetuning", "Loss", "finetune"]
 
 _WARM: Final = 0.1  # of all steps, in which rates rise
 _CLIP: Final = 1.0  # norm of the gradient, at most
@@ -38,63 +35,6 @@ _A_PASS: Final = 100  # steps of a pass, at least, where the corpus has so many 
 _TOLD: Final = 2.0  # seconds from one step that is told to the next
 
 State = dict[str, Tensor]
-
-
-class ExactLoss(torch.autograd.Function):
-    """Minus the log-likelihood of a target: log Z - <wanted, scores>, summed over sentences and types.
-
-    >>> import numpy as np, torch
-    >>> from spanloom.hypergraph import SubgraphEngine
-    >>> from spanloom.learn import EdgeTarget
-    >>> from spanloom.structures import STRUCTURES, MentionTable
-    >>> structure, offsets = STRUCTURES["separators"], np.array([0, 2])
-    >>> engine = SubgraphEngine(structure.template(["x"]))
-    >>> edges = structure.encode(MentionTable.build([(0, 0, ((0, 1),))]), offsets, ["x"]).edges
-    >>> scores = torch.zeros(2, len(engine.template.roles), requires_grad=True)
-    >>> loss = ExactLoss.apply(scores, torch.zeros(0, 1), Step(engine, EdgeTarget(engine, offsets, edges), offsets))
-    >>> loss.backward()
-    >>> loss.item() > 0, tuple(scores.grad.shape) == tuple(scores.shape)
-    (True, True)
-    """
-
-    @staticmethod
-    def forward(ctx: Any, roles: Tensor, constants: Tensor, step: Step) -> Tensor:
-        """Compute it; the gradient is found on the way, and kept."""
-        types = constants.shape[1]
-        scores = roles.detach().cpu().numpy().reshape(len(roles), -1, types)
-        potentials = Potentials(scores, constants.detach().cpu().numpy())
-        expected = step.engine.expectations(potentials, step.offsets, step.run)
-        wanted = step.target.wanted(potentials, step.sentences, step.tokens)
-        ctx.save_for_backward(
-            torch.from_numpy(expected.roles - wanted.roles).reshape(roles.shape).to(roles.device),
-            torch.from_numpy(expected.constants - wanted.constants).to(constants),
-        )
-        return roles.new_tensor(expected.log_partition.sum() - sum(wanted.score))
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, None]:
-        """Return the gradient by the role scores and the constants."""
-        by_roles, by_constants = ctx.saved_tensors
-        return grads[0] * by_roles, grads[0] * by_constants, None
-
-
-class Step(NamedTuple):
-    """The sentences whose loss is wanted.
-
-    Args:
-        engine: of the structure.
-        target: what is wanted of the corpus.
-        offsets: (N + 1,) first token of each of the sentences, counted among their tokens.
-        sentences, tokens: (N,) and (T,) their numbers in the corpus; all when ``None``.
-        run: how pieces of the engine's work are run.
-    """
-
-    engine: Engine
-    target: Target
-    offsets: Ints
-    sentences: Ints | None = None
-    tokens: Ints | None = None
-    run: Executor = SERIAL
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,23 +58,13 @@ class Finetuning:
     seed: int = 0
 
 
-class Corpus(NamedTuple):
-    """A corpus with what is wanted of it.
-
-    Args:
-        batch: documents.
-        engine: of the structure.
-        target: what is wanted of the batch's sentences.
-    """
-
-    batch: Batch
-    engine: Engine
-    target: Target
+Loss = Callable[[Network, Packed, Ints], Tensor]
+"""A network, windows as it reads them, and (N,) the sentences in them -> the loss, summed over the sentences."""
 
 
 def finetune(
-    scorer: EncoderScorer, corpus: Corpus, reading: Reading, settings: Finetuning,
-    metric: Callable[[EncoderScorer], float], tell: Listener, began: float, run: Executor = SERIAL,
+    scorer: EncoderScorer, loss: Loss, reading: Reading, settings: Finetuning,
+    metric: Callable[[EncoderScorer], float], tell: Listener, began: float,
 ) -> Chosen:  # fmt: skip
     """Train an encoder and its linear layer.
 
@@ -143,19 +73,19 @@ def finetune(
 
     Args:
         scorer: with an untrained linear layer; it is changed, and holds the best weights afterwards.
-        corpus: what is learned from.
-        reading: what the scorer reads of it.
+        loss: what is made small, such as `spanloom.learn.exact_loss.exact_loss` gives.
+        reading: what the scorer reads of the training data.
         settings: of the optimizer.
         metric: of the scorer as it is, after each pass, such as development F1; the best pass is kept.
         tell: told of each step.
         began: when training began, by `monotonic`.
-        run: how pieces of the engine's work are run; PyTorch's threads are the caller's affair: see
-            `spanloom.scoring.encoder.network.torch_threads`.
+
+    PyTorch's threads are the caller's affair: see `spanloom.scoring.encoder.network.torch_threads`.
 
     Raises:
         UsageError: weights that are no numbers, as with too high a rate.
     """
-    passes = _Passes(scorer, corpus, settings, reading, tell, began, run)
+    passes = _Passes(scorer, loss, settings, reading, tell, began)
     history = TrainingHistory("training the encoder", passes.epochs, tell, began)
 
     def judge(_: State) -> float:
@@ -178,11 +108,10 @@ class _Passes:
     """Passes over a corpus: what they share."""
 
     def __init__(
-        self, scorer: EncoderScorer, corpus: Corpus, settings: Finetuning, reading: Reading, tell: Listener,
-        began: float, run: Executor,
-    ) -> None:  # fmt: skip
-        self.scorer, self.corpus, self.settings, self.reading = scorer, corpus, settings, reading
-        self.tell, self.began, self.executor = tell, began, run
+        self, scorer: EncoderScorer, loss: Loss, settings: Finetuning, reading: Reading, tell: Listener, began: float
+    ) -> None:
+        self.scorer, self.loss, self.settings, self.reading = scorer, loss, settings, reading
+        self.tell, self.began = tell, began
         self._run_began = self._told = monotonic()
         windows, ptr = reading.windows, reading.subwords.ptr
         self.units = windows.units()
@@ -223,15 +152,13 @@ class _Passes:
             yield step
 
     def _step(self, units: list[int]) -> float:
-        windows, offsets = self.reading.windows, self.corpus.batch.sentences
+        windows = self.reading.windows
         sentences = np.concatenate(
             [np.arange(windows.sentences[self.units[u].start], windows.sentences[self.units[u].stop]) for u in units]
         )
         packed = self.scorer.pack(self.reading, [w for u in units for w in self.units[u]])
-        bounds = np.append(0, np.diff(offsets)[sentences].cumsum())
-        step = Step(self.corpus.engine, self.corpus.target, bounds, sentences, packed.rows, self.executor)
         network = self.scorer.network
-        loss: Tensor = ExactLoss.apply(network(packed), network.constants, step)
+        loss = self.loss(network, packed, sentences)
         self.optimizer.zero_grad(set_to_none=True)
         (loss / len(sentences)).backward()
         torch.nn.utils.clip_grad_norm_(network.parameters(), _CLIP)

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from spanloom.errors import DataError, DataWarning
 from spanloom.learn import EdgeTarget, Listener, Progress
-from spanloom.learn.finetuning import Corpus, Finetuning, finetune
+from spanloom.learn.exact_loss import exact_loss
+from spanloom.learn.finetuning import Finetuning, finetune
 from spanloom.learn.memory import check_memory, free_memory, wanted_memory
 from spanloom.model.corpus import Gold
 from spanloom.model.development import HeldOut
@@ -59,14 +60,14 @@ def learn_encoder(
     gold = Gold(known, types, headless)
     encoded = structure.encode(gold.table, known.sentences, types)
     gold.lose(encoded.lost)
-    corpus = Corpus(known, model.engine, EdgeTarget(model.engine, known.sentences, encoded.edges))
+    target = EdgeTarget(model.engine, known.sentences, encoded.edges)
     held = HeldOut(unseen, model, chosen.reading, headless, chosen.tune_penalty)
     seen, dev = opened.read(known), opened.read(unseen)
     _check_memory(opened, seen, chosen.step_subwords)
     with torch_threads(run.workers):
         fit = finetune(
-            opened, corpus, seen, _settings(chosen), lambda scorer: held.highest(scorer.potentials(dev), run), tell,
-            began, run,
+            opened, exact_loss(model.engine, target, known.sentences, run), seen, _settings(chosen),
+            lambda scorer: held.highest(scorer.potentials(dev), run), tell, began,
         )  # fmt: skip
         potentials = opened.potentials(dev)
     tell(Progress("tuning the mention penalty"))
