@@ -176,15 +176,15 @@ class EncoderReport:
     unknown: int
     shortened: int
 
-    def lines(self) -> Iterator[str]:
-        """Say it."""
+    def lines(self, token: str = "token") -> Iterator[str]:
+        """Say it; of tokens that are characters, of those."""
         parts = [f"{plural(self.subwords, 'sub-word')} in {plural(self.windows, 'window')}"]
         if self.overlapping:
             parts.append(f"{self.overlapping:,} of them with parts of longer sentences")
         if self.unknown:
-            parts.append(f"{plural(self.unknown, 'token')} that its vocabulary lacks")
+            parts.append(f"{plural(self.unknown, token)} that its vocabulary lacks")
         if self.shortened:
-            parts.append(f"{plural(self.shortened, 'token')} read in part")
+            parts.append(f"{plural(self.shortened, token)} read in part")
         yield f"encoder: {self.family}, {self.parameters:,} weights; {', '.join(parts)}"
 
 

@@ -105,8 +105,8 @@ ENCODER = Parameter(
 
 
 @dataclass(eq=False, repr=False)
-class RecognizerParameters:
-    """Parameters of a `Recognizer`."""
+class _OfRecognizers:
+    """Parameters of a `Recognizer` that are not those of `EncoderParameters`."""
 
     structure: StructureName | Structure = STRUCTURE("separators")
     features: Preset | Sequence[str] = FEATURES("biomedical")
@@ -165,6 +165,12 @@ class RecognizerParameters:
         "training shows.",
         names=Overlap,
     )("learned")
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class EncoderParameters:
+    """Parameters of an encoder's training, for all estimators that can take their scores from one."""
+
     encoder: str | Path | None = ENCODER(None)
     encoder_epochs: int | None = Whole(
         "Passes over the training data with an encoder, at most.",
@@ -216,6 +222,11 @@ class RecognizerParameters:
     )("auto")
     n_jobs: int | None = JOBS(1)
     random_state: int = SEED(0)
+
+
+@dataclass(eq=False, repr=False)
+class RecognizerParameters(EncoderParameters, _OfRecognizers):
+    """Parameters of a `Recognizer`."""
 
 
 OF_TEACHER: Final = (

@@ -10,9 +10,10 @@ import numpy as np
 
 from spanloom.document import Batch, Document
 from spanloom.hypergraph import Edges, Floats, Ints, Potentials
-from spanloom.model.structured import LinearModel, StructuredModel
+from spanloom.model.structured import AnyModel, LinearModel, StructuredModel
 from spanloom.parallel import SERIAL, Executor
-from spanloom.scoring import LinearScorer, Named, Part, Scorer, Weights
+from spanloom.scoring import Named, Part, Scorer, Weights
+from spanloom.scoring.section import sections_of
 from spanloom.structures import MentionTable
 from spanloom.structures.chain import Chain
 from spanloom.structures.product import (
@@ -74,22 +75,23 @@ def read_labels(model: StructuredModel[Scorer], edges: Edges) -> Labels:
 
 @dataclass(frozen=True)
 class Chains:
-    """Chains that read the same features, which are computed once for all of them.
+    """Chains that read the same features, or the same encoder, which is asked once for all of them.
 
     Args:
-        scorer: of the roles of all chains, side by side.
-        models: what was trained on the features, by name: ``words``, ``mentions`` or ``pairs``.
+        scorer: of the roles and constants of all chains, side by side.
+        models: the chains, by name: ``words``, ``mentions`` or ``pairs``.
     """
 
-    scorer: LinearScorer
-    models: dict[str, LinearModel]
+    scorer: Scorer
+    models: dict[str, AnyModel]
 
     @classmethod
     def of(cls, models: dict[str, LinearModel]) -> Chains:
         """From models of the same features."""
         scorers = [model.scorer for model in models.values()]
         rows = np.concatenate([scorer.weights.features for scorer in scorers], axis=1)
-        return cls(scorers[0].with_weights(Weights(rows, np.zeros((0, 1), np.float32))), models)
+        constants = np.concatenate([scorer.weights.constants for scorer in scorers])
+        return cls(scorers[0].with_weights(Weights(rows, constants)), {**models})
 
     def score(self, batch: Batch, run: Executor = SERIAL) -> dict[str, Scored]:
         """Each chain with its potentials.
@@ -98,15 +100,12 @@ class Chains:
             batch: of characters, with the columns that the features read.
             run: how pieces of the work are run; the result does not depend on it.
         """
-        roles = self.scorer.score(batch, run).roles
-        at = 0
-        scored = {}
-        for name, model in self.models.items():
-            width = len(model.engine.template.roles)
-            own = np.ascontiguousarray(roles[:, at : at + width])
-            scored[name] = Scored(model, Potentials(own, model.scorer.weights.constants))
-            at += width
-        return scored
+        potentials = self.scorer.score(batch, run)
+        sections = sections_of([model.engine.template for model in self.models.values()])
+        return {
+            name: Scored(model, section.of(potentials))
+            for (name, model), section in zip(self.models.items(), sections, strict=True)
+        }
 
 
 class Scored(NamedTuple):

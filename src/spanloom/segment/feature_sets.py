@@ -8,6 +8,7 @@ from typing import Final
 
 from spanloom.errors import DataError, UsageError
 from spanloom.features import FeatureSet
+from spanloom.scoring import Scorer
 from spanloom.segment.characters import COLUMNS
 from spanloom.text import Phrases
 from spanloom.vocabulary import read_concepts
@@ -70,9 +71,9 @@ def make_features(features: str | Sequence[str], more: Sequence[str], dictionari
     return result
 
 
-def own_columns(features: FeatureSet) -> list[str]:
-    """Return those of `COLUMNS` that a feature set reads."""
-    return [name for name in COLUMNS if name in features.needs]
+def own_columns(reader: FeatureSet | Scorer) -> list[str]:
+    """Return those of `COLUMNS` that a feature set, or a scorer, reads."""
+    return [name for name in COLUMNS if name in reader.needs]
 
 
 def read_dictionaries(

@@ -11,14 +11,12 @@ from spanloom.model.choices import CharacterSet, Optimizer, Passes, SegmentMetho
 from spanloom.model.fields import (
     EPOCHS,
     ITERATIONS,
-    JOBS,
     L2,
     MIN_COUNT,
     NAMES,
     OPTIMIZER,
     PASSES,
     RATE,
-    SEED,
     TUNE_PENALTY,
     VOCABULARY,
     Choice,
@@ -27,14 +25,15 @@ from spanloom.model.fields import (
     Texts,
     Whole,
 )
+from spanloom.recognize.parameters import EncoderParameters
 
 DUAL_ITERATIONS = 50
 LAMBDAS = (0.02, 0.1, 0.5)  # characters say less than words, and their weights must be larger
 
 
 @dataclass(eq=False, repr=False)
-class SegmenterParameters:
-    """Parameters of a `Segmenter`."""
+class _OfSegmenters:
+    """Parameters of a `Segmenter` that are not those of `EncoderParameters`."""
 
     method: SegmentMethod = Choice(
         f"{', '.join(reversed(get_args(SegmentMethod)))}.",
@@ -94,5 +93,8 @@ class SegmenterParameters:
     names: bool | int = NAMES(False)
     tune_penalty: bool = TUNE_PENALTY(True)
     passes: Passes = PASSES("one")
-    n_jobs: int | None = JOBS(1)
-    random_state: int = SEED(0)
+
+
+@dataclass(eq=False, repr=False)
+class SegmenterParameters(EncoderParameters, _OfSegmenters):
+    """Parameters of a `Segmenter`."""

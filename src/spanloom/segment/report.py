@@ -10,7 +10,7 @@ from spanloom.document import Document
 from spanloom.errors import plural
 from spanloom.model.calibration import CalibrationReport
 from spanloom.model.corpus import Lost
-from spanloom.model.report import PassReport, lost_lines
+from spanloom.model.report import EncoderReport, PassReport, lost_lines
 from spanloom.segment.corpus import Corpus
 from spanloom.segment.gold import GoldLabels
 from spanloom.segment.model import Decoded
@@ -54,6 +54,7 @@ class SegmenterReport:
         chains: name -> the report of its chain.
         calibration: of the probabilities, on the development data; ``None`` for a model that was not calibrated.
         passes: how many passes over documents there are, and why; ``None`` where one was asked for.
+        encoder: what an encoder read, whose tokens are characters; ``None`` where there is none.
     """
 
     documents: int
@@ -70,6 +71,7 @@ class SegmenterReport:
     chains: dict[str, ChainReport]
     calibration: CalibrationReport | None = None
     passes: PassReport | None = None
+    encoder: EncoderReport | None = None
 
     def lines(self, lost: Sequence[Lost]) -> Iterator[str]:
         """Say what training saw, chose and could not hold.
@@ -85,16 +87,18 @@ class SegmenterReport:
             f"trained on {plural(self.documents, 'document')}: {', '.join(plural(*count) for count in counts)}; "
             f"tuned on {plural(self.development, 'sentence')}"
         )
-        yield (
-            f"{plural(self.rows, 'row')} of weights, {plural(len(self.chains), 'chain')}, {plural(self.steps, 'step')}"
-        )
+        if self.encoder is None:
+            rows, chains = plural(self.rows, "row"), plural(len(self.chains), "chain")
+            yield f"{rows} of weights, {chains}, {plural(self.steps, 'step')}"
+        else:
+            yield from self.encoder.lines("character")
         if self.passes is not None:
             yield from self.passes.lines()
         for name, chain in self.chains.items():
-            yield (
-                f"  {name}: lambda {chain.l2:g}, mention penalty {chain.penalty:.2f}, "
-                f"development F1 {100 * chain.dev_f1:.1f}"
-            )
+            how = f"lambda {chain.l2:g}"
+            if self.encoder is not None:
+                how = f"the best of {len(chain.history)} passes is pass {chain.steps}"
+            yield (f"  {name}: {how}, mention penalty {chain.penalty:.2f}, development F1 {100 * chain.dev_f1:.1f}")
         yield from lost_lines(self.lost, lost, every=True)
         yield from () if self.calibration is None else self.calibration.lines()
         yield f"development F1 {100 * self.dev_words_f1:.1f} of words, {100 * self.dev_f1:.1f} of mentions"
@@ -139,6 +143,7 @@ def make_report(
         dev_f1=mentions,
         chains=chains,
         calibration=checked,
+        encoder=trained[0].encoder,
     )
 
 

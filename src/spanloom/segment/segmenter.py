@@ -30,6 +30,7 @@ from spanloom.modelfile import ModelPart
 from spanloom.parallel import Executor, threads
 from spanloom.passes import DocumentPass, PassData, PassSettings, choose_passes, pass_of
 from spanloom.recognize.recognizer import BATCH_TOKENS
+from spanloom.segment import encoding
 from spanloom.segment.calibration import calibrate
 from spanloom.segment.chains import taggings
 from spanloom.segment.characters import Characters, split, word_starts, words_at
@@ -132,7 +133,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
             train = units(train, sentences_of)
         given = known_types(given, types)
         phrases = read_dictionaries(self.dictionaries, self.vocabulary)
-        features = make_features(self.features, (), phrases is not None)
+        features = self._features(phrases is not None)
         held = constraints if self.method in ("joint_labels", "dual", "exact") else None
         gold, gold_dev = (gold_labels(part, types, held) for part in (train, given))
         known, tuning = (
@@ -146,7 +147,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
             return self._learned(known.on(batch), tuning.on(unseen), empty, features, settings, tell, began)
 
         learned, first_pass, passes = choose_passes(
-            self.passes,
+            self.passes if self.encoder is None else "one",
             PassData(
                 known.text.batch, tuning.text.batch,
                 lambda: MENTION_CHAIN.mentions_of(known.labels.mentions, known.text.offsets), types, features,
@@ -175,7 +176,10 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
     ) -> _Learned:  # fmt: skip
         """Train the chains on some features; of the model the types, the constraints and the phrases are known."""
         tagged = taggings(empty.types, empty.constraints, pairs=self.method == "joint_labels")
-        trained = [train_chains(tagged, features, known, tuning, settings, tell, began)]
+        if self.encoder is None:
+            trained = [train_chains(tagged, features, known, tuning, settings, tell, began)]
+        else:
+            trained = [encoding.learn_chains(tagged, known, tuning, settings, tell, began)]
         model = replace(empty, parts=(trained[0].chains,))
         if self.method == "incremental":
             templates = [str(template) for template in features.templates]
@@ -186,6 +190,10 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
             model = model.tuned(tuning, self.weight, settings.run)
         seconds = process_time() - start
         return _Learned(trained, model, tuning, self._solve(model, tuning.text, settings.run), seconds)
+
+    def _features(self, dictionaries: bool) -> FeatureSet:
+        """Return the templates; with an encoder there are none."""
+        return FeatureSet(()) if self.encoder is not None else make_features(self.features, (), dictionaries)
 
     @overload
     def predict(  # type: ignore[overload-overlap]
@@ -248,7 +256,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
 
     def _seen(self, model: SegmenterModel, characters: Characters, run: Executor) -> Characters:
         """Return the text with the columns that the model reads."""
-        text = characters.with_own_columns(own_columns(model.parts[0].scorer.features), model.phrases)
+        text = characters.with_own_columns(own_columns(model.parts[0].scorer), model.phrases)
         return text if self.pass_ is None else text._replace(batch=self.pass_.fill(text.batch, run))
 
     def _solve(self, model: SegmenterModel, text: Characters, run: Executor) -> Decoded:
@@ -340,7 +348,18 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
         super().check()
         for text in self.constraints:
             parse(text)
+        if self.encoder is not None:
+            self._check_beside_encoder()
         names_from(self.names)
+
+    def _check_beside_encoder(self) -> None:
+        if self.passes == "two":
+            raise UsageError("with an encoder there is one pass over documents; take passes 'one'")
+        if self.method == "incremental":
+            raise UsageError("with an encoder no chain sees another's output; take the method 'exact'")
+        if self.dictionaries is not None or self.vocabulary is not None:
+            given = "dictionaries" if self.dictionaries is not None else "a vocabulary"
+            raise UsageError(f"{given} beside an encoder, which is trained in place of features; take one of the two")
 
     types_: tuple[str, ...]
     report_: SegmenterReport

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import monotonic
 
+from spanloom.features import FeatureSet
 from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import deal, out_of_fold
 from spanloom.parallel import Executor
@@ -60,7 +61,7 @@ def held_out_outputs(
     )
 
     def fit(rest: list[int]) -> SegmenterModel:
-        features = alone.chains.scorer.features
+        features: FeatureSet = next(iter(alone.chains.models.values())).scorer.features
         trained = train_chains(tagged, features, train.take(rest), dev, chosen, lambda _: None, began)
         return replace(model, parts=(trained.chains,))
 

@@ -12,11 +12,12 @@ from spanloom.hypergraph import SubgraphEngine
 from spanloom.learn.platt import UNSCALED, Scalings
 from spanloom.model.store import Estimated, named_phrases, packed, unpacked
 from spanloom.model.strongest import Strongest
-from spanloom.model.structured import StructuredModel
+from spanloom.model.structured import AnyModel, StructuredModel
 from spanloom.modelfile import Bounded, Described, ModelPart
 from spanloom.passes import COLUMNS as PASS_COLUMNS
 from spanloom.passes import DocumentPass
-from spanloom.scoring import LinearScorer
+from spanloom.scoring import LinearScorer, encoder
+from spanloom.scoring.section import SectionScorer, SideBySide, sections_of
 from spanloom.segment.chains import MENTIONS, PAIRS, WORDS, Chains, Tagging, taggings
 from spanloom.segment.characters import COLUMNS
 from spanloom.segment.constraints import constraints_of
@@ -28,6 +29,7 @@ from spanloom.text import Phrases
 _LAYOUTS = (((WORDS, MENTIONS),), ((PAIRS,),), ((WORDS, MENTIONS), (WORDS,), (MENTIONS,)))  # the chains of each part
 _SEEN = ((), (MENTION_COLUMN,), (WORD_COLUMN,))  # what chains of each part see of the other's output
 _PART, _INDEX, _DICTIONARIES = "part", "index", "dictionaries"
+_ENCODER = "encoder"
 PASS = "pass"
 
 
@@ -60,17 +62,22 @@ def parts_of(model: SegmenterModel, first: DocumentPass | None) -> dict[str, Mod
 
 
 def _part_of(chains: Chains) -> ModelPart:
-    parts: dict[str, ModelPart | None] = {_INDEX: chains.scorer.index.to_part()}
-    for name, model in chains.models.items():
-        parts[name] = _Chain(penalty=model.penalty).part(model.scorer.to_part().arrays)
-    return _Part(templates=[str(template) for template in chains.scorer.features.templates]).part({}, parts)
+    scorer, models = chains.scorer, chains.models.items()
+    parts: dict[str, ModelPart | None]
+    if isinstance(scorer, LinearScorer):
+        parts = {_INDEX: scorer.index.to_part()}
+        parts |= {name: _Chain(penalty=model.penalty).part(model.scorer.to_part().arrays) for name, model in models}
+        return _Part(templates=[str(template) for template in scorer.features.templates]).part({}, parts)
+    own: encoder.EncoderScorer = scorer
+    parts = {_ENCODER: own.to_part(), **{name: _Chain(penalty=model.penalty).part() for name, model in models}}
+    return _Part(templates=[]).part({}, parts)
 
 
 def model_of(part: ModelPart, said: SegmenterValues) -> SegmenterModel:
     """The model of which `parts_of` was taken; raises what `spanloom.modelfile.damaged` turns into a `ModelError`."""
     types = tuple(said.types)
     own = [part.part(f"{_PART}{number}") for number in range(sum(name.startswith(_PART) for name in part.parts))]
-    layout = tuple(tuple(name for name in each.parts if name != _INDEX) for each in own)
+    layout = tuple(tuple(name for name in each.parts if name not in (_INDEX, _ENCODER)) for each in own)
     if not types or layout not in _LAYOUTS:
         raise ModelError(f"chains of {len(own)} parts, for types {types}")
     constraints = constraints_of(types, said.params["single_word"], said.params["constraints"])
@@ -86,6 +93,8 @@ def model_of(part: ModelPart, said: SegmenterValues) -> SegmenterModel:
 
 
 def _chains(part: ModelPart, names: tuple[str, ...], tagged: Mapping[str, Tagging]) -> Chains:
+    if _ENCODER in part.parts:
+        return _encoded(part, names, tagged)
     index, features = FeatureIndex.from_part(part.part(_INDEX)), FeatureSet(part.read(_Part).templates)
     models = {}
     for name in names:
@@ -94,6 +103,18 @@ def _chains(part: ModelPart, names: tuple[str, ...], tagged: Mapping[str, Taggin
         scorer = LinearScorer.from_part(own, features, engine.template, 1, index)
         models[name] = StructuredModel(structure, types, engine, scorer, own.read(_Chain).penalty)
     return Chains.of(models)
+
+
+def _encoded(part: ModelPart, names: tuple[str, ...], tagged: Mapping[str, Tagging]) -> Chains:
+    """Chains whose scores come from one encoder."""
+    templates = [tagged[name].structure.template(tagged[name].types) for name in names]
+    scorer = encoder.EncoderScorer.from_part(part.part(_ENCODER), SideBySide.of(templates), 1)
+    models: dict[str, AnyModel] = {}
+    for name, template, section in zip(names, templates, sections_of(templates), strict=True):
+        structure, types = tagged[name]
+        own, penalty = SectionScorer(scorer, section), part.part(name).read(_Chain).penalty
+        models[name] = StructuredModel(structure, types, SubgraphEngine(template), own, penalty)
+    return Chains(scorer, models)
 
 
 def _check_columns(part: Chains, number: int, phrases: Phrases | None, passes: bool) -> None:

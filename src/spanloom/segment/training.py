@@ -11,11 +11,12 @@ from typing import NamedTuple
 from spanloom.errors import DataError
 from spanloom.features import FeatureSet, Sparse, build_index
 from spanloom.hypergraph import Potentials
-from spanloom.learn import EdgeTarget, Fit, Listener, Progress, Training, TrainingSet, fit_together
-from spanloom.model.development import Development, trained
+from spanloom.learn import Chosen, EdgeTarget, Fit, Listener, Progress, Training, TrainingSet, fit_together
+from spanloom.model.development import Development, HeldOut, trained
 from spanloom.model.parameters import lambdas
+from spanloom.model.report import EncoderReport
 from spanloom.model.strongest import Strongest, strongest_features
-from spanloom.model.structured import LinearModel, StructuredModel
+from spanloom.model.structured import AnyModel, LinearModel, StructuredModel
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import LinearScorer, Weights
 from spanloom.segment.chains import Chains, Scored, Tagging, write_labels
@@ -45,26 +46,42 @@ class Trained(NamedTuple):
         fits: of each chain.
         strongest: features of each tag of each chain.
         seconds: of the processor, for the ``features`` and for the ``chains``.
-        rows: of weights.
+        rows: of weights; with an encoder, numbers that were trained.
+        encoder: what an encoder read, where there is one.
     """
 
     chains: Chains
-    fits: dict[str, Fit]
+    fits: Mapping[str, Chosen]
     strongest: Strongest
     seconds: dict[str, float]
     rows: int
+    encoder: EncoderReport | None = None
 
 
-class _Development(Development):
-    """Development data as tags of characters; words count as mentions do."""
+class TagsHeldOut(HeldOut):
+    """Development data as tags of characters; words count as mentions do.
+
+    Args:
+        model: a chain.
+        corpus: with gold tags.
+        tunes: whether the mention penalty is tuned, where the chain has one.
+    """
+
+    def __init__(self, model: AnyModel, corpus: Corpus, tunes: bool) -> None:
+        self._model, self._corpus, self._offsets = model, corpus, corpus.text.offsets
+        self.tunes = tunes and bool(model.structure.start_roles(model.types))
+
+    def f1(self, model: AnyModel, potentials: Potentials, run: Executor = SERIAL) -> float:
+        """F1 of words, of mentions, or the mean of both, as the chain has tags of them."""
+        return self._corpus.f1(Scored(model, potentials).best(self._offsets, run))
+
+
+class _Development(TagsHeldOut, Development):
+    """The same, whose features are looked up once."""
 
     def __init__(self, model: LinearModel, corpus: Corpus, matrix: Sparse, tunes: bool) -> None:
-        self._model, self._matrix, self._offsets, self.tunes = model, matrix, corpus.text.offsets, tunes
-        self._corpus = corpus
-
-    def f1(self, tagger: LinearModel, potentials: Potentials, run: Executor = SERIAL) -> float:
-        """F1 of words, of mentions, or the mean of both, as the chain has tags of them."""
-        return self._corpus.f1(Scored(tagger, potentials).best(self._offsets, run))
+        TagsHeldOut.__init__(self, model, corpus, tunes)
+        self._matrix = matrix
 
 
 def train_chains(
@@ -105,10 +122,10 @@ def train_chains(
         data = TrainingSet(tagger.engine, built.matrix, offsets, target, built.index.group_sizes, built.counts)
         # All weights whose sum a tag scores take a step at once; together they are to take one.
         rate = parameters.rate / max(len(edge.roles) for edge in tagger.engine.template.edges)
-        tunes = parameters.tune_penalty and bool(tagging.structure.start_roles(tagging.types))
         trainings[name] = Training(
-            data=data, judge=_Development(tagger, dev, dev_matrix, tunes), optimizer=parameters.optimizer,
-            epochs=parameters.epochs, iterations=parameters.iterations, rate=rate, seed=parameters.random_state,
+            data=data, judge=_Development(tagger, dev, dev_matrix, parameters.tune_penalty),
+            optimizer=parameters.optimizer, epochs=parameters.epochs, iterations=parameters.iterations, rate=rate,
+            seed=parameters.random_state,
             executor=settings.run, tell=_named(tell, name), began=began,
         )  # fmt: skip
     fits = _fits(trainings, settings)

@@ -15,14 +15,14 @@ from spanloom.model.development import HeldOut
 from spanloom.model.report import EncoderReport
 from spanloom.model.structured import StructuredModel
 from spanloom.parallel import Executor
-from spanloom.recognize.parameters import RecognizerParameters
+from spanloom.recognize.parameters import EncoderParameters, RecognizerParameters
 from spanloom.recognize.preparing import Prepared
 from spanloom.recognize.stage import Stage
 from spanloom.scoring.encoder.network import torch_threads
-from spanloom.scoring.encoder.scorer import EncoderScorer, EncoderSettings, Reading
+from spanloom.scoring.encoder.scorer import EncoderScorer, EncoderSettings, Outputs, Reading
 from spanloom.structures import Structure
 
-__all__ = ["learn_encoder"]
+__all__ = ["check_room", "finetuning_of", "learn_encoder", "open_scorer", "report_of"]
 
 _STRANGE = 0.05  # of the tokens, that an encoder for the same language and script lacks
 
@@ -50,12 +50,7 @@ def learn_encoder(
     if not len(known.tokens):
         raise DataError("the training data hold no tokens; give annotated text")
     tell(Progress("opening the encoder"))
-    settings = EncoderSettings(
-        pooling=chosen.pooling, window=chosen.window, context=chosen.context, precision=chosen.precision
-    )
-    lanes = structure.lanes(types)
-    template = structure.template(types)
-    opened = EncoderScorer.open(str(chosen.encoder), template, lanes, settings, chosen.random_state, chosen.device)
+    opened = open_scorer(chosen, structure.template(types), structure.lanes(types))
     model = StructuredModel.build(structure, chosen.counting, types, opened)
     gold = Gold(known, types, headless)
     encoded = structure.encode(gold.table, known.sentences, types)
@@ -63,10 +58,10 @@ def learn_encoder(
     target = EdgeTarget(model.engine, known.sentences, encoded.edges)
     held = HeldOut(unseen, model, chosen.reading, headless, chosen.tune_penalty)
     seen, dev = opened.read(known), opened.read(unseen)
-    _check_memory(opened, seen, chosen.step_subwords)
+    check_room(opened, seen, chosen.step_subwords)
     with torch_threads(run.workers):
         fit = finetune(
-            opened, exact_loss(model.engine, target, known.sentences, run), seen, _settings(chosen),
+            opened, exact_loss(model.engine, target, known.sentences, run), seen, finetuning_of(chosen),
             lambda scorer: held.highest(scorer.potentials(dev), run), tell, began,
         )  # fmt: skip
         potentials = opened.potentials(dev)
@@ -76,17 +71,32 @@ def learn_encoder(
     stage = Stage(
         model.with_penalty(penalty), known, unseen, gold, encoded.edges, held, potentials, fit, opened.parameters
     )
-    return stage, _report(opened, seen, len(known.tokens))
+    return stage, report_of(opened, seen, len(known.tokens))
 
 
-def _settings(chosen: RecognizerParameters) -> Finetuning:
+def open_scorer(chosen: EncoderParameters, outputs: Outputs, types: int) -> EncoderScorer:
+    """Open the encoder that parameters name, with an untrained linear layer.
+
+    Args:
+        chosen: parameters.
+        outputs: roles and constants that are to have scores.
+        types: K.
+    """
+    settings = EncoderSettings(
+        pooling=chosen.pooling, window=chosen.window, context=chosen.context, precision=chosen.precision
+    )
+    return EncoderScorer.open(str(chosen.encoder), outputs, types, settings, chosen.random_state, chosen.device)
+
+
+def finetuning_of(chosen: EncoderParameters) -> Finetuning:
+    """Return the settings of an encoder's training that parameters name."""
     return Finetuning(
         epochs=chosen.encoder_epochs, rate=chosen.encoder_rate, head_rate=chosen.head_rate,
         layer_decay=chosen.layer_decay, batch=chosen.step_subwords, seed=chosen.random_state,
     )  # fmt: skip
 
 
-def _check_memory(scorer: EncoderScorer, seen: Reading, step: int) -> None:
+def check_room(scorer: EncoderScorer, seen: Reading, step: int) -> None:
     """Refuse what will not fit, where the system tells what would; a graphics card says so itself."""
     config, windows = scorer.network.encoder.config, seen.windows
     if scorer.network.head.weight.device.type != "cpu" or not len(windows.first):
@@ -100,7 +110,8 @@ def _check_memory(scorer: EncoderScorer, seen: Reading, step: int) -> None:
     check_memory(wanted, free_memory())
 
 
-def _report(scorer: EncoderScorer, seen: Reading, tokens: int) -> EncoderReport:
+def report_of(scorer: EncoderScorer, seen: Reading, tokens: int) -> EncoderReport:
+    """Return the report on what an encoder read, and warn where its vocabulary lacks much."""
     subwords, windows = seen
     if subwords.unknown > _STRANGE * tokens:
         warnings.warn(

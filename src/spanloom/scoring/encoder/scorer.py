@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -15,7 +15,7 @@ from pydantic import Field
 
 from spanloom.document import Batch, Document
 from spanloom.errors import DataWarning, ModelError, plural
-from spanloom.hypergraph import Potentials, Singles, Template
+from spanloom.hypergraph import Potentials, Singles
 from spanloom.modelfile import Array, Described, ModelPart
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring.base import Part
@@ -24,10 +24,24 @@ from spanloom.scoring.encoder.network import Network, Packed, device_of, pack, t
 from spanloom.scoring.encoder.subwords import Subwords, SubwordTokenizer
 from spanloom.scoring.encoder.windows import Windows, cut_windows
 
-__all__ = ["EncoderScorer", "EncoderSettings", "Reading"]
+__all__ = ["EncoderScorer", "EncoderSettings", "Outputs", "Reading"]
 
 _AT_ONCE: Final = 1 << 13  # sub-words that are predicted at once, padding among them
 _UNWANTED: Final = ("auto_map", "quantization_config", "transformers_version", "dtype", "torch_dtype", "architectures")
+
+
+class Outputs(Protocol):
+    """What is to have scores: a template, or those of several side by side."""
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The R axis."""
+        ...
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """The C axis."""
+        ...
 
 
 class EncoderSettings(Described):
@@ -100,13 +114,13 @@ class EncoderScorer:
 
     @classmethod
     def open(
-        cls, path: str, template: Template, types: int, settings: EncoderSettings, seed: int = 0, device: str = "auto"
+        cls, path: str, outputs: Outputs, types: int, settings: EncoderSettings, seed: int = 0, device: str = "auto"
     ) -> EncoderScorer:
         """Open the folder of an encoder, and put an untrained linear layer on it.
 
         Args:
             path: the folder.
-            template: whose roles and constants are to have scores.
+            outputs: roles and constants that are to have scores, such as a template's.
             types: K.
             settings: how the encoder reads; a window longer than the encoder can read is cut to that.
             seed: of the linear layer.
@@ -119,10 +133,10 @@ class EncoderScorer:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             opened = open_encoder(path)
-            network = Network(opened.model, len(template.roles), types, len(template.constants))
+            network = Network(opened.model, len(outputs.roles), types, len(outputs.constants))
         window = min(settings.window, opened.longest)
         kept = settings.model_copy(update={"digest": opened.digest, "window": window})
-        return cls(network.to(place), opened.tokenizer, kept, len(template.roles), types).ready()
+        return cls(network.to(place), opened.tokenizer, kept, len(outputs.roles), types).ready()
 
     def ready(self) -> EncoderScorer:
         """Return it, set to predict."""
@@ -217,12 +231,12 @@ class EncoderScorer:
         return _Stored(config=kept, **self.settings.model_dump()).part(arrays)
 
     @classmethod
-    def from_part(cls, part: ModelPart, template: Template, types: int) -> EncoderScorer:
+    def from_part(cls, part: ModelPart, outputs: Outputs, types: int) -> EncoderScorer:
         """Return the scorer that `to_part` gave.
 
         Args:
             part: that one.
-            template: whose roles and constants have scores.
+            outputs: roles and constants that have scores.
             types: K.
 
         Raises:
@@ -233,7 +247,7 @@ class EncoderScorer:
             raise ModelError(f"the encoder's configuration {problem}")
         tokenizer = SubwordTokenizer(bytes(part.array("tokenizer", np.uint8, None)).decode())
         arrays = {name: array for name, array in part.arrays.items() if name != "tokenizer"}
-        roles, constants = len(template.roles), len(template.constants)
+        roles, constants = len(outputs.roles), len(outputs.constants)
         if len(arrays) < int(said.config.get("num_hidden_layers", 0) or 0):
             raise ModelError(f"the encoder's configuration names more layers than there are arrays, {len(arrays):,}")
         with torch.device("meta"):  # takes no memory: shapes are compared before anything is made
