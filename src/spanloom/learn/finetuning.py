@@ -18,6 +18,9 @@ from torch import Tensor
 from spanloom.hypergraph import Ints
 from spanloom.learn.adagrad import Epoch
 from spanloom.learn.bounds import check_weights
+from spanloom.learn.checkpoints import Checkpoint, Place
+from spanloom.learn.keeping import Keeper, State, copied
+from spanloom.learn.recomputing import recomputed
 from spanloom.learn.training import Chosen, EarlyStopping, Listener, Progress, TrainingHistory
 from spanloom.scoring.encoder import EncoderScorer
 from spanloom.scoring.encoder.network import Network, Packed
@@ -34,8 +37,6 @@ STEPS: Final = 1500
 _A_PASS: Final = 100  # steps of a pass, at least, where the corpus has so many windows
 _TOLD: Final = 2.0  # seconds from one step that is told to the next
 
-State = dict[str, Tensor]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Finetuning:
@@ -48,6 +49,8 @@ class Finetuning:
         layer_decay: the rate of a layer, as a share of that of the layer after it.
         batch: sub-words of a step, about; fewer where a pass would have fewer than 100 steps, but a window at least.
         seed: of the order of windows, of dropout and of the linear layer.
+        accumulate: parts that a step is read in, one after the other; the gradient is their sum.
+        recompute: whether layers are computed again for the gradient, so that they need not be kept.
     """
 
     epochs: int | None = None
@@ -56,6 +59,8 @@ class Finetuning:
     layer_decay: float = 0.9
     batch: int = 1024
     seed: int = 0
+    accumulate: int = 1
+    recompute: bool = False
 
 
 Loss = Callable[[Network, Packed, Ints], Tensor]
@@ -64,7 +69,7 @@ Loss = Callable[[Network, Packed, Ints], Tensor]
 
 def finetune(
     scorer: EncoderScorer, loss: Loss, reading: Reading, settings: Finetuning,
-    metric: Callable[[EncoderScorer], float], tell: Listener, began: float,
+    metric: Callable[[EncoderScorer], float], tell: Listener, began: float, checkpoint: Checkpoint | None = None,
 ) -> Chosen:  # fmt: skip
     """Train an encoder and its linear layer.
 
@@ -79,11 +84,14 @@ def finetune(
         metric: of the scorer as it is, after each pass, such as development F1; the best pass is kept.
         tell: told of each step.
         began: when training began, by `monotonic`.
+        checkpoint: where the state is kept after each pass, and within long ones; where there is one, training goes on
+            from it. It stays: whoever has made use of the weights removes it.
 
     PyTorch's threads are the caller's affair: see `spanloom.scoring.encoder.network.torch_threads`.
 
     Raises:
-        UsageError: weights that are no numbers, as with too high a rate.
+        UsageError: weights that are no numbers, as with too high a rate, or the checkpoint of another training.
+        ModelError: a damaged checkpoint.
     """
     passes = _Passes(scorer, loss, settings, reading, tell, began)
     history = TrainingHistory("training the encoder", passes.epochs, tell, began)
@@ -92,12 +100,16 @@ def finetune(
         scorer.network.eval()
         return metric(scorer)
 
-    stopping: EarlyStopping[State] = EarlyStopping(judge, passes.epochs, history, _copied)
-    with _seeded(settings.seed):
-        for number in range(1, passes.epochs + 1):
-            objective = passes.run(number)
-            if stopping(Epoch(number, objective, scorer.network.state_dict())):
-                break
+    stopping: EarlyStopping[State] = EarlyStopping(judge, passes.epochs, history, copied)
+    keeper = Keeper(checkpoint, scorer.network, passes.optimizer, stopping)
+    with _seeded(settings.seed), recomputed(scorer.network.encoder, settings.recompute):
+        place, ended = keeper.resume()
+        passes.skip(place)
+        while not ended:
+            objective = passes.run(place, keeper)
+            place = Place(place.passes + 1, seen=passes.seen)
+            ended = stopping(Epoch(place.passes, objective, scorer.network.state_dict()))
+            keeper.keep(place)
     best = stopping.best
     scorer.network.load_state_dict(best.weights)
     scorer.ready()
@@ -121,19 +133,31 @@ class _Passes:
         self.batch = min(settings.batch, text // _A_PASS)
         self.epochs = settings.epochs or passes_of(self.sizes, self.batch)
         self.total = max(1, self.epochs * text)
-        self.seen = 0
+        self.seen = self._before = 0
         self.order = np.random.default_rng(settings.seed)
         groups = _groups(scorer, settings)
         self.highest = [group["lr"] for group in groups]
         self.optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.999), eps=1e-6)
 
-    def run(self, number: int) -> float:
-        """Make a pass; return the loss, summed while the weights changed."""
-        total = 0.0
+    def skip(self, place: Place) -> None:
+        """Leave out what was done in a run that was interrupted."""
+        self.seen = self._before = place.seen
+        for _ in range(place.passes):
+            self.order.permutation(len(self.units))
+        if place != Place():
+            done = 100 * self.seen / self.total
+            self.tell(Progress(f"going on from the checkpoint, pass {place.passes + 1}, {done:.0f} %"))
+
+    def run(self, place: Place, keeper: Keeper) -> float:
+        """Make the pass that a place is in, from there; return the loss, summed while the weights changed."""
+        total, number = place.objective, place.passes + 1
         for step, units in enumerate(self._steps(), 1):
+            if step <= place.steps:
+                continue
             self.scorer.network.train()
             total += self._step(units)
             self._tell(number, step)
+            keeper.keep(Place(place.passes, step, self.seen, total), always=False)
         arrays = (array.detach().cpu().numpy() for array in self.scorer.network.parameters())
         check_weights(arrays, f"pass {number}", encoder_rate=self.settings.rate, head_rate=self.settings.head_rate)
         return total
@@ -152,22 +176,28 @@ class _Passes:
             yield step
 
     def _step(self, units: list[int]) -> float:
-        windows = self.reading.windows
-        sentences = np.concatenate(
-            [np.arange(windows.sentences[self.units[u].start], windows.sentences[self.units[u].stop]) for u in units]
-        )
-        packed = self.scorer.pack(self.reading, [w for u in units for w in self.units[u]])
+        """Change the weights once; return the loss of some units, summed."""
         network = self.scorer.network
-        loss = self.loss(network, packed, sentences)
+        sentences = self._sentences(units)
         self.optimizer.zero_grad(set_to_none=True)
-        (loss / len(sentences)).backward()
+        total = 0.0
+        for part in _parts(units, self.sizes[units], self.settings.accumulate):
+            packed = self.scorer.pack(self.reading, [w for u in part for w in self.units[u]])
+            loss = self.loss(network, packed, self._sentences(part))
+            (loss / len(sentences)).backward()
+            total += float(loss.detach())
         torch.nn.utils.clip_grad_norm_(network.parameters(), _CLIP)
         self.seen += int(self.sizes[units].sum())
         share = _schedule(self.seen / self.total)
         for group, highest in zip(self.optimizer.param_groups, self.highest, strict=True):
             group["lr"] = highest * share
         self.optimizer.step()
-        return float(loss.detach())
+        return total
+
+    def _sentences(self, units: list[int]) -> Ints:
+        """Return the numbers of the sentences that units hold."""
+        begins = self.reading.windows.sentences
+        return np.concatenate([np.arange(begins[self.units[u].start], begins[self.units[u].stop]) for u in units])
 
     def _tell(self, number: int, step: int) -> None:
         now = monotonic()
@@ -175,9 +205,22 @@ class _Passes:
             return
         self._told = now
         done = self.seen / self.total
-        left = (now - self._run_began) * (1 - done) / done
+        left = (now - self._run_began) * (self.total - self.seen) / (self.seen - self._before)
         stage = f"training the encoder, pass {number} of {self.epochs}, {100 * done:.0f} %"
         self.tell(Progress(stage, step, seconds=now - self.began, seconds_left=left))
+
+
+def _parts(units: list[int], sizes: Ints, count: int) -> list[list[int]]:
+    """Cut the units of a step into parts of about the same size, at most so many.
+
+    >>> _parts([7, 8, 9, 3], np.array([5, 5, 4, 6]), 2), _parts([7, 8], np.array([5, 5]), 3)
+    ([[7, 8], [9, 3]], [[7], [8]])
+    """
+    middles = sizes.cumsum() - sizes / 2
+    part = (count * middles / sizes.sum()).astype(np.int64)
+    return [
+        [unit for unit, own in zip(units, part.tolist(), strict=True) if own == n] for n in np.unique(part).tolist()
+    ]
 
 
 def passes_of(sizes: Ints, batch: int) -> int:
@@ -225,10 +268,6 @@ def _depth(name: str, layers: int) -> int | None:
         return 0
     numbers = [int(part) for part in parts if part.isdigit()]
     return layers - 1 - numbers[0] if numbers and "layer" in name else layers
-
-
-def _copied(state: State) -> State:
-    return {name: array.detach().clone() for name, array in state.items()}
 
 
 @contextmanager

@@ -10,26 +10,33 @@ from spanloom.errors import UsageError
 __all__ = ["check_memory", "free_memory", "wanted_memory"]
 
 _COPIES: Final = 5  # of the weights: themselves, their gradient, two moments, the best so far
+_WRITTEN: Final = 4  # of these, without the gradient
 _PER_WIDTH: Final = 34  # numbers that a layer keeps of a sub-word, for each of its width (Korthikanti et al. 2022, 4.1)
 _PER_PAIR: Final = 5  # and for each head and each sub-word of its window
 _GB: Final = 1 << 30
 
 
-def wanted_memory(parameters: int, width: int, layers: int, heads: int, step: int, window: int) -> int:
+def wanted_memory(
+    parameters: int, width: int, layers: int, heads: int, step: int, window: int, *, recompute: bool = False,
+    checkpoint: bool = False,
+) -> int:  # fmt: skip
     """Return the bytes that training is about to take.
 
     Args:
         parameters: numbers that are trained.
         width: D.
         layers, heads: of the encoder.
-        step: sub-words of the largest step.
+        step: sub-words of the largest step, or of the largest part that it is read in.
         window: sub-words of a window.
+        recompute: whether a layer keeps only what it was given, and one at a time all.
+        checkpoint: whether there are checkpoints; what is written is in memory twice.
 
     >>> round(wanted_memory(22_600_000, 384, 6, 12, 1024, 256) / 2**30, 1)
     1.1
     """
-    kept = layers * (_PER_WIDTH * width + _PER_PAIR * heads * window)
-    return 4 * (_COPIES * parameters + step * kept)
+    layer = _PER_WIDTH * width + _PER_PAIR * heads * window
+    kept = layers * width + layer if recompute else layers * layer
+    return 4 * ((_COPIES + _WRITTEN * checkpoint) * parameters + step * kept)
 
 
 def free_memory() -> int | None:
@@ -53,5 +60,5 @@ def check_memory(wanted: int, free: int | None) -> None:
     if free is not None and wanted > free:
         raise UsageError(
             f"training this encoder takes about {wanted / _GB:.1f} GB, and {free / _GB:.1f} GB are free; take a "
-            "smaller encoder, or smaller steps (step_subwords)"
+            "smaller encoder, smaller steps (step_subwords), steps in several parts (accumulate), or recompute=True"
         )

@@ -19,6 +19,7 @@ from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Weights
 
 __all__ = [
+    "BestPass",
     "Chosen",
     "EarlyStopping",
     "Fit",
@@ -137,10 +138,25 @@ class EarlyStopping(Generic[W]):
         # Where nothing is found yet, a later pass is as good as any.
         if best is None or value > best.value or not best.value:
             weights = epoch.weights if self._copy is None else self._copy(epoch.weights)
-            best = self._best = BestPass(epoch.number, epoch.objective, value, weights)
-        more = min(best.number + self._patience, self._passes) - epoch.number
+            self._best = BestPass(epoch.number, epoch.objective, value, weights)
+        more = self._more(epoch.number)
         self.history.add(epoch.objective, value, more)
         return more == 0
+
+    def resume(self, best: BestPass[W], entries: Sequence[tuple[float, float]]) -> bool:
+        """Take over the passes of a run that was interrupted; whether training stops.
+
+        Args:
+            best: of these passes.
+            entries: objective and measure of each.
+        """
+        self._best = best
+        self.history.entries[:] = entries
+        return self._more(len(entries)) == 0
+
+    def _more(self, number: int) -> int:
+        """Return how many passes are to come after that one, if none is better than the best so far."""
+        return min(self.best.number + self._patience, self._passes) - number
 
     @property
     def best(self) -> BestPass[W]:

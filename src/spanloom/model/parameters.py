@@ -18,6 +18,7 @@ from spanloom.document.markup import shorten, table
 from spanloom.errors import LostWarning, UsageError, not_fitted
 from spanloom.evaluate.compare import score as compare_mentions
 from spanloom.evaluate.measures import Learning
+from spanloom.learn.checkpoints import remove_checkpoints
 from spanloom.model.fields import (
     LAMBDAS,
     Choice,
@@ -37,6 +38,7 @@ from spanloom.structures import Structure
 if TYPE_CHECKING:
     from spanloom.model.corpus import Lost
 
+_OF_THE_MACHINE = ("n_jobs", "checkpoint")  # no model depends on them
 _PLAIN = (bool, int, float, str, list, tuple, dict, type(None))  # what JSON has
 M = TypeVar("M")
 
@@ -95,7 +97,7 @@ class Parameters(Generic[M]):
 
     def _shown_params(self) -> dict[str, Any]:
         """The parameters; a model that stands among them, and in the file, is told of apart."""
-        given = {name: value for name, value in self.get_params().items() if name != "n_jobs"}
+        given = {name: value for name, value in self.get_params().items() if name not in _OF_THE_MACHINE}
         return {
             name: str(value) if isinstance(value, Path | Structure) else value if isinstance(value, _PLAIN) else None
             for name, value in given.items()
@@ -170,6 +172,8 @@ class Parameters(Generic[M]):
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the model as a folder of two files. The same data and seed give the same bytes.
 
+        A checkpoint of its training is removed then.
+
         Args:
             path: the folder.
             force: replace a model that is there.
@@ -179,6 +183,8 @@ class Parameters(Generic[M]):
             DataError: the system refused to write.
         """
         save(self, path, force=force)
+        if kept := self.get_params().get("checkpoint"):
+            remove_checkpoints(kept)
 
     def check_stored(self) -> Self:
         """Check the parameters of a model file; how many threads there are is no matter of the file, and set to 1.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, Self, TypeVar
+from typing import Any, Final, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 from pydantic import TypeAdapter
@@ -41,13 +41,15 @@ class Estimated(Described, Generic[R]):
     def of(cls, estimator: Parameters[Any], **more: Any) -> Self:
         """Return the values of a trained estimator, and more that its class adds.
 
-        A model does not depend on the number of threads, so it is kept as 1.
+        A model depends neither on the number of threads, which is kept as 1, nor on where a checkpoint was.
 
         Raises:
             UsageError: it is not trained.
         """
         _ = estimator.fitted
-        params = {name: _plain(value) for name, value in {**estimator.get_params(), "n_jobs": 1}.items()}
+        given = estimator.get_params()
+        ours = {name: value for name, value in _OF_THE_MACHINE.items() if name in given}
+        params = {name: _plain(value) for name, value in {**given, **ours}.items()}
         return cls(params=params, report=vars(estimator)["report_"], **more)
 
     def restored(self, estimator: type[E], model: Any, **given: Any) -> E:
@@ -82,6 +84,7 @@ class ColumnResources(NamedTuple):
 
 
 _ENCODER = "encoder"
+_OF_THE_MACHINE: Final = {"n_jobs": 1, "checkpoint": None}  # parameters that no model depends on
 NOTHING = ColumnResources(None, Resources())
 
 

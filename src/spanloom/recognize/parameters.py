@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, get_args
 
+from spanloom.errors import UsageError
 from spanloom.model.choices import (
     Counting,
     Device,
@@ -102,6 +103,13 @@ ENCODER = Parameter(
     "use, and there is one pass over documents.",
     metavar="FOLDER",
 )
+CHECKPOINT = Parameter(
+    "A folder that keeps the state of an encoder's training, which goes on from it when it was killed.",
+    "a folder that keeps the state of an encoder's training, after each pass and every ten minutes; the same training "
+    "goes on from it, and gives the same weights as if it had never been interrupted. It is removed when the model is "
+    "saved. ``None`` for none.",
+    metavar="FOLDER",
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -193,6 +201,17 @@ class EncoderParameters:
         "Sub-words of a step of an encoder's training.",
         "sub-words of a step of an encoder's training, about; fewer where a pass would have fewer than 100 steps.",
     )(1024)
+    accumulate: int = Whole(
+        "Parts that a step of an encoder's training is read in.",
+        "parts that a step of an encoder's training is read in, one after the other, so that a large one needs no more "
+        "memory than a small one; the gradient is the same.",
+    )(1)
+    recompute: bool = Switch(
+        "Compute an encoder's layers again for the gradient: less memory, more time.",
+        "whether an encoder's layers are computed again for the gradient in place of being kept: memory for one layer "
+        "in place of all, and a third more time; the gradient is the same.",
+        metavar="recompute/no-recompute",
+    )(False)
     window: int = Whole(
         "Sub-words that an encoder reads at once.",
         "sub-words that an encoder reads at once, at most; a longer sentence is read in windows that overlap.",
@@ -220,8 +239,19 @@ class EncoderParameters:
         "is one. A model that is loaded takes what it finds.",
         names=Device,
     )("auto")
+    checkpoint: str | Path | None = CHECKPOINT(None)
     n_jobs: int | None = JOBS(1)
     random_state: int = SEED(0)
+
+
+def check_checkpoint(parameters: EncoderParameters) -> None:
+    """Check that there is a training that a checkpoint can be of.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if parameters.checkpoint is not None and parameters.encoder is None:
+        raise UsageError("checkpoint is given without an encoder, whose training it keeps; leave it out")
 
 
 @dataclass(eq=False, repr=False)
@@ -242,11 +272,14 @@ OF_TEACHER: Final = (
     "head_rate",
     "layer_decay",
     "step_subwords",
+    "accumulate",
+    "recompute",
     "window",
     "context",
     "pooling",
     "precision",
     "device",
+    "checkpoint",
 )
 """Parameters of a recognizer that a student has from its teacher, or not at all: see `spanloom.recognize.teach`."""
 

@@ -41,7 +41,7 @@ from spanloom.passes import DocumentPass, PassSettings, choose_passes, pass_of
 from spanloom.recognize import encoding
 from spanloom.recognize.finding import Finder, finder
 from spanloom.recognize.lessons import Lessons
-from spanloom.recognize.parameters import RecognizerParameters
+from spanloom.recognize.parameters import RecognizerParameters, check_checkpoint
 from spanloom.recognize.preparing import Prepared, prepared
 from spanloom.recognize.stage import Stage
 from spanloom.rescoring import FirstStage, Rescorer, RescoringDevelopment, calibrate_second, fit_rescorer
@@ -458,6 +458,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel]):
         if self.encoder is not None and (self.vectors is not None or self.clusters is not None):
             given = "vectors" if self.vectors is not None else "clusters"
             raise UsageError(f"{given} are given beside an encoder, which is trained in place of features; take one")
+        check_checkpoint(self)
         check_source(self.pos)
         names_from(self.names)
         _ = self._structure

@@ -15,6 +15,7 @@ from spanloom.model.development import HeldOut
 from spanloom.model.report import EncoderReport
 from spanloom.model.structured import StructuredModel
 from spanloom.parallel import Executor
+from spanloom.recognize.encoding.resuming import checkpoint_of
 from spanloom.recognize.parameters import EncoderParameters, RecognizerParameters
 from spanloom.recognize.preparing import Prepared
 from spanloom.recognize.stage import Stage
@@ -58,11 +59,12 @@ def learn_encoder(
     target = EdgeTarget(model.engine, known.sentences, encoded.edges)
     held = HeldOut(unseen, model, chosen.reading, headless, chosen.tune_penalty)
     seen, dev = opened.read(known), opened.read(unseen)
-    check_room(opened, seen, chosen.step_subwords)
+    check_room(opened, seen, chosen)
+    checkpoint = checkpoint_of(chosen, opened, (known, unseen), types)
     with torch_threads(run.workers):
         fit = finetune(
             opened, exact_loss(model.engine, target, known.sentences, run), seen, finetuning_of(chosen),
-            lambda scorer: held.highest(scorer.potentials(dev), run), tell, began,
+            lambda scorer: held.highest(scorer.potentials(dev), run), tell, began, checkpoint,
         )  # fmt: skip
         potentials = opened.potentials(dev)
     tell(Progress("tuning the mention penalty"))
@@ -93,10 +95,11 @@ def finetuning_of(chosen: EncoderParameters) -> Finetuning:
     return Finetuning(
         epochs=chosen.encoder_epochs, rate=chosen.encoder_rate, head_rate=chosen.head_rate,
         layer_decay=chosen.layer_decay, batch=chosen.step_subwords, seed=chosen.random_state,
+        accumulate=chosen.accumulate, recompute=chosen.recompute,
     )  # fmt: skip
 
 
-def check_room(scorer: EncoderScorer, seen: Reading, step: int) -> None:
+def check_room(scorer: EncoderScorer, seen: Reading, chosen: EncoderParameters) -> None:
     """Refuse what will not fit, where the system tells what would; a graphics card says so itself."""
     config, windows = scorer.network.encoder.config, seen.windows
     if scorer.network.head.weight.device.type != "cpu" or not len(windows.first):
@@ -104,8 +107,9 @@ def check_room(scorer: EncoderScorer, seen: Reading, step: int) -> None:
     sizes = seen.subwords.ptr[windows.end] - seen.subwords.ptr[windows.first]
     largest = max(int(sizes[unit.start : unit.stop].sum()) for unit in windows.units())
     wanted = wanted_memory(
-        scorer.parameters, config.hidden_size, config.num_hidden_layers, config.num_attention_heads, step + largest,
-        int(sizes.max()),
+        scorer.parameters, config.hidden_size, config.num_hidden_layers, config.num_attention_heads,
+        chosen.step_subwords // chosen.accumulate + largest, int(sizes.max()), recompute=chosen.recompute,
+        checkpoint=chosen.checkpoint is not None,
     )  # fmt: skip
     check_memory(wanted, free_memory())
 

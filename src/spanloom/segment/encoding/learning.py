@@ -19,6 +19,7 @@ from spanloom.learn.finetuning import Loss, finetune
 from spanloom.model.structured import AnyModel, StructuredModel
 from spanloom.parallel import Executor
 from spanloom.recognize.encoding.learning import check_room, finetuning_of, open_scorer, report_of
+from spanloom.recognize.encoding.resuming import checkpoint_of
 from spanloom.scoring.encoder.network import Network, Packed, torch_threads
 from spanloom.scoring.section import Section, SectionScorer, SideBySide, sections_of
 from spanloom.segment.chains import Chains, Tagging, write_labels
@@ -77,7 +78,10 @@ def learn_chains(
         tasks[name] = Task(model, section, EdgeTarget(model.engine, known.sentences, edges))
     held = {name: TagsHeldOut(task.model, dev, chosen.tune_penalty) for name, task in tasks.items()}
     seen, waiting = scorer.read(known), scorer.read(unseen)
-    check_room(scorer, seen, chosen.step_subwords)
+    check_room(scorer, seen, chosen)
+    types = {name: tagging.types for name, tagging in taggings.items()}
+    labels = [[tags.tolist() for tags in part.labels] for part in (train, dev)]
+    checkpoint = checkpoint_of(chosen, scorer, (known, unseen), [types, labels])
     seconds = {"features": process_time() - start}
     start = process_time()
 
@@ -88,7 +92,7 @@ def learn_chains(
     with torch_threads(run.workers):
         fit = finetune(
             scorer, summed_loss(list(tasks.values()), known.sentences, run), seen, finetuning_of(chosen),
-            lambda trained: measured(trained.potentials(waiting)), tell, began,
+            lambda trained: measured(trained.potentials(waiting)), tell, began, checkpoint,
         )  # fmt: skip
         potentials = scorer.potentials(waiting)
     models: dict[str, AnyModel] = {}

@@ -1,0 +1,197 @@
+"""Checkpoints: the state of a training as two files, written in full or not at all, from which it goes on.
+
+JSON and safetensors: reading one runs no code. What the state is, its owner says; here it is a description and arrays.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from spanloom.errors import ModelError, UsageError
+from spanloom.files.output import output_folder, writing
+from spanloom.files.staging import is_part, settle
+from spanloom.modelfile import Array
+
+__all__ = ["PREFIX", "Checkpoint", "Kept", "Place", "Run", "remove_checkpoints"]
+
+PREFIX: Final = "seed-"
+"""How the names of checkpoints begin in the folder that holds those of one command."""
+_FORMAT: Final = 1
+_SAID, _ARRAYS = "checkpoint.json", "checkpoint.safetensors"
+_OWN: Final = frozenset((_SAID, _ARRAYS))
+
+
+class Run(BaseModel):
+    """What makes a training the one that it is, as digests.
+
+    Args:
+        settings: its parameters.
+        data: what it learns from, and is judged with.
+        encoder: what it begins with.
+    """
+
+    settings: str
+    data: str
+    encoder: str
+
+
+class Place(NamedTuple):
+    """Where a training is.
+
+    Args:
+        passes: that are done.
+        steps: of the pass after these.
+        seen: sub-words, in all passes.
+        objective: of these steps, summed.
+    """
+
+    passes: int = 0
+    steps: int = 0
+    seen: int = 0
+    objective: float = 0.0
+
+
+class Kept(BaseModel):
+    """What is said of a state.
+
+    Args:
+        place: where the training is.
+        entries: objective and measure of each pass.
+        best: number, objective and measure of the best pass; ``None`` before the first is done.
+    """
+
+    model_config = ConfigDict(ser_json_inf_nan="constants")
+
+    place: Place = Place()
+    entries: list[tuple[float, float]] = []
+    best: tuple[int, float, float] | None = None
+
+
+class _File(BaseModel):
+    """The content of ``checkpoint.json``."""
+
+    model_config = ConfigDict(ser_json_inf_nan="constants")
+
+    format: int
+    run: Run
+    sha256: str
+    kept: Kept
+
+
+class Checkpoint:
+    """The checkpoint of one training.
+
+    Args:
+        folder: of the checkpoint; the one around it is made where it is missing.
+        run: the training; the checkpoint of another is refused.
+
+    >>> import numpy as np
+    >>> checkpoint = Checkpoint(Path("run/seed-0"), Run(settings="s", data="d", encoder="e"))
+    >>> checkpoint.read() is None
+    True
+    >>> checkpoint.write(Kept(place=Place(passes=2)), {"weights": np.ones(3)})
+    >>> kept, arrays = checkpoint.read()
+    >>> kept.place.passes, arrays["weights"].tolist()
+    (2, [1.0, 1.0, 1.0])
+    >>> remove_checkpoints("run")
+    >>> Path("run").exists()
+    False
+    """
+
+    def __init__(self, folder: Path, run: Run) -> None:
+        self.folder, self._run = folder, run
+
+    def read(self) -> tuple[Kept, dict[str, Array]] | None:
+        """Return the state that was written last; ``None`` where there is none.
+
+        Raises:
+            UsageError: it is that of another training.
+            ModelError: it is damaged.
+        """
+        with self.damaged():
+            settle(self.folder)
+            if not (self.folder / _SAID).exists() and not (self.folder / _ARRAYS).exists():
+                return None
+            said = _File.model_validate_json((self.folder / _SAID).read_bytes())
+            if said.format != _FORMAT:
+                raise ModelError(f"format {said.format}, expected {_FORMAT}")
+        own, other = self._run.model_dump(), said.run.model_dump()
+        if differ := [name for name in own if own[name] != other[name]]:
+            verb = "differs" if differ == ["encoder"] else "differ"
+            raise UsageError(
+                f"checkpoint {self.folder} is of another training, whose {' and '.join(differ)} {verb}; train as "
+                "before to go on with it, or name another folder"
+            )
+        with self.damaged():
+            if _checksum(self.folder / _ARRAYS) != said.sha256:
+                raise ModelError(f"the checksum of {_ARRAYS} is not the one in {_SAID}")
+            return said.kept, load_file(self.folder / _ARRAYS)
+
+    def write(self, kept: Kept, arrays: Mapping[str, Array]) -> None:
+        """Replace the state that was written last.
+
+        Raises:
+            UsageError: the folder holds something else.
+            DataError: the system refused to write.
+        """
+        with writing(self.folder):
+            self.folder.parent.mkdir(parents=True, exist_ok=True)
+        own = {name: np.asarray(array, order="C") for name, array in arrays.items()}
+        replaces = output_folder(self.folder, force=True, may_replace=lambda file: file.name in _OWN)
+        with replaces as folder, writing(self.folder):
+            save_file(own, folder / _ARRAYS)
+            said = _File(format=_FORMAT, run=self._run, sha256=_checksum(folder / _ARRAYS), kept=kept)
+            (folder / _SAID).write_text(said.model_dump_json(indent=1), encoding="utf-8")
+
+    @contextmanager
+    def damaged(self) -> Iterator[None]:
+        """Turn whatever goes wrong while a state is read and taken over into one line.
+
+        Raises:
+            ModelError: something did.
+        """
+        try:
+            yield
+        except (
+            OSError, SafetensorError, ValidationError, ModelError, RuntimeError, ValueError, TypeError, KeyError
+        ) as error:  # fmt: skip
+            raise ModelError(
+                f"checkpoint {self.folder} is damaged: {_line(error)}; remove it to train from the beginning"
+            ) from None
+
+
+def remove_checkpoints(folder: str | Path) -> None:
+    """Remove the checkpoints in a folder, with what a killed process left, and it too if nothing else is there."""
+    around = Path(folder)
+    for found in filter(Path.is_dir, list(around.iterdir()) if around.is_dir() else []):
+        left = found.name.startswith(f".{PREFIX}") and is_part(found.name)
+        if left or (found.name.startswith(PREFIX) and {file.name for file in found.iterdir()} <= _OWN):
+            shutil.rmtree(found, ignore_errors=True)
+    with suppress(OSError):  # something else is there
+        around.rmdir()
+
+
+def _checksum(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _line(error: Exception) -> str:
+    """Return the first line of what an error says."""
+    if isinstance(error, ValidationError):
+        first: Any = error.errors()[0]
+        return f"{_SAID}: {'.'.join(map(str, first['loc'])) or 'content'}: {first['msg']}"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    text = str(error).strip()
+    return text.splitlines()[0] if text else type(error).__name__

@@ -1,0 +1,158 @@
+"""The state of the training of an encoder, as a checkpoint holds it: all that decides the weights to come.
+
+These are the weights, AdamW's moments and steps, the state of PyTorch's random numbers (of dropout), the best weights
+so far, and how far training is; the order of windows follows from the seed and the pass. A training that goes on from
+it gives the same bytes as one that was never interrupted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from time import monotonic
+from typing import Final
+
+import torch
+from torch import Tensor, nn
+
+from spanloom.errors import ModelError
+from spanloom.learn.checkpoints import Checkpoint, Kept, Place
+from spanloom.learn.training import BestPass, EarlyStopping
+from spanloom.modelfile import Array
+
+__all__ = ["EVERY", "Keeper", "State", "arrays_of", "copied", "put"]
+
+EVERY: Final = 600.0
+"""Seconds from one checkpoint to the next within a pass, at least."""
+
+State = dict[str, Tensor]
+
+
+class Keeper:
+    """Keeps the state of a training, if there is a checkpoint to keep it in.
+
+    Args:
+        checkpoint: where; ``None`` for nowhere.
+        network: that is trained.
+        optimizer: that trains it.
+        stopping: what judges passes.
+    """
+
+    def __init__(
+        self, checkpoint: Checkpoint | None, network: nn.Module, optimizer: torch.optim.Optimizer,
+        stopping: EarlyStopping[State],
+    ) -> None:  # fmt: skip
+        self._checkpoint, self._network, self._optimizer = checkpoint, network, optimizer
+        self._stopping = stopping
+        self._last = monotonic()
+
+    def resume(self) -> tuple[Place, bool]:
+        """Take over what was kept; return where training is, and whether it is at its end.
+
+        Raises:
+            UsageError: the checkpoint is that of another training.
+            ModelError: it is damaged.
+        """
+        found = None if self._checkpoint is None else self._checkpoint.read()
+        if self._checkpoint is None or found is None:
+            return Place(), False
+        kept, arrays = found
+        with self._checkpoint.damaged():
+            put(self._network.state_dict(), _under(arrays, "weights"))
+            _put_moments(self._optimizer, _under(arrays, "optimizer"))
+            _put_random(_under(arrays, "random"))
+            if len(kept.entries) != kept.place.passes or (kept.best is None) != (not kept.entries):
+                raise ModelError(f"it has {kept.place.passes} passes, and what was measured of {len(kept.entries)}")
+            if kept.best is None:
+                return kept.place, False
+            best = copied(self._network.state_dict())
+            put(best, _under(arrays, "best"))
+        return kept.place, self._stopping.resume(BestPass(*kept.best, best), kept.entries)
+
+    def keep(self, place: Place, *, always: bool = True) -> None:
+        """Keep the state.
+
+        Args:
+            place: where training is.
+            always: else only if the last time is long ago.
+        """
+        if self._checkpoint is None or not (always or monotonic() - self._last >= EVERY):
+            return
+        entries = self._stopping.history.entries
+        arrays = {f"weights.{name}": array for name, array in arrays_of(self._network.state_dict()).items()}
+        arrays |= {f"optimizer.{name}": array for name, array in _moments(self._optimizer).items()}
+        arrays |= {f"random.{name}": array for name, array in arrays_of(_random()).items()}
+        best = None
+        if entries:
+            found = self._stopping.best
+            best = found.number, found.objective, found.value
+            arrays |= {f"best.{name}": array for name, array in arrays_of(found.weights).items()}
+        self._checkpoint.write(Kept(place=place, entries=entries, best=best), arrays)
+        self._last = monotonic()
+
+
+def copied(state: State) -> State:
+    """Return a copy of weights."""
+    return {name: array.detach().clone() for name, array in state.items()}
+
+
+def arrays_of(state: Mapping[str, Tensor]) -> dict[str, Array]:
+    """Return tensors as arrays of the processor's memory."""
+    return {name: array.detach().cpu().numpy() for name, array in state.items()}
+
+
+def put(state: Mapping[str, Tensor], arrays: Mapping[str, Array]) -> None:
+    """Write arrays over tensors.
+
+    Raises:
+        ModelError: the arrays are others, or of other shapes or types.
+
+    >>> import numpy as np
+    >>> weights = {"a": torch.zeros(2)}
+    >>> put(weights, {"a": np.ones(2, np.float32)})
+    >>> weights["a"].tolist()
+    [1.0, 1.0]
+    """
+    if odd := sorted(state.keys() ^ arrays.keys()):
+        raise ModelError(f"its arrays are not those of this encoder: {odd[0]}")
+    with torch.no_grad():
+        for name, tensor in state.items():
+            array = torch.tensor(arrays[name])
+            if array.shape != tensor.shape or array.dtype != tensor.dtype:
+                raise ModelError(f"{name} is {array.dtype} of shape {tuple(array.shape)}")
+            tensor.copy_(array)
+
+
+def _under(arrays: Mapping[str, Array], name: str) -> dict[str, Array]:
+    return {key.removeprefix(f"{name}."): array for key, array in arrays.items() if key.startswith(f"{name}.")}
+
+
+def _moments(optimizer: torch.optim.Optimizer) -> dict[str, Array]:
+    """Return the moments and steps of each of the optimizer's arrays, by its number."""
+    state = optimizer.state_dict()["state"]
+    return arrays_of({f"{number}.{key}": value for number, own in state.items() for key, value in own.items()})
+
+
+def _put_moments(optimizer: torch.optim.Optimizer, arrays: Mapping[str, Array]) -> None:
+    tensors = [tensor for group in optimizer.param_groups for tensor in group["params"]]
+    state: dict[int, State] = {}
+    for name, array in arrays.items():
+        number, _, key = name.partition(".")
+        expected = () if key == "step" else tuple(tensors[int(number)].shape)
+        if array.shape != expected:
+            raise ModelError(f"optimizer.{name} is of shape {array.shape}, expected {expected}")
+        state.setdefault(int(number), {})[key] = torch.tensor(array)
+    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
+
+
+def _random() -> State:
+    """Return the state of PyTorch's generators: of the processor, and of each graphics card."""
+    cards = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
+    return {"cpu": torch.get_rng_state(), **{f"cuda.{number}": state for number, state in enumerate(cards)}}
+
+
+def _put_random(arrays: Mapping[str, Array]) -> None:
+    if odd := sorted(arrays.keys() ^ _random().keys()):
+        raise ModelError(f"it has random numbers of {odd[0]}, or lacks them: go on with the same graphics cards")
+    torch.set_rng_state(torch.tensor(arrays["cpu"]))
+    for number in range(len(arrays) - 1):
+        torch.cuda.set_rng_state(torch.tensor(arrays[f"cuda.{number}"]), number)
