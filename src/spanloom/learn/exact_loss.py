@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from spanloom.hypergraph import Engine, Floats, Ints, Potentials
+from spanloom.hypergraph import Engine, Ints, Potentials
 from spanloom.learn.finetuning import Loss
 from spanloom.learn.target import Target
 from spanloom.parallel import SERIAL, Executor
@@ -78,7 +78,7 @@ class Step(NamedTuple):
 
 
 def exact_loss(
-    engine: Engine, target: Target, sentences: Ints, run: Executor = SERIAL, added: Floats | None = None
+    engine: Engine, target: Target, sentences: Ints, run: Executor = SERIAL, added: Potentials | None = None
 ) -> Loss:
     """Return minus the log-likelihood of a target as a loss for `spanloom.learn.finetuning.finetune`.
 
@@ -87,17 +87,18 @@ def exact_loss(
         target: what is wanted of the sentences.
         sentences: (N + 1,) first token of each.
         run: how pieces of the engine's work are run.
-        added: (T, R * K) role scores of another scorer that are added to the network's, and stay as they are.
+        added: potentials by another scorer that are added to the network's, and stay as they are.
     """
     lengths = np.diff(sentences)
 
     def loss(network: Network, packed: Packed, chosen: Ints) -> Tensor:
         bounds = np.append(0, lengths[chosen].cumsum())
         step = Step(engine, target, bounds, chosen, packed.rows, run)
-        scores = network(packed)
+        scores, constants = network(packed), network.constants
         if added is not None:
-            scores = scores + torch.from_numpy(added[packed.rows]).to(scores)
-        found: Tensor = ExactLoss.apply(scores, network.constants, step)
+            scores = scores + torch.from_numpy(added.roles[packed.rows]).reshape(scores.shape).to(scores)
+            constants = constants + torch.from_numpy(added.constants).to(constants)
+        found: Tensor = ExactLoss.apply(scores, constants, step)
         return found
 
     return loss

@@ -21,6 +21,7 @@ from spanloom.model.parameters import Parameters
 from spanloom.model.structured import AnyModel, StructuredModel
 from spanloom.modelfile import Array, Bounded, Described, ModelPart, OtherModelError
 from spanloom.scoring import LinearScorer, Scorer, encoder
+from spanloom.scoring.sum import ENCODER, SumScorer
 from spanloom.structures import STRUCTURES, Structure, structure_of
 from spanloom.text import Phrases, Rules, read_rules
 
@@ -83,7 +84,6 @@ class ColumnResources(NamedTuple):
     resources: Resources
 
 
-_ENCODER = "encoder"
 _OF_THE_MACHINE: Final = {"n_jobs": 1, "checkpoint": None}  # parameters that no model depends on
 NOTHING = ColumnResources(None, Resources())
 
@@ -104,7 +104,7 @@ class _Shared(Described):
 def model_part(model: AnyModel) -> ModelPart:
     """A structured model as a part, without what fills columns of its features.
 
-    Where its scores come from an encoder, that is a part of its own; else the part has the linear scorer's arrays.
+    An encoder is a part of its own in it; of a linear scorer the part has the arrays.
     """
     [counting] = (name for name, engine in ENGINES.items() if type(model.engine) is engine)
     features = features_of(model)
@@ -114,12 +114,13 @@ def model_part(model: AnyModel) -> ModelPart:
         penalty=model.penalty, scalings=model.scalings,
     )  # fmt: skip
     scorer: ModelPart = model.scorer.to_part()
-    return said.part(parts={_ENCODER: scorer}) if features is None else said.part(scorer.arrays, scorer.parts)
+    return said.part(parts={ENCODER: scorer}) if features is None else said.part(scorer.arrays, scorer.parts)
 
 
 def features_of(model: AnyModel) -> FeatureSet | None:
-    """Return the features of a model's linear scorer, or ``None`` where it has another."""
-    return model.scorer.features if isinstance(model.scorer, LinearScorer) else None
+    """Return the features of a model's scorer, or ``None`` where it has none."""
+    scorer = model.scorer.linear if isinstance(model.scorer, SumScorer) else model.scorer
+    return scorer.features if isinstance(scorer, LinearScorer) else None
 
 
 def model_of(part: ModelPart, shared: ColumnResources, structure: Structure) -> AnyModel:
@@ -135,20 +136,21 @@ def model_of(part: ModelPart, shared: ColumnResources, structure: Structure) -> 
         raise ModelError(f"a model of structure {said.structure!r}, expected {structure}")
     if said.counting not in ENGINES or not said.types:
         raise ModelError(f"counting {said.counting!r}, types {said.types}")
-    if _ENCODER in part.parts:
-        outputs = part.part(_ENCODER).array("head.bias", np.float32, None).shape
-    else:
+    if "weights" in part.arrays:
         outputs = part.array("weights", np.float32, None, None, None).shape[1:]
+    else:
+        outputs = part.part(ENCODER).array("head.bias", np.float32, None).shape
     if len(said.types) > np.prod(outputs):  # a template may grow with the square of the types
         raise ModelError(f"{len(said.types)} types, but weights of shape {outputs} for each feature")
     engine = ENGINES[said.counting](structure.template(said.types))
     lanes = structure.lanes(said.types)
-    scorer: Scorer
-    if _ENCODER in part.parts:
-        scorer = encoder.EncoderScorer.from_part(part.part(_ENCODER), engine.template, lanes)
-        return StructuredModel(structure, tuple(said.types), engine, scorer, said.penalty, said.scalings)
-    features = FeatureSet(said.templates, clusters=shared.clusters, resources=shared.resources)
-    scorer = LinearScorer.from_part(part, features, engine.template, lanes)
+    scorers: list[Any] = []
+    if "weights" in part.arrays:
+        features = FeatureSet(said.templates, clusters=shared.clusters, resources=shared.resources)
+        scorers.append(LinearScorer.from_part(part, features, engine.template, lanes))
+    if ENCODER in part.parts:
+        scorers.append(encoder.EncoderScorer.from_part(part.part(ENCODER), engine.template, lanes))
+    scorer: Scorer = SumScorer(*scorers) if len(scorers) == 2 else scorers[0]
     return StructuredModel(structure, tuple(said.types), engine, scorer, said.penalty, said.scalings)
 
 

@@ -99,8 +99,8 @@ STRUCTURE = Parameter(
 ENCODER = Parameter(
     "A folder with an encoder, which is trained in place of features (needs the extra torch).",
     "a folder with an encoder of Hugging Face's form, which is trained together with a linear layer in place of "
-    "features; ``None`` for features. What is said of features, of their optimizer and of the second stage then has no "
-    "use, and there is one pass over documents.",
+    "features, or added to them (``with_features``); ``None`` for features alone. There is then no second stage, and "
+    "one pass over documents; without features, nothing else that is said of them has a use.",
     metavar="FOLDER",
 )
 CHECKPOINT = Parameter(
@@ -173,6 +173,12 @@ class _OfRecognizers:
         "training shows.",
         names=Overlap,
     )("learned")
+    with_features: bool = Switch(
+        "Add features to an encoder's scores.",
+        "whether an encoder is added to features: these are trained first, and the encoder learns what their scores of "
+        "held-out sentences lack. There is no second stage.",
+        metavar="with-features/without-features",
+    )(False)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -258,6 +264,11 @@ def check_checkpoint(parameters: EncoderParameters) -> None:
 class RecognizerParameters(EncoderParameters, _OfRecognizers):
     """Parameters of a `Recognizer`."""
 
+    @property
+    def featured(self) -> bool:
+        """Whether scores come from features, alone or beside an encoder."""
+        return self.encoder is None or self.with_features
+
 
 OF_TEACHER: Final = (
     "structure",
@@ -269,6 +280,7 @@ OF_TEACHER: Final = (
     "encoder",
     "encoder_epochs",
     "encoder_rate",
+    "with_features",
     "head_rate",
     "layer_decay",
     "step_subwords",

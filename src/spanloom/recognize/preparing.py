@@ -148,8 +148,8 @@ def finished(
 
 
 def sources_of(estimator: RecognizerParameters | CascadeParameters) -> Sources:
-    """Return what an estimator's features are made of; with an encoder there are none."""
-    if isinstance(estimator, RecognizerParameters) and estimator.encoder is not None:
+    """Return what an estimator's features are made of; an encoder alone has none."""
+    if isinstance(estimator, RecognizerParameters) and not estimator.featured:
         return Sources((), None, None, None, None)
     return Sources(
         estimator.features, estimator.clusters, estimator.ignore, estimator.sections, estimator.vocabulary,

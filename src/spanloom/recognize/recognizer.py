@@ -15,7 +15,7 @@ from spanloom.document.inputs import Dev, Given, One, Several, answer, documents
 from spanloom.errors import DataError, DataWarning, ModelError, UsageError
 from spanloom.evaluate.measures import Learning
 from spanloom.features import Built, FeatureSet, build_index
-from spanloom.hypergraph import Edges, Floats
+from spanloom.hypergraph import Edges, Floats, Potentials
 from spanloom.learn import EdgeTarget, Fit, Listener, Progress, Target, Training, TrainingSet, fit_together
 from spanloom.model.calibration import answered, calibrate, probabilities_of
 from spanloom.model.corpus import (
@@ -43,9 +43,10 @@ from spanloom.recognize.finding import Finder, finder
 from spanloom.recognize.lessons import Lessons
 from spanloom.recognize.parameters import RecognizerParameters, check_checkpoint
 from spanloom.recognize.preparing import Prepared, prepared
-from spanloom.recognize.stage import Stage
+from spanloom.recognize.stage import Beside, Stage
 from spanloom.rescoring import FirstStage, Rescorer, RescoringDevelopment, calibrate_second, fit_rescorer
 from spanloom.rescoring.explaining import explain_wholes
+from spanloom.rescoring.fitting import folds_of, held_out_scores
 from spanloom.scoring import LinearScorer, Weights
 from spanloom.structures import Structure, structure_of
 from spanloom.tag.filling import (
@@ -147,7 +148,11 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel]):
             stage = learned.stage
         else:
             self.pass_ = passes = None
-            stage, read = encoding.learn_encoder(self, ready, self._structure, self._headless, run, tell, began)
+            beside = None
+            if self.with_features:
+                learned = self._learned(ready.types, ready.known, ready.unseen, ready.features, run, tell, began)
+                beside = self._beside(learned, run)
+            stage, read = encoding.learn_encoder(self, ready, self._structure, self._headless, run, tell, began, beside)
         gold, unseen = stage.gold, stage.unseen
         self.types_, self.lost_, self.pos_ = ready.types, tuple(gold.lost), ready.pos
         rules = rules_of(self.overlap, gold.table, len(self.types_))
@@ -167,8 +172,9 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel]):
             report = lessons.told(report, learned.data, learned.tried)
         self.second_, self.report_, self.splitter_, self.strongest_ = None, report, ready.splitter, {}
         if learned is not None:
-            self.strongest_ = strongest_features(self.model_, learned.features, stage.known, learned.built, self.names)
-            if self.rescore:
+            linear = learned.stage.model
+            self.strongest_ = strongest_features(linear, learned.features, stage.known, learned.built, self.names)
+            if self.rescore and self.encoder is None:
                 tell(Progress("second stage", seconds=monotonic() - began))
                 self._fit_second(learned, rules, run, None if lessons is None else lessons.annotated)
         self._tell_lost(stacklevel=4)
@@ -192,16 +198,13 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel]):
 
     def _more_templates(self) -> Sequence[str]:
         """Templates beside those that ``features`` names."""
-        return () if self.encoder is not None else self._structure.templates()
+        return self._structure.templates() if self.featured else ()
 
     def _fit_second(self, learned: _Learned, rules: OverlapRules, run: Executor, annotated: int | None) -> None:
         """Train the second stage on the annotated documents, and keep it where development F1 is better with it."""
-        fit, stage = learned.fit, learned.stage
+        stage = learned.stage
         known = stage.known if annotated is None else stage.known.take(range(annotated))
-        first = FirstStage(
-            self.fitted, learned.data, stage.edges, fit.l2, fit.steps if self.optimizer == "adagrad" else _PASSES,
-            self.rate, self.random_state, self.reading, self.report_.dev_f1,
-        )  # fmt: skip
+        first = self._first_stage(learned, self.fitted, self.report_.dev_f1)
         own = Gold(stage.unseen, self.types_, self._headless)
         held = RescoringDevelopment(stage.unseen, stage.potentials, own)
         second, rescoring = fit_rescorer(first, known, stage.gold, held, rules, run)
@@ -209,6 +212,21 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel]):
         if second is not None and rescoring is not None:
             self.second_, checked = calibrate_second(self.fitted, second, held, self.reading, run)
             self.report_ = replace(self.report_, calibration=checked, dev_f1=rescoring.after)
+
+    def _first_stage(self, learned: _Learned, model: LinearModel, f1: float) -> FirstStage:
+        """Return what was learned on features as something that is trained again on folds."""
+        steps = learned.fit.steps if self.optimizer == "adagrad" else _PASSES
+        return FirstStage(
+            model, learned.data, learned.stage.edges, learned.fit.l2, steps, self.rate, self.random_state, self.reading,
+            f1,
+        )  # fmt: skip
+
+    def _beside(self, learned: _Learned, run: Executor) -> Beside:
+        """Return what an encoder is trained beside: scores of features that have not seen the sentence they score."""
+        stage = learned.stage
+        first = self._first_stage(learned, stage.model, learned.fit.dev_f1)
+        scores = held_out_scores(first, folds_of(stage.known, self.random_state), run)
+        return Beside(stage.model.scorer, Potentials(scores, stage.potentials.constants), stage.potentials)
 
     def _learned(
         self, types: tuple[str, ...], known: Batch, unseen: Batch, features: FeatureSet, run: Executor,
@@ -455,9 +473,14 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel]):
         super().check()
         if self.encoder is not None and self.passes == "two":
             raise UsageError("with an encoder there is one pass over documents; take passes 'one'")
-        if self.encoder is not None and (self.vectors is not None or self.clusters is not None):
+        if not self.featured and (self.vectors is not None or self.clusters is not None):
             given = "vectors" if self.vectors is not None else "clusters"
-            raise UsageError(f"{given} are given beside an encoder, which is trained in place of features; take one")
+            raise UsageError(
+                f"{given} are given beside an encoder, which is trained in place of features; take one, or add "
+                "features to it (with_features)"
+            )
+        if self.with_features and self.encoder is None:
+            raise UsageError("with_features adds features to an encoder, but no encoder is given; name its folder")
         check_checkpoint(self)
         check_source(self.pos)
         names_from(self.names)

@@ -10,8 +10,23 @@ from spanloom.learn import Chosen
 from spanloom.model.corpus import Gold
 from spanloom.model.development import HeldOut
 from spanloom.model.structured import AnyModel
+from spanloom.scoring import LinearScorer
 
-__all__ = ["Stage"]
+__all__ = ["Beside", "Stage"]
+
+
+class Beside(NamedTuple):
+    """Features that an encoder is trained beside.
+
+    Args:
+        scorer: trained on the training data.
+        held_out: potentials of the training data, by scorers that have not seen the sentence that they score.
+        unseen: potentials of the development data.
+    """
+
+    scorer: LinearScorer
+    held_out: Potentials
+    unseen: Potentials
 
 
 class Stage(NamedTuple):

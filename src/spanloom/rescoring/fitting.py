@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 
 from spanloom.document import Batch
 from spanloom.features import build_index
-from spanloom.hypergraph import Edges, Floats, Ints, Potentials
+from spanloom.hypergraph import Edges, Floats, Ints, Potentials, Singles
 from spanloom.learn import TrainingSet, adagrad
 from spanloom.learn.folds import FEW, cross_fit, deal
 from spanloom.learn.platt import UNSCALED
@@ -30,8 +31,17 @@ from spanloom.rescoring.values import CandidateValues, TokenColumns, served
 from spanloom.scoring import role_scores
 from spanloom.structures import MentionTable
 
-__all__ = ["FirstStage", "RescoringDevelopment", "calibrate_second", "fit_rescorer", "held_out_candidates"]
+__all__ = [
+    "FirstStage",
+    "RescoringDevelopment",
+    "calibrate_second",
+    "fit_rescorer",
+    "folds_of",
+    "held_out_candidates",
+    "held_out_scores",
+]
 
+R = TypeVar("R")
 FOLDS: Final = 3
 FEWEST: Final = 100  # training mentions, below which there is no second stage
 LAMBDAS: Final = (8.0, 16.0, 32.0)
@@ -62,15 +72,32 @@ class FirstStage(NamedTuple):
     f1: float
 
 
-def held_out_candidates(first: FirstStage, text: Words, fold: Ints, run: Executor = SERIAL) -> CandidateMentions:
-    """Return the candidates of the training data, each fold's by a first stage that was trained on the others.
+class HeldOutPart(NamedTuple):
+    """A fold of the training data as a first stage sees it that was trained on the others.
+
+    Args:
+        model: that one.
+        sentences, tokens: numbers of the fold's sentences and tokens.
+        offsets: first token of each of these sentences, counted in the fold.
+        potentials: of these tokens.
+    """
+
+    model: LinearModel
+    sentences: Ints
+    offsets: Ints
+    tokens: Ints
+    potentials: Potentials
+
+
+def held_out(first: FirstStage, fold: Ints, use: Callable[[HeldOutPart], R], run: Executor = SERIAL) -> list[R]:
+    """Return something of each fold of the training data, by a first stage that was trained on the others.
 
     Features that only the fold has keep the weight 0, as if they were not known.
 
     Args:
         first: the corpus.
-        text: its sentences.
         fold: (N,) of each sentence that has gold mentions, or could have.
+        use: what is wanted of a fold.
         run: runs folds side by side.
     """
 
@@ -82,14 +109,46 @@ def held_out_candidates(first: FirstStage, text: Words, fold: Ints, run: Executo
         scorer = first.model.scorer.with_weights(weights)  # of rows: the corpus has all features of a row, or none
         return replace(first.model, scorer=scorer)
 
-    def predict(model: LinearModel, sentences: list[int]) -> CandidateMentions:
+    def predict(model: LinearModel, sentences: list[int]) -> R:
         own = np.array(sentences, np.int64)
         offsets, tokens = tokens_of(first.data.offsets, own)
         potentials = role_scores(first.data.matrix, model.scorer.weights, tokens)
-        found = propose(model, potentials, text.take(own, tokens, offsets), first.reading)
+        return use(HeldOutPart(model, own, offsets, tokens, potentials))
+
+    return cross_fit(fold, fit, predict, run)
+
+
+def held_out_candidates(first: FirstStage, text: Words, fold: Ints, run: Executor = SERIAL) -> CandidateMentions:
+    """Return the candidates of the training data, each fold's by a first stage that was trained on the others.
+
+    Args:
+        first: the corpus.
+        text: its sentences.
+        fold: (N,) of each sentence that has gold mentions, or could have.
+        run: runs folds side by side.
+    """
+
+    def use(part: HeldOutPart) -> CandidateMentions:
+        own = part.sentences
+        found = propose(part.model, part.potentials, text.take(own, part.tokens, part.offsets), first.reading)
         return replace(found, table=MentionTable(own[found.table.sentence], *found.table[1:]))
 
-    return merge(cross_fit(fold, fit, predict, run))
+    return merge(held_out(first, fold, use, run))
+
+
+def held_out_scores(first: FirstStage, fold: Ints, run: Executor = SERIAL) -> Singles:
+    """Return the (T, R, K) role scores of the training data, each fold's by a first stage trained on the others.
+
+    Args:
+        first: the corpus.
+        fold: (N,) of each sentence.
+        run: runs folds side by side.
+    """
+    parts = held_out(first, fold, lambda part: (part.tokens, part.potentials.roles), run)
+    scores = np.empty((len(first.edges), *parts[0][1].shape[1:]), np.float32)
+    for tokens, roles in parts:
+        scores[tokens] = roles
+    return scores
 
 
 def fit_rescorer(
@@ -119,7 +178,7 @@ def fit_rescorer(
     kinds, features = len(first.model.types), first.model.scorer.features
     templates = served(TEMPLATES, features)
     tokens = TokenColumns(train, templates, features)
-    fold = _folds(train, first.seed)
+    fold = folds_of(train, first.seed)
     candidates = held_out_candidates(first, tokens.words(train), fold, run)
     table, text = gold.table, tokens.texts(gold.table, train.sentences[gold.table.sentence])
     held_out = HeldOutNames(text, table.kind, fold[table.sentence], fold[candidates.table.sentence])
@@ -198,7 +257,7 @@ class _Judge:
         return 2 * float(self._right[chosen].sum()) / max(1, int(chosen.sum()) + self._total)
 
 
-def _folds(train: Batch, seed: int) -> Ints:
+def folds_of(train: Batch, seed: int) -> Ints:
     """Return the fold of each sentence: that of its document, unless documents are few."""
     documents = len(train.documents)
     if documents < FEW:

@@ -6,6 +6,7 @@ import warnings
 from dataclasses import replace
 
 from spanloom.errors import DataError, DataWarning
+from spanloom.hypergraph import Potentials
 from spanloom.learn import EdgeTarget, Listener, Progress
 from spanloom.learn.exact_loss import exact_loss
 from spanloom.learn.finetuning import Finetuning, finetune
@@ -18,9 +19,11 @@ from spanloom.parallel import Executor
 from spanloom.recognize.encoding.resuming import checkpoint_of
 from spanloom.recognize.parameters import EncoderParameters, RecognizerParameters
 from spanloom.recognize.preparing import Prepared
-from spanloom.recognize.stage import Stage
+from spanloom.recognize.stage import Beside, Stage
+from spanloom.scoring import Scorer
 from spanloom.scoring.encoder.network import torch_threads
 from spanloom.scoring.encoder.scorer import EncoderScorer, EncoderSettings, Outputs, Reading
+from spanloom.scoring.sum import SumScorer, summed
 from spanloom.structures import Structure
 
 __all__ = ["check_room", "finetuning_of", "learn_encoder", "open_scorer", "report_of"]
@@ -30,7 +33,7 @@ _STRANGE = 0.05  # of the tokens, that an encoder for the same language and scri
 
 def learn_encoder(
     chosen: RecognizerParameters, ready: Prepared, structure: Structure, headless: str | None, run: Executor,
-    tell: Listener, began: float,
+    tell: Listener, began: float, beside: Beside | None = None,
 ) -> tuple[Stage, EncoderReport]:  # fmt: skip
     """Train an encoder with the exact loss of a structure.
 
@@ -42,6 +45,7 @@ def learn_encoder(
         run: its workers are the threads of PyTorch and of the engine.
         tell: told of each step.
         began: when training began.
+        beside: features whose scores are added to the encoder's.
 
     Raises:
         DataError: no tokens.
@@ -52,21 +56,28 @@ def learn_encoder(
         raise DataError("the training data hold no tokens; give annotated text")
     tell(Progress("opening the encoder"))
     opened = open_scorer(chosen, structure.template(types), structure.lanes(types))
-    model = StructuredModel.build(structure, chosen.counting, types, opened)
+    scorer: Scorer = opened if beside is None else SumScorer(beside.scorer, opened)
+    model = StructuredModel.build(structure, chosen.counting, types, scorer)
     gold = Gold(known, types, headless)
     encoded = structure.encode(gold.table, known.sentences, types)
     gold.lose(encoded.lost)
     target = EdgeTarget(model.engine, known.sentences, encoded.edges)
     held = HeldOut(unseen, model, chosen.reading, headless, chosen.tune_penalty)
     seen, dev = opened.read(known), opened.read(unseen)
+    loss = exact_loss(model.engine, target, known.sentences, run, None if beside is None else beside.held_out)
+
+    def of_dev(scorer: EncoderScorer) -> Potentials:
+        own = scorer.potentials(dev)
+        return own if beside is None else summed(own, beside.unseen)
+
     check_room(opened, seen, chosen)
     checkpoint = checkpoint_of(chosen, opened, (known, unseen), types)
     with torch_threads(run.workers):
         fit = finetune(
-            opened, exact_loss(model.engine, target, known.sentences, run), seen, finetuning_of(chosen),
-            lambda scorer: held.highest(scorer.potentials(dev), run), tell, began, checkpoint,
+            opened, loss, seen, finetuning_of(chosen), lambda scorer: held.highest(of_dev(scorer), run), tell, began,
+            checkpoint,
         )  # fmt: skip
-        potentials = opened.potentials(dev)
+        potentials = of_dev(opened)
     tell(Progress("tuning the mention penalty"))
     penalty, f1 = held.best_penalty(potentials, run)
     fit = replace(fit, penalty=penalty, dev_f1=f1)

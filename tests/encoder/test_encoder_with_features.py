@@ -1,0 +1,121 @@
+"""An encoder beside features: what it is trained on, and what their sum says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import spanloom
+from spanloom import Document, Mention, Recognizer
+from spanloom.document import Batch
+from spanloom.errors import UsageError
+from spanloom.hypergraph import Potentials, SubgraphEngine
+from spanloom.learn import EdgeTarget
+from spanloom.learn.exact_loss import exact_loss
+from spanloom.model.corpus import Gold
+from spanloom.scoring.encoder import EncoderScorer, EncoderSettings
+from spanloom.scoring.sum import SumScorer, summed
+from spanloom.structures import STRUCTURES
+from spanloom.text import prepare
+
+TYPES = ("problem", "site")
+QUICK = {"encoder_epochs": 3, "encoder_rate": 1e-3, "head_rate": 1e-2, "step_subwords": 64, "precision": "float32"}
+
+
+@pytest.fixture(scope="module")
+def both(folder: Path, notes: list[Document]) -> Recognizer:
+    return Recognizer(encoder=folder, with_features=True, **QUICK).fit(notes, dev=notes[:10])
+
+
+def test_scores_are_the_sum(both: Recognizer, notes: list[Document]) -> None:
+    scorer = both.fitted.scorer
+    assert isinstance(scorer, SumScorer)
+    batch = Batch.of(both.ready(notes[:3]))
+    linear, encoder, found = scorer.linear.score(batch), scorer.encoder.score(batch), scorer.score(batch)
+    assert np.allclose(found.roles, linear.roles + encoder.roles)
+    assert np.allclose(found.constants, linear.constants + encoder.constants)
+    assert np.abs(linear.roles).max() > 0.1
+    assert np.abs(encoder.roles).max() > 0.1
+
+
+def test_the_sum_is_saved_and_described(both: Recognizer, notes: list[Document], tmp_path: Path) -> None:
+    both.save(tmp_path / "model")
+    again = spanloom.load(tmp_path / "model")
+    assert again.predict(notes) == both.predict(notes)
+    described = again.describe()
+    assert described["encoder"]["family"] == "bert"
+    assert described["templates"]
+    assert both.score(notes) > 0.7
+
+
+def test_both_explain(both: Recognizer) -> None:
+    [explanation] = both.explain("no chest pain .", [Mention("problem", [(9, 13)])])
+    names = {part.name for contribution in explanation.contributions for part in contribution.features}
+    assert {"encoder", "w[0]=pain"} <= names
+    difference = sum(contribution.score for contribution in explanation.contributions)
+    assert difference == pytest.approx(explanation.log_odds, abs=1e-3)
+
+
+def test_gaps_and_clusters(folder: Path, notes: list[Document]) -> None:
+    gapped = [note.copy(mentions=[m for m in note.mentions if m.type == "site"]) for note in notes]
+    gapped[0] = gapped[0].copy(mentions=[Mention("site", [(0, 2), (9, 13)])])
+    model = Recognizer("shared", encoder=folder, with_features=True, clusters=4, **QUICK).fit(gapped, dev=gapped[:9])
+    assert all(0 <= m.score <= 1 for document in model.predict(gapped) for m in document.mentions)
+
+
+def test_the_same_seed_learns_the_same(both: Recognizer, folder: Path, notes: list[Document], tmp_path: Path) -> None:
+    other = Recognizer(encoder=folder, with_features=True, **QUICK).fit(notes, dev=notes[:10])
+    both.save(tmp_path / "one")
+    other.save(tmp_path / "other")
+    for file in ("model.json", "weights.safetensors"):
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "other" / file).read_bytes()
+
+
+def test_loss_of_the_sum_by_finite_differences(folder: Path, notes: list[Document]) -> None:
+    """The loss with added scores is that of the sum, and so is its gradient by the linear layer's bias."""
+    structure = STRUCTURES["separators"]
+    batch = Batch.of([prepare(note) for note in notes[:4]])
+    engine = SubgraphEngine(structure.template(TYPES))
+    edges = structure.encode(Gold(batch, TYPES).table, batch.sentences, TYPES).edges
+    settings = EncoderSettings(precision="float32")
+    scorer = EncoderScorer.open(str(folder), engine.template, len(TYPES), settings, 0, "cpu")
+    draw = np.random.default_rng(0)
+    roles, constants = len(engine.template.roles), len(engine.template.constants)
+    added = Potentials(
+        draw.normal(size=(len(batch.tokens), roles, len(TYPES))).astype(np.float32),
+        draw.normal(size=(constants, len(TYPES))).astype(np.float32),
+    )
+    target = EdgeTarget(engine, batch.sentences, edges)
+    loss = exact_loss(engine, target, batch.sentences, added=added)
+    reading, everything = scorer.read(batch), np.arange(len(batch.sentences) - 1)
+
+    def value() -> torch.Tensor:
+        return loss(scorer.network, scorer.pack(reading, list(range(len(reading.windows.first)))), everything)
+
+    total = summed(scorer.potentials(reading), added)
+    expected = -float(engine.log_probability(total, batch.sentences, edges).sum())
+    found = value()
+    assert float(found.detach()) == pytest.approx(expected, rel=1e-4)
+    found.backward()
+    for array in (scorer.network.head.bias, scorer.network.constants):
+        flat = array.data.reshape(-1)
+        for at in range(min(4, len(flat))):
+            values = []
+            for sign in (1, -1):
+                flat[at] += sign * 0.01
+                values.append(float(value().detach()))
+                flat[at] -= sign * 0.01
+            assert float(array.grad.reshape(-1)[at]) == pytest.approx((values[0] - values[1]) / 0.02, abs=2e-2)
+
+
+def test_an_encoder_is_needed(notes: list[Document]) -> None:
+    with pytest.raises(UsageError, match="no encoder is given; name its folder"):
+        Recognizer(with_features=True).fit(notes)
+
+
+def test_resources_of_features_need_features(folder: Path, notes: list[Document]) -> None:
+    with pytest.raises(UsageError, match="add features to it"):
+        Recognizer(encoder=folder, clusters=4).fit(notes)
