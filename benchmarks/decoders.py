@@ -13,7 +13,7 @@ of those of one type the longest are learned. An I after an O begins a mention.
 layer of 150 hidden units, has a probability of its own for each type. Spans that cross a likelier one of their type are
 left out.
 
-Predictions and the exact model are kept in --work, and so are cases in the record: with --only, others stay as they
+Predictions and the exact models are kept in --work, where one that is there is used, and cases in the record: with --only, others stay as they
 are, with the commit that they were run on. Test data are looked at once a case.
 """
 
@@ -40,6 +40,7 @@ from spanloom.hypergraph import Floats, Ints
 from spanloom.learn import Progress
 from spanloom.learn.finetuning import Finetuning, Loss, finetune
 from spanloom.model.corpus import Gold, place
+from spanloom.models import load
 from spanloom.recognize import Recognizer
 from spanloom.scoring.encoder import EncoderScorer, EncoderSettings
 from spanloom.scoring.encoder.network import Network, Packed, torch_threads
@@ -95,14 +96,16 @@ class Held(NamedTuple):
 
 
 def exact(parts: Parts, chosen: argparse.Namespace, **more: Any) -> Found:
-    """Train and use a recognizer."""
+    """Use a recognizer, which is trained where --work does not hold it."""
     train, dev, test = parts
-    model = Recognizer(
-        encoder=chosen.encoder, encoder_rate=chosen.rate, encoder_epochs=chosen.passes, n_jobs=chosen.jobs,
-        random_state=chosen.seed, **more,
-    )  # fmt: skip
-    model.fit(train, dev=dev, progress=_told)
-    model.save(chosen.work / ("exact" + "".join(f"_{name}" for name in more)), force=True)
+    kept = chosen.work / "_".join((EXACT, *more))
+    if not kept.exists():
+        model = Recognizer(
+            encoder=chosen.encoder, encoder_rate=chosen.rate, encoder_epochs=chosen.passes, n_jobs=chosen.jobs,
+            random_state=chosen.seed, **more,
+        )  # fmt: skip
+        model.fit(train, dev=dev, progress=_told).save(kept)
+    model: Recognizer = load(kept)
     with Clock() as clock:
         documents = model.predict(test)
     report = model.report_
@@ -298,15 +301,14 @@ CASES = (
 
 def measured(case: Case, parts: Parts, chosen: argparse.Namespace) -> dict[str, Any]:
     """Train, look at the test data, keep what is found."""
-    with Clock() as clock:
-        found = case.train(parts, chosen)
+    found = case.train(parts, chosen)
     write(found.documents, chosen.work / f"{case.name}.jsonl", force=True)
     gold = [prepare(document) for document in parts[2]]
     report = evaluate(gold, found.documents)
     nested = report.structures["nested"]
     row = {
         "commit": commit(), "dev": max(found.dev), "history": found.dev, "offset": found.offset,
-        "seconds": clock.seconds.cpu, "rate": found.rate, "rows": {
+        "rate": found.rate, "rows": {
             name: {"f1": one.f1, "precision": one.precision, "recall": one.recall}
             for name, one in (("all", report.overall), ("nested", nested))
         },
@@ -343,15 +345,14 @@ def written(kept: dict[str, Any], gold: list[Document], chosen: argparse.Namespa
                 *(f"{100 * row['rows'][part][key]:.2f}" for part in ("all", "nested") for key in row["rows"][part]),
                 "" if test is None else f"{100 * test['low']:+.2f} to {100 * test['high']:+.2f}, p {test['p']:.4f}",
                 f"{100 * row['calibration']:.1f}" if "calibration" in row else "",
-                f"{row['offset']:.2f}", round(row["seconds"]), round(row["rate"]), row["commit"],
+                f"{row['offset']:.2f}", round(row["rate"]), row["commit"],
             ]
         )  # fmt: skip
     result.table(
         f"F1 with {chosen.encoder.name}, {chosen.passes} passes, rate {chosen.rate}",
         (
             "decoder", "dev F1", "test F1", "precision", "recall", "nested F1", "nested precision", "nested recall",
-            "the exact decoder's F1 less this", "calibration error, %", "offset", "all, processor seconds",
-            "tokens a processor second", "commit",
+            "the exact decoder's F1 less this", "calibration error, %", "offset", "tokens a processor second", "commit",
         ),
         rows,
         "Nested: of each side the mentions that contain another or are contained in one. Tests by approximate "
