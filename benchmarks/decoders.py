@@ -13,8 +13,8 @@ of those of one type the longest are learned. An I after an O begins a mention.
 layer of 150 hidden units, has a probability of its own for each type. Spans that cross a likelier one of their type are
 left out.
 
-Predictions and the exact models are kept in --work, where one that is there is used, and cases in the record: with --only, others stay as they
-are, with the commit that they were run on. Test data are looked at once a case.
+Predictions and the exact models are kept in --work, where a model that is there is used. Cases are kept in the record:
+with --only, others stay as they are, with the commit that they were run on. Test data are looked at once a case.
 """
 
 from __future__ import annotations
@@ -100,11 +100,11 @@ def exact(parts: Parts, chosen: argparse.Namespace, **more: Any) -> Found:
     train, dev, test = parts
     kept = chosen.work / "_".join((EXACT, *more))
     if not kept.exists():
-        model = Recognizer(
+        untrained = Recognizer(
             encoder=chosen.encoder, encoder_rate=chosen.rate, encoder_epochs=chosen.passes, n_jobs=chosen.jobs,
             random_state=chosen.seed, **more,
         )  # fmt: skip
-        model.fit(train, dev=dev, progress=_told).save(kept)
+        untrained.fit(train, dev=dev, progress=_told).save(kept)
     model: Recognizer = load(kept)
     with Clock() as clock:
         documents = model.predict(test)
