@@ -105,7 +105,8 @@ def exact(parts: Parts, chosen: argparse.Namespace, **more: Any) -> Found:
             random_state=chosen.seed, **more,
         )  # fmt: skip
         untrained.fit(train, dev=dev, progress=_told).save(kept)
-    model: Recognizer = load(kept)
+    model = load(kept)
+    assert isinstance(model, Recognizer)
     with Clock() as clock:
         documents = model.predict(test)
     report = model.report_
