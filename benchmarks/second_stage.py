@@ -163,22 +163,32 @@ def measured(case: Case, chosen: Any) -> dict[str, Any]:
         with Clock() as clock:
             predicted = one.predict(gold)
         rate = found["tokens"] / clock.seconds.cpu
-        predictions[way] = predicted
-        shown, expected = (
-            (predicted, gold) if case.data is None else (case.data.discontiguous(predicted), case.data.gold)
-        )
-        if case.data is not None:
-            expected = [part for part, gap in zip(case.data.gold, case.data.gaps, strict=True) if gap]
+        expected, shown = compared(case, gold, predicted)
         report = evaluate(expected, shown, match=case.match, seed=seed)
-        gaps = compare(expected, shown, units(expected, shown), only_gaps)
         found[way] = {
             "overall": report.overall.to_dict() if hasattr(report.overall, "to_dict") else report.overall.__dict__,
-            "gaps": _f1(gaps), "rate": rate, "calibration": calibration(gold, predicted, key=KEYS[case.match]).error,
+            "gaps": gap_f1(expected, shown), "rate": rate,
+            "calibration": calibration(gold, predicted, key=KEYS[case.match]).error,
             "floor": _floor(predicted, seed), **_recalls(parts.train, expected, shown),
         }  # fmt: skip
         predictions[way] = shown
     test = paired_test(expected, predictions["both"], predictions["first"], seed=seed, key=KEYS[case.match])
     return found | {"paired": test.to_dict()}
+
+
+def compared(
+    case: Case, gold: Sequence[Document], predicted: Sequence[Document]
+) -> tuple[Sequence[Document], Sequence[Document]]:
+    """Return what is wanted and what was found: all of it, or of the sentences with gaps, each as a document."""
+    if case.data is None:
+        return gold, predicted
+    expected = [part for part, gap in zip(case.data.gold, case.data.gaps, strict=True) if gap]
+    return expected, case.data.discontiguous(predicted)
+
+
+def gap_f1(expected: Sequence[Document], shown: Sequence[Document]) -> float:
+    """Return F1 of the mentions with gaps."""
+    return _f1(compare(expected, shown, units(expected, shown), only_gaps))
 
 
 def _floor(predicted: Sequence[Document], seed: int) -> float:
