@@ -34,13 +34,15 @@ KINDS: Final = MappingProxyType(
 """Kind, as ``model.json`` and the attribute ``kind`` name it -> its class, imported when it is needed."""
 
 
-def load(path: str | Path, *, structure: Structure | str | None = None) -> Saved:
+def load(path: str | Path, *, structure: Structure | str | None = None, encoder: str | Path | None = None) -> Saved:
     """Load what was saved as a folder: a model of any kind, or the index of a vocabulary. Loading runs no code.
 
     Args:
         path: the folder.
         structure: of a recognizer whose structure is none of Spanloom's: the file keeps its name and parameters only.
             As for `Recognizer`, a text or a value.
+        encoder: the folder of the encoder that a model with adapters was trained with, where it is neither in the
+            model's folder, nor where it was, nor in a folder that the environment variable SPANLOOM_ENCODERS names.
 
     Raises:
         ModelError: the folder holds no model, or a damaged one, or one of another format, kind or structure.
@@ -52,7 +54,7 @@ def load(path: str | Path, *, structure: Structure | str | None = None) -> Saved
     if structure is not None and kind != "recognizer":
         raise UsageError(f"{path}: a model of kind {kind!r}, which takes no structure; leave it out")
     given = {} if structure is None else {"structure": resolve_name("spanloom.structures:structure_of")(structure)}
-    model: Saved = modelfile.load(resolve_name(KINDS[kind]), path, **given)
+    model: Saved = modelfile.load(resolve_name(KINDS[kind]), path, encoder=encoder, **given)
     return model
 
 

@@ -19,7 +19,7 @@ from spanloom.hypergraph import Ints
 from spanloom.learn.adagrad import Epoch
 from spanloom.learn.bounds import check_weights
 from spanloom.learn.checkpoints import Checkpoint, Place
-from spanloom.learn.keeping import Keeper, State, copied
+from spanloom.learn.keeping import Keeper, State, copied, set_weights, trained
 from spanloom.learn.recomputing import recomputed
 from spanloom.learn.training import Chosen, EarlyStopping, Listener, Progress, TrainingHistory
 from spanloom.scoring.encoder import EncoderScorer
@@ -31,6 +31,7 @@ __all__ = ["Finetuning", "Loss", "finetune"]
 _WARM: Final = 0.1  # of all steps, in which rates rise
 _CLIP: Final = 1.0  # norm of the gradient, at most
 _DECAY: Final = 0.01  # of weights, but for biases and norms
+_OF_ADAPTERS: Final = 10.0  # their rate, by that of the encoder itself (Schulman et al. 2025, *LoRA without regret*)
 _PLAIN: Final = ("bias", "norm", "constants")  # in the names of arrays that do not decay
 STEPS: Final = 1500
 """Steps that an encoder of medium size needs to learn what mentions are."""
@@ -108,10 +109,10 @@ def finetune(
         while not ended:
             objective = passes.run(place, keeper)
             place = Place(place.passes + 1, seen=passes.seen)
-            ended = stopping(Epoch(place.passes, objective, scorer.network.state_dict()))
+            ended = stopping(Epoch(place.passes, objective, trained(scorer.network)))
             keeper.keep(place)
     best = stopping.best
-    scorer.network.load_state_dict(best.weights)
+    set_weights(scorer.network, best.weights)
     scorer.ready()
     return Chosen(0.0, best.number, best.objective, tuple(history.entries), best.value, 0.0)
 
@@ -248,8 +249,11 @@ def _groups(scorer: EncoderScorer, settings: Finetuning) -> list[dict[str, Any]]
     layers = int(getattr(network.encoder.config, "num_hidden_layers", 0) or 0)
     found: dict[tuple[float, float], list[Tensor]] = {}
     for name, array in network.named_parameters():
+        if not array.requires_grad:
+            continue
         depth = _depth(name, layers)
-        rate = settings.head_rate if depth is None else settings.rate * settings.layer_decay**depth
+        highest = settings.rate * (_OF_ADAPTERS if ".parametrizations." in name else 1.0)
+        rate = settings.head_rate if depth is None else highest * settings.layer_decay**depth
         decay = 0.0 if any(word in name.lower() for word in _PLAIN) else _DECAY
         found.setdefault((rate, decay), []).append(array)
     return [{"params": arrays, "lr": rate, "weight_decay": decay} for (rate, decay), arrays in found.items()]

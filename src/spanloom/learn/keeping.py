@@ -19,7 +19,7 @@ from spanloom.learn.checkpoints import Checkpoint, Kept, Place
 from spanloom.learn.training import BestPass, EarlyStopping
 from spanloom.modelfile import Array
 
-__all__ = ["EVERY", "Keeper", "State", "arrays_of", "copied", "put"]
+__all__ = ["EVERY", "Keeper", "State", "arrays_of", "copied", "put", "set_weights", "trained"]
 
 EVERY: Final = 600.0
 """Seconds from one checkpoint to the next within a pass, at least."""
@@ -57,14 +57,14 @@ class Keeper:
             return Place(), False
         kept, arrays = found
         with self._checkpoint.damaged():
-            put(self._network.state_dict(), _under(arrays, "weights"))
+            put(trained(self._network), _under(arrays, "weights"))
             _put_moments(self._optimizer, _under(arrays, "optimizer"))
             _put_random(_under(arrays, "random"))
             if len(kept.entries) != kept.place.passes or (kept.best is None) != (not kept.entries):
                 raise ModelError(f"it has {kept.place.passes} passes, and what was measured of {len(kept.entries)}")
             if kept.best is None:
                 return kept.place, False
-            best = copied(self._network.state_dict())
+            best = copied(trained(self._network))
             put(best, _under(arrays, "best"))
         return kept.place, self._stopping.resume(BestPass(*kept.best, best), kept.entries)
 
@@ -78,7 +78,7 @@ class Keeper:
         if self._checkpoint is None or not (always or monotonic() - self._last >= EVERY):
             return
         entries = self._stopping.history.entries
-        arrays = {f"weights.{name}": array for name, array in arrays_of(self._network.state_dict()).items()}
+        arrays = {f"weights.{name}": array for name, array in arrays_of(trained(self._network)).items()}
         arrays |= {f"optimizer.{name}": array for name, array in _moments(self._optimizer).items()}
         arrays |= {f"random.{name}": array for name, array in arrays_of(_random()).items()}
         best = None
@@ -88,6 +88,18 @@ class Keeper:
             arrays |= {f"best.{name}": array for name, array in arrays_of(found.weights).items()}
         self._checkpoint.write(Kept(place=place, entries=entries, best=best), arrays)
         self._last = monotonic()
+
+
+def trained(network: nn.Module) -> State:
+    """Return the arrays that training changes."""
+    return {name: array.detach() for name, array in network.named_parameters() if array.requires_grad}
+
+
+def set_weights(network: nn.Module, state: State) -> None:
+    """Write what `trained` gave over the arrays that training changes."""
+    with torch.no_grad():
+        for name, array in trained(network).items():
+            array.copy_(state[name])
 
 
 def copied(state: State) -> State:
@@ -101,7 +113,7 @@ def arrays_of(state: Mapping[str, Tensor]) -> dict[str, Array]:
 
 
 def put(state: Mapping[str, Tensor], arrays: Mapping[str, Array]) -> None:
-    """Write arrays over tensors.
+    """Write arrays of a checkpoint over tensors.
 
     Raises:
         ModelError: the arrays are others, or of other shapes or types.

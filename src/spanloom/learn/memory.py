@@ -18,7 +18,7 @@ _GB: Final = 1 << 30
 
 def wanted_memory(
     parameters: int, width: int, layers: int, heads: int, step: int, window: int, *, recompute: bool = False,
-    checkpoint: bool = False,
+    checkpoint: bool = False, frozen: int = 0,
 ) -> int:  # fmt: skip
     """Return the bytes that training is about to take.
 
@@ -30,13 +30,14 @@ def wanted_memory(
         window: sub-words of a window.
         recompute: whether a layer keeps only what it was given, and one at a time all.
         checkpoint: whether there are checkpoints; what is written is in memory twice.
+        frozen: numbers that are not trained.
 
     >>> round(wanted_memory(22_600_000, 384, 6, 12, 1024, 256) / 2**30, 1)
     1.1
     """
     layer = _PER_WIDTH * width + _PER_PAIR * heads * window
     kept = layers * width + layer if recompute else layers * layer
-    return 4 * ((_COPIES + _WRITTEN * checkpoint) * parameters + step * kept)
+    return 4 * ((_COPIES + _WRITTEN * checkpoint) * parameters + frozen + step * kept)
 
 
 def free_memory() -> int | None:

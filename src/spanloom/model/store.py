@@ -117,6 +117,15 @@ def model_part(model: AnyModel) -> ModelPart:
     return said.part(parts={ENCODER: scorer}) if features is None else said.part(scorer.arrays, scorer.parts)
 
 
+def near_encoder(part: ModelPart, params: Mapping[str, Any]) -> ModelPart:
+    """Return a part that may look for its encoder where training found it.
+
+    Names of shares of other machines are left out, for to look there is to ask the network.
+    """
+    said = params.get("encoder")
+    return part.near(Path(said)) if isinstance(said, str) and not said.startswith(("//", "\\\\")) else part
+
+
 def features_of(model: AnyModel) -> FeatureSet | None:
     """Return the features of a model's scorer, or ``None`` where it has none."""
     scorer = model.scorer.linear if isinstance(model.scorer, SumScorer) else model.scorer

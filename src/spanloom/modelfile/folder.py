@@ -23,6 +23,7 @@ from spanloom.modelfile.part import LARGEST, Array, ModelPart, damaged
 FORMAT: Final = 2
 """The format that is written. Format 1, the one before it, is read."""
 _DESCRIPTION, _WEIGHTS = "model.json", "weights.safetensors"
+_ENCODER = "encoder"  # a folder beside these, where there is one
 _HEADER = ("format", "kind", "spanloom", "sha256")
 
 
@@ -60,18 +61,20 @@ def save(model: Stored, path: str | Path, *, force: bool = False) -> None:
     write(path, model.kind, model.to_part(), force=force)
 
 
-def load(cls: type[M], path: str | Path, **given: Any) -> M:
+def load(cls: type[M], path: str | Path, *, encoder: str | Path | None = None, **given: Any) -> M:
     """The model of a folder.
 
     Args:
         cls: its class.
         path: the folder.
+        encoder: the folder of the encoder that the model names, where it does not hold it.
         given: for ``from_part``.
 
     Raises:
         ModelError: the folder holds no such model, or a damaged one, or one of a newer format.
     """
-    part = read(path, cls.kind)
+    places = [] if encoder is None else [Path(encoder)]
+    part = read(path, cls.kind).near(*places, Path(path) / _ENCODER)
     with damaged(path):
         return cls.from_part(part, **given)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -50,6 +50,7 @@ class ModelPart:
         arrays: by name.
         parts: by name, which has no dot.
         name: of the part itself, from the outermost one on, with a dot at the end; for messages.
+        places: folders in which what the part names, and does not hold, may be.
 
     >>> chain = ModelPart({"types": ["x"]}, {"weights": np.zeros((2, 3), np.float32)})
     >>> whole = ModelPart(parts={"chain": chain})
@@ -64,6 +65,12 @@ class ModelPart:
     arrays: Mapping[str, Array] = field(default_factory=dict)
     parts: Mapping[str, ModelPart] = field(default_factory=dict)
     name: str = ""
+    places: tuple[Path, ...] = field(default=(), compare=False)
+
+    def near(self, *places: Path) -> ModelPart:
+        """Return the part with further places, and those within it."""
+        parts = {name: part.near(*places) for name, part in self.parts.items()}
+        return replace(self, parts=parts, places=(*self.places, *places))
 
     def json(self) -> dict[str, Any]:
         """Return the values of the part and of all within it, as ``model.json`` holds them."""

@@ -199,6 +199,12 @@ class EncoderParameters:
     head_rate: float = Number(
         "Rate of the layer on the encoder.", "the highest rate of the linear layer on the encoder."
     )(2e-3)
+    adapters: int = Whole(
+        "Rank of low-rank adapters, which are trained in place of the encoder; 0 for none.",
+        "rank of low-rank adapters on the encoder's attention, which are trained in place of the encoder; 0 for none. "
+        "The model then holds only these, and needs the encoder's folder.",
+        least=0,
+    )(0)
     layer_decay: float = Number(
         "Rate of a layer, as a share of that of the layer above.",
         "the rate of an encoder's layer, as a share of that of the layer above it; 1 for the same.",
@@ -282,6 +288,7 @@ OF_TEACHER: Final = (
     "encoder_rate",
     "with_features",
     "head_rate",
+    "adapters",
     "layer_decay",
     "step_subwords",
     "accumulate",

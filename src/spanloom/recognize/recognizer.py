@@ -32,7 +32,16 @@ from spanloom.model.parameters import MentionEstimator, lambdas, renamed
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import PassReport, TrainingReport, make_report, of_structures
 from spanloom.model.splitting import splitter_of, splitter_part
-from spanloom.model.store import Estimated, features_of, model_of, model_part, shared_of, shared_part, structure_in
+from spanloom.model.store import (
+    Estimated,
+    features_of,
+    model_of,
+    model_part,
+    near_encoder,
+    shared_of,
+    shared_part,
+    structure_in,
+)
 from spanloom.model.strongest import Strongest, names_from, strongest_features
 from spanloom.model.structured import AnyModel, LinearModel, StructuredModel
 from spanloom.modelfile import ModelPart
@@ -407,7 +416,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel]):
         said = part.read(_Described)
         if not {"structure", "reading"} <= said.params.keys():
             raise ModelError("the parameters name no structure, or no reading")
-        stored = part.part("model")
+        stored = near_encoder(part.part("model"), said.params)
         shared = shared_of(part.parts.get("resources"))
         model = model_of(stored, shared, structure_in(stored, structure))
         made = said.restored(cls, model, **({"structure": structure} if structure else {}))

@@ -24,7 +24,7 @@ from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import of_structures
-from spanloom.model.store import NOTHING
+from spanloom.model.store import NOTHING, near_encoder
 from spanloom.model.strongest import Strongest, names_from
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import Executor, threads
@@ -332,7 +332,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
     def from_part(cls, part: ModelPart) -> Self:
         """See `spanloom.modelfile.load`."""
         said = part.read(SegmenterValues)
-        model = model_of(part, said)
+        model = model_of(near_encoder(part, said.params), said)
         made = said.restored(cls, model)
         if not model.serves(made.method):
             raise ModelError(f"its chains are not those of the method {made.method!r}")

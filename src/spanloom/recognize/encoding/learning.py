@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from dataclasses import replace
 
@@ -71,18 +72,20 @@ def learn_encoder(
         return own if beside is None else summed(own, beside.unseen)
 
     check_room(opened, seen, chosen)
-    checkpoint = checkpoint_of(chosen, opened, (known, unseen), types)
+    lent = None if beside is None else hashlib.sha256(beside.held_out.roles.tobytes()).hexdigest()
+    checkpoint = checkpoint_of(chosen, opened, (known, unseen), [types, lent])
     with torch_threads(run.workers):
         fit = finetune(
             opened, loss, seen, finetuning_of(chosen), lambda scorer: held.highest(of_dev(scorer), run), tell, began,
             checkpoint,
         )  # fmt: skip
+        opened.merge()
         potentials = of_dev(opened)
     tell(Progress("tuning the mention penalty"))
     penalty, f1 = held.best_penalty(potentials, run)
     fit = replace(fit, penalty=penalty, dev_f1=f1)
     stage = Stage(
-        model.with_penalty(penalty), known, unseen, gold, encoded.edges, held, potentials, fit, opened.parameters
+        model.with_penalty(penalty), known, unseen, gold, encoded.edges, held, potentials, fit, opened.trained
     )
     return stage, report_of(opened, seen, len(known.tokens))
 
@@ -96,7 +99,11 @@ def open_scorer(chosen: EncoderParameters, outputs: Outputs, types: int) -> Enco
         types: K.
     """
     settings = EncoderSettings(
-        pooling=chosen.pooling, window=chosen.window, context=chosen.context, precision=chosen.precision
+        pooling=chosen.pooling,
+        window=chosen.window,
+        context=chosen.context,
+        precision=chosen.precision,
+        adapters=chosen.adapters,
     )
     return EncoderScorer.open(str(chosen.encoder), outputs, types, settings, chosen.random_state, chosen.device)
 
@@ -118,9 +125,9 @@ def check_room(scorer: EncoderScorer, seen: Reading, chosen: EncoderParameters) 
     sizes = seen.subwords.ptr[windows.end] - seen.subwords.ptr[windows.first]
     largest = max(int(sizes[unit.start : unit.stop].sum()) for unit in windows.units())
     wanted = wanted_memory(
-        scorer.parameters, config.hidden_size, config.num_hidden_layers, config.num_attention_heads,
+        scorer.trained, config.hidden_size, config.num_hidden_layers, config.num_attention_heads,
         chosen.step_subwords // chosen.accumulate + largest, int(sizes.max()), recompute=chosen.recompute,
-        checkpoint=chosen.checkpoint is not None,
+        checkpoint=chosen.checkpoint is not None, frozen=scorer.parameters if chosen.adapters else 0,
     )  # fmt: skip
     check_memory(wanted, free_memory())
 
@@ -137,6 +144,6 @@ def report_of(scorer: EncoderScorer, seen: Reading, tokens: int) -> EncoderRepor
         )
     family = scorer.network.encoder.config.model_type
     return EncoderReport(
-        family, scorer.parameters, len(subwords.ids), len(windows.first), windows.overlapping, subwords.unknown,
+        family, scorer.trained, len(subwords.ids), len(windows.first), windows.overlapping, subwords.unknown,
         subwords.shortened,
     )  # fmt: skip

@@ -13,7 +13,7 @@ from spanloom.errors import UsageError
 from spanloom.extras import extra
 from spanloom.scoring.encoder.subwords import SubwordTokenizer
 
-__all__ = ["FAMILIES", "EncoderFolder", "check_config", "check_folder", "open_encoder"]
+__all__ = ["FAMILIES", "EncoderFolder", "check_config", "check_folder", "digest_of", "open_encoder"]
 
 FAMILIES: Final = frozenset(
     (
@@ -138,7 +138,7 @@ def open_encoder(path: str | Path) -> EncoderFolder:
         )
     if hasattr(model, "pooler"):
         model.pooler = None
-    return EncoderFolder(model, tokenizer, _longest(model.config, made.model_max_length), _digest(folder))
+    return EncoderFolder(model, tokenizer, _longest(model.config, made.model_max_length), digest_of(folder))
 
 
 def _longest(config: Any, said: int) -> int:
@@ -150,8 +150,8 @@ def _longest(config: Any, said: int) -> int:
     return min(bounds, default=_MOST)
 
 
-def _digest(folder: Path) -> str:
-    """Return the SHA-256 of the weights' files."""
+def digest_of(folder: Path) -> str:
+    """Return the SHA-256 of the weights' files in an encoder's folder."""
     total = hashlib.sha256()
     for file in sorted(folder.glob("*.safetensors")):
         with file.open("rb") as stream:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -100,9 +101,11 @@ class Network(nn.Module):
         dropout: share of a vector's numbers that training drops.
 
     Attributes: ``halved``, whether the encoder multiplies in 16 bits (bfloat16); sums and the linear layer have 32.
+    ``adapters``, low-rank changes that were added to its weights, by name; see `spanloom.scoring.encoder.adapters`.
     """
 
     halved = False
+    adapters: Mapping[str, Tensor] = MappingProxyType({})
 
     def __init__(self, encoder: Any, roles: int, types: int, constants: int, dropout: float = 0.1) -> None:
         super().__init__()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -14,11 +15,13 @@ import transformers
 from pydantic import Field
 
 from spanloom.document import Batch, Document
-from spanloom.errors import DataWarning, ModelError, plural
+from spanloom.errors import DataWarning, ModelError, UsageError, plural
 from spanloom.hypergraph import Potentials, Singles
-from spanloom.modelfile import Array, Described, ModelPart
+from spanloom.modelfile import Array, Described, ModelPart, OtherModelError
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring.base import Part
+from spanloom.scoring.encoder.adapters import attach, join, merge, shapes
+from spanloom.scoring.encoder.finding import find_encoder
 from spanloom.scoring.encoder.folder import check_config, open_encoder
 from spanloom.scoring.encoder.network import Network, Packed, device_of, pack, torch_threads
 from spanloom.scoring.encoder.subwords import Subwords, SubwordTokenizer
@@ -27,6 +30,7 @@ from spanloom.scoring.encoder.windows import Windows, cut_windows
 __all__ = ["EncoderScorer", "EncoderSettings", "Outputs", "Reading"]
 
 _AT_ONCE: Final = 1 << 13  # sub-words that are predicted at once, padding among them
+_OF_ENCODER: Final = "encoder."  # in the names of the network's arrays
 _UNWANTED: Final = ("auto_map", "quantization_config", "transformers_version", "dtype", "torch_dtype", "architectures")
 
 
@@ -53,6 +57,8 @@ class EncoderSettings(Described):
         context: whether sentences of a document are read together.
         precision: of products; ``auto`` for 16 bits where the machine multiplies these faster.
         digest: SHA-256 of the weights that training began with.
+        folder: the name of the folder that they came from.
+        adapters: rank of the low-rank adapters that were trained; 0 where the encoder itself was.
     """
 
     pooling: Literal["first", "last", "mean"] = "first"
@@ -60,6 +66,8 @@ class EncoderSettings(Described):
     context: bool = True
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     digest: str = ""
+    folder: str = ""
+    adapters: int = Field(0, ge=0, le=1 << 16)
 
 
 class _Stored(EncoderSettings):
@@ -134,8 +142,11 @@ class EncoderScorer:
             torch.manual_seed(seed)
             opened = open_encoder(path)
             network = Network(opened.model, len(outputs.roles), types, len(outputs.constants))
+            if settings.adapters:
+                attach(network.encoder, settings.adapters)
         window = min(settings.window, opened.longest)
-        kept = settings.model_copy(update={"digest": opened.digest, "window": window})
+        own = {"digest": opened.digest, "window": window, "folder": Path(path).name}
+        kept = settings.model_copy(update=own)
         return cls(network.to(place), opened.tokenizer, kept, len(outputs.roles), types).ready()
 
     def ready(self) -> EncoderScorer:
@@ -143,6 +154,11 @@ class EncoderScorer:
         self.network.eval()
         self.network.halved = _halved(self.settings.precision, self.network.head.weight.device)
         return self
+
+    def merge(self) -> None:
+        """Add what adapters have learned to the weights of the encoder, so that they cost nothing any more."""
+        if self.settings.adapters and not self.network.adapters:
+            self.network.adapters = merge(self.network.encoder)
 
     def with_settings(self, **changed: Any) -> EncoderScorer:
         """Return the same network, which reads text in another way."""
@@ -173,8 +189,14 @@ class EncoderScorer:
 
     @property
     def parameters(self) -> int:
+        """How many weights there are, without adapters."""
+        return sum(array.numel() for name, array in self.network.named_parameters() if ".parametrizations." not in name)
+
+    @property
+    def trained(self) -> int:
         """How many numbers training changes."""
-        return sum(array.numel() for array in self.network.parameters())
+        own = [array for array in self.network.parameters() if array.requires_grad]
+        return sum(array.numel() for array in (*own, *self.network.adapters.values()))
 
     def prepare(self, batch: Batch) -> Batch:
         """Return the batch: there are no columns to compute."""
@@ -221,12 +243,14 @@ class EncoderScorer:
         return Whole(self.score(Batch.of([document])).roles[token])
 
     def to_part(self) -> ModelPart:
-        """Return the encoder, its tokenizer and the linear layer as a part of a model file."""
+        """Return the encoder, or its adapters, its tokenizer and the linear layer as a part of a model file."""
         config = self.network.encoder.config.to_dict()
         kept = {name: value for name, value in config.items() if name not in _UNWANTED and not name.startswith("_")}
-        arrays: dict[str, Array] = {
-            name: array.detach().cpu().numpy() for name, array in self.network.state_dict().items()
-        }
+        held = self.network.state_dict()
+        if self.settings.adapters:  # of the encoder itself the digest is enough
+            held = {name: array for name, array in held.items() if not name.startswith(_OF_ENCODER)}
+            held |= {f"{_OF_ENCODER}{name}": array for name, array in self.network.adapters.items()}
+        arrays: dict[str, Array] = {name: array.detach().cpu().numpy() for name, array in held.items()}
         arrays["tokenizer"] = np.frombuffer(self.tokenizer.json.encode(), np.uint8)
         return _Stored(config=kept, **self.settings.model_dump()).part(arrays)
 
@@ -241,6 +265,7 @@ class EncoderScorer:
 
         Raises:
             ModelError: a configuration that does not fit the arrays, or a tokenizer that does not fit the encoder.
+            OtherModelError: the encoder that adapters belong to is nowhere.
         """
         said = part.read(_Stored)
         if problem := check_config(said.config):
@@ -248,17 +273,23 @@ class EncoderScorer:
         tokenizer = SubwordTokenizer(bytes(part.array("tokenizer", np.uint8, None)).decode())
         arrays = {name: array for name, array in part.arrays.items() if name != "tokenizer"}
         roles, constants = len(outputs.roles), len(outputs.constants)
+        adapters: dict[str, Array] = {}
+        if said.adapters:
+            arrays, adapters = _completed(arrays, said, part)
         if len(arrays) < int(said.config.get("num_hidden_layers", 0) or 0):
             raise ModelError(f"the encoder's configuration names more layers than there are arrays, {len(arrays):,}")
         with torch.device("meta"):  # takes no memory: shapes are compared before anything is made
             expected = _built(said.config, roles, types, constants).state_dict()
-        shapes = {name: tuple(array.shape) for name, array in expected.items()}
+        wanted = {name: tuple(array.shape) for name, array in expected.items()}
         given = {name: array.shape for name, array in arrays.items()}
-        if given != shapes:
-            odd = sorted(given.keys() ^ shapes.keys()) or [name for name in given if given[name] != shapes[name]]
+        if given != wanted:
+            odd = sorted(given.keys() ^ wanted.keys()) or [name for name in given if given[name] != wanted[name]]
             raise ModelError(f"the encoder's arrays are not those of its configuration: {odd[0]}")
         network = _built(said.config, roles, types, constants)
         network.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in arrays.items()})
+        if said.adapters:
+            network.adapters = _fitting(network.encoder, adapters, said.adapters)
+            join(network.encoder, network.adapters)
         if tokenizer.size > network.encoder.get_input_embeddings().num_embeddings:
             raise ModelError(f"the tokenizer knows {tokenizer.size:,} sub-words, more than the encoder")
         settings = EncoderSettings(**said.model_dump(exclude={"config"}))
@@ -273,6 +304,30 @@ def _built(config: dict[str, Any], roles: int, types: int, constants: int) -> Ne
         if hasattr(encoder, "pooler"):
             encoder.pooler = None
         return Network(encoder, roles, types, constants)
+
+
+def _completed(
+    arrays: Mapping[str, Array], said: EncoderSettings, part: ModelPart
+) -> tuple[dict[str, Array], dict[str, Array]]:
+    """Return a model's arrays with those of the encoder that its adapters belong to, and the adapters."""
+    own = {name: array for name, array in arrays.items() if not name.startswith(_OF_ENCODER)}
+    adapters = {name.removeprefix(_OF_ENCODER): arrays[name] for name in arrays.keys() - own.keys()}
+    folder = find_encoder(said.digest, said.folder, part.places)
+    try:
+        encoder = open_encoder(folder).model
+    except UsageError as error:
+        raise OtherModelError(str(error)) from None
+    return own | {f"{_OF_ENCODER}{name}": array.numpy() for name, array in encoder.state_dict().items()}, adapters
+
+
+def _fitting(encoder: Any, arrays: Mapping[str, Array], rank: int) -> dict[str, torch.Tensor]:
+    """Return the adapters of an encoder, if their shapes are those."""
+    expected = shapes(encoder, rank)
+    given = {name: array.shape for name, array in arrays.items()}
+    if given != expected:
+        odd = sorted(given.keys() ^ expected.keys()) or [name for name in given if given[name] != expected[name]]
+        raise ModelError(f"the adapters are not those of the encoder: {odd[0]}")
+    return {name: torch.from_numpy(arrays[name].copy()) for name in expected}
 
 
 def _by_length(reading: Reading) -> Iterator[list[int]]:

@@ -94,6 +94,7 @@ def learn_chains(
             scorer, summed_loss(list(tasks.values()), known.sentences, run), seen, finetuning_of(chosen),
             lambda trained: measured(trained.potentials(waiting)), tell, began, checkpoint,
         )  # fmt: skip
+        scorer.merge()
         potentials = scorer.potentials(waiting)
     models: dict[str, AnyModel] = {}
     fits: dict[str, Chosen] = {}
@@ -102,7 +103,7 @@ def learn_chains(
         models[name], fits[name] = task.model.with_penalty(penalty), replace(fit, penalty=penalty, dev_f1=f1)
     seconds["chains"] = process_time() - start
     report = report_of(scorer, seen, len(known.tokens))
-    return Trained(Chains(scorer, models), fits, {}, seconds, scorer.parameters, report)
+    return Trained(Chains(scorer, models), fits, {}, seconds, scorer.trained, report)
 
 
 def summed_loss(tasks: Sequence[Task], sentences: Ints, run: Executor) -> Loss:

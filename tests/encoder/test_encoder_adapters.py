@@ -1,0 +1,175 @@
+"""Adapters: what they change in each family, what a model file holds, and where the encoder is looked for."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from test_encoder_memory import tiny
+
+import spanloom
+from conftest import write_encoder
+from spanloom import Document, Recognizer, Segmenter
+from spanloom.errors import ModelError, UsageError
+from spanloom.modelfile import ModelPart
+from spanloom.scoring.encoder.adapters import attach, attention_layers, join, merge, shapes
+from spanloom.scoring.encoder.folder import FAMILIES
+
+SETTINGS: dict[str, Any] = {
+    "adapters": 4, "encoder_epochs": 12, "encoder_rate": 1e-3, "head_rate": 1e-2, "step_subwords": 64,
+    "precision": "float32",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("family", sorted(FAMILIES))
+def test_every_family_has_attention_to_adapt(family: str) -> None:
+    encoder = tiny(family).eval()
+    ids = torch.arange(20).reshape(1, 20)
+
+    def vectors() -> torch.Tensor:
+        with torch.inference_mode():
+            return encoder(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state.clone()
+
+    names = [name for name, _ in attention_layers(encoder)]
+    layers = 1 if family == "albert" else 3
+    assert len(names) == layers * (1 if family in ("deberta", "modernbert") else 3)
+    before, weights = vectors(), {name: array.clone() for name, array in encoder.state_dict().items()}
+    attach(encoder, 2)
+    assert torch.equal(vectors(), before)  # B is 0
+    with torch.no_grad():
+        for name, array in encoder.named_parameters():
+            if array.requires_grad and name.endswith(".b"):
+                array.normal_(generator=torch.Generator().manual_seed(1))
+    changed = vectors()
+    assert not torch.allclose(changed, before, atol=1e-3)
+    found = merge(encoder)
+    assert {name: tuple(array.shape) for name, array in found.items()} == shapes(encoder, 2)
+    assert torch.equal(vectors(), changed)
+    assert encoder.state_dict().keys() == weights.keys()
+    encoder.load_state_dict(weights)
+    assert torch.equal(vectors(), before)
+    join(encoder, found)
+    assert torch.equal(vectors(), changed)
+
+
+def test_an_encoder_without_known_attention() -> None:
+    with pytest.raises(UsageError, match="no attention that is known; train all of it"):
+        attach(torch.nn.Linear(2, 2), 3)
+
+
+@pytest.fixture(scope="module")
+def own(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(shutil.copytree(folder, tmp_path_factory.mktemp("adapters") / "tiny"))
+
+
+@pytest.fixture(scope="module")
+def model(own: Path, notes: list[Document]) -> Recognizer:
+    return Recognizer(encoder=own, **SETTINGS).fit(notes, dev=notes[:10])
+
+
+def test_a_model_holds_what_was_trained_and_says_so(
+    model: Recognizer, own: Path, notes: list[Document], tmp_path: Path
+) -> None:
+    assert model.score(notes) > 0.5
+    said = model.describe()["encoder"]
+    assert (said["adapters"], said["folder"]) == (4, "tiny")
+    assert model.report_.encoder is not None
+    assert model.report_.encoder.parameters < said["parameters"] / 2
+    model.save(tmp_path / "model")
+    arrays = load_file(tmp_path / "model" / "weights.safetensors")
+    layers = sum(name.endswith(".a") for name in arrays)
+    assert layers == 6
+    assert len([name for name in arrays if name.startswith("model.encoder.")]) == 2 * layers + 4
+    again = spanloom.load(tmp_path / "model")
+    assert again.predict(notes) == model.predict(notes)
+    again.save(tmp_path / "again")
+    assert (tmp_path / "again" / "weights.safetensors").read_bytes() == (
+        tmp_path / "model" / "weights.safetensors"
+    ).read_bytes()
+    base, trained = load_file(own / "model.safetensors"), model.fitted.scorer.network.encoder.state_dict()
+    changed = {name for name in base if not torch.equal(base[name], trained[name])}
+    assert changed == {f"{name}.weight" for name, _ in attention_layers(model.fitted.scorer.network.encoder)}
+
+
+def test_an_encoder_that_moved_is_found_and_one_that_changed_is_not(
+    own: Path, notes: list[Document], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SPANLOOM_ENCODERS", raising=False)
+    place = Path(shutil.copytree(own, tmp_path / "here" / "tiny"))
+    made = Recognizer(encoder=place, **{**SETTINGS, "encoder_epochs": 1}).fit(notes, dev=notes[:10])
+    made.save(tmp_path / "model")
+    expected = made.predict(notes)
+    shutil.move(tmp_path / "here", tmp_path / "there")
+    with pytest.raises(ModelError, match=r"need the weights of the encoder 'tiny' \(\w{12}\), .* SPANLOOM_ENC"):
+        spanloom.load(tmp_path / "model")
+    assert spanloom.load(tmp_path / "model", encoder=tmp_path / "there" / "tiny").predict(notes) == expected
+    other = write_encoder(tmp_path / "other", seed=5)
+    with pytest.raises(ModelError, match=r"other holds others \(\w{12}\); copy its folder") as error:
+        spanloom.load(tmp_path / "model", encoder=other)
+    assert "\n" not in str(error.value)
+    assert "damaged" not in str(error.value)
+    monkeypatch.setenv("SPANLOOM_ENCODERS", os.pathsep.join(("absent", str(other), str(tmp_path / "there"))))
+    assert spanloom.load(tmp_path / "model").predict(notes) == expected
+    monkeypatch.delenv("SPANLOOM_ENCODERS")
+    shutil.copytree(tmp_path / "there" / "tiny", tmp_path / "model" / "encoder")
+    assert spanloom.load(tmp_path / "model").predict(notes) == expected
+    weights = tmp_path / "model" / "encoder" / "model.safetensors"
+    save_file({name: array + 1e-3 for name, array in load_file(weights).items()}, weights, {"format": "pt"})
+    with pytest.raises(ModelError, match=r"encoder holds others"):
+        spanloom.load(tmp_path / "model")
+
+
+def test_an_encoder_that_cannot_be_opened_any_more(model: Recognizer, own: Path, tmp_path: Path) -> None:
+    model.save(tmp_path / "model")
+    broken = Path(shutil.copytree(own, tmp_path / "model" / "encoder"))
+    (broken / "tokenizer.json").unlink()
+    with pytest.raises(ModelError, match=r"cannot be opened|no fast tokenizer"):
+        spanloom.load(tmp_path / "model")
+
+
+def tampered(part: ModelPart, **changed: object) -> ModelPart:
+    kept = {name: array for name, array in {**part.arrays, **changed}.items() if array is not None}
+    return ModelPart(part.values, kept)
+
+
+@pytest.mark.parametrize("change", ["missing", "another shape", "one more", "another rank"])
+def test_adapters_that_do_not_fit_are_refused(change: str, model: Recognizer, own: Path, tmp_path: Path) -> None:
+    whole = model.to_part()
+    part = whole.parts["model"].parts["encoder"]
+    name = next(name for name in part.arrays if name.endswith(".a"))
+    other = {
+        "missing": lambda: tampered(part, **{name: None}),
+        "another shape": lambda: tampered(part, **{name: np.zeros((1, 2), np.float32)}),
+        "one more": lambda: tampered(part, **{"encoder.more.a": np.zeros((1, 2), np.float32)}),
+        "another rank": lambda: ModelPart({**part.values, "adapters": 3}, part.arrays),
+    }[change]()
+    inner = whole.parts["model"]
+    parts = {**whole.parts, "model": ModelPart(inner.values, inner.arrays, {"encoder": other})}
+    spanloom.modelfile.write(tmp_path / "model", "recognizer", ModelPart(whole.values, whole.arrays, parts))
+    with pytest.raises(ModelError, match="the adapters are not those of the encoder"):
+        spanloom.load(tmp_path / "model", encoder=own)
+
+
+def test_a_segmenter_with_adapters(own: Path, tmp_path: Path) -> None:
+    words = [Document("no pain", tokens=[[0, 2], [3, 7]], mentions=[spanloom.Mention("problem", [(3, 7)])])] * 20
+    made = Segmenter(encoder=own, **{**SETTINGS, "encoder_epochs": 1}).fit(words, dev=words[:5])
+    made.save(tmp_path / "model")
+    assert spanloom.load(tmp_path / "model").predict("no pain") == made.predict("no pain")
+    assert "encoder" in json.loads((tmp_path / "model" / "model.json").read_text())["params"]
+
+
+def test_checkpoints_hold_adapters_only(own: Path, notes: list[Document], tmp_path: Path) -> None:
+    quick = {**SETTINGS, "encoder_epochs": 2, "checkpoint": tmp_path / "kept"}
+    made = Recognizer(encoder=own, **quick).fit(notes, dev=notes[:10])
+    names = {name for name in load_file(tmp_path / "kept" / "seed-0" / "checkpoint.safetensors") if name[:3] == "wei"}
+    assert len(names) == 12 + 3
+    again = Recognizer(encoder=own, **quick).fit(notes, dev=notes[:10])
+    assert again.report_ == made.report_
+    assert again.predict(notes) == made.predict(notes)
