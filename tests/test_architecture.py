@@ -67,7 +67,7 @@ IMPORTS_BY_NAME = {
 # libraries of extras, which may be imported inside functions
 OPTIONAL = {
     *("cassis", "datasets", "fastapi", "matplotlib", "pyarrow", "sklearn", "spacy"),
-    *("tokenizers", "torch", "transformers", "uvicorn"),
+    *("onnx", "onnxruntime", "tokenizers", "torch", "transformers", "uvicorn"),
 }
 
 

@@ -64,7 +64,7 @@ PUBLIC = {
     "spanloom.passes": (
         "COLUMNS DocumentPass PassData PassSettings TEMPLATES choose_passes fit_pass is_worth_two_passes pass_of"
     ),
-    "spanloom.recognize": "Cascade CascadeReport KINDS Lost Progress Recognizer TrainingReport load teach",
+    "spanloom.recognize": "Cascade CascadeReport KINDS Lost Progress Recognizer TrainingReport load teach to_onnx",
     "spanloom.rescoring": (
         "CandidateMentions FirstStage Rescorer RescoringDevelopment ScoredCandidates calibrate_second "
         "fit_rescorer propose"

@@ -85,7 +85,8 @@ def test_pooling_by_hand(pooling: str, model: Recognizer) -> None:
     reading = scorer.read(batch)
     packed = scorer.pack(reading, [0])
     with torch.inference_mode():
-        hidden = scorer.network.encoder(input_ids=packed.ids, attention_mask=packed.mask).last_hidden_state[0]
+        ids, mask = torch.from_numpy(packed.ids), torch.from_numpy(packed.mask)
+        hidden = scorer.network.encoder(input_ids=ids, attention_mask=mask).last_hidden_state[0]
         found = scorer.network.vectors(packed)
     assert reading.subwords.ptr.tolist() == [0, 3, 4, 6]
     parts = [hidden[1:4], hidden[4:5], hidden[5:7]]  # after [CLS]

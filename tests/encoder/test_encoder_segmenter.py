@@ -21,7 +21,10 @@ from spanloom.formats import write
 from spanloom.learn import EdgeTarget
 from spanloom.model.structured import StructuredModel
 from spanloom.parallel import SERIAL
-from spanloom.scoring.encoder.network import Network, Packed
+from spanloom.recognize import to_onnx
+from spanloom.scoring.encoder.network import Network
+from spanloom.scoring.encoder.packing import Packed
+from spanloom.scoring.onnx import OnnxScorer
 from spanloom.scoring.section import SideBySide, sections_of
 from spanloom.segment.chains import taggings, write_labels
 from spanloom.segment.encoding.learning import Task, summed_loss
@@ -96,6 +99,24 @@ def test_methods_share_an_encoder(
     assert other.predict(corpus[1][:5])
     words, mentions = other.marginals(corpus[1][0], calibrated=False)
     assert all(0 <= value <= 1 for value in (*words, *mentions))
+
+
+@pytest.mark.parametrize("precision", ["float32", "int8"])
+def test_a_segmenter_without_pytorch(
+    precision: str, model: Segmenter, corpus: tuple[list[Document], list[Document]], tmp_path: Path
+) -> None:
+    to_onnx(model, precision).save(tmp_path / "model")
+    again = spanloom.load(tmp_path / "model")
+    chains = again.fitted.parts[0]
+    assert isinstance(chains.scorer, OnnxScorer)
+    assert all(chain.scorer.whole is chains.scorer for chain in chains.models.values())
+    expected, found = model.predict(corpus[1][:10]), again.predict(corpus[1][:10])
+    if precision == "float32":
+        for one, other in zip(expected, found, strict=True):
+            assert other.tokens.tolist() == one.tokens.tolist()
+            assert [mention.key for mention in other.mentions] == [mention.key for mention in one.mentions]
+    marginals = [each.marginals(corpus[1][0], calibrated=False)[0] for each in (model, again)]
+    assert np.allclose(*marginals, atol=1e-4 if precision == "float32" else 0.2)
 
 
 def test_pairs_of_tags(characters: Path, corpus: tuple[list[Document], list[Document]], tmp_path: Path) -> None:

@@ -16,7 +16,9 @@ from spanloom.hypergraph import Potentials, SubgraphEngine
 from spanloom.learn import EdgeTarget
 from spanloom.learn.exact_loss import exact_loss
 from spanloom.model.corpus import Gold
+from spanloom.recognize import to_onnx
 from spanloom.scoring.encoder import EncoderScorer, EncoderSettings
+from spanloom.scoring.onnx import OnnxScorer
 from spanloom.scoring.sum import SumScorer, summed
 from spanloom.structures import STRUCTURES
 from spanloom.text import prepare
@@ -49,6 +51,16 @@ def test_the_sum_is_saved_and_described(both: Recognizer, notes: list[Document],
     assert described["encoder"]["family"] == "bert"
     assert described["templates"]
     assert both.score(notes) > 0.7
+
+
+def test_the_sum_without_pytorch(both: Recognizer, notes: list[Document], tmp_path: Path) -> None:
+    to_onnx(both).save(tmp_path / "model")
+    again = spanloom.load(tmp_path / "model")
+    batch = Batch.of(both.ready(notes))
+    assert isinstance(again.fitted.scorer.encoder, OnnxScorer)
+    assert np.allclose(again.fitted.score(batch).roles, both.fitted.score(batch).roles, atol=1e-4)
+    for one, other in zip(both.predict(notes), again.predict(notes), strict=True):
+        assert [mention.key for mention in other.mentions] == [mention.key for mention in one.mentions]
 
 
 def test_both_explain(both: Recognizer) -> None:

@@ -209,9 +209,7 @@ def _train_language_model(
 @verb("train clusters", train_app)
 def _train_clusters(
     source: options.RawTexts = None,
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="PATHS", help="The file to write, for --clusters PATHS.")
-    ] = None,
+    output: options.ClustersOutput = None,
     size: Annotated[int, typer.Option("--size", min=2, metavar="N", help="How many clusters.")] = 1000,
     method: Annotated[
         str,
@@ -325,21 +323,15 @@ def _features(
 def _predict(
     model: Model,
     source: options.Inputs,
-    output: Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="Where the predictions go.")] = "-",
+    output: options.PredictionsOutput = "-",
     output_format: Format = None,
     input_format: InputFormat = None,
     columns: Columns = None,
     on_error: options.OnErrorSkip = "skip",
     threshold: options.Threshold = 0.0,
     answers: options.Answers = False,
-    reading: Annotated[
-        str | None,
-        typer.Option("--reading", metavar="NAME", help="How overlaps are read: enough or all. [as the model says]"),
-    ] = None,
-    mentions: Annotated[
-        str | None,
-        typer.Option("--mentions", metavar="NAME", help="Of a linker: find, or given, to link those of INPUT. [find]"),
-    ] = None,
+    reading: options.OverlapReading = None,
+    mentions: options.LinkedMentions = None,
     force: Force = False,
     jobs: Jobs = None,
     quiet: Quiet = False,
@@ -446,9 +438,7 @@ def _explain(
     source: options.Explained = None,
     text: Annotated[str | None, typer.Option("--text", metavar="TEXT", help="Explain this text, instead.")] = None,
     mention: options.Asked = None,
-    document: Annotated[
-        str | None, typer.Option("--document", metavar="ID", help="Of INPUT, this document only.")
-    ] = None,
+    document: options.ExplainedDocument = None,
     limit: options.Limit = None,
     top: options.Strongest = 5,
     input_format: InputFormat = None,
@@ -456,6 +446,18 @@ def _explain(
     jobs: Jobs = None,
 ) -> None:
     """Say why a model finds a mention, or does not: roles, features, and what it would say instead."""
+
+
+@verb("export")
+def _export(
+    model: Model,
+    output: options.ExportOutput,
+    onnx: options.OnnxForm = False,
+    precision: options.GraphPrecision = "float32",
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write a model with an encoder anew, so that it predicts without PyTorch."""
 
 
 @verb("view")

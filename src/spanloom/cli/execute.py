@@ -30,6 +30,7 @@ VERBS = {
     "demo": "spanloom.cli.demo:run",
     "evaluate": "spanloom.cli.evaluate:run",
     "explain": "spanloom.cli.explain:run",
+    "export": "spanloom.cli.export:run",
     "inspect": "spanloom.cli.inspect:run",
     "lab ambiguity": "spanloom.cli.ambiguity:run",
     "lab clusters": "spanloom.cli.lab:clusters",

@@ -131,6 +131,29 @@ QuietOrConfig = Annotated[
     bool | None, typer.Option("--quiet", "-q", help="Say nothing but errors on standard error.", show_default=False)
 ]
 
+# of `predict`
+PredictionsOutput = Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="Where the predictions go.")]
+OverlapReading = Annotated[
+    str | None,
+    typer.Option("--reading", metavar="NAME", help="How overlaps are read: enough or all. [as the model says]"),
+]
+LinkedMentions = Annotated[
+    str | None,
+    typer.Option("--mentions", metavar="NAME", help="Of a linker: find, or given, to link those of INPUT. [find]"),
+]
+
+# of `train clusters`
+ClustersOutput = Annotated[
+    str | None, typer.Option("--output", "-o", metavar="PATHS", help="The file to write, for --clusters PATHS.")
+]
+
+# of `export`
+ExportOutput = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="The model directory to write.")]
+OnnxForm = Annotated[bool, typer.Option("--onnx", help="Make the encoder a graph that ONNX Runtime computes.")]
+GraphPrecision = Annotated[
+    str, typer.Option("--precision", metavar="NAME", help="Of the encoder's products: float32 or int8.")
+]
+
 # of `train language-model`
 PerplexityText = Annotated[
     str | None, typer.Option("--dev", metavar="DATA", help="Text whose perplexity is told; never learned from.")
@@ -193,6 +216,9 @@ EvaluatedMentions = Annotated[
 ]
 
 # of `explain` and `view`
+ExplainedDocument = Annotated[
+    str | None, typer.Option("--document", metavar="ID", help="Of INPUT, this document only.")
+]
 Explained = Annotated[
     str | None, typer.Argument(metavar="INPUT", help="A file, a folder, or - for standard input.", show_default=False)
 ]

@@ -15,7 +15,8 @@ from spanloom.hypergraph import Engine, Ints, Potentials
 from spanloom.learn.finetuning import Loss
 from spanloom.learn.target import Target
 from spanloom.parallel import SERIAL, Executor
-from spanloom.scoring.encoder.network import Network, Packed
+from spanloom.scoring.encoder.network import Network
+from spanloom.scoring.encoder.packing import Packed
 
 __all__ = ["ExactLoss", "Step", "exact_loss"]
 

@@ -23,8 +23,8 @@ from spanloom.learn.keeping import Keeper, State, copied, set_weights, trained
 from spanloom.learn.recomputing import recomputed
 from spanloom.learn.training import Chosen, EarlyStopping, Listener, Progress, TrainingHistory
 from spanloom.scoring.encoder import EncoderScorer
-from spanloom.scoring.encoder.network import Network, Packed
-from spanloom.scoring.encoder.scorer import Reading
+from spanloom.scoring.encoder.network import Network
+from spanloom.scoring.encoder.packing import Packed, Reading
 
 __all__ = ["Finetuning", "Loss", "finetune"]
 

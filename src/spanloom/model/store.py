@@ -20,8 +20,9 @@ from spanloom.learn.platt import UNSCALED, Scalings
 from spanloom.model.parameters import Parameters
 from spanloom.model.structured import AnyModel, StructuredModel
 from spanloom.modelfile import Array, Bounded, Described, ModelPart, OtherModelError
-from spanloom.scoring import LinearScorer, Scorer, encoder
-from spanloom.scoring.sum import ENCODER, SumScorer
+from spanloom.scoring import LinearScorer, Scorer
+from spanloom.scoring.encoded import ENCODED, encoded_of, encoded_parts, output_count
+from spanloom.scoring.sum import SumScorer
 from spanloom.structures import STRUCTURES, Structure, structure_of
 from spanloom.text import Phrases, Rules, read_rules
 
@@ -104,7 +105,8 @@ class _Shared(Described):
 def model_part(model: AnyModel) -> ModelPart:
     """A structured model as a part, without what fills columns of its features.
 
-    An encoder is a part of its own in it; of a linear scorer the part has the arrays.
+    An encoder is a part of its own in it, ``encoder``, or ``onnx`` as a graph; of a linear scorer the part has the
+    arrays.
     """
     [counting] = (name for name, engine in ENGINES.items() if type(model.engine) is engine)
     features = features_of(model)
@@ -113,8 +115,10 @@ def model_part(model: AnyModel) -> ModelPart:
         templates=[] if features is None else [str(template) for template in features.templates],
         penalty=model.penalty, scalings=model.scalings,
     )  # fmt: skip
+    if features is None:
+        return said.part(parts={**encoded_parts(model.scorer)})
     scorer: ModelPart = model.scorer.to_part()
-    return said.part(parts={ENCODER: scorer}) if features is None else said.part(scorer.arrays, scorer.parts)
+    return said.part(scorer.arrays, scorer.parts)
 
 
 def near_encoder(part: ModelPart, params: Mapping[str, Any]) -> ModelPart:
@@ -148,7 +152,7 @@ def model_of(part: ModelPart, shared: ColumnResources, structure: Structure) -> 
     if "weights" in part.arrays:
         outputs = part.array("weights", np.float32, None, None, None).shape[1:]
     else:
-        outputs = part.part(ENCODER).array("head.bias", np.float32, None).shape
+        outputs = (output_count(part),)
     if len(said.types) > np.prod(outputs):  # a template may grow with the square of the types
         raise ModelError(f"{len(said.types)} types, but weights of shape {outputs} for each feature")
     engine = ENGINES[said.counting](structure.template(said.types))
@@ -157,8 +161,8 @@ def model_of(part: ModelPart, shared: ColumnResources, structure: Structure) -> 
     if "weights" in part.arrays:
         features = FeatureSet(said.templates, clusters=shared.clusters, resources=shared.resources)
         scorers.append(LinearScorer.from_part(part, features, engine.template, lanes))
-    if ENCODER in part.parts:
-        scorers.append(encoder.EncoderScorer.from_part(part.part(ENCODER), engine.template, lanes))
+    if set(ENCODED) & part.parts.keys():
+        scorers.append(encoded_of(part, engine.template, lanes))
     scorer: Scorer = SumScorer(*scorers) if len(scorers) == 2 else scorers[0]
     return StructuredModel(structure, tuple(said.types), engine, scorer, said.penalty, said.scalings)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -52,6 +52,12 @@ class StructuredModel(Generic[S]):
     def with_penalty(self, penalty: float) -> StructuredModel[S]:
         """The same with another mention penalty."""
         return replace(self, penalty=penalty)
+
+    def scored_by(self, change: Callable[[Any], Scorer]) -> StructuredModel[Scorer]:
+        """The same with another scorer, made of its own."""
+        return StructuredModel(
+            self.structure, self.types, self.engine, change(self.scorer), self.penalty, self.scalings
+        )
 
     @property
     def uncalibrated(self) -> StructuredModel[S]:

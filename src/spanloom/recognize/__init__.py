@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from spanloom.model.report import TrainingReport as TrainingReport
     from spanloom.recognize.cascade import Cascade as Cascade
     from spanloom.recognize.cascade import CascadeReport as CascadeReport
+    from spanloom.recognize.exporting import to_onnx as to_onnx
     from spanloom.recognize.loading import KINDS as KINDS
     from spanloom.recognize.loading import load as load
     from spanloom.recognize.recognizer import Recognizer as Recognizer
@@ -28,6 +29,7 @@ _EXPORTS = {
     "TrainingReport": "spanloom.model.report",
     "load": "spanloom.recognize.loading",
     "teach": "spanloom.recognize.teaching",
+    "to_onnx": "spanloom.recognize.exporting",
 }
 
 __all__ = [*_EXPORTS]

@@ -10,12 +10,10 @@ from spanloom.hypergraph import Potentials
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring.base import Named, Part, Scorer
+from spanloom.scoring.encoded import encoded_parts
 from spanloom.scoring.linear import LinearScorer
 
-__all__ = ["ENCODER", "SumScorer", "summed"]
-
-ENCODER = "encoder"
-"""The name of an encoder among the parts of a model file."""
+__all__ = ["SumScorer", "summed"]
 
 
 class Stored(Scorer, Protocol):
@@ -73,7 +71,7 @@ class SumScorer:
     def to_part(self) -> ModelPart:
         """Return the linear scorer's part of a model file, with the encoder's in it."""
         own = self.linear.to_part()
-        return replace(own, parts={**own.parts, ENCODER: self.encoder.to_part()})
+        return replace(own, parts={**own.parts, **encoded_parts(self.encoder)})
 
 
 def summed(a: Potentials, b: Potentials) -> Potentials:

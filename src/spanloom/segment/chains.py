@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from spanloom.hypergraph import Edges, Floats, Ints, Potentials
 from spanloom.model.structured import AnyModel, LinearModel, StructuredModel
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Named, Part, Scorer, Weights
-from spanloom.scoring.section import sections_of
+from spanloom.scoring.section import SectionScorer, sections_of
 from spanloom.structures import MentionTable
 from spanloom.structures.chain import Chain
 from spanloom.structures.product import (
@@ -92,6 +92,15 @@ class Chains:
         rows = np.concatenate([scorer.weights.features for scorer in scorers], axis=1)
         constants = np.concatenate([scorer.weights.constants for scorer in scorers])
         return cls(scorers[0].with_weights(Weights(rows, constants)), {**models})
+
+    def scored_by(self, change: Callable[[Any], Scorer]) -> Chains:
+        """Return the same with another scorer, made of that of all chains."""
+        scorer = change(self.scorer)
+
+        def within(section: SectionScorer) -> Scorer:
+            return replace(section, whole=scorer)
+
+        return Chains(scorer, {name: model.scored_by(within) for name, model in self.models.items()})
 
     def score(self, batch: Batch, run: Executor = SERIAL) -> dict[str, Scored]:
         """Each chain with its potentials.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -118,6 +118,10 @@ class SegmenterModel:
     phrases: Phrases | None = None
     joint_penalty: float = 0.0
     scalings: Scalings = UNSCALED
+
+    def scored_by(self, change: Callable[[Any], Scorer]) -> SegmenterModel:
+        """Return the same with other scorers, made of those of its parts."""
+        return replace(self, parts=tuple(part.scored_by(change) for part in self.parts))
 
     @cached_property
     def allowed(self) -> Bools:

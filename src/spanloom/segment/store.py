@@ -16,7 +16,8 @@ from spanloom.model.structured import AnyModel, StructuredModel
 from spanloom.modelfile import Bounded, Described, ModelPart
 from spanloom.passes import COLUMNS as PASS_COLUMNS
 from spanloom.passes import DocumentPass
-from spanloom.scoring import LinearScorer, encoder
+from spanloom.scoring import LinearScorer
+from spanloom.scoring.encoded import ENCODED, encoded_of, encoded_parts
 from spanloom.scoring.section import SectionScorer, SideBySide, sections_of
 from spanloom.segment.chains import MENTIONS, PAIRS, WORDS, Chains, Tagging, taggings
 from spanloom.segment.characters import COLUMNS
@@ -29,7 +30,6 @@ from spanloom.text import Phrases
 _LAYOUTS = (((WORDS, MENTIONS),), ((PAIRS,),), ((WORDS, MENTIONS), (WORDS,), (MENTIONS,)))  # the chains of each part
 _SEEN = ((), (MENTION_COLUMN,), (WORD_COLUMN,))  # what chains of each part see of the other's output
 _PART, _INDEX, _DICTIONARIES = "part", "index", "dictionaries"
-_ENCODER = "encoder"
 PASS = "pass"
 
 
@@ -68,8 +68,7 @@ def _part_of(chains: Chains) -> ModelPart:
         parts = {_INDEX: scorer.index.to_part()}
         parts |= {name: _Chain(penalty=model.penalty).part(model.scorer.to_part().arrays) for name, model in models}
         return _Part(templates=[str(template) for template in scorer.features.templates]).part({}, parts)
-    own: encoder.EncoderScorer = scorer
-    parts = {_ENCODER: own.to_part(), **{name: _Chain(penalty=model.penalty).part() for name, model in models}}
+    parts = {**encoded_parts(scorer), **{name: _Chain(penalty=model.penalty).part() for name, model in models}}
     return _Part(templates=[]).part({}, parts)
 
 
@@ -77,7 +76,7 @@ def model_of(part: ModelPart, said: SegmenterValues) -> SegmenterModel:
     """The model of which `parts_of` was taken; raises what `spanloom.modelfile.damaged` turns into a `ModelError`."""
     types = tuple(said.types)
     own = [part.part(f"{_PART}{number}") for number in range(sum(name.startswith(_PART) for name in part.parts))]
-    layout = tuple(tuple(name for name in each.parts if name not in (_INDEX, _ENCODER)) for each in own)
+    layout = tuple(tuple(name for name in each.parts if name not in (_INDEX, *ENCODED)) for each in own)
     if not types or layout not in _LAYOUTS:
         raise ModelError(f"chains of {len(own)} parts, for types {types}")
     constraints = constraints_of(types, said.params["single_word"], said.params["constraints"])
@@ -93,7 +92,7 @@ def model_of(part: ModelPart, said: SegmenterValues) -> SegmenterModel:
 
 
 def _chains(part: ModelPart, names: tuple[str, ...], tagged: Mapping[str, Tagging]) -> Chains:
-    if _ENCODER in part.parts:
+    if set(ENCODED) & part.parts.keys():
         return _encoded(part, names, tagged)
     index, features = FeatureIndex.from_part(part.part(_INDEX)), FeatureSet(part.read(_Part).templates)
     models = {}
@@ -108,7 +107,7 @@ def _chains(part: ModelPart, names: tuple[str, ...], tagged: Mapping[str, Taggin
 def _encoded(part: ModelPart, names: tuple[str, ...], tagged: Mapping[str, Tagging]) -> Chains:
     """Chains whose scores come from one encoder."""
     templates = [tagged[name].structure.template(tagged[name].types) for name in names]
-    scorer = encoder.EncoderScorer.from_part(part.part(_ENCODER), SideBySide.of(templates), 1)
+    scorer = encoded_of(part, SideBySide.of(templates), 1)
     models: dict[str, AnyModel] = {}
     for name, template, section in zip(names, templates, sections_of(templates), strict=True):
         structure, types = tagged[name]

@@ -23,7 +23,10 @@ from spanloom.recognize.preparing import Prepared
 from spanloom.recognize.stage import Beside, Stage
 from spanloom.scoring import Scorer
 from spanloom.scoring.encoder.network import torch_threads
-from spanloom.scoring.encoder.scorer import EncoderScorer, EncoderSettings, Outputs, Reading
+from spanloom.scoring.encoder.packing import Reading
+from spanloom.scoring.encoder.reader import Outputs
+from spanloom.scoring.encoder.scorer import EncoderScorer
+from spanloom.scoring.encoder.settings import EncoderSettings
 from spanloom.scoring.sum import SumScorer, summed
 from spanloom.structures import Structure
 

@@ -10,7 +10,7 @@ from spanloom.lazy import lazily
 
 _NAMES = {
     "EncoderScorer": "spanloom.scoring.encoder.scorer",
-    "EncoderSettings": "spanloom.scoring.encoder.scorer",
+    "EncoderSettings": "spanloom.scoring.encoder.settings",
     "Network": "spanloom.scoring.encoder.network",
     "Subwords": "spanloom.scoring.encoder.subwords",
     "SubwordTokenizer": "spanloom.scoring.encoder.subwords",

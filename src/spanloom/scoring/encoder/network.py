@@ -5,89 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from spanloom.errors import UsageError
-from spanloom.hypergraph import Ints
-from spanloom.scoring.encoder.subwords import Subwords
-from spanloom.scoring.encoder.windows import Windows
+from spanloom.scoring.encoder.packing import Packed
 
-__all__ = ["Network", "Packed", "device_of", "pack", "torch_threads"]
-
-_EVEN: Final = 16
-
-
-class Packed(NamedTuple):
-    """Windows of about one length, as the network reads them.
-
-    Args:
-        ids: (W, S) sub-words, special ones and padding among them.
-        mask: (W, S) 1 where there is a sub-word.
-        at: (P,) sub-words that make up the vectors of tokens, as places in the flattened ``ids``.
-        token: (P,) the token that each belongs to, ascending.
-        tokens: T, how many there are.
-        rows: (T,) the numbers of these tokens in the batch.
-    """
-
-    ids: Tensor
-    mask: Tensor
-    at: Tensor
-    token: Tensor
-    tokens: int
-    rows: Ints
-
-
-def pack(
-    windows: Windows, chosen: list[int], subwords: Subwords, around: tuple[tuple[int, ...], tuple[int, ...]],
-    pooling: str, padding: int, longest: int,
-) -> Packed:  # fmt: skip
-    """Pack some windows of a batch.
-
-    Args:
-        windows: of the batch.
-        chosen: their numbers.
-        subwords: of the batch's tokens.
-        around: special sub-words before and after each window.
-        pooling: the sub-words of a token that count: ``first``, ``last`` or ``mean``.
-        padding: the sub-word that stands where there is none.
-        longest: sub-words that the encoder reads at once; fewer are padded to one of few lengths, since libraries keep
-            what they have prepared for each.
-    """
-    before, after = around
-    ptr = subwords.ptr
-    bodies = [subwords.ids[ptr[windows.first[w]] : ptr[windows.end[w]]] for w in chosen]
-    width = max(len(body) for body in bodies) + len(before) + len(after)
-    width = min(-(-width // _EVEN) * _EVEN, max(width, longest))
-    ids = np.full((len(chosen), width), padding, np.int64)
-    mask = np.zeros((len(chosen), width), np.int64)
-    at, rows = [], []
-    for row, (w, body) in enumerate(zip(chosen, bodies, strict=True)):
-        text = np.concatenate([before, body, after]).astype(np.int64)
-        ids[row, : len(text)], mask[row, : len(text)] = text, 1
-        own = np.arange(windows.own_first[w], windows.own_end[w])
-        rows.append(own)
-        at.append((row * width + len(before) - ptr[windows.first[w]], own))
-    places, token = _places(at, ptr, pooling)
-    return Packed(
-        torch.from_numpy(ids), torch.from_numpy(mask), torch.from_numpy(places), torch.from_numpy(token),
-        sum(map(len, rows)), np.concatenate(rows),
-    )  # fmt: skip
-
-
-def _places(at: list[tuple[int, Ints]], ptr: Ints, pooling: str) -> tuple[Ints, Ints]:
-    """Return the places of sub-words that count, and the tokens that they belong to."""
-    if pooling != "mean":
-        edge = ptr[:-1] if pooling == "first" else ptr[1:] - 1
-        places = np.concatenate([base + edge[own] for base, own in at])
-        return places, np.arange(len(places))
-    sizes = np.diff(ptr)
-    places = np.concatenate([base + np.arange(ptr[own[0]], ptr[own[-1] + 1]) for base, own in at if len(own)])
-    counts = np.concatenate([sizes[own] for _, own in at])
-    return places, np.repeat(np.arange(len(counts)), counts)
+__all__ = ["Network", "device_of", "torch_threads"]
 
 
 class Network(nn.Module):
@@ -126,13 +52,14 @@ class Network(nn.Module):
         device = self.head.weight.device
         with torch.autocast(device.type, torch.bfloat16, enabled=self.halved):
             hidden = self.encoder(
-                input_ids=packed.ids.to(device), attention_mask=packed.mask.to(device)
+                input_ids=torch.from_numpy(packed.ids).to(device),
+                attention_mask=torch.from_numpy(packed.mask).to(device),
             ).last_hidden_state
         flat = hidden.reshape(-1, hidden.shape[-1]).float()
-        found = flat[packed.at.to(device)]
+        found = flat[torch.from_numpy(packed.at).to(device)]
         if len(packed.token) == packed.tokens:
             return found
-        token = packed.token.to(device)
+        token = torch.from_numpy(packed.token).to(device)
         total = torch.zeros(packed.tokens, flat.shape[1], device=device).index_add(0, token, found)
         return total / torch.bincount(token, minlength=packed.tokens)[:, None]
 

@@ -2,72 +2,34 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from typing import Any, Final
 
 import numpy as np
 import torch
 import transformers
-from pydantic import Field
 
-from spanloom.document import Batch, Document
-from spanloom.errors import DataWarning, ModelError, UsageError, plural
-from spanloom.hypergraph import Potentials, Singles
-from spanloom.modelfile import Array, Described, ModelPart, OtherModelError
-from spanloom.parallel import SERIAL, Executor
-from spanloom.scoring.base import Part
+from spanloom.errors import ModelError, UsageError
+from spanloom.hypergraph import Singles
+from spanloom.modelfile import Array, ModelPart, OtherModelError
 from spanloom.scoring.encoder.adapters import attach, join, merge, shapes
 from spanloom.scoring.encoder.finding import find_encoder
 from spanloom.scoring.encoder.folder import check_config, open_encoder
-from spanloom.scoring.encoder.network import Network, Packed, device_of, pack, torch_threads
-from spanloom.scoring.encoder.subwords import Subwords, SubwordTokenizer
-from spanloom.scoring.encoder.windows import Windows, cut_windows
+from spanloom.scoring.encoder.network import Network, device_of, torch_threads
+from spanloom.scoring.encoder.packing import AT_ONCE
+from spanloom.scoring.encoder.reader import Compute, Outputs, WindowScorer
+from spanloom.scoring.encoder.settings import EncoderSettings
+from spanloom.scoring.encoder.subwords import SubwordTokenizer
 
-__all__ = ["EncoderScorer", "EncoderSettings", "Outputs", "Reading"]
+__all__ = ["EncoderScorer"]
 
-_AT_ONCE: Final = 1 << 13  # sub-words that are predicted at once, padding among them
 _OF_ENCODER: Final = "encoder."  # in the names of the network's arrays
+_ON_CARDS: Final = 1 << 13  # sub-words that a graphics card reads at once
 _UNWANTED: Final = ("auto_map", "quantization_config", "transformers_version", "dtype", "torch_dtype", "architectures")
-
-
-class Outputs(Protocol):
-    """What is to have scores: a template, or those of several side by side."""
-
-    @property
-    def roles(self) -> tuple[str, ...]:
-        """The R axis."""
-        ...
-
-    @property
-    def constants(self) -> tuple[str, ...]:
-        """The C axis."""
-        ...
-
-
-class EncoderSettings(Described):
-    """How an encoder reads text.
-
-    Args:
-        pooling: the sub-words that make a token's vector.
-        window: sub-words that are read at once, at most.
-        context: whether sentences of a document are read together.
-        precision: of products; ``auto`` for 16 bits where the machine multiplies these faster.
-        digest: SHA-256 of the weights that training began with.
-        folder: the name of the folder that they came from.
-        adapters: rank of the low-rank adapters that were trained; 0 where the encoder itself was.
-    """
-
-    pooling: Literal["first", "last", "mean"] = "first"
-    window: int = Field(256, ge=16)
-    context: bool = True
-    precision: Literal["auto", "float32", "bfloat16"] = "auto"
-    digest: str = ""
-    folder: str = ""
-    adapters: int = Field(0, ge=0, le=1 << 16)
 
 
 class _Stored(EncoderSettings):
@@ -76,34 +38,8 @@ class _Stored(EncoderSettings):
     config: dict[str, Any]
 
 
-class Reading(NamedTuple):
-    """A batch as an encoder reads it.
-
-    Args:
-        subwords: of its tokens.
-        windows: over its tokens.
-    """
-
-    subwords: Subwords
-    windows: Windows
-
-
-class Whole(NamedTuple):
-    """The view of a token: an encoder's score has no parts that can be named.
-
-    Args:
-        scores: (R, K) of the token.
-    """
-
-    scores: Singles
-
-    def parts(self, role: int, kind: int, factor: float = 1.0) -> list[Part]:
-        """See `spanloom.scoring.base.Named`."""
-        return [Part("encoder", factor * float(self.scores[role, kind]))]
-
-
 @dataclass(frozen=True)
-class EncoderScorer:
+class EncoderScorer(WindowScorer):
     """Gives tokens the scores that an encoder with a linear layer computes.
 
     Args:
@@ -164,17 +100,6 @@ class EncoderScorer:
         """Return the same network, which reads text in another way."""
         return replace(self, settings=self.settings.model_copy(update=changed)).ready()
 
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """No columns."""
-        return ()
-
-    @property
-    def room(self) -> int:
-        """Sub-words of text that a window has room for."""
-        before, after = self.tokenizer.around
-        return self.settings.window - len(before) - len(after)
-
     @cached_property
     def padding(self) -> int:
         """The sub-word that stands where there is none."""
@@ -198,49 +123,23 @@ class EncoderScorer:
         own = [array for array in self.network.parameters() if array.requires_grad]
         return sum(array.numel() for array in (*own, *self.network.adapters.values()))
 
-    def prepare(self, batch: Batch) -> Batch:
-        """Return the batch: there are no columns to compute."""
-        return batch
+    @property
+    def constants(self) -> Singles:
+        """(C, K) scores of the template's constants."""
+        found: Singles = self.network.constants.detach().cpu().numpy()
+        return found
 
-    def read(self, batch: Batch) -> Reading:
-        """Return the sub-words and the windows of a batch."""
-        subwords = self.tokenizer.subwords(batch.words, max(1, self.room // 2))
-        return Reading(subwords, cut_windows(batch, subwords.ptr, self.room, context=self.settings.context))
+    @property
+    def at_once(self) -> int:
+        """Sub-words that are predicted at once."""
+        return AT_ONCE if self.network.head.weight.device.type == "cpu" else _ON_CARDS
 
-    def pack(self, reading: Reading, chosen: list[int]) -> Packed:
-        """Return some windows as the network reads them."""
-        return pack(
-            reading.windows, chosen, reading.subwords, self.tokenizer.around, self.settings.pooling, self.padding,
-            self.settings.window,
-        )  # fmt: skip
-
-    def score(self, batch: Batch, run: Executor = SERIAL) -> Potentials:
-        """Return the potentials of a batch; PyTorch has as many threads as there are workers."""
-        reading = self.read(batch)
-        if reading.subwords.shortened:
-            told = plural(reading.subwords.shortened, "token")
-            warnings.warn(
-                f"{told} of more than {self.room // 2} sub-words: the encoder reads the first {self.room // 2} of each",
-                DataWarning,
-                stacklevel=2,
-            )
-        with torch_threads(run.workers):
-            return self.potentials(reading)
-
-    def potentials(self, reading: Reading) -> Potentials:
-        """Return the potentials of what was read before."""
-        tokens = len(reading.subwords.ptr) - 1
-        scores = np.zeros((tokens, self.roles * self.types), np.float32)
-        with torch.inference_mode():
-            for chosen in _by_length(reading):
-                packed = self.pack(reading, chosen)
-                scores[packed.rows] = self.network(packed).cpu().numpy()
-            constants = self.network.constants.cpu().numpy()
-        return Potentials(scores.reshape(tokens, self.roles, self.types), constants)
-
-    def named(self, document: Document, token: int) -> Whole:
-        """Return the scores of a token."""
-        return Whole(self.score(Batch.of([document])).roles[token])
+    @contextmanager
+    def computing(self, workers: int | None) -> Iterator[Compute]:
+        """See `WindowScorer.computing`; PyTorch has as many threads as there are workers."""
+        threads = nullcontext() if workers is None else torch_threads(workers)
+        with threads, torch.inference_mode():
+            yield lambda packed: self.network(packed).cpu().numpy()
 
     def to_part(self) -> ModelPart:
         """Return the encoder, or its adapters, its tokenizer and the linear layer as a part of a model file."""
@@ -328,18 +227,6 @@ def _fitting(encoder: Any, arrays: Mapping[str, Array], rank: int) -> dict[str, 
         odd = sorted(given.keys() ^ expected.keys()) or [name for name in given if given[name] != expected[name]]
         raise ModelError(f"the adapters are not those of the encoder: {odd[0]}")
     return {name: torch.from_numpy(arrays[name].copy()) for name in expected}
-
-
-def _by_length(reading: Reading) -> Iterator[list[int]]:
-    """Yield windows of about one length, as many as are predicted at once."""
-    windows, ptr = reading.windows, reading.subwords.ptr
-    lengths = ptr[windows.end] - ptr[windows.first]
-    order = np.argsort(-lengths, kind="stable").tolist()
-    start = 0
-    while start < len(order):
-        many = max(1, _AT_ONCE // max(1, int(lengths[order[start]])))
-        yield order[start : start + many]
-        start += many
 
 
 def _halved(precision: str, device: torch.device) -> bool:

@@ -20,7 +20,8 @@ from spanloom.model.structured import AnyModel, StructuredModel
 from spanloom.parallel import Executor
 from spanloom.recognize.encoding.learning import check_room, finetuning_of, open_scorer, report_of
 from spanloom.recognize.encoding.resuming import checkpoint_of
-from spanloom.scoring.encoder.network import Network, Packed, torch_threads
+from spanloom.scoring.encoder.network import Network, torch_threads
+from spanloom.scoring.encoder.packing import Packed
 from spanloom.scoring.section import Section, SectionScorer, SideBySide, sections_of
 from spanloom.segment.chains import Chains, Tagging, write_labels
 from spanloom.segment.corpus import Corpus

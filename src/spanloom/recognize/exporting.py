@@ -1,0 +1,55 @@
+"""Export: a model with an encoder, for prediction without PyTorch."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar
+
+from spanloom.errors import UsageError
+from spanloom.scoring import onnx
+from spanloom.scoring.encoder.reader import WindowScorer
+from spanloom.scoring.sum import SumScorer
+
+__all__ = ["to_onnx"]
+
+M = TypeVar("M")
+
+
+def to_onnx(model: M, precision: str = "float32") -> M:
+    """Return a model whose encoder is an ONNX graph, which ONNX Runtime computes.
+
+    All else is as it was: structure, decoder, calibration, report. It is saved and loaded as any other, and neither
+    loading nor prediction imports PyTorch. Its graph cannot be trained further.
+
+    Args:
+        model: a recognizer or a segmenter that was trained with an encoder.
+        precision: of the encoder's products: ``float32`` gives what PyTorch gives, up to the last digits; ``int8`` is
+            faster and smaller, and differs a little.
+
+    Raises:
+        UsageError: a model without an encoder, another precision, or a library that is missing.
+    """
+    kind = getattr(model, "kind", type(model).__name__)
+    fitted: Any = getattr(model, "fitted", None)
+    if not hasattr(fitted, "scored_by"):
+        raise _without_encoder(kind)
+    made: Any = copy(model)
+    made.model_ = fitted.scored_by(partial(_exported, kind=kind, precision=precision))
+    exported: M = made
+    return exported
+
+
+def _exported(scorer: Any, kind: str, precision: str) -> Any:
+    if isinstance(scorer, SumScorer):  # features beside the encoder stay as they are
+        return replace(scorer, encoder=_exported(scorer.encoder, kind, precision))
+    if not isinstance(scorer, WindowScorer):
+        raise _without_encoder(kind)
+    if isinstance(scorer, onnx.OnnxScorer):
+        raise UsageError("the encoder of this model is an ONNX graph already; export the model that it was made of")
+    return onnx.exported(scorer, precision)
+
+
+def _without_encoder(kind: str) -> UsageError:
+    return UsageError(f"this {kind} has no encoder, and predicts without PyTorch as it is; there is nothing to export")

@@ -1,0 +1,167 @@
+"""What all scorers with an encoder share: how they read a batch, whatever library computes."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from spanloom.document import Batch, Document
+from spanloom.errors import DataWarning, ModelError, plural
+from spanloom.hypergraph import Potentials, Singles
+from spanloom.modelfile import LARGEST
+from spanloom.parallel import SERIAL, Executor
+from spanloom.scoring.base import Part
+from spanloom.scoring.encoder.packing import AT_ONCE, Packed, Reading, by_length, pack
+from spanloom.scoring.encoder.settings import WindowSettings
+from spanloom.scoring.encoder.subwords import SubwordTokenizer
+from spanloom.scoring.encoder.windows import cut_windows
+
+__all__ = ["Compute", "Outputs", "Whole", "WindowScorer"]
+
+Compute = Callable[[Packed], Singles]
+"""Some windows -> the (T, R * K) role scores of their tokens."""
+
+
+class Outputs(Protocol):
+    """What is to have scores: a template, or those of several side by side."""
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The R axis."""
+        ...
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """The C axis."""
+        ...
+
+
+class Whole(NamedTuple):
+    """The view of a token: an encoder's score has no parts that can be named.
+
+    Args:
+        scores: (R, K) of the token.
+    """
+
+    scores: Singles
+
+    def parts(self, role: int, kind: int, factor: float = 1.0) -> list[Part]:
+        """See `spanloom.scoring.base.Named`."""
+        return [Part("encoder", factor * float(self.scores[role, kind]))]
+
+
+class WindowScorer(ABC):
+    """A scorer that reads windows of sub-words.
+
+    A class of its kind has the attributes below, and says what computes.
+
+    Attributes: ``tokenizer``, of the encoder; ``settings``, how it reads; ``roles`` and ``types``, R and K.
+    """
+
+    tokenizer: SubwordTokenizer
+    settings: WindowSettings
+    roles: int
+    types: int
+
+    @property
+    @abstractmethod
+    def padding(self) -> int:
+        """The sub-word that stands where there is none."""
+
+    @property
+    @abstractmethod
+    def constants(self) -> Singles:
+        """(C, K) scores of the template's constants."""
+
+    @property
+    def at_once(self) -> int:
+        """Sub-words that are predicted at once."""
+        return AT_ONCE
+
+    @abstractmethod
+    def computing(self, workers: int | None) -> AbstractContextManager[Compute]:
+        """Return a context that gives what computes.
+
+        Args:
+            workers: threads; ``None`` for as many as the caller has seen to.
+        """
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """No columns."""
+        return ()
+
+    @property
+    def room(self) -> int:
+        """Sub-words of text that a window has room for."""
+        before, after = self.tokenizer.around
+        return self.settings.window - len(before) - len(after)
+
+    def prepare(self, batch: Batch) -> Batch:
+        """Return the batch: there are no columns to compute."""
+        return batch
+
+    def read(self, batch: Batch) -> Reading:
+        """Return the sub-words and the windows of a batch."""
+        subwords = self.tokenizer.subwords(batch.words, max(1, self.room // 2))
+        return Reading(subwords, cut_windows(batch, subwords.ptr, self.room, context=self.settings.context))
+
+    def pack(self, reading: Reading, chosen: list[int]) -> Packed:
+        """Return some windows as the encoder reads them."""
+        return pack(
+            reading.windows, chosen, reading.subwords, self.tokenizer.around, self.settings.pooling, self.padding,
+            self.settings.window,
+        )  # fmt: skip
+
+    def score(self, batch: Batch, run: Executor = SERIAL) -> Potentials:
+        """Return the potentials of a batch, by as many threads as there are workers.
+
+        Raises:
+            ModelError: the encoder gives no finite scores.
+        """
+        reading = self.read(batch)
+        if reading.subwords.shortened:
+            told = plural(reading.subwords.shortened, "token")
+            warnings.warn(
+                f"{told} of more than {self.room // 2} sub-words: the encoder reads the first {self.room // 2} of each",
+                DataWarning,
+                stacklevel=2,
+            )
+        return self.potentials(reading, run.workers)
+
+    def potentials(self, reading: Reading, workers: int | None = None) -> Potentials:
+        """Return the potentials of what was read before.
+
+        Args:
+            reading: that.
+            workers: threads; ``None`` for as many as the caller has seen to.
+
+        Raises:
+            ModelError: the encoder gives no finite scores.
+        """
+        tokens = len(reading.subwords.ptr) - 1
+        scores = np.zeros((tokens, self.roles * self.types), np.float32)
+        with self.computing(workers) as compute:
+            for chosen in by_length(reading, self.at_once):
+                packed = self.pack(reading, chosen)
+                scores[packed.rows] = compute(packed)
+        _check_finite(scores)
+        return Potentials(scores.reshape(tokens, self.roles, self.types), self.constants)
+
+    def named(self, document: Document, token: int) -> Whole:
+        """Return the scores of a token."""
+        return Whole(self.score(Batch.of([document])).roles[token])
+
+
+def _check_finite(scores: Singles) -> None:
+    """Refuse scores that are no numbers, or too large: the engine could not add them up."""
+    if scores.size and not -LARGEST <= float(scores.min()) <= float(scores.max()) <= LARGEST:  # NaN is not, either
+        raise ModelError(
+            f"the encoder gives scores from {scores.min():g} to {scores.max():g}, expected none beyond {LARGEST:g}; "
+            "its weights are damaged, or too large for its precision: train the model again"
+        )

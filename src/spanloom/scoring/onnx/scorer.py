@@ -1,0 +1,133 @@
+"""The scorer whose role scores ONNX Runtime computes from an encoder's graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from spanloom.errors import ModelError
+from spanloom.hypergraph import Singles
+from spanloom.modelfile import Array, ModelPart
+from spanloom.scoring.encoder.packing import Packed, pooled
+from spanloom.scoring.encoder.reader import Compute, Outputs, WindowScorer
+from spanloom.scoring.encoder.settings import WindowSettings
+from spanloom.scoring.encoder.subwords import SubwordTokenizer
+from spanloom.scoring.onnx.graph import check_graph
+from spanloom.scoring.onnx.runtime import OnnxRuntime, check_installed
+
+__all__ = ["OnnxScorer", "OnnxSettings"]
+
+
+class OnnxSettings(WindowSettings):
+    """What a model file says of an encoder's graph.
+
+    Args:
+        precision: of its products.
+        family: of the encoder, as its configuration named it.
+        width: D, of the encoder.
+        parameters: numbers that training changed.
+        padding: the sub-word that stands where there is none.
+    """
+
+    precision: Literal["float32", "int8"]
+    family: str
+    width: int
+    parameters: int
+    padding: int = Field(0, ge=0)
+
+
+@dataclass(frozen=True)
+class OnnxScorer(WindowScorer):
+    """Gives tokens the scores that an encoder's graph computes: sub-words have scores, and tokens those of theirs.
+
+    Args:
+        runtime: of the graph, in which the linear layer is, without its bias.
+        tokenizer: of the encoder.
+        settings: how it reads.
+        bias: (R, K) added to the scores of each token.
+        fixed: (C, K) scores of the template's constants.
+    """
+
+    runtime: OnnxRuntime
+    tokenizer: SubwordTokenizer
+    settings: OnnxSettings
+    bias: Singles
+    fixed: Singles
+
+    @property
+    def roles(self) -> int:  # type: ignore[override]  # what cannot be set is enough
+        """R, of the template."""
+        return len(self.bias)
+
+    @property
+    def types(self) -> int:  # type: ignore[override]
+        """K."""
+        return len(self.bias.T)
+
+    @property
+    def padding(self) -> int:
+        """The sub-word that stands where there is none."""
+        return self.settings.padding
+
+    @property
+    def constants(self) -> Singles:
+        """(C, K) scores of the template's constants."""
+        return self.fixed
+
+    @contextmanager
+    def computing(self, workers: int | None) -> Iterator[Compute]:
+        """See `WindowScorer.computing`."""
+        session, outputs = self.runtime.session(workers or 1), self.bias.size
+
+        def compute(packed: Packed) -> Singles:
+            scores = self.runtime(session, packed.ids, packed.mask, outputs)
+            return pooled(scores, packed) + self.bias.reshape(-1)
+
+        yield compute
+
+    def describe(self) -> dict[str, Any]:
+        """Describe the encoder for `spanloom inspect`."""
+        said = self.settings.model_dump(exclude={"padding"})
+        first = {name: said.pop(name) for name in ("family", "width", "parameters")}
+        return {"encoder": {**first, "form": "onnx", **said}}
+
+    def to_part(self) -> ModelPart:
+        """Return the graph, the tokenizer and what stands beside the graph as a part of a model file."""
+        arrays: dict[str, Array] = {
+            "graph": np.frombuffer(self.runtime.graph, np.uint8),
+            "tokenizer": np.frombuffer(self.tokenizer.json.encode(), np.uint8),
+            "head.bias": self.bias.reshape(-1), "constants": self.fixed,
+        }  # fmt: skip
+        return self.settings.part(arrays)
+
+    @classmethod
+    def from_part(cls, part: ModelPart, outputs: Outputs, types: int) -> OnnxScorer:
+        """Return the scorer that `to_part` gave.
+
+        Args:
+            part: that one.
+            outputs: roles and constants that have scores, such as a template's.
+            types: K.
+
+        Raises:
+            ModelError: a graph that is none, is hostile, or does not fit the template or the tokenizer.
+            UsageError: a library is missing.
+        """
+        check_installed()
+        said, roles = part.read(OnnxSettings), len(outputs.roles)
+        bias = part.array("head.bias", np.float32, roles * types).reshape(roles, types)
+        fixed = part.array("constants", np.float32, len(outputs.constants), types)
+        graph = bytes(part.array("graph", np.uint8, None))
+        facts = check_graph(graph)
+        facts.check(roles * types)
+        tokenizer = SubwordTokenizer(bytes(part.array("tokenizer", np.uint8, None)).decode())
+        if facts.rows is not None and tokenizer.size > facts.rows:
+            raise ModelError(f"the tokenizer knows {tokenizer.size:,} sub-words, the encoder {facts.rows:,}")
+        runtime = OnnxRuntime(graph)
+        runtime.session(1)  # what cannot be opened is told now
+        return cls(runtime, tokenizer, said, bias, fixed)
