@@ -19,6 +19,7 @@ from conftest import write_encoder
 from spanloom import Document, Recognizer, Segmenter
 from spanloom.errors import ModelError, UsageError
 from spanloom.modelfile import ModelPart
+from spanloom.recognize import to_onnx
 from spanloom.scoring.encoder.adapters import attach, attention_layers, join, merge, shapes
 from spanloom.scoring.encoder.folder import FAMILIES
 
@@ -173,3 +174,11 @@ def test_checkpoints_hold_adapters_only(own: Path, notes: list[Document], tmp_pa
     again = Recognizer(encoder=own, **quick).fit(notes, dev=notes[:10])
     assert again.report_ == made.report_
     assert again.predict(notes) == made.predict(notes)
+
+
+def test_a_model_with_adapters_can_be_exported(model: Recognizer, notes: list[Document], tmp_path: Path) -> None:
+    pytest.importorskip("onnx")
+    to_onnx(model).save(tmp_path / "portable")
+    shown = [[mention.spans for mention in found.mentions] for found in model.predict(notes)]
+    portable = spanloom.load(tmp_path / "portable")  # holds the encoder, with the adapters in it
+    assert [[mention.spans for mention in found.mentions] for found in portable.predict(notes)] == shown

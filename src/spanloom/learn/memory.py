@@ -30,7 +30,7 @@ def wanted_memory(
         window: sub-words of a window.
         recompute: whether a layer keeps only what it was given, and one at a time all.
         checkpoint: whether there are checkpoints; what is written is in memory twice.
-        frozen: numbers that are not trained.
+        frozen: numbers that are kept beside these.
 
     >>> round(wanted_memory(22_600_000, 384, 6, 12, 1024, 256) / 2**30, 1)
     1.1

@@ -166,6 +166,9 @@ class EncoderReport:
         overlapping: windows that hold a part of a sentence which is longer than one.
         unknown: training tokens with a sub-word that the encoder's vocabulary lacks.
         shortened: training tokens of which the encoder reads the first sub-words only.
+        seeds: of several seeds, the development F1 of each.
+        averaged: the places of those whose weights are averaged, the best first.
+        mean: development F1 of their mean.
     """
 
     family: str
@@ -175,6 +178,9 @@ class EncoderReport:
     overlapping: int
     unknown: int
     shortened: int
+    seeds: tuple[float, ...] = ()
+    averaged: tuple[int, ...] = ()
+    mean: float = 0.0
 
     def lines(self, token: str = "token") -> Iterator[str]:
         """Say it; of tokens that are characters, of those."""
@@ -186,6 +192,10 @@ class EncoderReport:
         if self.shortened:
             parts.append(f"{plural(self.shortened, token)} read in part")
         yield f"encoder: {self.family}, {self.parameters:,} weights; {', '.join(parts)}"
+        if self.seeds:
+            each = ", ".join(f"{100 * value:.1f}" for value in self.seeds)
+            which = ", ".join(str(number + 1) for number in sorted(self.averaged))
+            yield f"development F1 of {len(self.seeds)} seeds: {each}; the mean of {which}: {100 * self.mean:.1f}"
 
 
 @dataclass(frozen=True)

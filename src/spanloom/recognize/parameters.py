@@ -209,6 +209,11 @@ class EncoderParameters:
         "Rate of a layer, as a share of that of the layer above.",
         "the rate of an encoder's layer, as a share of that of the layer above it; 1 for the same.",
     )(0.9)
+    seeds: int = Whole(
+        "Seeds that an encoder is trained with, from --seed on; the mean of the best is kept.",
+        "seeds that an encoder is trained with, from ``random_state`` on, one after the other; the mean of the weights "
+        "of the best is kept, of as many as development F1 gains by.",
+    )(1)
     step_subwords: int = Whole(
         "Sub-words of a step of an encoder's training.",
         "sub-words of a step of an encoder's training, about; fewer where a pass would have fewer than 100 steps.",
@@ -290,6 +295,7 @@ OF_TEACHER: Final = (
     "head_rate",
     "adapters",
     "layer_decay",
+    "seeds",
     "step_subwords",
     "accumulate",
     "recompute",

@@ -8,10 +8,11 @@ from dataclasses import replace
 
 from spanloom.errors import DataError, DataWarning
 from spanloom.hypergraph import Potentials
-from spanloom.learn import EdgeTarget, Listener, Progress
+from spanloom.learn import Chosen, EdgeTarget, Listener, Progress
 from spanloom.learn.exact_loss import exact_loss
 from spanloom.learn.finetuning import Finetuning, finetune
 from spanloom.learn.memory import check_memory, free_memory, wanted_memory
+from spanloom.learn.souping import Soup, train_seeds
 from spanloom.model.corpus import Gold
 from spanloom.model.development import HeldOut
 from spanloom.model.report import EncoderReport
@@ -30,7 +31,7 @@ from spanloom.scoring.encoder.settings import EncoderSettings
 from spanloom.scoring.sum import SumScorer, summed
 from spanloom.structures import Structure
 
-__all__ = ["check_room", "finetuning_of", "learn_encoder", "open_scorer", "report_of"]
+__all__ = ["check_room", "finetuning_of", "learn_encoder", "open_scorer", "report_of", "seeds_of"]
 
 _STRANGE = 0.05  # of the tokens, that an encoder for the same language and script lacks
 
@@ -76,12 +77,16 @@ def learn_encoder(
 
     check_room(opened, seen, chosen)
     lent = None if beside is None else hashlib.sha256(beside.held_out.roles.tobytes()).hexdigest()
-    checkpoint = checkpoint_of(chosen, opened, (known, unseen), [types, lent])
+
+    def measure(scorer: EncoderScorer) -> float:
+        return held.highest(of_dev(scorer), run)
+
+    def train(seed: int) -> Chosen:
+        checkpoint = checkpoint_of(chosen, opened, (known, unseen), [types, lent], seed)
+        return finetune(opened, loss, seen, finetuning_of(chosen, seed), measure, tell, began, checkpoint)
+
     with torch_threads(run.workers):
-        fit = finetune(
-            opened, loss, seen, finetuning_of(chosen), lambda scorer: held.highest(of_dev(scorer), run), tell, began,
-            checkpoint,
-        )  # fmt: skip
+        fit, soup = train_seeds(opened, seeds_of(chosen), train, measure)
         opened.merge()
         potentials = of_dev(opened)
     tell(Progress("tuning the mention penalty"))
@@ -90,7 +95,7 @@ def learn_encoder(
     stage = Stage(
         model.with_penalty(penalty), known, unseen, gold, encoded.edges, held, potentials, fit, opened.trained
     )
-    return stage, report_of(opened, seen, len(known.tokens))
+    return stage, report_of(opened, seen, len(known.tokens), soup)
 
 
 def open_scorer(chosen: EncoderParameters, outputs: Outputs, types: int) -> EncoderScorer:
@@ -111,11 +116,16 @@ def open_scorer(chosen: EncoderParameters, outputs: Outputs, types: int) -> Enco
     return EncoderScorer.open(str(chosen.encoder), outputs, types, settings, chosen.random_state, chosen.device)
 
 
-def finetuning_of(chosen: EncoderParameters) -> Finetuning:
-    """Return the settings of an encoder's training that parameters name."""
+def seeds_of(chosen: EncoderParameters) -> range:
+    """Return the seeds that an encoder is trained with."""
+    return range(chosen.random_state, chosen.random_state + chosen.seeds)
+
+
+def finetuning_of(chosen: EncoderParameters, seed: int) -> Finetuning:
+    """Return the settings of an encoder's training that parameters name, with one of its seeds."""
     return Finetuning(
         epochs=chosen.encoder_epochs, rate=chosen.encoder_rate, head_rate=chosen.head_rate,
-        layer_decay=chosen.layer_decay, batch=chosen.step_subwords, seed=chosen.random_state,
+        layer_decay=chosen.layer_decay, batch=chosen.step_subwords, seed=seed,
         accumulate=chosen.accumulate, recompute=chosen.recompute,
     )  # fmt: skip
 
@@ -127,16 +137,18 @@ def check_room(scorer: EncoderScorer, seen: Reading, chosen: EncoderParameters) 
         return
     sizes = seen.subwords.ptr[windows.end] - seen.subwords.ptr[windows.first]
     largest = max(int(sizes[unit.start : unit.stop].sum()) for unit in windows.units())
+    frozen = scorer.parameters if chosen.adapters else 0
+    ends = scorer.trained * chosen.seeds if chosen.seeds > 1 else 0
     wanted = wanted_memory(
         scorer.trained, config.hidden_size, config.num_hidden_layers, config.num_attention_heads,
         chosen.step_subwords // chosen.accumulate + largest, int(sizes.max()), recompute=chosen.recompute,
-        checkpoint=chosen.checkpoint is not None, frozen=scorer.parameters if chosen.adapters else 0,
+        checkpoint=chosen.checkpoint is not None, frozen=frozen + ends,
     )  # fmt: skip
     check_memory(wanted, free_memory())
 
 
-def report_of(scorer: EncoderScorer, seen: Reading, tokens: int) -> EncoderReport:
-    """Return the report on what an encoder read, and warn where its vocabulary lacks much."""
+def report_of(scorer: EncoderScorer, seen: Reading, tokens: int, soup: Soup) -> EncoderReport:
+    """Return the report on what an encoder read and learned, and warn where its vocabulary lacks much."""
     subwords, windows = seen
     if subwords.unknown > _STRANGE * tokens:
         warnings.warn(
@@ -148,5 +160,5 @@ def report_of(scorer: EncoderScorer, seen: Reading, tokens: int) -> EncoderRepor
     family = scorer.network.encoder.config.model_type
     return EncoderReport(
         family, scorer.trained, len(subwords.ids), len(windows.first), windows.overlapping, subwords.unknown,
-        subwords.shortened,
+        subwords.shortened, *((soup.f1, soup.averaged, soup.best) if len(soup.f1) > 1 else ()),
     )  # fmt: skip

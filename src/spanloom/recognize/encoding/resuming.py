@@ -16,12 +16,12 @@ from spanloom.scoring.encoder.scorer import EncoderScorer
 
 __all__ = ["checkpoint_of", "run_of"]
 
-_FREE: Final = frozenset(("n_jobs", "checkpoint", "encoder"))  # the encoder is known by its digest
+_FREE: Final = frozenset(("n_jobs", "checkpoint", "encoder", "seeds"))  # an encoder is known by its digest
 _PLAIN: Final = (bool, int, float, str, type(None))
 
 
 def checkpoint_of(
-    chosen: EncoderParameters, scorer: EncoderScorer, batches: Iterable[Batch], more: Any
+    chosen: EncoderParameters, scorer: EncoderScorer, batches: Iterable[Batch], more: Any, seed: int
 ) -> Checkpoint | None:
     """Return where the state of a training is kept, or ``None``.
 
@@ -30,10 +30,11 @@ def checkpoint_of(
         scorer: untrained.
         batches: training and development data.
         more: what else says of the data, as JSON has it, such as the types of mentions.
+        seed: of this training, which may be one of several.
     """
     if chosen.checkpoint is None:
         return None
-    folder = Path(chosen.checkpoint) / f"{PREFIX}{chosen.random_state}"
+    folder = Path(chosen.checkpoint) / f"{PREFIX}{seed}"
     return Checkpoint(folder, run_of(chosen, scorer, batches, more))
 
 

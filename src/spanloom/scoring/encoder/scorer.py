@@ -236,4 +236,4 @@ def _halved(precision: str, device: torch.device) -> bool:
     if device.type == "cpu":
         able: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # of newer versions
         return bool(able.get("avx512_bf16") or able.get("amx_bf16"))
-    return bool(device.type == "cuda" and torch.cuda.is_bf16_supported())
+    return bool(device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False))

@@ -12,14 +12,16 @@ import torch
 from torch import Tensor
 
 from spanloom.errors import DataError
-from spanloom.hypergraph import Ints, Potentials
+from spanloom.hypergraph import Ints
 from spanloom.learn import Chosen, EdgeTarget, Listener, Progress
 from spanloom.learn.exact_loss import ExactLoss, Step
 from spanloom.learn.finetuning import Loss, finetune
+from spanloom.learn.souping import train_seeds
 from spanloom.model.structured import AnyModel, StructuredModel
 from spanloom.parallel import Executor
-from spanloom.recognize.encoding.learning import check_room, finetuning_of, open_scorer, report_of
+from spanloom.recognize.encoding.learning import check_room, finetuning_of, open_scorer, report_of, seeds_of
 from spanloom.recognize.encoding.resuming import checkpoint_of
+from spanloom.scoring.encoder import EncoderScorer
 from spanloom.scoring.encoder.network import Network, torch_threads
 from spanloom.scoring.encoder.packing import Packed
 from spanloom.scoring.section import Section, SectionScorer, SideBySide, sections_of
@@ -82,19 +84,20 @@ def learn_chains(
     check_room(scorer, seen, chosen)
     types = {name: tagging.types for name, tagging in taggings.items()}
     labels = [[tags.tolist() for tags in part.labels] for part in (train, dev)]
-    checkpoint = checkpoint_of(chosen, scorer, (known, unseen), [types, labels])
     seconds = {"features": process_time() - start}
     start = process_time()
 
-    def measured(potentials: Potentials) -> float:
-        values = [held[name].highest(task.section.of(potentials), run) for name, task in tasks.items()]
-        return float(np.mean(values))
+    def measure(scorer: EncoderScorer) -> float:
+        potentials = scorer.potentials(waiting)
+        return float(np.mean([held[name].highest(task.section.of(potentials), run) for name, task in tasks.items()]))
 
+    def train_with(seed: int) -> Chosen:
+        checkpoint = checkpoint_of(chosen, scorer, (known, unseen), [types, labels], seed)
+        return finetune(scorer, loss, seen, finetuning_of(chosen, seed), measure, tell, began, checkpoint)
+
+    loss = summed_loss(list(tasks.values()), known.sentences, run)
     with torch_threads(run.workers):
-        fit = finetune(
-            scorer, summed_loss(list(tasks.values()), known.sentences, run), seen, finetuning_of(chosen),
-            lambda trained: measured(trained.potentials(waiting)), tell, began, checkpoint,
-        )  # fmt: skip
+        fit, soup = train_seeds(scorer, seeds_of(chosen), train_with, measure)
         scorer.merge()
         potentials = scorer.potentials(waiting)
     models: dict[str, AnyModel] = {}
@@ -103,7 +106,7 @@ def learn_chains(
         penalty, f1 = held[name].best_penalty(task.section.of(potentials), run)
         models[name], fits[name] = task.model.with_penalty(penalty), replace(fit, penalty=penalty, dev_f1=f1)
     seconds["chains"] = process_time() - start
-    report = report_of(scorer, seen, len(known.tokens))
+    report = report_of(scorer, seen, len(known.tokens), soup)
     return Trained(Chains(scorer, models), fits, {}, seconds, scorer.trained, report)
 
 
