@@ -120,7 +120,7 @@ def test_dense_columns_alone_are_features_enough():
 
 def test_a_part_says_the_same():
     own = vectors()
-    again = WordVectors.from_part(ModelPart(arrays=own.to_arrays()))
+    again = WordVectors.from_part(own.to_part())
     words = ["the", "FEVER", "x7", "nothing"]
     assert again.find(words).tolist() == own.find(words).tolist() == [0, 2, 4, -1]
     assert (again.table == own.table.astype(np.float16)).all()
@@ -139,7 +139,7 @@ def test_a_part_says_the_same():
     ],
 )
 def test_damaged_parts_are_refused(change):
-    arrays = vectors().to_arrays()
+    arrays = vectors().to_part().arrays
     assert len(arrays["vector_keys"]) == len(arrays["vector_rows"]) == 10
     change = {name: np.resize(array, 10) if array.shape == (8,) else array for name, array in change.items()}
     with pytest.raises(ModelError):

@@ -15,7 +15,7 @@ import numpy as np
 
 from spanloom.document import Batch, Document
 from spanloom.features.lemmas import lemma
-from spanloom.features.word_vectors import WordVectors
+from spanloom.features.word_vectors import TokenVectors
 from spanloom.text import Phrases, Rules, note_type, section_names, tokenize
 from spanloom.vocabulary import Concept
 
@@ -31,12 +31,12 @@ class Resources:
     Args:
         rules: for ``section`` and ``note``.
         categories: names with their categories, for ``category``; without them that column is not computed.
-        vectors: of words, for the dense columns ``vector``.
+        vectors: of words or tokens, for the dense columns ``vector``.
     """
 
     rules: Rules = field(default_factory=Rules)
     categories: Phrases | None = None
-    vectors: WordVectors | None = None
+    vectors: TokenVectors | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:

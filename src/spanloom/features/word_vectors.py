@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,31 @@ class Dense(NamedTuple):
         """Return the values at a token, (P, D)."""
         found: Float32 = self.table[self.rows[token]]
         return found
+
+
+class TokenVectors(Protocol):
+    """A source of dense columns: vectors of words, or of tokens in their sentence."""
+
+    @property
+    def size(self) -> int:
+        """The numbers of a vector, D."""
+        ...
+
+    def columns(self, batch: Batch, positions: Sequence[int]) -> Dense:
+        """Return the vectors at P positions around each of T tokens, and whether there is none, (T, P (D + 1))."""
+        ...
+
+    def share(self, words: Iterable[str]) -> float | None:
+        """Return the share of words that have a vector, 0 to 1; ``None`` where words are not looked up."""
+        ...
+
+    def describe(self) -> str:
+        """Describe them for `spanloom inspect`."""
+        ...
+
+    def to_part(self) -> ModelPart:
+        """Return them as a part of a model file."""
+        ...
 
 
 class WordVectors:
@@ -156,17 +181,22 @@ class WordVectors:
         table[np.flatnonzero(found < 0), -1] = 1
         return Dense(table, around(ids, batch.sentences, positions, len(found)))
 
-    def to_arrays(self) -> dict[str, Array]:
-        """Return arrays of a model file; they hold no word."""
-        return {
+    def describe(self) -> str:
+        """Describe them for `spanloom inspect`."""
+        return f"{len(self):,} words, {self.size} numbers each"
+
+    def to_part(self) -> ModelPart:
+        """Return the arrays of a model file; they hold no word."""
+        arrays: dict[str, Array] = {
             "vectors": self.table.astype(np.float16, copy=False),
             "vector_keys": self.keys,
             "vector_rows": self.rows,
         }
+        return ModelPart({}, arrays)
 
     @classmethod
     def from_part(cls, part: ModelPart) -> WordVectors:
-        """Return what `to_arrays` gave.
+        """Return what `to_part` gave.
 
         Raises:
             ModelError: inconsistent arrays.

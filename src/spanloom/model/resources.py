@@ -7,18 +7,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from warnings import warn
 
-from spanloom.document import Document
+from spanloom.document import Batch, Document
 from spanloom.errors import DataWarning, UsageError
 from spanloom.features import PRESETS, FeatureSet, Resources, available_columns, category_phrases, parse_all
 from spanloom.features.clusters import Clusters, induce, read_paths
 from spanloom.features.vector_files import read_vectors
-from spanloom.features.word_vectors import VECTOR_COLUMN, WordVectors
+from spanloom.features.word_vectors import VECTOR_COLUMN, TokenVectors, WordVectors
+from spanloom.scoring import encoder
 from spanloom.text import Phrases, Rules, read_rules, sentence_words
 from spanloom.vocabulary import read_vocabulary
 
 _RULED = ("section", "note")
 WINDOW = f"{VECTOR_COLUMN}[-1..1]"
-"""What vectors that are given add to a preset."""
+"""What vectors of words that are given add to a preset."""
+HERE = f"{VECTOR_COLUMN}[0]"
+"""What an encoder that is given adds, whose outputs have seen the neighbours."""
 _FEW_COVERED = 0.05  # of the words of training text, counted as often as they stand there
 _FEW = 0.2  # of the words of training text, that clusters of the same language hold
 
@@ -73,7 +76,7 @@ class Sources:
         else:
             result = FeatureSet(list(self.features), clusters=clusters, resources=resources)
         if self.vectors is not None and isinstance(self.features, str):
-            more = [WINDOW, *more]
+            more = [HERE if Path(self.vectors).is_dir() else WINDOW, *more]
         if more:
             result = result.extended(more)
         if self.vectors is not None and not result.positions:
@@ -107,9 +110,12 @@ class Sources:
             warn(message, DataWarning, stacklevel=2)
         return clusters
 
-    def _vectors(self, documents: Sequence[Document]) -> WordVectors | None:
+    def _vectors(self, documents: Sequence[Document]) -> TokenVectors | None:
         if self.vectors is None:
             return None
+        if Path(self.vectors).is_dir():
+            made: TokenVectors = encoder.FrozenEncoder.open(self.vectors, Batch.of(documents))
+            return made
         found = read_vectors(self.vectors)
         words = [word for document in documents for word in document.words]
         vectors = WordVectors.of(found.words, found.vectors)

@@ -14,7 +14,7 @@ from spanloom.errors import ModelError
 from spanloom.features import FeatureSet, Resources
 from spanloom.features.clusters import Clusters
 from spanloom.features.letters import WAYS
-from spanloom.features.word_vectors import WordVectors
+from spanloom.features.word_vectors import TokenVectors, WordVectors
 from spanloom.hypergraph import ENGINES
 from spanloom.learn.platt import UNSCALED, Scalings
 from spanloom.model.parameters import Parameters
@@ -86,6 +86,7 @@ class ColumnResources(NamedTuple):
 
 
 _OF_THE_MACHINE: Final = {"n_jobs": 1, "checkpoint": None}  # parameters that no model depends on
+_FROZEN: Final = "frozen"  # the part of an encoder whose outputs are columns
 NOTHING = ColumnResources(None, Resources())
 
 
@@ -193,12 +194,16 @@ def shared_part(features: FeatureSet | None) -> ModelPart | None:
         arrays |= _packed_clusters(features.clusters)
     if features.resources.categories is not None:
         arrays["categories"] = packed(named_phrases(features.resources.categories, " "))
-    if features.resources.vectors is not None:
-        arrays |= features.resources.vectors.to_arrays()
-    if rules is None and not arrays:
+    parts: dict[str, ModelPart] = {}
+    vectors = features.resources.vectors
+    if isinstance(vectors, WordVectors):
+        arrays |= vectors.to_part().arrays
+    elif vectors is not None:
+        parts[_FROZEN] = vectors.to_part()
+    if rules is None and not arrays and not parts:
         return None
     stored = None if rules is None else _Rules(sections=dict(rules.sections), notes=dict(rules.notes))
-    return _Shared(rules=stored).part(arrays)
+    return _Shared(rules=stored).part(arrays, parts)
 
 
 def shared_of(part: ModelPart | None) -> ColumnResources:
@@ -212,7 +217,9 @@ def shared_of(part: ModelPart | None) -> ColumnResources:
     if "categories" in part.arrays:
         names = unpacked(part.arrays["categories"])
         categories = Phrases((name.split(" "), label) for label, phrases in names.items() for name in phrases)
-    vectors = WordVectors.from_part(part) if "vectors" in part.arrays else None
+    vectors: TokenVectors | None = WordVectors.from_part(part) if "vectors" in part.arrays else None
+    if _FROZEN in part.parts:
+        vectors = encoder.FrozenEncoder.from_part(part.part(_FROZEN))
     return ColumnResources(
         clusters, Resources(Rules() if rules is None else read_rules(rules.model_dump()), categories, vectors)
     )

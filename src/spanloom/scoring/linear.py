@@ -88,7 +88,7 @@ class LinearScorer:
         said = {"templates": [str(template) for template in self.features.templates]}
         if vectors is None:
             return said
-        return {**said, "vectors": f"{len(vectors):,} words, {vectors.size} numbers each"}
+        return {**said, "vectors": vectors.describe()}
 
     def named(self, document: Document, token: int) -> NamedFeatures:
         """Return the features of a token; those that the index does not know are left out."""

@@ -11,6 +11,7 @@ from spanloom.lazy import lazily
 _NAMES = {
     "EncoderScorer": "spanloom.scoring.encoder.scorer",
     "EncoderSettings": "spanloom.scoring.encoder.settings",
+    "FrozenEncoder": "spanloom.scoring.encoder.frozen",
     "Network": "spanloom.scoring.encoder.network",
     "Subwords": "spanloom.scoring.encoder.subwords",
     "SubwordTokenizer": "spanloom.scoring.encoder.subwords",

@@ -1,0 +1,122 @@
+"""Outputs of an encoder that is not trained, as dense columns of features.
+
+What the encoder says of a token is a vector of it as word vectors are, but of the token in its sentence. Weights of
+these columns are those of the linear scorer, so training is convex, and takes no more of PyTorch than one reading of
+the text. PyTorch has one thread here: the same text has the same columns whatever the number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+import torch
+from torch import nn
+
+from spanloom.document import Batch
+from spanloom.features.word_vectors import LENGTH, Dense, around
+from spanloom.hypergraph import Singles
+from spanloom.modelfile import ModelPart
+from spanloom.scoring.encoder.scorer import EncoderScorer
+from spanloom.scoring.encoder.settings import EncoderSettings
+
+__all__ = ["FrozenEncoder"]
+
+_SAMPLE: Final = 50_000  # tokens whose outputs say what is usual
+
+
+class _Numbers(NamedTuple):
+    """The numbers of a vector, as what has scores."""
+
+    roles: tuple[str, ...]
+    constants: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, size: int) -> _Numbers:
+        return cls(tuple(map(str, range(size))))
+
+
+@dataclass(frozen=True)
+class FrozenEncoder:
+    """Outputs of an encoder, moved and scaled as `spanloom.features.WordVectors.standardized` does.
+
+    Args:
+        scorer: whose linear layer does that: its scores are the vectors.
+    """
+
+    scorer: EncoderScorer
+
+    @classmethod
+    def open(cls, path: str | Path, batch: Batch) -> FrozenEncoder:
+        """Open the folder of an encoder; what is usual is taken from the first documents of a batch.
+
+        Raises:
+            UsageError: see `spanloom.scoring.encoder.folder.open_encoder`.
+        """
+        settings = EncoderSettings(window=256, precision="float32", adapters=0)
+        opened = EncoderScorer.open(str(path), _Numbers.of(1), 1, settings, 0, "cpu")
+        width = opened.network.head.in_features
+        opened.network.head = _layer(np.zeros(width), 1.0)
+        plain = cls(replace(opened, roles=width).ready())
+        some = int(np.searchsorted(batch.starts, _SAMPLE, side="left"))
+        found = plain.outputs(batch.take(range(min(some, len(batch.documents))))).astype(np.float64)
+        if len(found):
+            mean = found.mean(0)
+            spread = float(np.sqrt(np.square(found - mean).sum(1).mean()))
+            opened.network.head = _layer(mean, LENGTH / (spread or 1.0))
+        return cls(plain.scorer.ready())
+
+    @property
+    def size(self) -> int:
+        """The numbers of a vector, D."""
+        return self.scorer.roles
+
+    def outputs(self, batch: Batch) -> Singles:
+        """Return the (T, D) outputs of the tokens of a batch, moved and scaled."""
+        return self.scorer.score(batch).roles[:, :, 0]
+
+    def columns(self, batch: Batch, positions: Sequence[int]) -> Dense:
+        """Return the outputs at some positions around each token; all tokens have one.
+
+        Args:
+            batch: T tokens.
+            positions: P distances to the right of the token; outside the sentence all columns are 0.
+        """
+        tokens = len(batch.tokens)
+        table = np.zeros((tokens + 1, self.size + 1), np.float32)  # one more column, as for words without a vector
+        table[:tokens, :-1] = self.outputs(batch)
+        return Dense(table, around(np.arange(tokens, dtype=np.int32), batch.sentences, positions, tokens))
+
+    def share(self, words: Iterable[str]) -> None:
+        """Return nothing: words are not looked up."""
+
+    def describe(self) -> str:
+        """Describe it for `spanloom inspect`."""
+        family = self.scorer.network.encoder.config.model_type
+        return f"outputs of a {family} encoder, {self.size} numbers each"
+
+    def to_part(self) -> ModelPart:
+        """Return it as a part of a model file."""
+        return self.scorer.to_part()
+
+    @classmethod
+    def from_part(cls, part: ModelPart) -> FrozenEncoder:
+        """Return what `to_part` gave.
+
+        Raises:
+            ModelError: see `EncoderScorer.from_part`.
+        """
+        size = len(part.array("head.bias", np.float32, None))
+        return cls(EncoderScorer.from_part(part, _Numbers.of(size), 1))
+
+
+def _layer(mean: np.ndarray, scale: float) -> nn.Linear:
+    """Return a linear layer that takes a mean from vectors, (D,), and multiplies what is left."""
+    layer = nn.Linear(len(mean), len(mean))
+    with torch.no_grad():
+        layer.weight.copy_(torch.eye(len(mean)) * scale)
+        layer.bias.copy_(torch.from_numpy(-scale * mean))
+    return layer
