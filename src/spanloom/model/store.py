@@ -20,7 +20,7 @@ from spanloom.learn.platt import UNSCALED, Scalings
 from spanloom.model.parameters import Parameters
 from spanloom.model.structured import AnyModel, StructuredModel
 from spanloom.modelfile import Array, Bounded, Described, ModelPart, OtherModelError
-from spanloom.scoring import LinearScorer, Scorer
+from spanloom.scoring import LinearScorer, Scorer, encoder
 from spanloom.scoring.encoded import ENCODED, encoded_of, encoded_parts, output_count
 from spanloom.scoring.sum import SumScorer
 from spanloom.structures import STRUCTURES, Structure, structure_of
