@@ -30,6 +30,7 @@ def test_export_and_all_verbs(
     assert done.returncode == 0, done.stderr
     assert not done.stdout
     assert f"products of {precision}" in done.stderr
+    assert len(done.stderr.splitlines()) == 2
     assert sorted(file.name for file in out.iterdir()) == ["model.json", "weights.safetensors"]
     said = json.loads(command("inspect", out, "--json").stdout)
     assert said["encoder"]["form"] == "onnx"

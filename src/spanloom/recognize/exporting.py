@@ -52,4 +52,4 @@ def _exported(scorer: Any, kind: str, precision: str) -> Any:
 
 
 def _without_encoder(kind: str) -> UsageError:
-    return UsageError(f"this {kind} has no encoder, and predicts without PyTorch as it is; there is nothing to export")
+    return UsageError(f"this {kind} has no encoder that was trained with it; there is nothing to export")

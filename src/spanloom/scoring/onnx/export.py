@@ -21,7 +21,7 @@ from spanloom.scoring.onnx.graph import IDS, MASK, SCORES, check_graph
 from spanloom.scoring.onnx.runtime import OnnxRuntime
 from spanloom.scoring.onnx.scorer import OnnxScorer, OnnxSettings
 
-__all__ = ["exported"]
+__all__ = ["encoder_graph", "exported"]
 
 _OPSET: Final = 20  # the first in which GELU is one operator
 _HEAD: Final = "head"
@@ -58,7 +58,7 @@ def exported(scorer: EncoderScorer, precision: Any = "float32") -> OnnxScorer:
         import onnx  # noqa: F401  # which PyTorch asks for, too
         import onnxruntime  # noqa: F401
     network, own = scorer.network, scorer.settings
-    graph = _graph(network, scorer.padding)
+    graph = encoder_graph(network, scorer.padding)
     if precision == "int8":
         graph = _quantized(graph)
     check_graph(graph).check(scorer.roles * scorer.types)
@@ -71,8 +71,16 @@ def exported(scorer: EncoderScorer, precision: Any = "float32") -> OnnxScorer:
     return OnnxScorer(OnnxRuntime(graph), scorer.tokenizer, settings, bias.copy(), scorer.constants.copy())
 
 
-def _graph(network: Network, padding: int) -> bytes:
-    """Return the graph of a network, with any number of windows of any length."""
+def encoder_graph(network: Network, padding: int) -> bytes:
+    """Return the graph of a network, with any number of windows of any length.
+
+    Args:
+        network: it stays as it is.
+        padding: the sub-word that stands where there is none.
+
+    Raises:
+        UsageError: PyTorch cannot export it.
+    """
     module = _Scores(deepcopy(network).cpu().float()).eval()
     # other attention is exported with steps for windows of padding alone, a fifth of the time, and there are none
     module.encoder.set_attn_implementation("eager")
@@ -101,6 +109,8 @@ def _quantized(graph: bytes) -> bytes:
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     model = onnx.load_from_string(graph)
+    # else it logs advice to prepare the graph, and sets up logging for that; what is meant, PyTorch has done
+    model.metadata_props.add(key="onnx.quant.pre_process", value="onnxruntime.quant")
     heads = [node.name for node in model.graph.node if SCORES in node.output]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "graph.onnx"
