@@ -19,6 +19,7 @@ from spanloom.data import chinese_clinical
 from spanloom.errors import DataWarning, UsageError
 from spanloom.formats import write
 from spanloom.learn import EdgeTarget
+from spanloom.learn.joint_loss import Task, joint_loss
 from spanloom.model.structured import StructuredModel
 from spanloom.parallel import SERIAL
 from spanloom.recognize import to_onnx
@@ -27,7 +28,6 @@ from spanloom.scoring.encoder.packing import Packed
 from spanloom.scoring.onnx import OnnxScorer
 from spanloom.scoring.section import SideBySide, sections_of
 from spanloom.segment.chains import taggings, write_labels
-from spanloom.segment.encoding.learning import Task, summed_loss
 from spanloom.segment.gold import gold_labels
 
 QUICK: dict[str, Any] = {
@@ -128,6 +128,23 @@ def test_pairs_of_tags(characters: Path, corpus: tuple[list[Document], list[Docu
     assert set(again.report_.chains) == {"pairs"}
 
 
+def test_chains_that_see_each_other(
+    characters: Path, corpus: tuple[list[Document], list[Document]], tmp_path: Path
+) -> None:
+    train, dev = corpus
+    model = Segmenter("incremental", encoder=characters, **QUICK).fit(train[:20], dev=dev[:5])
+    alone, words, mentions = model.model_.parts
+    assert (alone.scorer.needs, words.scorer.needs, mentions.scorer.needs) == ((), ("mention_tag",), ("word_tag",))
+    model.save(tmp_path / "model")
+    again = spanloom.load(tmp_path / "model")
+    assert again.predict(dev[:5]) == model.predict(dev[:5])
+    assert again.set_params(method="exact").predict(dev[:5])
+    [explanation, *_] = model.explain(dev[0], dev[0].mentions[:1])
+    names = {part.name for contribution in explanation.contributions for part in contribution.features}
+    assert any(name.startswith("word_tag[") for name in names)
+    assert "encoder" in names
+
+
 def test_the_same_seed_gives_the_same_bytes_and_files_say_the_same(
     characters: Path, corpus: tuple[list[Document], list[Document]], tmp_path: Path
 ) -> None:
@@ -201,17 +218,17 @@ def test_the_loss_is_that_of_all_words_and_all_mentions() -> None:
     for tagging, section in zip(tagged.values(), sections_of(templates), strict=True):
         chain: Any = StructuredModel.build(tagging.structure, "subgraphs", tagging.types, None)
         target = EdgeTarget(chain.engine, offsets, write_labels(tagging, gold.labels, offsets))
-        tasks.append(Task(chain, section, target))
+        tasks.append(Task(chain.engine, target, section))
     network = _Given(len(outputs.roles), len(outputs.constants))
     nothing: Any = torch.zeros(0)
     packed = Packed(nothing, nothing, nothing, nothing, 3, np.arange(3))
-    found = summed_loss(tasks, offsets, SERIAL)(network, packed, np.array([0]))
+    found = joint_loss(tasks, offsets, SERIAL)(network, packed, np.array([0]))
     found.backward()
     expected = torch.zeros(())
-    for (tagging, labels), task in zip(zip(tagged.values(), gold.labels, strict=True), tasks, strict=True):
+    for tagging, labels, task in zip(tagged.values(), gold.labels, tasks, strict=True):
         names = tagging.structure.tags(tagging.types)
         scores = network.roles[:, task.section.roles]
-        number = {name: i for i, name in enumerate(task.model.engine.template.constants)}
+        number = {name: i for i, name in enumerate(task.engine.template.constants)}
         constants = network.constants[task.section.constants, 0]
 
         def total(tags: tuple[int, ...], names: Any = names, scores: Any = scores, number: Any = number,

@@ -26,9 +26,18 @@ from spanloom.model.parameters import MentionEstimator, renamed
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import PassReport, ReportLines, TrainingReport, of_structures
 from spanloom.model.splitting import SplittingReport, splitter_of, splitter_part
-from spanloom.model.store import ColumnResources, Estimated, model_of, model_part, shared_of, shared_part
+from spanloom.model.store import (
+    ColumnResources,
+    Estimated,
+    features_of,
+    model_of,
+    model_part,
+    near_encoder,
+    shared_of,
+    shared_part,
+)
 from spanloom.model.strongest import Strongest, names_from
-from spanloom.model.structured import LinearModel
+from spanloom.model.structured import AnyModel
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import threads
 from spanloom.passes import DocumentPass, PassSettings, choose_passes, pass_of
@@ -43,8 +52,8 @@ from spanloom.recognize.links import (
     search_order,
     tag_column,
 )
-from spanloom.recognize.parameters import CascadeParameters
-from spanloom.recognize.preparing import Prepared, prepared
+from spanloom.recognize.parameters import CascadeParameters, check_checkpoint
+from spanloom.recognize.preparing import Prepared, check_encoder, prepared
 from spanloom.recognize.recognizer import BATCH_TOKENS, Recognizer
 from spanloom.structures import STRUCTURES
 from spanloom.tag.filling import (
@@ -97,12 +106,20 @@ class CascadeReport(ReportLines):
 
     def chosen(self) -> Iterator[str]:
         """Yield lines on what training chose, and for each chain."""
-        rows, steps = plural(self.rows, "row"), plural(self.steps, "step")
-        yield f"{rows} of weights, {plural(len(self.chains), 'chain')}, {steps}"
+        encoded = next((chain.encoder for chain in self.chains.values() if chain.encoder is not None), None)
+        if encoded is None:
+            rows, steps = plural(self.rows, "row"), plural(self.steps, "step")
+            yield f"{rows} of weights, {plural(len(self.chains), 'chain')}, {steps}"
+        else:
+            yield f"{plural(len(self.chains), 'chain')}, an encoder of its own for each"
+            yield from encoded.lines()
         if self.passes is not None:
             yield from self.passes.lines()
         for name, chain in self.chains.items():
-            figures = f"lambda {chain.l2:g}, mention penalty {chain.penalty:.2f}"
+            how = f"lambda {chain.l2:g}"
+            if chain.encoder is not None:
+                how = f"the best of {len(chain.history)} passes is pass {chain.steps}"
+            figures = f"{how}, mention penalty {chain.penalty:.2f}"
             yield f"  {name}: {plural(chain.mentions, 'mention')}, {figures}, development F1 {100 * chain.dev_f1:.1f}"
             yield from (f"    {line}" for line in chain.calibrated())
 
@@ -160,7 +177,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
         ready = prepared(self, X, y, dev, tell, check_types=check, held_out=_hold_out)
         types = ready.types
         fitted, first_pass, passes = choose_passes(
-            self.passes, ready.for_passes,
+            self.passes if self.encoder is None else "one", ready.for_passes,
             PassSettings(rate=self.rate, min_count=self.min_count, seed=self.random_state),
             lambda known, unseen, features: self._links(known.views(), unseen.views(), types, features, tell),
             lambda links: f1(link.counts for link in links), threads(self.n_jobs),
@@ -248,7 +265,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
         return ready
 
     @property
-    def structured(self) -> tuple[LinearModel, ...]:
+    def structured(self) -> tuple[AnyModel, ...]:
         """The trained models of its chains, in their order."""
         return tuple(chain.fitted for chain in self.fitted)
 
@@ -294,7 +311,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
         """See `spanloom.modelfile.save`."""
         said = _Described.of(self, strongest=[chain.strongest_ for chain in vars(self).get("model_", ())])
         chains = {f"{_CHAIN}{number}": model_part(chain.fitted) for number, chain in enumerate(self.fitted)}
-        shared = shared_part(self.fitted[0].fitted.scorer.features)
+        shared = shared_part(features_of(self.fitted[0].fitted))
         parts = {"resources": shared, "pos": filler_part(self.pos_), "split": splitter_part(self.splitter_)}
         parts |= {"pass": None if self.pass_ is None else self.pass_.to_part()}
         return said.part({}, {**chains, **parts})
@@ -304,7 +321,10 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
         """See `spanloom.modelfile.load`."""
         said = part.read(_Described)
         shared = shared_of(part.parts.get("resources"))
-        chains = tuple(_restored(part.part(f"{_CHAIN}{number}"), shared) for number in range(len(said.strongest)))
+        chains = tuple(
+            _restored(near_encoder(part.part(f"{_CHAIN}{number}"), said.params), shared)
+            for number in range(len(said.strongest))
+        )
         types = _types(chains)
         if set(types) != said.report.chains.keys():
             raise ModelError(f"chains of the types {types}, but reports of {list(said.report.chains)}")
@@ -324,6 +344,8 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
             UsageError: one has not.
         """
         super().check()
+        check_encoder(self)
+        check_checkpoint(self, several=True)
         check_source(self.pos)
         names_from(self.names)
         order: Any = self.order
@@ -357,7 +379,10 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
 def _restored(part: ModelPart, shared: ColumnResources) -> Recognizer:
     """A chain, without its report and its strongest features."""
     model = model_of(part, shared, STRUCTURES[STRUCTURE])
-    chain = Recognizer(STRUCTURE, [str(template) for template in model.scorer.features.templates], pos=None)
+    features = features_of(model)
+    chain = Recognizer(STRUCTURE, pos=None)
+    if features is not None:
+        chain.features = [str(template) for template in features.templates]
     chain.types_, chain.model_ = model.types, model
     return chain
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -24,7 +25,7 @@ def to_onnx(model: M, precision: str = "float32") -> M:
     loading nor prediction imports PyTorch. Its graph cannot be trained further.
 
     Args:
-        model: a recognizer or a segmenter that was trained with an encoder.
+        model: a recognizer, a cascade or a segmenter that was trained with an encoder.
         precision: of the encoder's products: ``float32`` gives what PyTorch gives, up to the last digits; ``int8`` is
             faster and smaller, and differs a little.
 
@@ -33,12 +34,22 @@ def to_onnx(model: M, precision: str = "float32") -> M:
     """
     kind = getattr(model, "kind", type(model).__name__)
     fitted: Any = getattr(model, "fitted", None)
-    if not hasattr(fitted, "scored_by"):
-        raise _without_encoder(kind)
+    change = partial(_exported, kind=kind, precision=precision)
     made: Any = copy(model)
-    made.model_ = fitted.scored_by(partial(_exported, kind=kind, precision=precision))
+    if isinstance(fitted, tuple):  # the chains of a cascade, which are recognizers
+        made.model_ = tuple(_changed(chain, change) for chain in fitted)
+    elif hasattr(fitted, "scored_by"):
+        made.model_ = fitted.scored_by(change)
+    else:
+        raise _without_encoder(kind)
     exported: M = made
     return exported
+
+
+def _changed(chain: Any, change: Callable[[Any], Any]) -> Any:
+    other = copy(chain)
+    other.model_ = chain.fitted.scored_by(change)
+    return other
 
 
 def _exported(scorer: Any, kind: str, precision: str) -> Any:

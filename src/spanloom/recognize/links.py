@@ -16,7 +16,7 @@ from spanloom.learn.folds import deal, out_of_fold, units
 from spanloom.model.calibration import calibrate
 from spanloom.model.corpus import Gold, by_sentence
 from spanloom.model.overlaps import OverlapRules, best_consistent
-from spanloom.parallel import threads
+from spanloom.parallel import SERIAL, Executor, threads
 from spanloom.recognize.recognizer import Recognizer
 
 STRUCTURE: Final = "bilou"
@@ -57,6 +57,10 @@ class CascadeChain(Recognizer):
 
     def _feature_set(self, train: Sequence[Document], dev: Sequence[Document] = ()) -> FeatureSet:
         return self.made
+
+    def _columns(self) -> FeatureSet | None:
+        """The outputs of earlier chains, where there are any."""
+        return self.made if self.made.templates else None
 
     def _tell_lost(self, stacklevel: int = 3) -> None:
         """Nothing: the cascade tells, once, of all its chains."""
@@ -128,8 +132,10 @@ class Links:
             l2 = self.link(place).chain.report_.l2
             self._tell(Progress(f"{place[-1]}: outputs on held-out text", seconds=monotonic() - self._began))
             documents = self._seen(self._train, place, self.held_out)
-            executor = threads(self._params["n_jobs"])
+            executor: Executor = threads(self._params["n_jobs"])
             params = {**self._params, "l2": l2, "n_jobs": max(1, executor.workers // FOLDS)}
+            if self._params["encoder"] is not None:  # PyTorch's threads and random numbers are of the whole process
+                executor, params = SERIAL, {**self._params, "l2": None}
 
             def fit(rest: list[int]) -> Recognizer | None:
                 others = [documents[i] for i in rest]
@@ -150,7 +156,8 @@ class Links:
     ) -> Recognizer:
         names = [self._names[kind] for kind in place[:-1]]
         templates = [*map(str, self._features.templates), *output_templates(names)]
-        chain = CascadeChain(STRUCTURE, templates, **params)
+        own = {**params, "features": templates} if templates else params
+        chain = CascadeChain(STRUCTURE, **own)
         chain.made = FeatureSet(templates, clusters=self._features.clusters, resources=self._features.resources)
         dev = self._seen(self._dev, place, lambda earlier: self.link(earlier).outputs)
 

@@ -101,8 +101,8 @@ STRUCTURE = Parameter(
 ENCODER = Parameter(
     "A folder with an encoder, which is trained in place of features (needs the extra torch).",
     "a folder with an encoder of Hugging Face's form, which is trained together with a linear layer in place of "
-    "features, or added to them (``with_features``); ``None`` for features alone. There is then no second stage, and "
-    "one pass over documents; without features, nothing else that is said of them has a use.",
+    "features, or by a recognizer added to them (``with_features``); ``None`` for features alone. There is then no "
+    "second stage, and one pass over documents; without features, nothing else that is said of them has a use.",
     metavar="FOLDER",
 )
 CHECKPOINT = Parameter(
@@ -262,13 +262,24 @@ class EncoderParameters:
     n_jobs: int | None = JOBS(1)
     random_state: int = SEED(0)
 
+    @property
+    def featured(self) -> bool:
+        """Whether scores come from features, alone or beside an encoder."""
+        return self.encoder is None
 
-def check_checkpoint(parameters: EncoderParameters) -> None:
+
+def check_checkpoint(parameters: EncoderParameters, *, several: bool = False) -> None:
     """Check that there is a training that a checkpoint can be of.
 
+    Args:
+        parameters: of the estimator.
+        several: whether it trains several encoders, one after the other.
+
     Raises:
-        UsageError: there is none.
+        UsageError: there is none, or more than one.
     """
+    if parameters.checkpoint is not None and several:
+        raise UsageError("checkpoint keeps the training of one encoder, but several are trained here; leave it out")
     if parameters.checkpoint is not None and parameters.encoder is None:
         raise UsageError("checkpoint is given without an encoder, whose training it keeps; leave it out")
 
@@ -279,7 +290,7 @@ class RecognizerParameters(EncoderParameters, _OfRecognizers):
 
     @property
     def featured(self) -> bool:
-        """Whether scores come from features, alone or beside an encoder."""
+        """As of `EncoderParameters`."""
         return self.encoder is None or self.with_features
 
 
@@ -312,8 +323,8 @@ OF_TEACHER: Final = (
 
 
 @dataclass(eq=False, repr=False)
-class CascadeParameters:
-    """Parameters of a `Cascade`; the parameters of its chains are those of a `Recognizer`."""
+class _OfCascades:
+    """Parameters of a `Cascade` that are not those of `EncoderParameters`."""
 
     order: Order | Sequence[str] = Parameter(
         "frequency, search, or a type; several times for all types.",
@@ -341,5 +352,8 @@ class CascadeParameters:
     min_count: int = MIN_COUNT(1)
     names: bool | int = NAMES(False)
     tune_penalty: bool = TUNE_PENALTY(True)
-    n_jobs: int | None = JOBS(1)
-    random_state: int = SEED(0)
+
+
+@dataclass(eq=False, repr=False)
+class CascadeParameters(EncoderParameters, _OfCascades):
+    """Parameters of a `Cascade`; the parameters of its chains are those of a `Recognizer`."""

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from spanloom.document import Batch, Document
 from spanloom.document.inputs import Dev, Given, development_of, training_of
+from spanloom.errors import UsageError
 from spanloom.features import FeatureSet
 from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import hold_out
@@ -20,7 +21,7 @@ from spanloom.tag.filling import AUTO, COLUMN, Filler, check_use, fill, learn_ta
 from spanloom.text import prepare
 from spanloom.text.splitting import Splitter
 
-__all__ = ["Material", "Prepared", "finished", "prepared", "sources_of"]
+__all__ = ["Material", "Prepared", "check_encoder", "finished", "prepared", "sources_of"]
 
 Types: TypeAlias = tuple[str, ...]
 Parts: TypeAlias = tuple[list[Document], list[Document]]
@@ -147,9 +148,23 @@ def finished(
     return Prepared(train, held, types, known, unseen, features, pos, splitter, splitting)
 
 
+def check_encoder(estimator: RecognizerParameters | CascadeParameters) -> None:
+    """Check what stands beside an encoder, where there is one.
+
+    Raises:
+        UsageError: something that only features have a use for.
+    """
+    if estimator.encoder is not None and estimator.passes == "two":
+        raise UsageError("with an encoder there is one pass over documents; take passes 'one'")
+    if not estimator.featured and (estimator.vectors is not None or estimator.clusters is not None):
+        given = "vectors" if estimator.vectors is not None else "clusters"
+        more = ", or add features to it (with_features)" if isinstance(estimator, RecognizerParameters) else ""
+        raise UsageError(f"{given} are given beside an encoder, which is trained in place of features; take one{more}")
+
+
 def sources_of(estimator: RecognizerParameters | CascadeParameters) -> Sources:
     """Return what an estimator's features are made of; an encoder alone has none."""
-    if isinstance(estimator, RecognizerParameters) and not estimator.featured:
+    if not estimator.featured:
         return Sources((), None, None, None, None)
     return Sources(
         estimator.features, estimator.clusters, estimator.ignore, estimator.sections, estimator.vocabulary,

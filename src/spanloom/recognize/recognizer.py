@@ -51,7 +51,7 @@ from spanloom.recognize import encoding
 from spanloom.recognize.finding import Finder, finder
 from spanloom.recognize.lessons import Lessons
 from spanloom.recognize.parameters import RecognizerParameters, check_checkpoint
-from spanloom.recognize.preparing import Prepared, prepared
+from spanloom.recognize.preparing import Prepared, check_encoder, prepared
 from spanloom.recognize.stage import Beside, Stage
 from spanloom.rescoring import FirstStage, Rescorer, RescoringDevelopment, calibrate_second, fit_rescorer
 from spanloom.rescoring.explaining import explain_wholes
@@ -161,7 +161,9 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel]):
             if self.with_features:
                 learned = self._learned(ready.types, ready.known, ready.unseen, ready.features, run, tell, began)
                 beside = self._beside(learned, run)
-            stage, read = encoding.learn_encoder(self, ready, self._structure, self._headless, run, tell, began, beside)
+            stage, read = encoding.learn_encoder(
+                self, ready, self._structure, self._headless, run, tell, began, beside, self._columns()
+            )
         gold, unseen = stage.gold, stage.unseen
         self.types_, self.lost_, self.pos_ = ready.types, tuple(gold.lost), ready.pos
         rules = rules_of(self.overlap, gold.table, len(self.types_))
@@ -208,6 +210,10 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel]):
     def _more_templates(self) -> Sequence[str]:
         """Templates beside those that ``features`` names."""
         return self._structure.templates() if self.featured else ()
+
+    def _columns(self) -> FeatureSet | None:
+        """Features of columns whose scores are added to an encoder's, which cannot see them."""
+        return None
 
     def _fit_second(self, learned: _Learned, rules: OverlapRules, run: Executor, annotated: int | None) -> None:
         """Train the second stage on the annotated documents, and keep it where development F1 is better with it."""
@@ -480,14 +486,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel]):
         """
         structure_of(self.structure)
         super().check()
-        if self.encoder is not None and self.passes == "two":
-            raise UsageError("with an encoder there is one pass over documents; take passes 'one'")
-        if not self.featured and (self.vectors is not None or self.clusters is not None):
-            given = "vectors" if self.vectors is not None else "clusters"
-            raise UsageError(
-                f"{given} are given beside an encoder, which is trained in place of features; take one, or add "
-                "features to it (with_features)"
-            )
+        check_encoder(self)
         if self.with_features and self.encoder is None:
             raise UsageError("with_features adds features to an encoder, but no encoder is given; name its folder")
         check_checkpoint(self)

@@ -8,7 +8,7 @@ from spanloom.document import Batch, Document
 from spanloom.hypergraph import Potentials
 from spanloom.parallel import SERIAL, Executor
 
-__all__ = ["Named", "Part", "Scorer"]
+__all__ = ["Named", "Outputs", "Part", "Scorer"]
 
 
 class Part(NamedTuple):
@@ -34,6 +34,20 @@ class Named(Protocol):
             kind: the type's number, K.
             factor: of all scores.
         """
+        ...
+
+
+class Outputs(Protocol):
+    """What is to have scores: a template, or those of several side by side."""
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The R axis."""
+        ...
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """The C axis."""
         ...
 
 

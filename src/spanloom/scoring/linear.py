@@ -13,10 +13,10 @@ from spanloom.document import Batch, Document
 from spanloom.errors import ModelError
 from spanloom.features import FeatureIndex, FeatureSet, Sparse
 from spanloom.features.word_vectors import VECTOR_COLUMN
-from spanloom.hypergraph import Ints, Potentials, Singles, Template
+from spanloom.hypergraph import Ints, Potentials, Singles
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import SERIAL, Executor
-from spanloom.scoring.base import Part
+from spanloom.scoring.base import Outputs, Part
 from spanloom.scoring.product import Weights, role_scores
 
 __all__ = ["LinearScorer", "NamedFeatures"]
@@ -111,14 +111,14 @@ class LinearScorer:
 
     @classmethod
     def from_part(
-        cls, part: ModelPart, features: FeatureSet, template: Template, types: int, index: FeatureIndex | None = None
+        cls, part: ModelPart, features: FeatureSet, outputs: Outputs, types: int, index: FeatureIndex | None = None
     ) -> LinearScorer:
         """Return the scorer that `to_part` gave.
 
         Args:
             part: that one.
             features: templates.
-            template: whose roles and constants have weights.
+            outputs: roles and constants that have weights, such as a template's.
             types: K.
             index: where several scorers share one; the part's own when ``None``.
 
@@ -129,6 +129,6 @@ class LinearScorer:
         if features.width and index.keyed + features.width != len(index):
             found = f"{len(index) - index.keyed:,} rows of weights for {features.width:,} numbers of word vectors"
             raise ModelError(f"found {found}; the model is damaged")
-        rows = part.array("weights", np.float32, len(index), len(template.roles), types)
-        constants = part.array("constants", np.float32, len(template.constants), types)
+        rows = part.array("weights", np.float32, len(index), len(outputs.roles), types)
+        constants = part.array("constants", np.float32, len(outputs.constants), types)
         return cls(features, index, Weights(rows, constants))

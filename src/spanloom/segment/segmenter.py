@@ -31,7 +31,6 @@ from spanloom.parallel import Executor, threads
 from spanloom.passes import DocumentPass, PassData, PassSettings, choose_passes, pass_of
 from spanloom.recognize.parameters import check_checkpoint
 from spanloom.recognize.recognizer import BATCH_TOKENS
-from spanloom.segment import encoding
 from spanloom.segment.calibration import calibrate
 from spanloom.segment.chains import taggings
 from spanloom.segment.characters import Characters, split, word_starts, words_at
@@ -44,9 +43,9 @@ from spanloom.segment.model import Decoded, SegmenterModel
 from spanloom.segment.parameters import SegmenterParameters
 from spanloom.segment.placing import asked_mentions, placed
 from spanloom.segment.report import SegmenterReport, chain_names, make_report
-from spanloom.segment.stacking import train_stack
+from spanloom.segment.stacking import learn_chains, train_stack
 from spanloom.segment.store import PASS, SegmenterValues, model_of, parts_of
-from spanloom.segment.training import Settings, Trained, train_chains
+from spanloom.segment.training import Settings, Trained
 from spanloom.structures.product import MENTION_CHAIN
 from spanloom.text import prepare
 
@@ -177,10 +176,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
     ) -> _Learned:  # fmt: skip
         """Train the chains on some features; of the model the types, the constraints and the phrases are known."""
         tagged = taggings(empty.types, empty.constraints, pairs=self.method == "joint_labels")
-        if self.encoder is None:
-            trained = [train_chains(tagged, features, known, tuning, settings, tell, began)]
-        else:
-            trained = [encoding.learn_chains(tagged, known, tuning, settings, tell, began)]
+        trained = [learn_chains(tagged, features, known, tuning, settings, tell, began)]
         model = replace(empty, parts=(trained[0].chains,))
         if self.method == "incremental":
             templates = [str(template) for template in features.templates]
@@ -351,14 +347,12 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
             parse(text)
         if self.encoder is not None:
             self._check_beside_encoder()
-        check_checkpoint(self)
+        check_checkpoint(self, several=self.method == "incremental")
         names_from(self.names)
 
     def _check_beside_encoder(self) -> None:
         if self.passes == "two":
             raise UsageError("with an encoder there is one pass over documents; take passes 'one'")
-        if self.method == "incremental":
-            raise UsageError("with an encoder no chain sees another's output; take the method 'exact'")
         if self.dictionaries is not None or self.vocabulary is not None:
             given = "dictionaries" if self.dictionaries is not None else "a vocabulary"
             raise UsageError(f"{given} beside an encoder, which is trained in place of features; take one of the two")

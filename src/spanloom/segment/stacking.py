@@ -10,6 +10,7 @@ from spanloom.features import FeatureSet
 from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import deal, out_of_fold
 from spanloom.parallel import Executor
+from spanloom.segment import encoding
 from spanloom.segment.chains import MENTIONS, WORDS, Tagging
 from spanloom.segment.corpus import Corpus
 from spanloom.segment.feature_sets import make_features
@@ -39,21 +40,35 @@ def train_stack(
         tell: told of each step.
         began: when training began.
     """
-    columns = held_out_outputs(alone, model, tagged, train, dev, settings, tell, began)
+    own = make_features(templates, (), model.phrases is not None)
+    columns = held_out_outputs(alone, model, tagged, train, dev, settings, tell, began, own)
     seen = train.with_columns(columns)
     seen_dev = dev.with_columns(_outputs(model, dev, settings.run))
     stacked = []
     for name, column in ((WORDS, MENTION_COLUMN), (MENTIONS, WORD_COLUMN)):
         features = make_features(templates, output_templates(column), model.phrases is not None)
-        stacked.append(train_chains({name: tagged[name]}, features, seen, seen_dev, settings, tell, began))
+        stacked.append(learn_chains({name: tagged[name]}, features, seen, seen_dev, settings, tell, began))
     return stacked[0], stacked[1]
+
+
+def learn_chains(
+    tagged: Mapping[str, Tagging], features: FeatureSet, train: Corpus, dev: Corpus, settings: Settings,
+    tell: Listener, began: float,
+) -> Trained:  # fmt: skip
+    """Train chains on features, or with an encoder, beside which features are those of columns that it cannot see.
+
+    The arguments are those of `spanloom.segment.training.train_chains`.
+    """
+    way = train_chains if settings.parameters.encoder is None else encoding.learn_chains
+    trained: Trained = way(tagged, features, train, dev, settings, tell, began)
+    return trained
 
 
 def held_out_outputs(
     alone: Trained, model: SegmenterModel, tagged: Mapping[str, Tagging], train: Corpus, dev: Corpus,
-    settings: Settings, tell: Listener, began: float,
+    settings: Settings, tell: Listener, began: float, features: FeatureSet,
 ) -> dict[str, list[str]]:  # fmt: skip
-    """Return the outputs for each fold of chains that were trained on the other folds."""
+    """Return the outputs for each fold of chains that were trained on the other folds, with the same features."""
     tell(Progress("outputs on held-out text", seconds=monotonic() - began))
     chosen = settings._replace(
         parameters=replace(settings.parameters, epochs=max(fit.steps for fit in alone.fits.values())),
@@ -61,8 +76,7 @@ def held_out_outputs(
     )
 
     def fit(rest: list[int]) -> SegmenterModel:
-        features: FeatureSet = next(iter(alone.chains.models.values())).scorer.features
-        trained = train_chains(tagged, features, train.take(rest), dev, chosen, lambda _: None, began)
+        trained = learn_chains(tagged, features, train.take(rest), dev, chosen, lambda _: None, began)
         return replace(model, parts=(trained.chains,))
 
     def columns(other: SegmenterModel, held: list[int]) -> list[dict[str, list[str]]]:

@@ -19,6 +19,7 @@ from spanloom.passes import DocumentPass
 from spanloom.scoring import LinearScorer
 from spanloom.scoring.encoded import ENCODED, encoded_of, encoded_parts
 from spanloom.scoring.section import SectionScorer, SideBySide, sections_of
+from spanloom.scoring.sum import SumScorer
 from spanloom.segment.chains import MENTIONS, PAIRS, WORDS, Chains, Tagging, taggings
 from spanloom.segment.characters import COLUMNS
 from spanloom.segment.constraints import constraints_of
@@ -30,6 +31,8 @@ from spanloom.text import Phrases
 _LAYOUTS = (((WORDS, MENTIONS),), ((PAIRS,),), ((WORDS, MENTIONS), (WORDS,), (MENTIONS,)))  # the chains of each part
 _SEEN = ((), (MENTION_COLUMN,), (WORD_COLUMN,))  # what chains of each part see of the other's output
 _PART, _INDEX, _DICTIONARIES = "part", "index", "dictionaries"
+_COLUMNS = "columns"  # what an encoder cannot see
+_SHARED = (_INDEX, _COLUMNS, *ENCODED)  # parts that are no chains
 PASS = "pass"
 
 
@@ -68,15 +71,19 @@ def _part_of(chains: Chains) -> ModelPart:
         parts = {_INDEX: scorer.index.to_part()}
         parts |= {name: _Chain(penalty=model.penalty).part(model.scorer.to_part().arrays) for name, model in models}
         return _Part(templates=[str(template) for template in scorer.features.templates]).part({}, parts)
-    parts = {**encoded_parts(scorer), **{name: _Chain(penalty=model.penalty).part() for name, model in models}}
-    return _Part(templates=[]).part({}, parts)
+    parts = {name: _Chain(penalty=model.penalty).part() for name, model in models}
+    if not isinstance(scorer, SumScorer):
+        return _Part(templates=[]).part({}, {**encoded_parts(scorer), **parts})
+    linear = scorer.linear  # of what the encoder cannot see
+    parts |= {**encoded_parts(scorer.encoder), _COLUMNS: linear.to_part()}
+    return _Part(templates=[str(template) for template in linear.features.templates]).part({}, parts)
 
 
 def model_of(part: ModelPart, said: SegmenterValues) -> SegmenterModel:
     """The model of which `parts_of` was taken; raises what `spanloom.modelfile.damaged` turns into a `ModelError`."""
     types = tuple(said.types)
     own = [part.part(f"{_PART}{number}") for number in range(sum(name.startswith(_PART) for name in part.parts))]
-    layout = tuple(tuple(name for name in each.parts if name not in (_INDEX, *ENCODED)) for each in own)
+    layout = tuple(tuple(name for name in each.parts if name not in _SHARED) for each in own)
     if not types or layout not in _LAYOUTS:
         raise ModelError(f"chains of {len(own)} parts, for types {types}")
     constraints = constraints_of(types, said.params["single_word"], said.params["constraints"])
@@ -107,7 +114,11 @@ def _chains(part: ModelPart, names: tuple[str, ...], tagged: Mapping[str, Taggin
 def _encoded(part: ModelPart, names: tuple[str, ...], tagged: Mapping[str, Tagging]) -> Chains:
     """Chains whose scores come from one encoder."""
     templates = [tagged[name].structure.template(tagged[name].types) for name in names]
-    scorer = encoded_of(part, SideBySide.of(templates), 1)
+    outputs = SideBySide.of(templates)
+    scorer = encoded_of(part, outputs, 1)
+    if _COLUMNS in part.parts:
+        features = FeatureSet(part.read(_Part).templates)
+        scorer = SumScorer(LinearScorer.from_part(part.part(_COLUMNS), features, outputs, 1), scorer)
     models: dict[str, AnyModel] = {}
     for name, template, section in zip(names, templates, sections_of(templates), strict=True):
         structure, types = tagged[name]

@@ -7,27 +7,31 @@ import warnings
 from dataclasses import replace
 
 from spanloom.errors import DataError, DataWarning
+from spanloom.features import FeatureSet
 from spanloom.hypergraph import Potentials
 from spanloom.learn import Chosen, EdgeTarget, Listener, Progress
 from spanloom.learn.exact_loss import exact_loss
 from spanloom.learn.finetuning import Finetuning, finetune
+from spanloom.learn.joint_loss import Task, joint_loss
 from spanloom.learn.memory import check_memory, free_memory, wanted_memory
 from spanloom.learn.souping import Soup, train_seeds
 from spanloom.model.corpus import Gold
 from spanloom.model.development import HeldOut
 from spanloom.model.report import EncoderReport
-from spanloom.model.structured import StructuredModel
+from spanloom.model.structured import AnyModel, StructuredModel
 from spanloom.parallel import Executor
+from spanloom.recognize.encoding.columns import ColumnWeights
 from spanloom.recognize.encoding.resuming import checkpoint_of
 from spanloom.recognize.parameters import EncoderParameters, RecognizerParameters
 from spanloom.recognize.preparing import Prepared
 from spanloom.recognize.stage import Beside, Stage
 from spanloom.scoring import Scorer
+from spanloom.scoring.base import Outputs
 from spanloom.scoring.encoder.network import torch_threads
 from spanloom.scoring.encoder.packing import Reading
-from spanloom.scoring.encoder.reader import Outputs
 from spanloom.scoring.encoder.scorer import EncoderScorer
 from spanloom.scoring.encoder.settings import EncoderSettings
+from spanloom.scoring.section import sections_of
 from spanloom.scoring.sum import SumScorer, summed
 from spanloom.structures import Structure
 
@@ -38,7 +42,7 @@ _STRANGE = 0.05  # of the tokens, that an encoder for the same language and scri
 
 def learn_encoder(
     chosen: RecognizerParameters, ready: Prepared, structure: Structure, headless: str | None, run: Executor,
-    tell: Listener, began: float, beside: Beside | None = None,
+    tell: Listener, began: float, beside: Beside | None = None, columns: FeatureSet | None = None,
 ) -> tuple[Stage, EncoderReport]:  # fmt: skip
     """Train an encoder with the exact loss of a structure.
 
@@ -51,6 +55,8 @@ def learn_encoder(
         tell: told of each step.
         began: when training began.
         beside: features whose scores are added to the encoder's.
+        columns: features of columns that the encoder cannot see, whose weights are trained along with it; not with
+            ``beside``.
 
     Raises:
         DataError: no tokens.
@@ -60,9 +66,10 @@ def learn_encoder(
     if not len(known.tokens):
         raise DataError("the training data hold no tokens; give annotated text")
     tell(Progress("opening the encoder"))
-    opened = open_scorer(chosen, structure.template(types), structure.lanes(types))
+    template = structure.template(types)
+    opened = open_scorer(chosen, template, structure.lanes(types))
     scorer: Scorer = opened if beside is None else SumScorer(beside.scorer, opened)
-    model = StructuredModel.build(structure, chosen.counting, types, scorer)
+    model: AnyModel = StructuredModel.build(structure, chosen.counting, types, scorer)
     gold = Gold(known, types, headless)
     encoded = structure.encode(gold.table, known.sentences, types)
     gold.lose(encoded.lost)
@@ -70,9 +77,15 @@ def learn_encoder(
     held = HeldOut(unseen, model, chosen.reading, headless, chosen.tune_penalty)
     seen, dev = opened.read(known), opened.read(unseen)
     loss = exact_loss(model.engine, target, known.sentences, run, None if beside is None else beside.held_out)
+    weights = None if columns is None else ColumnWeights(opened, columns, known, unseen, run)
+    if weights is not None:
+        task = Task(model.engine, target, *sections_of([template]))
+        loss = joint_loss([task], known.sentences, run, weights.scores)
 
     def of_dev(scorer: EncoderScorer) -> Potentials:
         own = scorer.potentials(dev)
+        if weights is not None:
+            return weights.added(own)
         return own if beside is None else summed(own, beside.unseen)
 
     check_room(opened, seen, chosen)
@@ -89,6 +102,8 @@ def learn_encoder(
         fit, soup = train_seeds(opened, seeds_of(chosen), train, measure)
         opened.merge()
         potentials = of_dev(opened)
+    if weights is not None:
+        model = replace(model, scorer=weights.summed())
     tell(Progress("tuning the mention penalty"))
     penalty, f1 = held.best_penalty(potentials, run)
     fit = replace(fit, penalty=penalty, dev_f1=f1)

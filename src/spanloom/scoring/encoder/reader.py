@@ -6,7 +6,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from spanloom.errors import DataWarning, ModelError, plural
 from spanloom.hypergraph import Potentials, Singles
 from spanloom.modelfile import LARGEST
 from spanloom.parallel import SERIAL, Executor
-from spanloom.scoring.base import Part
+from spanloom.scoring.base import Outputs, Part
 from spanloom.scoring.encoder.packing import AT_ONCE, Packed, Reading, by_length, pack
 from spanloom.scoring.encoder.settings import WindowSettings
 from spanloom.scoring.encoder.subwords import SubwordTokenizer
@@ -25,20 +25,6 @@ __all__ = ["Compute", "Outputs", "Whole", "WindowScorer"]
 
 Compute = Callable[[Packed], Singles]
 """Some windows -> the (T, R * K) role scores of their tokens."""
-
-
-class Outputs(Protocol):
-    """What is to have scores: a template, or those of several side by side."""
-
-    @property
-    def roles(self) -> tuple[str, ...]:
-        """The R axis."""
-        ...
-
-    @property
-    def constants(self) -> tuple[str, ...]:
-        """The C axis."""
-        ...
 
 
 class Whole(NamedTuple):

@@ -2,53 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from time import monotonic, process_time
-from typing import NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from spanloom.errors import DataError
-from spanloom.hypergraph import Ints
+from spanloom.features import FeatureSet
+from spanloom.hypergraph import Potentials
 from spanloom.learn import Chosen, EdgeTarget, Listener, Progress
-from spanloom.learn.exact_loss import ExactLoss, Step
-from spanloom.learn.finetuning import Loss, finetune
+from spanloom.learn.finetuning import finetune
+from spanloom.learn.joint_loss import Task, joint_loss
 from spanloom.learn.souping import train_seeds
 from spanloom.model.structured import AnyModel, StructuredModel
-from spanloom.parallel import Executor
+from spanloom.recognize.encoding.columns import ColumnWeights
 from spanloom.recognize.encoding.learning import check_room, finetuning_of, open_scorer, report_of, seeds_of
 from spanloom.recognize.encoding.resuming import checkpoint_of
-from spanloom.scoring.encoder import EncoderScorer
-from spanloom.scoring.encoder.network import Network, torch_threads
-from spanloom.scoring.encoder.packing import Packed
-from spanloom.scoring.section import Section, SectionScorer, SideBySide, sections_of
+from spanloom.scoring import Scorer
+from spanloom.scoring.encoder.network import torch_threads
+from spanloom.scoring.encoder.scorer import EncoderScorer
+from spanloom.scoring.section import SectionScorer, SideBySide, sections_of
 from spanloom.segment.chains import Chains, Tagging, write_labels
 from spanloom.segment.corpus import Corpus
 from spanloom.segment.training import Settings, TagsHeldOut, Trained
 
-__all__ = ["Task", "learn_chains", "summed_loss"]
-
-
-class Task(NamedTuple):
-    """A chain whose scores are a section of a network's.
-
-    Args:
-        model: the chain.
-        section: of the scores.
-        target: what is wanted of the corpus.
-    """
-
-    model: AnyModel
-    section: Section
-    target: EdgeTarget
+__all__ = ["learn_chains"]
 
 
 def learn_chains(
-    taggings: Mapping[str, Tagging], train: Corpus, dev: Corpus, settings: Settings, tell: Listener, began: float
-) -> Trained:
+    taggings: Mapping[str, Tagging], features: FeatureSet, train: Corpus, dev: Corpus, settings: Settings,
+    tell: Listener, began: float,
+) -> Trained:  # fmt: skip
     """Train one encoder with the exact losses of all chains, added.
 
     The pass is kept in which the chains are best on the mean: each at the best of a few mention penalties, which are
@@ -56,6 +41,7 @@ def learn_chains(
 
     Args:
         taggings: what the chains tag, by name.
+        features: of columns that the encoder cannot see, whose scores are added to its own; perhaps none.
         train: characters with gold tags.
         dev: the same, to choose by.
         settings: of learning; what they say of features is not looked at.
@@ -74,12 +60,13 @@ def learn_chains(
     templates = [tagging.structure.template(tagging.types) for tagging in taggings.values()]
     scorer = open_scorer(chosen, SideBySide.of(templates), 1)
     tasks: dict[str, Task] = {}
+    held: dict[str, TagsHeldOut] = {}
     for (name, tagging), section in zip(taggings.items(), sections_of(templates), strict=True):
-        own = SectionScorer(scorer, section)
-        model: AnyModel = StructuredModel.build(tagging.structure, "subgraphs", tagging.types, own)
+        model: AnyModel = StructuredModel.build(tagging.structure, "subgraphs", tagging.types, scorer)
         edges = write_labels(tagging, train.labels, known.sentences)
-        tasks[name] = Task(model, section, EdgeTarget(model.engine, known.sentences, edges))
-    held = {name: TagsHeldOut(task.model, dev, chosen.tune_penalty) for name, task in tasks.items()}
+        tasks[name] = Task(model.engine, EdgeTarget(model.engine, known.sentences, edges), section)
+        held[name] = TagsHeldOut(model, dev, chosen.tune_penalty)
+    columns = ColumnWeights(scorer, features, known, unseen, run) if features.templates else None
     seen, waiting = scorer.read(known), scorer.read(unseen)
     check_room(scorer, seen, chosen)
     types = {name: tagging.types for name, tagging in taggings.items()}
@@ -87,47 +74,32 @@ def learn_chains(
     seconds = {"features": process_time() - start}
     start = process_time()
 
-    def measure(scorer: EncoderScorer) -> float:
-        potentials = scorer.potentials(waiting)
-        return float(np.mean([held[name].highest(task.section.of(potentials), run) for name, task in tasks.items()]))
+    def potentials() -> Potentials:
+        found = scorer.potentials(waiting)
+        return found if columns is None else columns.added(found)
+
+    def measure(_: EncoderScorer) -> float:
+        found = potentials()
+        return float(np.mean([held[name].highest(task.section.of(found), run) for name, task in tasks.items()]))
 
     def train_with(seed: int) -> Chosen:
         checkpoint = checkpoint_of(chosen, scorer, (known, unseen), [types, labels], seed)
         return finetune(scorer, loss, seen, finetuning_of(chosen, seed), measure, tell, began, checkpoint)
 
-    loss = summed_loss(list(tasks.values()), known.sentences, run)
+    loss = joint_loss(list(tasks.values()), known.sentences, run, None if columns is None else columns.scores)
     with torch_threads(run.workers):
         fit, soup = train_seeds(scorer, seeds_of(chosen), train_with, measure)
         scorer.merge()
-        potentials = scorer.potentials(waiting)
+        found = potentials()
+    whole: Scorer = scorer if columns is None else columns.summed()
+    report = report_of(scorer, seen, len(known.tokens), soup)
     models: dict[str, AnyModel] = {}
     fits: dict[str, Chosen] = {}
     for name, task in tasks.items():
-        penalty, f1 = held[name].best_penalty(task.section.of(potentials), run)
-        models[name], fits[name] = task.model.with_penalty(penalty), replace(fit, penalty=penalty, dev_f1=f1)
+        tagging, section = taggings[name], task.section
+        penalty, f1 = held[name].best_penalty(section.of(found), run)
+        own = SectionScorer(whole, section)
+        models[name] = StructuredModel.build(tagging.structure, "subgraphs", tagging.types, own, penalty)
+        fits[name] = replace(fit, penalty=penalty, dev_f1=f1)
     seconds["chains"] = process_time() - start
-    report = report_of(scorer, seen, len(known.tokens), soup)
-    return Trained(Chains(scorer, models), fits, {}, seconds, scorer.trained, report)
-
-
-def summed_loss(tasks: Sequence[Task], sentences: Ints, run: Executor) -> Loss:
-    """Return the sum of the chains' exact losses: see `spanloom.learn.exact_loss`.
-
-    Args:
-        tasks: chains whose scores one network gives.
-        sentences: (N + 1,) first character of each.
-        run: how pieces of the engine's work are run.
-    """
-    lengths = np.diff(sentences)
-
-    def loss(network: Network, packed: Packed, chosen: Ints) -> Tensor:
-        bounds = np.append(0, lengths[chosen].cumsum())
-        scores = network(packed)
-        losses = []
-        for model, section, target in tasks:
-            step = Step(model.engine, target, bounds, chosen, packed.rows, run)
-            roles, constants = scores[:, section.roles].contiguous(), network.constants[section.constants]
-            losses.append(ExactLoss.apply(roles, constants, step))
-        return torch.stack(losses).sum()
-
-    return loss
+    return Trained(Chains(whole, models), fits, {}, seconds, scorer.trained, report)
