@@ -11,8 +11,8 @@ runs no code of the file, and written as model.safetensors beside config.json an
 The rate is chosen on every eighth training document and the development data, with two passes each. Then all training
 documents, or with --every 4 a quarter of them, are learned with that rate and with features, the pass being chosen on
 the development data, and the test data are looked at once. Features are those of the default, ``set2``. Both decode
-with the method ``exact``. Documents are those of the corpus, batches of 30 sentences from articles of all kinds: what an
-encoder reads of a sentence's neighbours says little about it, but its windows are full.
+with the method ``exact``. Documents are those of the corpus, batches of 30 sentences from articles of all kinds. What
+an encoder reads of a sentence's neighbours says little about it, but its windows are full.
 
 Cases are kept in the record: with --only, others stay as they are, with the commit that they were run on.
 """
