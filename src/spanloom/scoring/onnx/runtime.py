@@ -90,7 +90,8 @@ def _session(graph: bytes, workers: int) -> Any:
     options.log_severity_level = _FATAL
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # idle threads take no time
     try:
-        return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+        # without a second try, which it would tell of on standard output
+        return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"], enable_fallback=0)
     except Exception as error:  # of classes of its own, which differ from version to version
         raise _refused("cannot be opened", error) from None
 
