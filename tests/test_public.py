@@ -104,16 +104,17 @@ METHODS = {
         "splitter_ stream structured summary sweep tagger_ to_part with_penalty"
     ),
     "Cascade": (
-        "annotates capable chains_ check check_stored describe explain fit fitted from_part get_params kind learning "
-        "pass_ pos_ predict save score set_params splitter_ stream strongest_ structured summary to_part with_penalty"
+        "annotates capable chains_ check check_stored describe explain featured fit fitted from_part get_params kind "
+        "learning pass_ pos_ predict save score set_params splitter_ stream strongest_ structured summary to_part "
+        "with_penalty"
     ),
     "Linker": (
         "annotates capable check check_stored describe explain fit fitted from_part get_params kind learning predict "
         "save score set_params stream summary system_ to_part vocabulary"
     ),
     "Segmenter": (
-        "annotates capable check check_stored describe explain fit fitted from_part get_params kind learning marginals "
-        "pass_ predict save score set_params stream summary to_part"
+        "annotates capable check check_stored describe explain featured fit fitted from_part get_params kind "
+        "learning marginals pass_ predict save score set_params stream summary to_part"
     ),
 }
 
