@@ -135,6 +135,13 @@ def test_what_cannot_be_exported(model: Recognizer, notes: list[Document]) -> No
         to_onnx(model, "int4")
 
 
+def test_an_untrained_model_says_so_beside_scikit_learn() -> None:
+    """There its error is an `AttributeError`, too, which `getattr` with a default and `hasattr` swallow."""
+    pytest.importorskip("sklearn.exceptions")
+    with pytest.raises(UsageError, match="this recognizer is not trained"):
+        to_onnx(Recognizer())
+
+
 def test_prediction_needs_no_pytorch(model: Recognizer, tmp_path: Path) -> None:
     to_onnx(model).save(tmp_path / "model")
     code = (

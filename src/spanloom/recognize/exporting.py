@@ -33,7 +33,8 @@ def to_onnx(model: M, precision: str = "float32") -> M:
         UsageError: a model without an encoder, another precision, or a library that is missing.
     """
     kind = getattr(model, "kind", type(model).__name__)
-    fitted: Any = getattr(model, "fitted", None)
+    has_model = hasattr(type(model), "fitted")
+    fitted: Any = model.fitted if has_model else None  # type: ignore[attr-defined]  # raises where it is not trained
     change = partial(_exported, kind=kind, precision=precision)
     made: Any = copy(model)
     if isinstance(fitted, tuple):  # the chains of a cascade, which are recognizers
