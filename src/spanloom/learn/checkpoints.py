@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -103,7 +103,7 @@ class Checkpoint:
     >>> kept, arrays = checkpoint.read()
     >>> kept.place.passes, arrays["weights"].tolist()
     (2, [1.0, 1.0, 1.0])
-    >>> remove_checkpoints("run")
+    >>> remove_checkpoints("run", [0])
     >>> Path("run").exists()
     False
     """
@@ -170,12 +170,13 @@ class Checkpoint:
             ) from None
 
 
-def remove_checkpoints(folder: str | Path) -> None:
-    """Remove the checkpoints in a folder, with what a killed process left, and it too if nothing else is there."""
+def remove_checkpoints(folder: str | Path, seeds: Iterable[int]) -> None:
+    """Remove the checkpoints of some seeds, what killed processes left, and the folder if nothing else is there."""
     around = Path(folder)
+    names = {f"{PREFIX}{seed}" for seed in seeds}
     for found in filter(Path.is_dir, list(around.iterdir()) if around.is_dir() else []):
-        left = found.name.startswith(f".{PREFIX}") and is_part(found.name)
-        if left or (found.name.startswith(PREFIX) and {file.name for file in found.iterdir()} <= _OWN):
+        left = is_part(found.name) and any(found.name.startswith(f".{name}.") for name in names)
+        if left or (found.name in names and {file.name for file in found.iterdir()} <= _OWN):
             shutil.rmtree(found, ignore_errors=True)
     with suppress(OSError):  # something else is there
         around.rmdir()

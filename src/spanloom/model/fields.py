@@ -60,7 +60,7 @@ class Whole(Parameter):
 
     Args:
         least: that it may be.
-        none: whether it may be ``None`` instead; then ``least`` is for the command line.
+        none: whether it may be ``None`` instead.
     """
 
     metavar: str = "N"
@@ -176,7 +176,7 @@ def documented(text: str, parameters: Any) -> str:
 
 
 # of several estimators
-JOBS = Whole("", "threads; -1 for all cores. The result does not depend on it.", none=True, option=None)
+JOBS = Whole("", "threads; -1 for all cores. The result does not depend on it.", none=True, least=-(2**31), option=None)
 SEED = Whole("", "the seed.", least=0, option=None)
 OPTIMIZER = Choice("adagrad or lbfgs.", "``adagrad``, or ``lbfgs`` for the optimum itself.", names=Optimizer)
 L2 = Lambdas(

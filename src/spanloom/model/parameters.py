@@ -183,8 +183,9 @@ class Parameters(Generic[M]):
             DataError: the system refused to write.
         """
         save(self, path, force=force)
-        if kept := self.get_params().get("checkpoint"):
-            remove_checkpoints(kept)
+        given = self.get_params()
+        if kept := given.get("checkpoint"):
+            remove_checkpoints(kept, range(given["random_state"], given["random_state"] + given["seeds"]))
 
     def check_stored(self) -> Self:
         """Check the parameters of a model file; how many threads there are is no matter of the file, and set to 1.
@@ -262,12 +263,12 @@ def check_value(name: str, value: Any, parameter: Parameter) -> None:
     spanloom.errors.UsageError: epochs is 0, expected a whole number from 1
     """
     match parameter:
-        case Whole(none=True):
-            if value is not None and not isinstance(value, Integral):
-                raise UsageError(f"{name} is {value!r}, expected a whole number, or None")
-        case Whole(least=least):
+        case Whole(none=True) if value is None:
+            pass
+        case Whole(least=least, none=none):
             if not isinstance(value, Integral) or value < least:
-                raise UsageError(f"{name} is {value!r}, expected a whole number from {least}")
+                told = f" from {least}" if abs(least) < 2**31 else ""
+                raise UsageError(f"{name} is {value!r}, expected a whole number{told}{', or None' if none else ''}")
         case Number(zero=zero, share=share):
             if not isinstance(value, Real) or not 0 <= _as_float(value) < math.inf or not (zero or value):
                 raise UsageError(f"{name} is {value!r}, expected a number {'from' if zero else 'above'} 0")

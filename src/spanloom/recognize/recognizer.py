@@ -240,7 +240,13 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel]):
         """Return what an encoder is trained beside: scores of features that have not seen the sentence they score."""
         stage = learned.stage
         first = self._first_stage(learned, stage.model, learned.fit.dev_f1)
-        scores = held_out_scores(first, folds_of(stage.known, self.random_state), run)
+        fold = folds_of(stage.known, self.random_state)
+        if fold.min(initial=0) == fold.max(initial=0):
+            raise DataError(
+                "with_features scores each sentence by features trained on others, but there is one training sentence; "
+                "give more text, or leave it out"
+            )
+        scores = held_out_scores(first, fold, run)
         return Beside(stage.model.scorer, Potentials(scores, stage.potentials.constants), stage.potentials)
 
     def _learned(

@@ -25,6 +25,7 @@ FAMILIES: Final = frozenset(
 
 _CONFIG: Final = "config.json"
 _WEIGHTS: Final = ("model.safetensors", "model.safetensors.index.json")
+LEAST_WINDOW: Final = 16  # sub-words that an encoder reads at once
 _PICKLES: Final = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 _ATTENTION: Final = ("eager", "sdpa")
 _ATTENTION_OF: Final = ("attn_implementation", "_attn_implementation", "_attn_implementation_internal")
@@ -66,6 +67,8 @@ def check_folder(path: str | Path) -> dict[str, Any]:
         raise UsageError(f"encoder {folder}: {_CONFIG} cannot be read: {error}") from None
     if problem := check_config(config):
         raise UsageError(f"encoder {folder}: {_CONFIG} {problem}")
+    if not (folder / _WEIGHTS[0]).is_file() and (folder / _WEIGHTS[1]).is_file():
+        _check_index(folder)
     if not any((folder / name).is_file() for name in _WEIGHTS):
         pickles = sorted(file.name for pattern in _PICKLES for file in folder.glob(pattern))
         if pickles:
@@ -77,6 +80,23 @@ def check_folder(path: str | Path) -> dict[str, Any]:
         raise UsageError(f"encoder {folder}: {_WEIGHTS[0]} is missing; copy the whole folder")
     checked: dict[str, Any] = config
     return checked
+
+
+def _check_index(folder: Path) -> None:
+    """Check that weights in several files are in files of safetensors, in the folder itself."""
+    name = _WEIGHTS[1]
+    try:
+        files = set(json.loads((folder / name).read_text(encoding="utf-8"))["weight_map"].values())
+    except (OSError, ValueError, RecursionError, LookupError, TypeError, AttributeError):
+        raise UsageError(f"encoder {folder}: {name} cannot be read; copy the whole folder") from None
+    for file in sorted(map(str, files)):
+        if file != Path(file).name or not file.endswith(".safetensors"):
+            raise UsageError(
+                f"encoder {folder}: {name} names {file!r}, expected files of the folder that end in .safetensors; "
+                "others are not opened"
+            )
+        if not (folder / file).is_file():
+            raise UsageError(f"encoder {folder}: {file} is missing; copy the whole folder")
 
 
 def check_config(config: Any) -> str | None:
@@ -138,10 +158,13 @@ def open_encoder(path: str | Path) -> EncoderFolder:
         )
     if hasattr(model, "pooler"):
         model.pooler = None
-    return EncoderFolder(model, tokenizer, _longest(model.config, made.model_max_length), digest_of(folder))
+    longest = longest_of(model.config, made.model_max_length if isinstance(made.model_max_length, int) else 0)
+    if longest < LEAST_WINDOW:
+        raise UsageError(f"encoder {folder}: it reads {longest} sub-words at once, expected {LEAST_WINDOW} or more")
+    return EncoderFolder(model, tokenizer, longest, digest_of(folder))
 
 
-def _longest(config: Any, said: int) -> int:
+def longest_of(config: Any, said: int = 0) -> int:
     """Return how many sub-words an encoder reads at once; those with relative positions only have no bound."""
     positions = int(getattr(config, "max_position_embeddings", 0) or 0)
     shifted = _SHIFTED if getattr(config, "pad_token_id", 0) == 1 else 0

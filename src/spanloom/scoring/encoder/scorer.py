@@ -18,7 +18,7 @@ from spanloom.hypergraph import Singles
 from spanloom.modelfile import Array, ModelPart, OtherModelError
 from spanloom.scoring.encoder.adapters import attach, join, merge, shapes
 from spanloom.scoring.encoder.finding import find_encoder
-from spanloom.scoring.encoder.folder import check_config, open_encoder
+from spanloom.scoring.encoder.folder import check_config, longest_of, open_encoder
 from spanloom.scoring.encoder.network import Network, device_of, torch_threads
 from spanloom.scoring.encoder.packing import AT_ONCE
 from spanloom.scoring.encoder.reader import Compute, Outputs, WindowScorer
@@ -29,7 +29,11 @@ __all__ = ["EncoderScorer"]
 
 _OF_ENCODER: Final = "encoder."  # in the names of the network's arrays
 _ON_CARDS: Final = 1 << 13  # sub-words that a graphics card reads at once
-_UNWANTED: Final = ("auto_map", "quantization_config", "transformers_version", "dtype", "torch_dtype", "architectures")
+_UNWANTED: Final = (
+    *("auto_map", "quantization_config", "transformers_version", "dtype", "torch_dtype", "architectures"),
+    *("num_labels", "id2label", "label2id", "problem_type"),  # of heads that are not here
+    *("return_dict", "chunk_size_feed_forward", "output_attentions", "output_hidden_states"),  # of use by others
+)
 
 
 class _Stored(EncoderSettings):
@@ -191,18 +195,32 @@ class EncoderScorer(WindowScorer):
             join(network.encoder, network.adapters)
         if tokenizer.size > network.encoder.get_input_embeddings().num_embeddings:
             raise ModelError(f"the tokenizer knows {tokenizer.size:,} sub-words, more than the encoder")
+        if said.window > (longest := longest_of(network.encoder.config)):
+            raise ModelError(f"the encoder is to read {said.window:,} sub-words at once, but can read {longest:,}")
         settings = EncoderSettings(**said.model_dump(exclude={"config"}))
         return cls(network.to(device_of("auto")), tokenizer, settings, roles, types).ready()
 
 
 def _built(config: dict[str, Any], roles: int, types: int, constants: int) -> Network:
-    """Return a network of a configuration, with any weights."""
-    made = transformers.AutoConfig.for_model(**config)
-    with torch.random.fork_rng(devices=[]):
-        encoder = transformers.AutoModel.from_config(made, trust_remote_code=False)
-        if hasattr(encoder, "pooler"):
-            encoder.pooler = None
-        return Network(encoder, roles, types, constants)
+    """Return a network of a configuration, with any weights.
+
+    Raises:
+        ModelError: it is none that an encoder can be built from; the library says so in many ways.
+    """
+    kept = {name: value for name, value in config.items() if name not in _UNWANTED}
+    try:
+        made = transformers.AutoConfig.for_model(**kept)
+        padding = getattr(made, "pad_token_id", None)
+        if made.num_attention_heads < 1 or not (padding is None or 0 <= padding < made.vocab_size):
+            raise ModelError(f"{made.num_attention_heads} heads of attention, or {padding} as padding, are none")
+        with torch.random.fork_rng(devices=[]):
+            encoder = transformers.AutoModel.from_config(made, trust_remote_code=False)
+            if hasattr(encoder, "pooler"):
+                encoder.pooler = None
+            return Network(encoder, roles, types, constants)
+    except Exception as error:
+        told = str(error).strip().splitlines() or [type(error).__name__]
+        raise ModelError(f"no encoder can be built from the stored configuration: {told[0]}") from None
 
 
 def _completed(

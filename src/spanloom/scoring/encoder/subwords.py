@@ -61,8 +61,8 @@ class SubwordTokenizer:
 
     @property
     def size(self) -> int:
-        """The number of sub-words that it knows."""
-        return int(self._tokenizer.get_vocab_size())
+        """The number of sub-words that it knows: one more than the largest of their numbers."""
+        return 1 + max(self._tokenizer.get_vocab().values(), default=-1)
 
     @cached_property
     def unknown(self) -> int:
@@ -94,7 +94,7 @@ class SubwordTokenizer:
         distinct = list(numbers)
         lists: list[list[int]] = []
         for start in range(0, len(distinct), _PIECES):
-            piece = [[word] for word in distinct[start : start + _PIECES]]
+            piece = [[_readable(word)] for word in distinct[start : start + _PIECES]]
             found = self._tokenizer.encode_batch_fast(piece, is_pretokenized=True, add_special_tokens=False)
             lists += [one.ids or [self.unknown] for one in found]
         strange = np.array([self.unknown in ids for ids in lists], bool)
@@ -107,6 +107,11 @@ class SubwordTokenizer:
         ptr = np.append(0, sizes[rows].cumsum())
         at = np.repeat(starts[rows] - ptr[:-1], sizes[rows]) + np.arange(ptr[-1])
         return Subwords(flat[at], ptr, int(strange[rows].sum()), int(long[rows].sum()))
+
+
+def _readable(word: str) -> str:
+    """Return a word without halves of surrogate pairs, which no tokenizer takes."""
+    return word if word.isascii() else word.encode("utf-8", "replace").decode("utf-8")
 
 
 def _blank_before_words(description: str) -> str:

@@ -1,0 +1,120 @@
+"""What no encoder can be made of, or trained on: one line each, before anything is lost."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+import spanloom
+from spanloom import Document, Recognizer
+from spanloom.errors import DataError, ModelError, UsageError
+
+QUICK: dict[str, Any] = {"encoder_epochs": 1, "encoder_rate": 1e-3, "head_rate": 1e-2, "step_subwords": 64}
+
+
+@pytest.fixture
+def copied(folder: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(folder, tmp_path / "copied"))
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path, notes: list[Document]) -> Recognizer:
+    return Recognizer(encoder=folder, **QUICK).fit(notes, dev=notes[:10])
+
+
+def changed(file: Path, **values: object) -> None:
+    file.write_text(json.dumps({**json.loads(file.read_text()), **values}))
+
+
+@pytest.mark.parametrize("named", ["evil.bin", "../folder/model.safetensors"])
+def test_an_index_of_weights_names_only_safetensors_of_the_folder(
+    copied: Path, notes: list[Document], named: str
+) -> None:
+    weights = load_file(copied / "model.safetensors")
+    torch.save(weights, copied / "evil.bin")
+    (copied / "model.safetensors").unlink()
+    (copied / "model.safetensors.index.json").write_text(json.dumps({"weight_map": dict.fromkeys(weights, named)}))
+    with pytest.raises(UsageError, match=r"expected files of the folder that end in \.safetensors"):
+        Recognizer(encoder=copied, **QUICK).fit(notes)
+
+
+def test_an_encoder_that_reads_too_little(copied: Path, notes: list[Document]) -> None:
+    changed(copied / "tokenizer_config.json", model_max_length=3)
+    with pytest.raises(UsageError, match="reads 3 sub-words at once, expected 16 or more"):
+        Recognizer(encoder=copied, **QUICK).fit(notes)
+
+
+def test_a_number_of_the_tokenizer_beyond_the_weights(copied: Path, notes: list[Document]) -> None:
+    said = json.loads((copied / "tokenizer.json").read_text())
+    said["model"]["vocab"]["chest"] = 5000
+    (copied / "tokenizer.json").write_text(json.dumps(said))
+    with pytest.raises(UsageError, match="its tokenizer knows 5,001 sub-words"):
+        Recognizer(encoder=copied, **QUICK).fit(notes)
+
+
+@pytest.mark.parametrize("passes", [0, -1])
+def test_passes_are_from_one_on(folder: Path, notes: list[Document], passes: int) -> None:
+    with pytest.raises(UsageError, match=r"encoder_epochs is .*, expected a whole number from 1, or None"):
+        Recognizer(encoder=folder, encoder_epochs=passes).fit(notes)
+
+
+def test_features_beside_an_encoder_need_two_sentences(folder: Path, notes: list[Document]) -> None:
+    with pytest.raises(DataError, match="there is one training sentence"):
+        Recognizer(encoder=folder, with_features=True, features="small", **QUICK).fit(notes[:1], dev=notes[:3])
+
+
+def test_half_of_a_surrogate_pair_is_a_letter_that_is_not_known(model: Recognizer) -> None:
+    assert model.predict("\ud800 pain").text == "\ud800 pain"
+
+
+def test_a_save_leaves_the_checkpoints_of_other_seeds(folder: Path, notes: list[Document], tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    other = kept / "seed-1"
+    other.mkdir(parents=True)
+    (other / "checkpoint.json").write_text("{}")
+    Recognizer(encoder=folder, checkpoint=kept, **QUICK).fit(notes, dev=notes[:10]).save(tmp_path / "model")
+    assert [path.name for path in kept.iterdir()] == ["seed-1"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"num_attention_heads": 0}, {"hidden_size": 0}, {"hidden_size": -16}, {"hidden_size": 10**12},
+        {"vocab_size": 0}, {"num_hidden_layers": "7"}, {"hidden_act": 3}, {"layer_norm_eps": None},
+        {"pad_token_id": 10**9}, {"pad_token_id": -5}, {"num_attention_heads": -2}, {"hidden_act": "foo"},
+    ],
+)  # fmt: skip
+def test_configurations_of_no_encoder(model: Recognizer, tmp_path: Path, change: dict[str, Any]) -> None:
+    edited(model, tmp_path, **change)
+    with pytest.raises(ModelError):
+        spanloom.load(tmp_path / "model")
+
+
+def test_what_is_not_of_the_encoder_does_no_harm(model: Recognizer, tmp_path: Path, notes: list[Document]) -> None:
+    edited(model, tmp_path, num_labels=10**9, id2label=3, return_dict=False, chunk_size_feed_forward=7, dtype="foo")
+    assert spanloom.load(tmp_path / "model").predict(notes) == model.predict(notes)
+
+
+def edited(model: Recognizer, folder: Path, **change: Any) -> None:
+    """Save a model, and change the configuration of its encoder."""
+    model.save(folder / "model")
+    file = folder / "model" / "model.json"
+    said = json.loads(file.read_text())
+    said["parts"]["model"]["parts"]["encoder"]["config"] |= change
+    file.write_text(json.dumps(said))
+
+
+def test_a_window_that_the_encoder_cannot_read(model: Recognizer, tmp_path: Path) -> None:
+    model.save(tmp_path / "model")
+    file = tmp_path / "model" / "model.json"
+    said = json.loads(file.read_text())
+    said["parts"]["model"]["parts"]["encoder"]["window"] = 100_000
+    file.write_text(json.dumps(said))
+    with pytest.raises(ModelError, match="can read 64"):
+        spanloom.load(tmp_path / "model")
