@@ -26,8 +26,8 @@ def to_onnx(model: M, precision: str = "float32") -> M:
 
     Args:
         model: a recognizer, a cascade or a segmenter that was trained with an encoder.
-        precision: of the encoder's products: ``float32`` gives what PyTorch gives, up to the last digits; ``int8`` is
-            faster and smaller, and differs a little.
+        precision: of the encoder's products: ``float32`` gives what PyTorch gives with 32 bits, up to the last digits;
+            ``int8`` is faster and smaller, and differs a little.
 
     Raises:
         UsageError: a model without an encoder, another precision, or a library that is missing.
