@@ -268,6 +268,16 @@ class EncoderParameters:
         return self.encoder is None
 
 
+def check_one_pass(encoder: str | Path | None, passes: str) -> None:
+    """Check that no second pass over documents is asked for beside an encoder.
+
+    Raises:
+        UsageError: one is.
+    """
+    if encoder is not None and passes == "two":
+        raise UsageError("with an encoder there is one pass over documents; take passes 'one'")
+
+
 def check_checkpoint(parameters: EncoderParameters, *, several: bool = False) -> None:
     """Check that there is a training that a checkpoint can be of.
 

@@ -16,7 +16,7 @@ from spanloom.model.corpus import Gold, by_sentence, known_types, training_types
 from spanloom.model.resources import Sources
 from spanloom.model.splitting import SplittingReport, learn_splitter
 from spanloom.passes import PassData
-from spanloom.recognize.parameters import CascadeParameters, RecognizerParameters
+from spanloom.recognize.parameters import CascadeParameters, RecognizerParameters, check_one_pass
 from spanloom.tag.filling import AUTO, COLUMN, Filler, check_use, fill, learn_tagger, open_tagger
 from spanloom.text import prepare
 from spanloom.text.splitting import Splitter
@@ -154,8 +154,7 @@ def check_encoder(estimator: RecognizerParameters | CascadeParameters) -> None:
     Raises:
         UsageError: something that only features have a use for.
     """
-    if estimator.encoder is not None and estimator.passes == "two":
-        raise UsageError("with an encoder there is one pass over documents; take passes 'one'")
+    check_one_pass(estimator.encoder, estimator.passes)
     if not estimator.featured and (estimator.vectors is not None or estimator.clusters is not None):
         given = "vectors" if estimator.vectors is not None else "clusters"
         more = ", or add features to it (with_features)" if isinstance(estimator, RecognizerParameters) else ""

@@ -29,7 +29,7 @@ from spanloom.model.strongest import Strongest, names_from
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import Executor, threads
 from spanloom.passes import DocumentPass, PassData, PassSettings, choose_passes, pass_of
-from spanloom.recognize.parameters import check_checkpoint
+from spanloom.recognize.parameters import check_checkpoint, check_one_pass
 from spanloom.recognize.recognizer import BATCH_TOKENS
 from spanloom.segment.calibration import calibrate
 from spanloom.segment.chains import taggings
@@ -351,8 +351,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
         names_from(self.names)
 
     def _check_beside_encoder(self) -> None:
-        if self.passes == "two":
-            raise UsageError("with an encoder there is one pass over documents; take passes 'one'")
+        check_one_pass(self.encoder, self.passes)
         if self.dictionaries is not None or self.vocabulary is not None:
             given = "dictionaries" if self.dictionaries is not None else "a vocabulary"
             raise UsageError(f"{given} beside an encoder, which is trained in place of features; take one of the two")
