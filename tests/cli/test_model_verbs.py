@@ -195,6 +195,17 @@ def test_train_needs_data_and_an_output(command, corpus, tmp_path):
     )
 
 
+@pytest.mark.parametrize(("option", "name"), [(["--adapters", "4"], "adapters"), (["--no-context"], "context")])
+def test_options_of_encoders_need_one(command, corpus, tmp_path, option, name):
+    output = tmp_path / "model"
+    result = command("train", "recognizer", "--train", corpus, "--output", output, *option)
+    assert result.returncode == 2
+    assert f"error: {name} is" in result.stderr
+    assert "name its folder (encoder)" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert not output.exists()
+
+
 def test_inspect_shows_what_was_trained(command, model):
     result = command("inspect", model, "--top", "3")
     assert (result.returncode, result.stderr) == (0, "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from spanloom.errors import SpanloomError, UsageError
 from spanloom.hypergraph import ENGINES
 from spanloom.link import Linker
 from spanloom.recognize import Cascade, Recognizer, load
+from spanloom.recognize.parameters import EncoderParameters
+from spanloom.segment import Segmenter
 from spanloom.structures import READINGS, STRUCTURES
 
 DOCUMENTS = [Document("No chest pain today", mentions=[Mention("x", [(3, 13)])])] * 30
@@ -74,6 +77,18 @@ def test_parameters_are_those_of_the_constructor():
         ("features", ["w[0"], ["w[0"]),
         ("clusters", 1, ["clusters"]),
         ("clusters", "no-such-file", ["no-such-file"]),
+        ("random_state", 2**70, ["random_state", "from 0 to 9223372036854775807"]),
+        ("epochs", 2**70, ["epochs", "from 1 to 9223372036854775807"]),
+        ("adapters", 2**16 + 1, ["adapters is 65537", "from 0 to 65536"]),
+        ("checkpoint", 7, ["checkpoint is 7", "path of a folder, or None"]),
+        ("checkpoint", "", ["checkpoint is ''", "path of a folder, or None"]),
+        ("encoder", 7, ["encoder is 7", "path of a folder, or None"]),
+        ("encoder", " ", ["encoder is ' '", "path of a folder, or None"]),
+        ("context", "no", ["context is 'no'", "True or False"]),
+        ("with_features", "no", ["with_features is 'no'", "True or False"]),
+        ("recompute", None, ["recompute is None", "True or False"]),
+        ("rescore", 2, ["rescore is 2", "True or False"]),
+        ("names", "no", ["names is 'no'"]),
     ],
 )
 def test_parameters_that_cannot_be_meant(name, value, words):
@@ -82,6 +97,33 @@ def test_parameters_that_cannot_be_meant(name, value, words):
     message = str(caught.value)
     assert "\n" not in message
     assert all(word in message for word in words), message
+
+
+OF_ENCODERS = {
+    "encoder_epochs": 3, "encoder_rate": 1e-3, "head_rate": 0.5, "adapters": 4, "layer_decay": 0.5, "seeds": 2,
+    "step_subwords": 64, "accumulate": 2, "recompute": True, "window": 64, "context": False, "pooling": "mean",
+    "precision": "float32", "device": "cpu",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OF_ENCODERS)
+@pytest.mark.parametrize("kind", [Recognizer, Cascade, Segmenter])
+def test_what_only_an_encoder_reads_needs_one(kind, name):
+    estimator = kind(**{name: OF_ENCODERS[name]})  # which tools such as scikit-learn's must be able to make and copy
+    assert clone(estimator).get_params()[name] == OF_ENCODERS[name]
+    with pytest.raises(UsageError, match=f"{name} is .*, of which only an encoder makes use, and none is given; name"):
+        estimator.fit(DOCUMENTS)
+    default = kind().get_params()[name]
+    estimator.set_params(**{name: default}).check()
+    assert set(OF_ENCODERS) == {one.name for one in fields(EncoderParameters)} - {
+        "encoder", "checkpoint", "n_jobs", "random_state"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("estimator", [Recognizer(), Cascade(), Segmenter("incremental"), Segmenter()])
+def test_a_checkpoint_needs_an_encoder(estimator, tmp_path):
+    with pytest.raises(UsageError, match="checkpoint is given without an encoder, whose training it keeps; leave it"):
+        clone(estimator).set_params(checkpoint=tmp_path / "kept").fit(DOCUMENTS)
 
 
 def test_numbers_of_numpy_are_numbers(tmp_path):

@@ -16,6 +16,9 @@ from spanloom.model.choices import Optimizer, Passes
 LAMBDAS = (0.1, 1.0, 3.0)
 """The weights of the L2 penalty that are tried by default; which one is best differs from corpus to corpus."""
 
+MOST_WHOLE = (1 << 63) - 1
+"""The largest whole number that arrays hold."""
+
 _PARAMETER = "parameter"
 
 
@@ -60,13 +63,22 @@ class Whole(Parameter):
 
     Args:
         least: that it may be.
+        most: that it may be.
         none: whether it may be ``None`` instead.
     """
 
     metavar: str = "N"
     least: int = 1
+    most: int = MOST_WHOLE
     none: bool = False
     type: ClassVar[Any] = int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Folder(Parameter):
+    """The path of a folder, or ``None``."""
+
+    metavar: str = "FOLDER"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +122,7 @@ class Lambdas(Parameter):
 
 @dataclass(frozen=True, kw_only=True)
 class Switch(Parameter):
-    """True or false."""
+    """True or false; with a type of its own in TOML, perhaps something else, which its owner checks."""
 
     metavar: str = "with/without"
     type: ClassVar[Any] = bool

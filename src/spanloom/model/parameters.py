@@ -21,11 +21,14 @@ from spanloom.evaluate.measures import Learning
 from spanloom.learn.checkpoints import remove_checkpoints
 from spanloom.model.fields import (
     LAMBDAS,
+    MOST_WHOLE,
     Choice,
+    Folder,
     Lambdas,
     Number,
     Parameter,
     Probability,
+    Switch,
     Texts,
     Whole,
     declared,
@@ -265,10 +268,16 @@ def check_value(name: str, value: Any, parameter: Parameter) -> None:
     match parameter:
         case Whole(none=True) if value is None:
             pass
-        case Whole(least=least, none=none):
-            if not isinstance(value, Integral) or value < least:
-                told = f" from {least}" if abs(least) < 2**31 else ""
+        case Whole(none=none):
+            if not isinstance(value, Integral) or not parameter.least <= int(value) <= parameter.most:
+                told = _bounds(parameter, value)
                 raise UsageError(f"{name} is {value!r}, expected a whole number{told}{', or None' if none else ''}")
+        case Switch(toml=None):
+            if not isinstance(value, Integral | np.bool_) or value not in (0, 1):
+                raise UsageError(f"{name} is {value!r}, expected True or False")
+        case Folder() if value is not None:
+            if not isinstance(value, str | Path) or not str(value).strip():
+                raise UsageError(f"{name} is {value!r}, expected the path of a folder, or None")
         case Number(zero=zero, share=share):
             if not isinstance(value, Real) or not 0 <= _as_float(value) < math.inf or not (zero or value):
                 raise UsageError(f"{name} is {value!r}, expected a number {'from' if zero else 'above'} 0")
@@ -287,6 +296,13 @@ def check_value(name: str, value: Any, parameter: Parameter) -> None:
         case Texts(none=none) if value is not None or not none:
             if isinstance(value, str) or not all(isinstance(item, str) for item in value):
                 raise UsageError(f"{name} is {value!r}, expected a list of texts")
+
+
+def _bounds(parameter: Whole, value: Any) -> str:
+    """Return between what a whole number must be; a bound that nobody comes near is told to whoever is beyond it."""
+    if parameter.most < MOST_WHOLE or (isinstance(value, Integral) and int(value) > parameter.most):
+        return f" from {parameter.least} to {parameter.most}"
+    return f" from {parameter.least}" if abs(parameter.least) < 2**31 else ""
 
 
 def _as_float(value: Real) -> float:

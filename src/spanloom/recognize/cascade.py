@@ -52,7 +52,7 @@ from spanloom.recognize.links import (
     search_order,
     tag_column,
 )
-from spanloom.recognize.parameters import CascadeParameters, check_checkpoint
+from spanloom.recognize.parameters import CascadeParameters, check_encoder_training
 from spanloom.recognize.preparing import Prepared, check_encoder, prepared
 from spanloom.recognize.recognizer import BATCH_TOKENS, Recognizer
 from spanloom.structures import STRUCTURES
@@ -345,7 +345,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
         """
         super().check()
         check_encoder(self)
-        check_checkpoint(self, several=True)
+        check_encoder_training(self, several=True)
         check_source(self.pos)
         names_from(self.names)
         order: Any = self.order

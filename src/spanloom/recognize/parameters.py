@@ -37,11 +37,13 @@ from spanloom.model.fields import (
     TUNE_PENALTY,
     VOCABULARY,
     Choice,
+    Folder,
     Number,
     Parameter,
     Switch,
     Texts,
     Whole,
+    declared,
 )
 
 if TYPE_CHECKING:
@@ -98,20 +100,19 @@ STRUCTURE = Parameter(
     "a key of `STRUCTURES`, perhaps with parameters, as in ``semi_markov(longest=6)``; or a `Structure`, also of a "
     "class of your own, which `load` must then be given again.",
 )
-ENCODER = Parameter(
+ENCODER = Folder(
     "A folder with an encoder, which is trained in place of features (needs the extra torch).",
     "a folder with an encoder of Hugging Face's form, which is trained together with a linear layer in place of "
     "features, or by a recognizer added to them (``with_features``); ``None`` for features alone. There is then no "
     "second stage, and one pass over documents; without features, nothing else that is said of them has a use.",
-    metavar="FOLDER",
 )
-CHECKPOINT = Parameter(
+CHECKPOINT = Folder(
     "A folder that keeps the state of an encoder's training, which goes on from it when it was killed.",
     "a folder that keeps the state of an encoder's training, after each pass and every ten minutes; the same training "
     "goes on from it, and gives the same weights as if it had never been interrupted. It is removed when the model is "
     "saved. ``None`` for none.",
-    metavar="FOLDER",
 )
+_NOT_OF_ENCODERS_ALONE: Final = frozenset(("encoder", "checkpoint", "n_jobs", "random_state"))
 
 
 @dataclass(eq=False, repr=False)
@@ -206,6 +207,7 @@ class EncoderParameters:
         "rank of low-rank adapters on the encoder's attention, which are trained in place of the encoder; 0 for none. "
         "The model then holds only these, and needs the encoder's folder.",
         least=0,
+        most=1 << 16,  # above the width of any encoder
     )(0)
     layer_decay: float = Number(
         "Rate of a layer, as a share of that of the layer above.",
@@ -278,20 +280,28 @@ def check_one_pass(encoder: str | Path | None, passes: str) -> None:
         raise UsageError("with an encoder there is one pass over documents; take passes 'one'")
 
 
-def check_checkpoint(parameters: EncoderParameters, *, several: bool = False) -> None:
-    """Check that there is a training that a checkpoint can be of.
+def check_encoder_training(parameters: EncoderParameters, *, several: bool = False) -> None:
+    """Check that there is an encoder for what is said of its training, and one training that a checkpoint can be of.
 
     Args:
         parameters: of the estimator.
         several: whether it trains several encoders, one after the other.
 
     Raises:
-        UsageError: there is none, or more than one.
+        UsageError: there is none, or for a checkpoint more than one.
     """
-    if parameters.checkpoint is not None and several:
+    if parameters.encoder is None:
+        if parameters.checkpoint is not None:
+            raise UsageError("checkpoint is given without an encoder, whose training it keeps; leave it out")
+        own = {one.name for one in declared(EncoderParameters)} - _NOT_OF_ENCODERS_ALONE
+        for name, _, default in declared(parameters):
+            if name in own and (value := getattr(parameters, name)) != default:
+                raise UsageError(
+                    f"{name} is {value!r}, of which only an encoder makes use, and none is given; name its folder "
+                    f"(encoder), or leave {name} out"
+                )
+    elif parameters.checkpoint is not None and several:
         raise UsageError("checkpoint keeps the training of one encoder, but several are trained here; leave it out")
-    if parameters.checkpoint is not None and parameters.encoder is None:
-        raise UsageError("checkpoint is given without an encoder, whose training it keeps; leave it out")
 
 
 @dataclass(eq=False, repr=False)

@@ -50,7 +50,7 @@ from spanloom.passes import DocumentPass, PassSettings, choose_passes, pass_of
 from spanloom.recognize import encoding
 from spanloom.recognize.finding import Finder, finder
 from spanloom.recognize.lessons import Lessons
-from spanloom.recognize.parameters import RecognizerParameters, check_checkpoint
+from spanloom.recognize.parameters import RecognizerParameters, check_encoder_training
 from spanloom.recognize.preparing import Prepared, check_encoder, prepared
 from spanloom.recognize.stage import Beside, Stage
 from spanloom.rescoring import FirstStage, Rescorer, RescoringDevelopment, calibrate_second, fit_rescorer
@@ -495,7 +495,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel]):
         check_encoder(self)
         if self.with_features and self.encoder is None:
             raise UsageError("with_features adds features to an encoder, but no encoder is given; name its folder")
-        check_checkpoint(self)
+        check_encoder_training(self)
         check_source(self.pos)
         names_from(self.names)
         _ = self._structure

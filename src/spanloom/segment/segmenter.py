@@ -29,7 +29,7 @@ from spanloom.model.strongest import Strongest, names_from
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import Executor, threads
 from spanloom.passes import DocumentPass, PassData, PassSettings, choose_passes, pass_of
-from spanloom.recognize.parameters import check_checkpoint, check_one_pass
+from spanloom.recognize.parameters import check_encoder_training, check_one_pass
 from spanloom.recognize.recognizer import BATCH_TOKENS
 from spanloom.segment.calibration import calibrate
 from spanloom.segment.chains import taggings
@@ -347,7 +347,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
             parse(text)
         if self.encoder is not None:
             self._check_beside_encoder()
-        check_checkpoint(self, several=self.method == "incremental")
+        check_encoder_training(self, several=self.method == "incremental")
         names_from(self.names)
 
     def _check_beside_encoder(self) -> None:
