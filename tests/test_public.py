@@ -23,7 +23,7 @@ PUBLIC = {
     ),
     "spanloom.errors": (
         "DataError DataWarning LostWarning ModelError NotFittedError SpanloomError UsageError clip not_fitted one_line "
-        "plural"
+        "plural reason_of"
     ),
     "spanloom.evaluate": (
         "Bin Calibration ConceptReport ConceptTest ERROR_KINDS Finding Interval Intervals KEYS Key Overlaps "

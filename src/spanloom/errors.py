@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 LONGEST = 2000  # characters of a message
+_REASON = 300  # of what another library says
 _END = 600  # of them, how many stay of the end of a longer one
 
 
@@ -47,6 +48,20 @@ def clip(text: str, most: int = 60) -> str:
     ("'a\\rb'", "'painpain…'")
     """
     return repr(text if len(text) <= most else text[: most - 1] + "…")
+
+
+def reason_of(error: BaseException) -> str:
+    """Return what an error of another library says, in one line; its kind, where it says little else.
+
+    >>> reason_of(ValueError("too\\n  long")), reason_of(KeyError("added_tokens")), reason_of(OSError(2, "Gone"))
+    ('too long', "KeyError: 'added_tokens'", 'gone')
+    """
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror[:1].lower() + error.strerror[1:]
+    text = " ".join(str(error).split())
+    if not text or isinstance(error, LookupError | AttributeError | TypeError | AssertionError):
+        text = f"{type(error).__name__}: {text}".removesuffix(": ")
+    return text if len(text) <= _REASON else f"{text[: _REASON - 1]}…"
 
 
 class SpanloomError(Exception):

@@ -130,8 +130,9 @@ def test_an_encoder_that_moved_is_found_and_one_that_changed_is_not(
 def test_an_encoder_that_cannot_be_opened_any_more(model: Recognizer, own: Path, tmp_path: Path) -> None:
     model.save(tmp_path / "model")
     broken = Path(shutil.copytree(own, tmp_path / "model" / "encoder"))
-    (broken / "tokenizer.json").unlink()
-    with pytest.raises(ModelError, match=r"cannot be opened|no fast tokenizer"):
+    said = json.loads((broken / "config.json").read_text())
+    (broken / "config.json").write_text(json.dumps({**said, "hidden_act": "foo"}))
+    with pytest.raises(ModelError, match=r"model\.safetensors cannot be opened: .*foo.*; copy the whole folder again"):
         spanloom.load(tmp_path / "model")
 
 
@@ -182,3 +183,45 @@ def test_a_model_with_adapters_can_be_exported(model: Recognizer, notes: list[Do
     shown = [[mention.spans for mention in found.mentions] for found in model.predict(notes)]
     portable = spanloom.load(tmp_path / "portable")  # holds the encoder, with the adapters in it
     assert [[mention.spans for mention in found.mentions] for found in portable.predict(notes)] == shown
+
+
+def test_folders_that_cannot_be_looked_at_are_told_with_their_reason(
+    own: Path, notes: list[Document], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = Path(shutil.copytree(own, tmp_path / "tiny"))
+    made = Recognizer(encoder=place, **{**SETTINGS, "encoder_epochs": 1}).fit(notes, dev=notes[:10])
+    made.save(tmp_path / "model")
+    expected = made.predict(notes)
+    place.rename(tmp_path / "elsewhere")
+    (tmp_path / "empty").mkdir()
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    (broken / "model.safetensors.index.json").write_text("{}")
+    named = ("absent", "y" * 5000, str(tmp_path / "model" / "model.json"), str(broken), str(tmp_path / "empty"))
+    monkeypatch.setenv("SPANLOOM_ENCODERS", os.pathsep.join(named))
+    with pytest.raises(ModelError, match="'absent', which SPANLOOM_ENCODERS names, cannot be looked through") as error:
+        spanloom.load(tmp_path / "model", encoder=tmp_path / "empty")
+    for words in ("file name too long", "not a directory", "broken cannot be read (", "empty holds none"):
+        assert words in str(error.value)
+    monkeypatch.setenv("SPANLOOM_ENCODERS", os.pathsep.join((*named, str(tmp_path / "elsewhere"))))
+    assert spanloom.load(tmp_path / "model").predict(notes) == expected
+
+
+def test_only_weights_that_are_loaded_tell_an_encoder_and_a_model_has_its_own_tokenizer(
+    own: Path, notes: list[Document], tmp_path: Path
+) -> None:
+    place = Path(shutil.copytree(own, tmp_path / "tiny"))
+    made = Recognizer(encoder=place, **{**SETTINGS, "encoder_epochs": 1}).fit(notes, dev=notes[:10])
+    made.save(tmp_path / "model")
+    near = place.rename(tmp_path / "near")
+    (near / "other.safetensors").write_bytes(b"of something else")
+    (near / "tokenizer.json").unlink()
+    (near / "tokenizer_config.json").unlink()
+    assert spanloom.load(tmp_path / "model", encoder=near).predict(notes) == made.predict(notes)
+
+
+@pytest.mark.parametrize(("named", "words"), [("absent", "is no folder"), ("y" * 5000, "cannot be looked at")])
+def test_an_encoder_that_is_given_and_is_no_folder(model: Recognizer, tmp_path: Path, named: str, words: str) -> None:
+    model.save(tmp_path / "model")
+    with pytest.raises(UsageError, match=words):
+        spanloom.load(tmp_path / "model", encoder=named)

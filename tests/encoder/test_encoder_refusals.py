@@ -14,6 +14,7 @@ from safetensors.torch import load_file
 import spanloom
 from spanloom import Document, Recognizer
 from spanloom.errors import DataError, ModelError, UsageError
+from spanloom.scoring.encoder.folder import config_of, longest_of
 
 QUICK: dict[str, Any] = {"encoder_epochs": 1, "encoder_rate": 1e-3, "head_rate": 1e-2, "step_subwords": 64}
 
@@ -42,6 +43,72 @@ def test_an_index_of_weights_names_only_safetensors_of_the_folder(
     (copied / "model.safetensors.index.json").write_text(json.dumps({"weight_map": dict.fromkeys(weights, named)}))
     with pytest.raises(UsageError, match=r"expected files of the folder that end in \.safetensors"):
         Recognizer(encoder=copied, **QUICK).fit(notes)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"chunk_size_feed_forward": 7}, {"chunk_size_feed_forward": "seven"}, {"return_dict": False}, {"dtype": "foo"},
+        {"id2label": 3}, {"output_hidden_states": True}, {"transformers_weights": "other.safetensors"},
+    ],
+)  # fmt: skip
+def test_what_a_folder_says_for_other_programs_does_no_harm(
+    copied: Path, notes: list[Document], change: dict[str, Any], model: Recognizer
+) -> None:
+    changed(copied / "config.json", **change)
+    found = Recognizer(encoder=copied, **QUICK).fit(notes, dev=notes[:10])
+    assert found.predict(notes) == model.predict(notes)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"pad_token_id": -1}, "pad_token_id is -1, expected one of the 93 sub-words"),
+        ({"pad_token_id": 10**9}, "pad_token_id is 1000000000, expected one of the 93 sub-words"),
+        ({"pad_token_id": "[PAD]"}, "pad_token_id"),
+        ({"pad_token_id": True}, "pad_token_id"),
+        ({"num_attention_heads": 0}, "2 layers with 0 heads of attention are none"),
+        ({"num_hidden_layers": 10**9}, "1000000000 layers with 2 heads of attention are none"),
+        ({"layer_norm_eps": "small"}, "layer_norm_eps"),
+    ],
+)
+def test_a_folder_whose_configuration_builds_none(
+    copied: Path, notes: list[Document], change: dict[str, Any], words: str
+) -> None:
+    changed(copied / "config.json", **change)
+    with pytest.raises(UsageError, match=r"config\.json cannot be opened: .*; is it that of an encoder") as error:
+        Recognizer(encoder=copied, **QUICK).fit(notes)
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_adapters_of_another_library_are_none_of_ours(copied: Path, notes: list[Document]) -> None:
+    (copied / "adapter_config.json").write_text("{}")
+    with pytest.raises(UsageError, match="adapters of the library PEFT, whose weights lie elsewhere; merge them"):
+        Recognizer(encoder=copied, **QUICK).fit(notes)
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "words"),
+    [
+        ("model.safetensors", "no", r"model\.safetensors cannot be opened: .*header.*; copy the whole folder again"),
+        ("tokenizer.json", "{}", r"the tokenizer cannot be opened: KeyError: 'added_tokens'; is its tokenizer\.json"),
+        ("tokenizer_config.json", "[]", "the tokenizer cannot be opened: AttributeError: 'list' object"),
+    ],
+)
+def test_what_libraries_say_comes_with_the_file_and_what_to_do(
+    copied: Path, notes: list[Document], file: str, content: str, words: str
+) -> None:
+    (copied / file).write_text(content)
+    with pytest.raises(UsageError, match=words) as error:
+        Recognizer(encoder=copied, **QUICK).fit(notes)
+    assert str(error.value).startswith(f"encoder {copied}: ")
+
+
+def test_positions_behind_padding() -> None:
+    for family, padding, longest in (("bert", 1, 64), ("roberta", 1, 62), ("roberta", 5, 58), ("mpnet", 0, 62)):
+        config = config_of({"model_type": family, "pad_token_id": padding, "max_position_embeddings": 64})
+        assert longest_of(config) == longest
 
 
 def test_an_encoder_that_reads_too_little(copied: Path, notes: list[Document]) -> None:

@@ -14,7 +14,7 @@ from safetensors.numpy import load_file
 from safetensors.numpy import save as packed
 
 from spanloom import __version__
-from spanloom.errors import ModelError
+from spanloom.errors import ModelError, UsageError, clip, reason_of
 from spanloom.files.output import output_folder, writing
 from spanloom.files.staging import settle
 from spanloom.modelfile.format1 import upgraded
@@ -72,11 +72,23 @@ def load(cls: type[M], path: str | Path, *, encoder: str | Path | None = None, *
 
     Raises:
         ModelError: the folder holds no such model, or a damaged one, or one of a newer format.
+        UsageError: the encoder is no folder.
     """
-    places = [] if encoder is None else [Path(encoder)]
+    places = [] if encoder is None else [_folder(encoder)]
     part = read(path, cls.kind).near(*places, Path(path) / _ENCODER)
     with damaged(path):
         return cls.from_part(part, **given)
+
+
+def _folder(encoder: str | Path) -> Path:
+    """Return the folder of an encoder, if it is one."""
+    try:
+        there = Path(encoder).is_dir()
+    except OSError as error:  # such as a name that is too long
+        raise UsageError(f"encoder {clip(str(encoder))} cannot be looked at: {reason_of(error)}") from None
+    if not there:
+        raise UsageError(f"encoder {clip(str(encoder))} is no folder; name the one that the model was trained with")
+    return Path(encoder)
 
 
 def write(path: str | Path, kind: str, part: ModelPart, *, force: bool = False) -> None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from spanloom.errors import UsageError
+from spanloom.errors import ModelError, UsageError, reason_of
 from spanloom.extras import extra
 from spanloom.scoring.encoder.subwords import SubwordTokenizer
 
-__all__ = ["FAMILIES", "EncoderFolder", "check_config", "check_folder", "digest_of", "open_encoder"]
+__all__ = [
+    "FAMILIES", "UNWANTED", "EncoderFolder", "check_computes", "check_config", "check_folder", "config_of", "digest_of",
+    "longest_of", "open_encoder", "open_model", "weight_files",
+]  # fmt: skip
 
 FAMILIES: Final = frozenset(
     (
@@ -23,13 +26,25 @@ FAMILIES: Final = frozenset(
 )  # fmt: skip
 """Families of encoders, by ``model_type``: transformers builds them from their configuration and nothing else."""
 
+UNWANTED: Final = (
+    *("auto_map", "quantization_config", "transformers_version", "dtype", "torch_dtype", "architectures"),
+    *("num_labels", "id2label", "label2id", "problem_type"),  # of heads that are not here
+    *("return_dict", "chunk_size_feed_forward", "output_attentions", "output_hidden_states"),  # of use by others
+    *("transformers_weights", "extra_files", "extra_config_files"),  # other files than those that were looked at
+)
+"""What a configuration may say that no encoder here is built by."""
+
 _CONFIG: Final = "config.json"
+_TOKENIZER: Final = "tokenizer.json"
+_OF_PEFT: Final = "adapter_config.json"
 _WEIGHTS: Final = ("model.safetensors", "model.safetensors.index.json")
 LEAST_WINDOW: Final = 16  # sub-words that an encoder reads at once
 _PICKLES: Final = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 _ATTENTION: Final = ("eager", "sdpa")
 _ATTENTION_OF: Final = ("attn_implementation", "_attn_implementation", "_attn_implementation_internal")
-_SHIFTED: Final = 2  # positions that RoBERTa and its kin keep for padding
+_MOST_LAYERS: Final = 1 << 10
+# their positions begin behind the number of padding; of MPNet that is always 1
+_SHIFTED: Final = frozenset(("camembert", "mpnet", "roberta", "roberta-prelayernorm", "xlm-roberta", "xlm-roberta-xl"))
 _MOST: Final = 1 << 20  # what tokenizers that know no length say is far above
 _POOLER: Final = "pooler."  # a summary of the text, which tokens have no use for
 
@@ -67,9 +82,12 @@ def check_folder(path: str | Path) -> dict[str, Any]:
         raise UsageError(f"encoder {folder}: {_CONFIG} cannot be read: {error}") from None
     if problem := check_config(config):
         raise UsageError(f"encoder {folder}: {_CONFIG} {problem}")
-    if not (folder / _WEIGHTS[0]).is_file() and (folder / _WEIGHTS[1]).is_file():
-        _check_index(folder)
-    if not any((folder / name).is_file() for name in _WEIGHTS):
+    if (folder / _OF_PEFT).exists():
+        raise UsageError(
+            f"encoder {folder}: {_OF_PEFT} is that of adapters of the library PEFT, whose weights lie elsewhere; merge "
+            "them (merge_and_unload of PEFT), save the encoder in a folder of its own, and name that"
+        )
+    if not weight_files(folder):
         pickles = sorted(file.name for pattern in _PICKLES for file in folder.glob(pattern))
         if pickles:
             raise UsageError(
@@ -82,8 +100,20 @@ def check_folder(path: str | Path) -> dict[str, Any]:
     return checked
 
 
-def _check_index(folder: Path) -> None:
-    """Check that weights in several files are in files of safetensors, in the folder itself."""
+def weight_files(folder: Path) -> list[Path]:
+    """Return the files that an encoder's weights are loaded from; whatever else lies in its folder is not opened.
+
+    Raises:
+        UsageError: weights in several files are not all in files of safetensors, in the folder itself.
+        OSError: the system refused.
+    """
+    if (folder / _WEIGHTS[0]).is_file():
+        return [folder / _WEIGHTS[0]]
+    return _indexed(folder) if (folder / _WEIGHTS[1]).is_file() else []
+
+
+def _indexed(folder: Path) -> list[Path]:
+    """Return the files that an index of weights names."""
     name = _WEIGHTS[1]
     try:
         files = set(json.loads((folder / name).read_text(encoding="utf-8"))["weight_map"].values())
@@ -97,6 +127,7 @@ def _check_index(folder: Path) -> None:
             )
         if not (folder / file).is_file():
             raise UsageError(f"encoder {folder}: {file} is missing; copy the whole folder")
+    return [folder / file for file in sorted(files)]
 
 
 def check_config(config: Any) -> str | None:
@@ -118,73 +149,153 @@ def check_config(config: Any) -> str | None:
     return None
 
 
+def config_of(said: Mapping[str, Any]) -> Any:
+    """Return the configuration that transformers builds an encoder from, without what is for other programs.
+
+    Args:
+        said: what a ``config.json`` says, or a model file; checked by `check_config`.
+
+    Raises:
+        ModelError: no encoder can be built from it.
+    """
+    with extra("torch", "an encoder"):
+        import transformers
+    kept = {name: value for name, value in said.items() if name not in UNWANTED and not name.startswith("_")}
+    try:
+        with _quiet(transformers.utils.logging):
+            made = transformers.AutoConfig.for_model(**kept)
+        heads, layers = made.num_attention_heads, made.num_hidden_layers
+        if heads < 1 or not 1 <= layers <= _MOST_LAYERS:
+            raise ModelError(f"{layers} layers with {heads} heads of attention are none")
+        padding = getattr(made, "pad_token_id", None)
+        fits = padding is None or (type(padding) is int and 0 <= padding < made.vocab_size)
+        if not fits or (padding is None and made.model_type in _SHIFTED):
+            raise ModelError(f"pad_token_id is {padding}, expected one of the {made.vocab_size:,} sub-words")
+    except Exception as error:  # of many kinds; what they say is all there is to know
+        raise ModelError(reason_of(error)) from None
+    return made
+
+
+def check_computes(encoder: Any) -> None:
+    """Check that an encoder gives vectors: what a configuration asks for may show only then.
+
+    Raises:
+        ModelError: it does not.
+    """
+    import torch
+
+    ids = torch.zeros((1, LEAST_WINDOW), dtype=torch.int64)
+    try:
+        with torch.inference_mode():
+            found = encoder.eval()(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state
+    except Exception as error:  # of many kinds; what they say is all there is to know
+        raise ModelError(f"it computes nothing: {reason_of(error)}") from None
+    if found.shape != (*ids.shape, encoder.config.hidden_size):
+        raise ModelError(f"it gives vectors of shape {tuple(found.shape)}")
+
+
+def open_model(path: str | Path) -> Any:
+    """Open the weights of an encoder; its tokenizer is not looked at.
+
+    Raises:
+        UsageError: the folder holds no encoder, or weights of another shape.
+    """
+    said = check_folder(path)
+    with extra("torch", "an encoder"):
+        import torch
+        import transformers
+    folder = Path(path)
+    with _opening(folder, _CONFIG, "is it that of an encoder?"):
+        config = config_of(said)
+    names = ", ".join(file.name for file in weight_files(folder))
+    opening = _opening(folder, names, f"copy the whole folder again, with its {_CONFIG}")
+    with opening, _quiet(transformers.utils.logging):
+        model, loaded = transformers.AutoModel.from_pretrained(
+            folder, config=config, local_files_only=True, trust_remote_code=False, use_safetensors=True,
+            dtype=torch.float32, output_loading_info=True,
+        )  # fmt: skip
+    missing = sorted(name for name in loaded["missing_keys"] if _POOLER not in name)
+    if missing or loaded["mismatched_keys"]:
+        wrong = [*missing, *(str(key[0]) for key in loaded["mismatched_keys"])]
+        raise UsageError(
+            f"encoder {folder}: the weights lack {len(wrong):,} arrays of a {said['model_type']}, or have them in "
+            f"another shape, such as {wrong[0]}; is {_CONFIG} that of these weights?"
+        )
+    if hasattr(model, "pooler"):
+        model.pooler = None
+    return model
+
+
 def open_encoder(path: str | Path) -> EncoderFolder:
     """Open an encoder.
 
     Raises:
         UsageError: the folder holds no encoder, weights of another shape, or a tokenizer that does not fit.
     """
-    config = check_folder(path)
-    with extra("torch", "an encoder"):
-        import torch
-        import transformers
-    folder = Path(path)
-    try:
-        with _quiet(transformers.utils.logging):
-            model, loaded = transformers.AutoModel.from_pretrained(
-                folder, local_files_only=True, trust_remote_code=False, use_safetensors=True, dtype=torch.float32,
-                output_loading_info=True,
-            )  # fmt: skip
-            made = transformers.AutoTokenizer.from_pretrained(
-                folder, local_files_only=True, trust_remote_code=False, use_fast=True
-            )
-    except Exception as error:  # of many kinds; what they say is all there is to know
-        raise UsageError(f"encoder {folder}: cannot be opened: {_first_line(error)}") from None
-    missing = sorted(name for name in loaded["missing_keys"] if _POOLER not in name)
-    if missing or loaded["mismatched_keys"]:
-        wrong = [*missing, *(str(key[0]) for key in loaded["mismatched_keys"])]
-        raise UsageError(
-            f"encoder {folder}: the weights lack {len(wrong):,} arrays of a {config['model_type']}, or have them in "
-            f"another shape, such as {wrong[0]}; is {_CONFIG} that of these weights?"
-        )
-    if not hasattr(made, "backend_tokenizer"):
-        raise UsageError(f"encoder {folder}: there is no fast tokenizer for it; one with a tokenizer.json is needed")
-    tokenizer = SubwordTokenizer(made.backend_tokenizer.to_str())
+    folder, model = Path(path), open_model(path)
+    tokenizer, said = _open_tokenizer(folder, model.config)
     rows = model.get_input_embeddings().num_embeddings
     if tokenizer.size > rows:
         raise UsageError(
             f"encoder {folder}: its tokenizer knows {tokenizer.size:,} sub-words, its weights {rows:,}; is the "
             "tokenizer that of these weights?"
         )
-    if hasattr(model, "pooler"):
-        model.pooler = None
-    longest = longest_of(model.config, made.model_max_length if isinstance(made.model_max_length, int) else 0)
+    longest = longest_of(model.config, said)
     if longest < LEAST_WINDOW:
         raise UsageError(f"encoder {folder}: it reads {longest} sub-words at once, expected {LEAST_WINDOW} or more")
+    with _opening(folder, _CONFIG, "is it that of these weights?"):
+        check_computes(model)
     return EncoderFolder(model, tokenizer, longest, digest_of(folder))
+
+
+def _open_tokenizer(folder: Path, config: Any) -> tuple[SubwordTokenizer, int]:
+    """Return the tokenizer of a folder, and how many sub-words it says that the encoder reads; 0 for not said."""
+    import transformers
+
+    with _opening(folder, "the tokenizer", f"is its {_TOKENIZER} in the folder, and whole?"):
+        with _quiet(transformers.utils.logging):
+            made = transformers.AutoTokenizer.from_pretrained(
+                folder, config=config, local_files_only=True, trust_remote_code=False, use_fast=True
+            )
+        if not hasattr(made, "backend_tokenizer"):
+            raise ModelError("there is no fast one for it")
+        said = made.model_max_length
+        return SubwordTokenizer(made.backend_tokenizer.to_str()), said if isinstance(said, int) else 0
 
 
 def longest_of(config: Any, said: int = 0) -> int:
     """Return how many sub-words an encoder reads at once; those with relative positions only have no bound."""
     positions = int(getattr(config, "max_position_embeddings", 0) or 0)
-    shifted = _SHIFTED if getattr(config, "pad_token_id", 0) == 1 else 0
+    padding = 1 if config.model_type == "mpnet" else getattr(config, "pad_token_id", 0) or 0
+    shifted = padding + 1 if config.model_type in _SHIFTED else 0
     bounds = [positions - shifted] if positions > 0 else []
     bounds += [int(said)] if 0 < said < _MOST else []
     return min(bounds, default=_MOST)
 
 
 def digest_of(folder: Path) -> str:
-    """Return the SHA-256 of the weights' files in an encoder's folder."""
+    """Return the SHA-256 of the files that an encoder's weights are loaded from.
+
+    Raises:
+        UsageError: see `weight_files`.
+        OSError: the system refused.
+    """
     total = hashlib.sha256()
-    for file in sorted(folder.glob("*.safetensors")):
+    for file in weight_files(folder):
         with file.open("rb") as stream:
             total.update(hashlib.file_digest(stream, "sha256").digest())
     return total.hexdigest()
 
 
-def _first_line(error: Exception) -> str:
-    text = str(error).strip()
-    return text.splitlines()[0] if text else type(error).__name__
+@contextmanager
+def _opening(folder: Path, what: str, remedy: str) -> Iterator[None]:
+    """Turn whatever libraries say while a piece of a folder is opened into one line."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:  # of many kinds; what they say is all there is to know
+        raise UsageError(f"encoder {folder}: {what} cannot be opened: {reason_of(error)}; {remedy}") from None
 
 
 @contextmanager

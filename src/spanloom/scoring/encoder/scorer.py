@@ -13,12 +13,20 @@ import numpy as np
 import torch
 import transformers
 
-from spanloom.errors import ModelError, UsageError
+from spanloom.errors import ModelError, UsageError, reason_of
 from spanloom.hypergraph import Singles
 from spanloom.modelfile import Array, ModelPart, OtherModelError
 from spanloom.scoring.encoder.adapters import attach, join, merge, shapes
 from spanloom.scoring.encoder.finding import find_encoder
-from spanloom.scoring.encoder.folder import check_config, longest_of, open_encoder
+from spanloom.scoring.encoder.folder import (
+    UNWANTED,
+    check_computes,
+    check_config,
+    config_of,
+    longest_of,
+    open_encoder,
+    open_model,
+)
 from spanloom.scoring.encoder.network import Network, device_of, torch_threads
 from spanloom.scoring.encoder.packing import AT_ONCE
 from spanloom.scoring.encoder.reader import Compute, Outputs, WindowScorer
@@ -29,11 +37,6 @@ __all__ = ["EncoderScorer"]
 
 _OF_ENCODER: Final = "encoder."  # in the names of the network's arrays
 _ON_CARDS: Final = 1 << 13  # sub-words that a graphics card reads at once
-_UNWANTED: Final = (
-    *("auto_map", "quantization_config", "transformers_version", "dtype", "torch_dtype", "architectures"),
-    *("num_labels", "id2label", "label2id", "problem_type"),  # of heads that are not here
-    *("return_dict", "chunk_size_feed_forward", "output_attentions", "output_hidden_states"),  # of use by others
-)
 
 
 class _Stored(EncoderSettings):
@@ -148,7 +151,7 @@ class EncoderScorer(WindowScorer):
     def to_part(self) -> ModelPart:
         """Return the encoder, or its adapters, its tokenizer and the linear layer as a part of a model file."""
         config = self.network.encoder.config.to_dict()
-        kept = {name: value for name, value in config.items() if name not in _UNWANTED and not name.startswith("_")}
+        kept = {name: value for name, value in config.items() if name not in UNWANTED and not name.startswith("_")}
         held = self.network.state_dict()
         if self.settings.adapters:  # of the encoder itself the digest is enough
             held = {name: array for name, array in held.items() if not name.startswith(_OF_ENCODER)}
@@ -197,6 +200,7 @@ class EncoderScorer(WindowScorer):
             raise ModelError(f"the tokenizer knows {tokenizer.size:,} sub-words, more than the encoder")
         if said.window > (longest := longest_of(network.encoder.config)):
             raise ModelError(f"the encoder is to read {said.window:,} sub-words at once, but can read {longest:,}")
+        check_computes(network.encoder)
         settings = EncoderSettings(**said.model_dump(exclude={"config"}))
         return cls(network.to(device_of("auto")), tokenizer, settings, roles, types).ready()
 
@@ -207,20 +211,15 @@ def _built(config: dict[str, Any], roles: int, types: int, constants: int) -> Ne
     Raises:
         ModelError: it is none that an encoder can be built from; the library says so in many ways.
     """
-    kept = {name: value for name, value in config.items() if name not in _UNWANTED}
     try:
-        made = transformers.AutoConfig.for_model(**kept)
-        padding = getattr(made, "pad_token_id", None)
-        if made.num_attention_heads < 1 or not (padding is None or 0 <= padding < made.vocab_size):
-            raise ModelError(f"{made.num_attention_heads} heads of attention, or {padding} as padding, are none")
+        made = config_of(config)
         with torch.random.fork_rng(devices=[]):
             encoder = transformers.AutoModel.from_config(made, trust_remote_code=False)
             if hasattr(encoder, "pooler"):
                 encoder.pooler = None
             return Network(encoder, roles, types, constants)
     except Exception as error:
-        told = str(error).strip().splitlines() or [type(error).__name__]
-        raise ModelError(f"no encoder can be built from the stored configuration: {told[0]}") from None
+        raise ModelError(f"no encoder can be built from the stored configuration: {reason_of(error)}") from None
 
 
 def _completed(
@@ -231,7 +230,7 @@ def _completed(
     adapters = {name.removeprefix(_OF_ENCODER): arrays[name] for name in arrays.keys() - own.keys()}
     folder = find_encoder(said.digest, said.folder, part.places)
     try:
-        encoder = open_encoder(folder).model
+        encoder = open_model(folder)  # the model has a tokenizer of its own
     except UsageError as error:
         raise OtherModelError(str(error)) from None
     return own | {f"{_OF_ENCODER}{name}": array.numpy() for name, array in encoder.state_dict().items()}, adapters

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from spanloom.errors import ModelError
+from spanloom.errors import ModelError, reason_of
 from spanloom.extras import extra
 from spanloom.hypergraph import Ints
 
@@ -54,7 +54,7 @@ class SubwordTokenizer:
         try:
             made = tokenizers.Tokenizer.from_str(_blank_before_words(self.json))
         except Exception as error:  # the library raises plain ones
-            raise ModelError(f"the tokenizer cannot be read: {' '.join(str(error).split())}") from None
+            raise ModelError(f"the tokenizer cannot be read: {reason_of(error)}") from None
         made.no_truncation()
         made.no_padding()
         object.__setattr__(self, "_tokenizer", made)

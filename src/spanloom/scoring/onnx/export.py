@@ -12,7 +12,7 @@ from typing import Any, Final
 import torch
 from torch import Tensor, nn
 
-from spanloom.errors import UsageError
+from spanloom.errors import UsageError, reason_of
 from spanloom.extras import extra
 from spanloom.scoring.encoder.network import Network
 from spanloom.scoring.encoder.scorer import EncoderScorer
@@ -97,9 +97,8 @@ def encoder_graph(network: Network, padding: int) -> bytes:
                 dynamic_axes={IDS: axes, MASK: axes, SCORES: axes}, opset_version=_OPSET, dynamo=False,
             )  # fmt: skip
     except Exception as error:  # of many kinds; what they say is all there is to know
-        reason = " ".join(str(error).split())[:300]
         family = network.encoder.config.model_type
-        raise UsageError(f"PyTorch cannot export this encoder, a {family}: {reason}") from None
+        raise UsageError(f"PyTorch cannot export this encoder, a {family}: {reason_of(error)}") from None
     return stream.getvalue()
 
 

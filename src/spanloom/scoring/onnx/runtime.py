@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Lock
 from typing import Any
 
-from spanloom.errors import ModelError
+from spanloom.errors import ModelError, reason_of
 from spanloom.extras import extra
 from spanloom.hypergraph import Ints, Singles
 from spanloom.scoring.onnx.graph import IDS, MASK, SCORES
@@ -99,5 +99,4 @@ def _session(graph: bytes, workers: int) -> Any:
 def _refused(what: str, error: Exception) -> ModelError:
     if isinstance(error, MemoryError):
         raise error
-    reason = " ".join(str(error).split()) or type(error).__name__
-    return ModelError(f"the encoder's graph {what}: {reason}")
+    return ModelError(f"the encoder's graph {what}: {reason_of(error)}; train or export the model again")
