@@ -180,6 +180,15 @@ def test_incremental_sees_what_others_say_of_held_out_text(stacked):
         list(of(stacked, "joint_labels").predict([Document("痛")]))
 
 
+@pytest.mark.parametrize("method", ["incremental", "exact"])
+def test_documents_that_are_cut_into_sentences_are_counted_as_they_were_given(method, chinese):
+    train, dev = chinese[0][:5], chinese[1][:3]
+    assert sum(document.sentence_count for document in train) > 5
+    for given in (dev, None):
+        model = Segmenter(method, ["bias", "w[0]"], epochs=1, l2=1.0).fit(train, dev=given)
+        assert model.report_.documents == 5
+
+
 def test_weights_whose_sum_is_a_score_share_a_step():
     document = Document("无疼痛", tokens=[[0, 1], [1, 3]], sentences=[[0, 2]], mentions=[Mention("problem", [(1, 3)])])
     steps = {}

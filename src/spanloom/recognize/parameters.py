@@ -237,6 +237,7 @@ class EncoderParameters:
         "Sub-words that an encoder reads at once.",
         "sub-words that an encoder reads at once, at most; a longer sentence is read in windows that overlap.",
         least=16,
+        most=1 << 20,
     )(256)
     context: bool = Switch(
         "Let an encoder read sentences with their neighbours.",

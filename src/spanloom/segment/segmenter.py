@@ -124,6 +124,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
         tell = progress or (lambda _: None)
         tell(Progress("reading"))
         train = with_words(training_of(X, y))
+        documents = len(train)
         types = training_types(train)
         constraints = constraints_of(types, self.single_word, self.constraints)
         given = None if dev is None else with_words(training_of(*development_of(dev), "dev"))
@@ -166,7 +167,9 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
             both = " and ".join(names)
             self.seconds_ |= {f"features of {both}": each.seconds["features"], both: each.seconds["chains"]}
         self.model_, checked = calibrate(model, given, gold_dev.batch.batch, tuning, decoded, settings.run)
-        self.report_ = replace(make_report(train, gold, tuning, decoded, trained, checked), passes=passes)
+        report = make_report(train, gold, tuning, decoded, trained, checked)
+        # of few documents the sentences are dealt, as if each were one
+        self.report_ = replace(report, documents=min(documents, report.documents), passes=passes)
         self._tell_lost()
         return self
 

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from spanloom.errors import ModelError, UsageError, reason_of
 from spanloom.extras import extra
+from spanloom.scoring.encoder.settings import MOST_SUBWORDS
 from spanloom.scoring.encoder.subwords import SubwordTokenizer
 
 __all__ = [
@@ -45,7 +46,6 @@ _ATTENTION_OF: Final = ("attn_implementation", "_attn_implementation", "_attn_im
 _MOST_LAYERS: Final = 1 << 10
 # their positions begin behind the number of padding; of MPNet that is always 1
 _SHIFTED: Final = frozenset(("camembert", "mpnet", "roberta", "roberta-prelayernorm", "xlm-roberta", "xlm-roberta-xl"))
-_MOST: Final = 1 << 20  # what tokenizers that know no length say is far above
 _POOLER: Final = "pooler."  # a summary of the text, which tokens have no use for
 
 
@@ -269,8 +269,8 @@ def longest_of(config: Any, said: int = 0) -> int:
     padding = 1 if config.model_type == "mpnet" else getattr(config, "pad_token_id", 0) or 0
     shifted = padding + 1 if config.model_type in _SHIFTED else 0
     bounds = [positions - shifted] if positions > 0 else []
-    bounds += [int(said)] if 0 < said < _MOST else []
-    return min(bounds, default=_MOST)
+    bounds += [int(said)] if 0 < said < MOST_SUBWORDS else []  # tokenizers that know no length say more
+    return min(bounds, default=MOST_SUBWORDS)
 
 
 def digest_of(folder: Path) -> str:

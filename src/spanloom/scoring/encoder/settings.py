@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import Field
 
 from spanloom.modelfile import Described
 
-__all__ = ["EncoderSettings", "WindowSettings"]
+__all__ = ["MOST_SUBWORDS", "EncoderSettings", "WindowSettings"]
+
+MOST_SUBWORDS: Final = 1 << 20
+"""No encoder reads more sub-words at once."""
 
 
 class WindowSettings(Described):
@@ -22,7 +25,7 @@ class WindowSettings(Described):
     """
 
     pooling: Literal["first", "last", "mean"] = "first"
-    window: int = Field(256, ge=16)
+    window: int = Field(256, ge=16, le=MOST_SUBWORDS)
     context: bool = True
     digest: str = ""
 

@@ -36,9 +36,9 @@ class OnnxSettings(WindowSettings):
 
     precision: Literal["float32", "int8"]
     family: str
-    width: int
-    parameters: int
-    padding: int = Field(0, ge=0)
+    width: int = Field(ge=1)
+    parameters: int = Field(ge=0)
+    padding: int = Field(0, ge=0, lt=1 << 31)
 
 
 @dataclass(frozen=True)
@@ -128,6 +128,8 @@ class OnnxScorer(WindowScorer):
         tokenizer = SubwordTokenizer(bytes(part.array("tokenizer", np.uint8, None)).decode())
         if facts.rows is not None and tokenizer.size > facts.rows:
             raise ModelError(f"the tokenizer knows {tokenizer.size:,} sub-words, the encoder {facts.rows:,}")
+        if facts.rows is not None and said.padding >= facts.rows:
+            raise ModelError(f"padding is sub-word {said.padding:,}, but the encoder has {facts.rows:,}")
         runtime = OnnxRuntime(graph)
         runtime.session(1)  # what cannot be opened is told now
         return cls(runtime, tokenizer, said, bias, fixed)
