@@ -129,6 +129,16 @@ def reworded(said: Path, values: dict[str, object]) -> None:
     said.write_text(json.dumps(json.loads(said.read_text()) | values))
 
 
+def kept_as(said: Path, **values: object) -> None:
+    reworded(said, {"kept": {**json.loads(said.read_text())["kept"], **values}})
+
+
+def placed(said: Path, number: int, value: object) -> None:
+    """Change one number of the place where training is."""
+    place = json.loads(said.read_text())["kept"]["place"]
+    kept_as(said, place=[*place[:number], value, *place[number + 1 :]])
+
+
 def changed(said: Path, arrays: Path, name: str, array: np.ndarray | None) -> None:
     """Change an array, and the checksum with it."""
     found = {key: value for key, value in {**load_file(arrays), name: array}.items() if value is not None}
@@ -138,16 +148,16 @@ def changed(said: Path, arrays: Path, name: str, array: np.ndarray | None) -> No
 
 DAMAGE = {
     "arrays are cut off": (lambda said, arrays: cut(arrays), "checksum"),
-    "arrays are missing": (lambda said, arrays: arrays.unlink(), "No such file"),
+    "arrays are missing": (lambda said, arrays: arrays.unlink(), r"checkpoint\.safetensors: no such file"),
     "JSON is cut off": (lambda said, arrays: cut(said), "Invalid JSON"),
-    "JSON is missing": (lambda said, arrays: said.unlink(), "No such file"),
+    "JSON is missing": (lambda said, arrays: said.unlink(), r"checkpoint\.json: no such file"),
     "a list": (lambda said, arrays: said.write_text("[]"), "checkpoint.json"),
     "another format": (
         lambda said, arrays: said.write_text(said.read_text().replace('"format": 1', '"format": 7')),
         "format 7, expected 1",
     ),
     "a pass that was not measured": (
-        lambda said, arrays: reworded(said, {"kept": {"place": [3, 0, 0, 0]}}),
+        lambda said, arrays: kept_as(said, place=[3, 0, 0, 0], entries=[], best=None),
         "3 passes, and what was measured of 0",
     ),
     "an array less": (lambda said, arrays: changed(said, arrays, "weights.head.bias", None), "head.bias"),
@@ -158,7 +168,38 @@ DAMAGE = {
         lambda said, arrays: changed(said, arrays, "optimizer.0.exp_avg", np.zeros(1, np.float32)), "optimizer.0.exp_"
     ),
     "moments of nothing": (
-        lambda said, arrays: changed(said, arrays, "optimizer.x.exp_avg", np.zeros(1, np.float32)), "invalid literal"
+        lambda said, arrays: changed(said, arrays, "optimizer.x.exp_avg", np.zeros(1, np.float32)), "x.exp_avg"
+    ),
+    "moments beyond the last": (
+        lambda said, arrays: changed(said, arrays, "optimizer.999.exp_avg", np.zeros(1, np.float32)), "999.exp_avg"
+    ),
+    "moments below zero": (
+        lambda said, arrays: changed(said, arrays, "optimizer.0.step", np.array(-1, np.float32)), "below 0"
+    ),
+    "weights that are no numbers": (
+        lambda said, arrays: changed(said, arrays, "best.head.bias", np.full(6, np.nan, np.float32)), "not finite"
+    ),
+    "arrays of something else": (
+        lambda said, arrays: changed(said, arrays, "more.bias", np.zeros(1, np.float32)), "more.bias"
+    ),
+    "a key that nobody knows": (lambda said, arrays: reworded(said, {"more": 1}), "more: Extra inputs"),
+    "a key within that nobody knows": (lambda said, arrays: kept_as(said, more=1), "kept.more: Extra inputs"),
+    "passes as text": (lambda said, arrays: placed(said, 0, "1"), r"kept\.place\.0: Input should be a valid integer"),
+    "passes below zero": (lambda said, arrays: placed(said, 0, -1), "greater than or equal to 0"),
+    "passes without an end": (lambda said, arrays: placed(said, 0, 10**400), r"kept\.place\.0"),
+    "more passes than there are": (
+        lambda said, arrays: kept_as(said, place=[9, 0, 0, 0], entries=[[1, 0.5]] * 9, best=[1, 1, 0.5]),
+        "9 passes and 0 steps, of 4 passes",
+    ),
+    "steps beyond the pass": (lambda said, arrays: placed(said, 1, 10**6), "steps of 30, expected"),
+    "another number of sub-words": (lambda said, arrays: placed(said, 2, 1), "1 sub-words seen after 1 passes and 0"),
+    "an objective of no step": (lambda said, arrays: placed(said, 3, 7.5), "an objective of 7.5 before the first step"),
+    "a best pass that never was": (
+        lambda said, arrays: kept_as(said, best=[7, 1.0, 0.5]), r"the best pass is \(7, 1.0, 0.5\), expected that of"
+    ),
+    "a better best pass": (lambda said, arrays: kept_as(said, best=[1, 1.0, 1.0]), "the best pass is"),
+    "a measure that is no number": (
+        lambda said, arrays: kept_as(said, entries=[[1.0, float("nan")]]), r"kept\.entries\.0\.1: .*finite"
     ),
     "no random numbers": (lambda said, arrays: changed(said, arrays, "random.cpu", None), "random numbers of cpu"),
     "other random numbers": (
@@ -188,7 +229,7 @@ def test_a_damaged_checkpoint_is_one_clear_line(
         Recognizer(encoder=folder, checkpoint=tmp_path / "kept", **SETTINGS).fit(notes, dev=notes[:10])
     assert "\n" not in str(error.value)
     assert f"checkpoint {place} is damaged" in str(error.value)
-    assert str(error.value).endswith("remove it to train from the beginning")
+    assert str(error.value).endswith("delete that folder to train from the beginning")
 
 
 def test_a_segmenter_goes_on_from_its_checkpoint(folder: Path, tmp_path: Path) -> None:

@@ -10,14 +10,14 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
-from spanloom.errors import ModelError, UsageError
+from spanloom.errors import ModelError, UsageError, reason_of
 from spanloom.files.output import output_folder, writing
 from spanloom.files.staging import is_part, settle
 from spanloom.modelfile import Array
@@ -29,6 +29,9 @@ PREFIX: Final = "seed-"
 _FORMAT: Final = 1
 _SAID, _ARRAYS = "checkpoint.json", "checkpoint.safetensors"
 _OWN: Final = frozenset((_SAID, _ARRAYS))
+_STRICT: Final = ConfigDict(extra="forbid", strict=True, ser_json_inf_nan="constants")
+_Count = Annotated[int, Field(ge=0, lt=1 << 63)]
+_Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class Run(BaseModel):
@@ -39,6 +42,8 @@ class Run(BaseModel):
         data: what it learns from, and is judged with.
         encoder: what it begins with.
     """
+
+    model_config = _STRICT
 
     settings: str
     data: str
@@ -55,9 +60,9 @@ class Place(NamedTuple):
         objective: of these steps, summed.
     """
 
-    passes: int = 0
-    steps: int = 0
-    seen: int = 0
+    passes: _Count = 0
+    steps: _Count = 0
+    seen: _Count = 0
     objective: float = 0.0
 
 
@@ -70,17 +75,17 @@ class Kept(BaseModel):
         best: number, objective and measure of the best pass; ``None`` before the first is done.
     """
 
-    model_config = ConfigDict(ser_json_inf_nan="constants")
+    model_config = _STRICT
 
     place: Place = Place()
-    entries: list[tuple[float, float]] = []
-    best: tuple[int, float, float] | None = None
+    entries: list[tuple[float, _Finite]] = []
+    best: tuple[_Count, float, _Finite] | None = None
 
 
 class _File(BaseModel):
     """The content of ``checkpoint.json``."""
 
-    model_config = ConfigDict(ser_json_inf_nan="constants")
+    model_config = _STRICT
 
     format: int
     run: Run
@@ -124,7 +129,7 @@ class Checkpoint:
                 return None
             said = _File.model_validate_json((self.folder / _SAID).read_bytes())
             if said.format != _FORMAT:
-                raise ModelError(f"format {said.format}, expected {_FORMAT}")
+                raise ModelError(f"{_SAID}: format {said.format}, expected {_FORMAT}")
         own, other = self._run.model_dump(), said.run.model_dump()
         if differ := [name for name in own if own[name] != other[name]]:
             verb = "differs" if differ == ["encoder"] else "differ"
@@ -163,10 +168,11 @@ class Checkpoint:
         try:
             yield
         except (
-            OSError, SafetensorError, ValidationError, ModelError, RuntimeError, ValueError, TypeError, KeyError
+            OSError, SafetensorError, ModelError, RuntimeError, ValueError, TypeError, LookupError, ArithmeticError,
+            AttributeError,
         ) as error:  # fmt: skip
             raise ModelError(
-                f"checkpoint {self.folder} is damaged: {_line(error)}; remove it to train from the beginning"
+                f"checkpoint {self.folder} is damaged: {_line(error)}; delete that folder to train from the beginning"
             ) from None
 
 
@@ -188,11 +194,12 @@ def _checksum(file: Path) -> str:
 
 
 def _line(error: Exception) -> str:
-    """Return the first line of what an error says."""
+    """Return what an error says, with the file that it speaks of."""
     if isinstance(error, ValidationError):
         first: Any = error.errors()[0]
         return f"{_SAID}: {'.'.join(map(str, first['loc'])) or 'content'}: {first['msg']}"
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    text = str(error).strip()
-    return text.splitlines()[0] if text else type(error).__name__
+    if isinstance(error, ModelError):
+        return str(error)
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{Path(error.filename).name}: {reason_of(error)}"
+    return f"{_ARRAYS}: {reason_of(error)}"

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from spanloom.errors import ModelError
 from spanloom.hypergraph import Ints
 from spanloom.learn.adagrad import Epoch
 from spanloom.learn.bounds import check_weights
@@ -104,7 +105,7 @@ def finetune(
     stopping: EarlyStopping[State] = EarlyStopping(judge, passes.epochs, history, copied)
     keeper = Keeper(checkpoint, scorer.network, passes.optimizer, stopping)
     with _seeded(settings.seed), recomputed(scorer.network.encoder, settings.recompute):
-        place, ended = keeper.resume()
+        place, ended = keeper.resume(passes.check)
         passes.skip(place)
         while not ended:
             objective = passes.run(place, keeper)
@@ -130,15 +131,34 @@ class _Passes:
         self.units = windows.units()
         lengths = ptr[windows.end] - ptr[windows.first]
         self.sizes = np.array([int(lengths[unit.start : unit.stop].sum()) for unit in self.units], np.int64)
-        text = int(self.sizes.sum())
-        self.batch = min(settings.batch, text // _A_PASS)
+        self.text = int(self.sizes.sum())
+        self.batch = min(settings.batch, self.text // _A_PASS)
         self.epochs = settings.epochs or passes_of(self.sizes, self.batch)
-        self.total = max(1, self.epochs * text)
+        self.total = max(1, self.epochs * self.text)
         self.seen = self._before = 0
         self.order = np.random.default_rng(settings.seed)
         groups = _groups(scorer, settings)
         self.highest = [group["lr"] for group in groups]
         self.optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.999), eps=1e-6)
+
+    def check(self, place: Place) -> None:
+        """Check that a place is one where training can be.
+
+        Raises:
+            ModelError: it is not.
+        """
+        if place.passes + (place.steps > 0) > self.epochs:
+            raise ModelError(f"checkpoint.json: {place.passes} passes and {place.steps} steps, of {self.epochs} passes")
+        order = np.random.default_rng(self.settings.seed)
+        for _ in range(place.passes):
+            order.permutation(len(self.units))
+        sizes = [int(self.sizes[step].sum()) for step in self._steps(order)]
+        expected = place.passes * self.text + sum(sizes[: place.steps])
+        if place.steps > len(sizes) or place.seen != expected:
+            raise ModelError(
+                f"checkpoint.json: {place.seen:,} sub-words seen after {place.passes} passes and {place.steps} steps "
+                f"of {len(sizes)}, expected {expected:,}"
+            )
 
     def skip(self, place: Place) -> None:
         """Leave out what was done in a run that was interrupted."""
@@ -152,7 +172,7 @@ class _Passes:
     def run(self, place: Place, keeper: Keeper) -> float:
         """Make the pass that a place is in, from there; return the loss, summed while the weights changed."""
         total, number = place.objective, place.passes + 1
-        for step, units in enumerate(self._steps(), 1):
+        for step, units in enumerate(self._steps(self.order), 1):
             if step <= place.steps:
                 continue
             self.scorer.network.train()
@@ -163,11 +183,11 @@ class _Passes:
         check_weights(arrays, f"pass {number}", encoder_rate=self.settings.rate, head_rate=self.settings.head_rate)
         return total
 
-    def _steps(self) -> Iterator[list[int]]:
-        """Yield the units of each step, in an order of this pass."""
+    def _steps(self, order: np.random.Generator) -> Iterator[list[int]]:
+        """Yield the units of each step of a pass, in an order that is drawn for it."""
         step: list[int] = []
         size = 0
-        for unit in self.order.permutation(len(self.units)).tolist():
+        for unit in order.permutation(len(self.units)).tolist():
             step.append(unit)
             size += int(self.sizes[unit])
             if size >= self.batch:

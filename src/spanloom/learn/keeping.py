@@ -7,7 +7,7 @@ it gives the same bytes as one that was never interrupted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import Final
 
@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from spanloom.errors import ModelError
 from spanloom.learn.checkpoints import Checkpoint, Kept, Place
-from spanloom.learn.training import BestPass, EarlyStopping
+from spanloom.learn.training import BestPass, EarlyStopping, best_pass
 from spanloom.modelfile import Array
 
 __all__ = ["EVERY", "Keeper", "State", "arrays_of", "copied", "put", "set_weights", "trained"]
@@ -25,6 +25,9 @@ EVERY: Final = 600.0
 """Seconds from one checkpoint to the next within a pass, at least."""
 
 State = dict[str, Tensor]
+
+_PIECES: Final = ("weights", "optimizer", "random", "best")  # how names of arrays begin
+_MOMENTS: Final = ("exp_avg", "exp_avg_sq", "step")  # of AdamW
 
 
 class Keeper:
@@ -45,8 +48,11 @@ class Keeper:
         self._stopping = stopping
         self._last = monotonic()
 
-    def resume(self) -> tuple[Place, bool]:
+    def resume(self, check: Callable[[Place], object]) -> tuple[Place, bool]:
         """Take over what was kept; return where training is, and whether it is at its end.
+
+        Args:
+            check: raises a `ModelError` for a place where training cannot be.
 
         Raises:
             UsageError: the checkpoint is that of another training.
@@ -57,15 +63,18 @@ class Keeper:
             return Place(), False
         kept, arrays = found
         with self._checkpoint.damaged():
-            put(trained(self._network), _under(arrays, "weights"))
+            _check_said(kept)
+            check(kept.place)
+            pieces = _PIECES[: 3 + (kept.best is not None)]
+            if odd := sorted(name for name in arrays if name.partition(".")[0] not in pieces):
+                raise ModelError(f"its arrays are not those of this encoder: {odd[0]}")
+            put(trained(self._network), _under(arrays, "weights"), "weights.")
             _put_moments(self._optimizer, _under(arrays, "optimizer"))
             _put_random(_under(arrays, "random"))
-            if len(kept.entries) != kept.place.passes or (kept.best is None) != (not kept.entries):
-                raise ModelError(f"it has {kept.place.passes} passes, and what was measured of {len(kept.entries)}")
             if kept.best is None:
                 return kept.place, False
             best = copied(trained(self._network))
-            put(best, _under(arrays, "best"))
+            put(best, _under(arrays, "best"), "best.")
         return kept.place, self._stopping.resume(BestPass(*kept.best, best), kept.entries)
 
     def keep(self, place: Place, *, always: bool = True) -> None:
@@ -90,6 +99,24 @@ class Keeper:
         self._last = monotonic()
 
 
+def _check_said(kept: Kept) -> None:
+    """Check that what is said of a state can be true.
+
+    Raises:
+        ModelError: it cannot.
+    """
+    passes, steps, _, objective = kept.place
+    if len(kept.entries) != passes or (kept.best is None) != (not kept.entries):
+        raise ModelError(f"checkpoint.json: it has {passes} passes, and what was measured of {len(kept.entries)}")
+    if objective and not steps:
+        raise ModelError(f"checkpoint.json: an objective of {objective:g} before the first step of a pass, expected 0")
+    if kept.best is not None:
+        number = best_pass([value for _, value in kept.entries])
+        expected = (number, *kept.entries[number - 1])
+        if kept.best != expected:
+            raise ModelError(f"checkpoint.json: the best pass is {kept.best}, expected that of its entries, {expected}")
+
+
 def trained(network: nn.Module) -> State:
     """Return the arrays that training changes."""
     return {name: array.detach() for name, array in network.named_parameters() if array.requires_grad}
@@ -112,11 +139,16 @@ def arrays_of(state: Mapping[str, Tensor]) -> dict[str, Array]:
     return {name: array.detach().cpu().numpy() for name, array in state.items()}
 
 
-def put(state: Mapping[str, Tensor], arrays: Mapping[str, Array]) -> None:
+def put(state: Mapping[str, Tensor], arrays: Mapping[str, Array], prefix: str = "") -> None:
     """Write arrays of a checkpoint over tensors.
 
+    Args:
+        state: the tensors.
+        arrays: of the same names.
+        prefix: of these names, for messages.
+
     Raises:
-        ModelError: the arrays are others, or of other shapes or types.
+        ModelError: the arrays are others, of other shapes or types, or not finite.
 
     >>> import numpy as np
     >>> weights = {"a": torch.zeros(2)}
@@ -125,12 +157,14 @@ def put(state: Mapping[str, Tensor], arrays: Mapping[str, Array]) -> None:
     [1.0, 1.0]
     """
     if odd := sorted(state.keys() ^ arrays.keys()):
-        raise ModelError(f"its arrays are not those of this encoder: {odd[0]}")
+        raise ModelError(f"its arrays are not those of this encoder: {prefix}{odd[0]}")
     with torch.no_grad():
         for name, tensor in state.items():
             array = torch.tensor(arrays[name])
             if array.shape != tensor.shape or array.dtype != tensor.dtype:
-                raise ModelError(f"{name} is {array.dtype} of shape {tuple(array.shape)}")
+                raise ModelError(f"{prefix}{name} is {array.dtype} of shape {tuple(array.shape)}")
+            if not bool(torch.isfinite(array).all()):
+                raise ModelError(f"{prefix}{name} holds numbers that are not finite")
             tensor.copy_(array)
 
 
@@ -145,14 +179,21 @@ def _moments(optimizer: torch.optim.Optimizer) -> dict[str, Array]:
 
 
 def _put_moments(optimizer: torch.optim.Optimizer, arrays: Mapping[str, Array]) -> None:
+    there = {name.partition(".")[0] for name in arrays}  # what has never had a gradient has none
     tensors = [tensor for group in optimizer.param_groups for tensor in group["params"]]
+    moments = {
+        f"{number}.{key}": torch.zeros(() if key == "step" else tensor.shape)
+        for number, tensor in enumerate(tensors)
+        for key in _MOMENTS
+        if str(number) in there
+    }
+    put(moments, arrays, "optimizer.")
     state: dict[int, State] = {}
-    for name, array in arrays.items():
+    for name, array in moments.items():
         number, _, key = name.partition(".")
-        expected = () if key == "step" else tuple(tensors[int(number)].shape)
-        if array.shape != expected:
-            raise ModelError(f"optimizer.{name} is of shape {array.shape}, expected {expected}")
-        state.setdefault(int(number), {})[key] = torch.tensor(array)
+        if key != "exp_avg" and bool((array < 0).any()):
+            raise ModelError(f"optimizer.{name} holds numbers below 0")
+        state.setdefault(int(number), {})[key] = array
     optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
 
 

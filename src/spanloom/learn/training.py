@@ -103,6 +103,24 @@ class BestPass(NamedTuple, Generic[W]):
     weights: W
 
 
+def best_pass(values: Sequence[float]) -> int:
+    """Return the number of the pass that `EarlyStopping` keeps, after passes with these measures.
+
+    >>> best_pass([0.5, 0.7, 0.6, 0.7]), best_pass([0.0, 0.0])
+    (2, 2)
+    """
+    best = 0
+    for number, value in enumerate(values):
+        if _better(value, values[best]):
+            best = number
+    return best + 1
+
+
+def _better(value: float, best: float) -> bool:
+    """Return whether a later pass is kept; where nothing is found yet, it is as good as any."""
+    return value > best or not best
+
+
 class EarlyStopping(Generic[W]):
     """Called after each pass: keeps the best weights, and stops when no more passes are worth making.
 
@@ -135,8 +153,7 @@ class EarlyStopping(Generic[W]):
         """Look at the end of a pass; whether training stops."""
         value = self._metric(epoch.weights)
         best = self._best
-        # Where nothing is found yet, a later pass is as good as any.
-        if best is None or value > best.value or not best.value:
+        if best is None or _better(value, best.value):
             weights = epoch.weights if self._copy is None else self._copy(epoch.weights)
             self._best = BestPass(epoch.number, epoch.objective, value, weights)
         more = self._more(epoch.number)
