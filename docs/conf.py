@@ -35,6 +35,7 @@ CONTENTS = {
         "docs/model-files",
         "docs/how-to/from-spacy",
         "docs/how-to/from-brat",
+        "docs/how-to/from-llm",
         "docs/viewing",
         "docs/explaining",
         "docs/second-stage",

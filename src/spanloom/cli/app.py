@@ -391,20 +391,17 @@ def _heads(
 
 @verb("convert")
 def _convert(
-    source: Annotated[
-        list[str],
-        typer.Argument(metavar="IN", help="Files, folders, or - for standard input.", show_default=False),
-    ],
-    target: Annotated[
-        str, typer.Argument(metavar="OUT", help="A file, a folder, or - for standard output.", show_default=False)
-    ],
+    source: options.Converted,
+    target: options.ConvertedOutput,
     output_format: Format = None,
     input_format: InputFormat = None,
     columns: Columns = None,
     on_error: options.OnErrorSkip = "skip",
-    scheme: Annotated[
-        str | None, typer.Option("--scheme", metavar="NAME", help="Tags of a column file to write: bio or bilou. [bio]")
-    ] = None,
+    scheme: options.Scheme = None,
+    from_llm: options.FromLlm = None,
+    mention_type: options.MentionType = None,
+    ambiguous: options.AmbiguousQuotes = None,
+    annotation: options.Annotation = None,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+from spanloom.cli.execute import FAILED
 from spanloom.cli.messages import Messages
 from spanloom.cli.pace import counted
 from spanloom.cli.reading import Reading, lost, number_of
 from spanloom.document import Document
+from spanloom.errors import UsageError
+from spanloom.files import STDIO
 from spanloom.formats import write
+from spanloom.formats.answers import AnswerReport, AnswerSettings, align_answers
+from spanloom.formats.answers.placing import Ambiguous
 from spanloom.formats.columns import COLUMNS
 from spanloom.text import prepare
 
@@ -23,19 +29,51 @@ def run(
     columns: str | None,
     on_error: str,
     scheme: str | None,
+    from_llm: str | None,
+    mention_type: str | None,
+    ambiguous: Ambiguous | None,
+    annotation: str | None,
     force: bool,
     quiet: bool,
 ) -> int | None:
     """Read and write, a document at a time; say what was lost."""
     say = Messages(quiet)
     reading = Reading(say, input_format=input_format, columns=columns, on_error=on_error)
+    given = {"type": mention_type, "ambiguous": ambiguous, "annotation": annotation}
+    settings = _settings(from_llm, {name: value for name, value in given.items() if value is not None})
     documents: Iterable[Document] = counted(
-        reading(source), "converting", quiet=quiet, total=partial(number_of, source)
+        reading(source, mentions=from_llm is None), "converting", quiet=quiet, total=partial(number_of, source)
     )
+    report = AnswerReport()
+    if from_llm is not None:
+        if STDIO in source and from_llm == STDIO:
+            raise UsageError("standard input (-) can be read only once; give the answers or the texts as a file")
+        documents = align_answers(documents, from_llm, settings, report, stop=on_error == "stop")
     if output_format == COLUMNS.name or (output_format is None and COLUMNS.knows(Path(target))):
         documents = map(prepare, documents)  # columns hold tokens, and have no place for a text without
     options = {} if scheme is None else {"scheme": scheme}
     losses = write(documents, target, format=output_format, force=force, **options)
     if losses:
         say(f"spanloom: {lost(losses)}")
-    return reading.finish()
+    code = reading.finish()
+    return code if from_llm is None else _tell(report, say) or code
+
+
+def _settings(from_llm: str | None, given: dict[str, Any]) -> AnswerSettings:
+    """Return how answers are read; without answers there is nothing to say of it."""
+    if from_llm is None and given:
+        name = next(iter(given))
+        raise UsageError(f"--{name} is about the answers of a language model; name them with --from-llm")
+    try:
+        return AnswerSettings(**given)
+    except UsageError as error:
+        raise UsageError(f"--{error}") from None
+
+
+def _tell(report: AnswerReport, say: Messages) -> int | None:
+    """Tell every problem with its place, then the counts; answers that could not be read are told in any case."""
+    for problem in report.problems:
+        is_error = problem.severity == "error"
+        (Messages() if is_error else say)(f"spanloom: {'left out: ' * is_error}{problem.to_error()}")
+    say(f"spanloom: {report}")
+    return FAILED if report.unreadable else None

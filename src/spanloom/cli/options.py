@@ -131,6 +131,50 @@ QuietOrConfig = Annotated[
     bool | None, typer.Option("--quiet", "-q", help="Say nothing but errors on standard error.", show_default=False)
 ]
 
+# of `convert`
+Converted = Annotated[
+    list[str],
+    typer.Argument(metavar="IN", help="Files, folders, or - for standard input.", show_default=False),
+]
+ConvertedOutput = Annotated[
+    str, typer.Argument(metavar="OUT", help="A file, a folder, or - for standard output.", show_default=False)
+]
+Scheme = Annotated[
+    str | None, typer.Option("--scheme", metavar="NAME", help="Tags of a column file to write: bio or bilou. [bio]")
+]
+FromLlm = Annotated[
+    str | None,
+    typer.Option(
+        "--from-llm",
+        metavar="ANSWERS",
+        help="Take the mentions from the answers of a language model: a file of JSON lines with id and answer, a "
+        "folder of ID.txt, ID.md or ID.json, or -.",
+    ),
+]
+MentionType = Annotated[
+    str | None,
+    typer.Option(
+        "--type", metavar="TYPE", help="With --from-llm: the type of mentions that have none, as in **pain**."
+    ),
+]
+AmbiguousQuotes = Annotated[
+    str | None,
+    typer.Option(
+        "--ambiguous",
+        metavar="NAME",
+        help="With --from-llm: of a quote that stands there more often than it was given, mark all, the first or none. "
+        "[all]",
+    ),
+]
+Annotation = Annotated[
+    str | None,
+    typer.Option(
+        "--annotation",
+        metavar="NAME",
+        help="With --from-llm: what meta.annotation says: unknown, at-least, or complete. [unknown]",
+    ),
+]
+
 # of `predict`
 PredictionsOutput = Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="Where the predictions go.")]
 OverlapReading = Annotated[

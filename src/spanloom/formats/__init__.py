@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from spanloom.document import Document
 from spanloom.document.document import check_mentions
@@ -34,8 +34,26 @@ from spanloom.formats.record import from_record, to_record
 from spanloom.formats.spaced import SPACED
 from spanloom.formats.text import TEXT
 from spanloom.formats.xmi import XMI
+from spanloom.lazy import lazily
 
-__all__ = ["FORMATS", "Format", "Losses", "OnError", "from_record", "read", "to_record", "validate", "write"]
+if TYPE_CHECKING:
+    from spanloom.formats.answers import from_answers as from_answers
+
+__all__ = [
+    "FORMATS",
+    "Format",
+    "Losses",
+    "OnError",
+    "from_answers",
+    "from_record",
+    "read",
+    "to_record",
+    "validate",
+    "write",
+]
+
+if not TYPE_CHECKING:  # it needs RapidFuzz, which reading and prediction do without
+    __getattr__ = lazily(__name__, {"from_answers": "spanloom.formats.answers"})
 
 # The first that knows a path reads it: brat stands before text, because a .txt with an .ann beside it is brat's.
 _ALL = (
