@@ -46,6 +46,7 @@ ORDER = (
     "models",
     "lab",
     "view",
+    "clean",
     "serve",
     "integrations",
     "cli",

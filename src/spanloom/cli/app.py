@@ -376,6 +376,30 @@ def _evaluate(
     """Compare predictions with gold: precision, recall, F1, by type and by kind of overlap, with intervals."""
 
 
+@verb("clean", parameters=RecognizerParameters, without=["checkpoint"])
+def _clean(
+    source: options.Inputs,
+    output: options.CorrectionOutput = None,
+    html: options.SuspectsPage = None,
+    config: options.Config = None,
+    folds: options.Folds = None,
+    least: options.LeastCertain = None,
+    limit: options.SuspectsLimit = None,
+    features: options.CleanFeatures = None,
+    l2: options.SearchLambda = None,
+    *,
+    input_format: InputFormat = None,
+    columns: Columns = None,
+    on_error: options.OnError = None,
+    as_json: Json = False,
+    force: options.ForceOutput = None,
+    seed: Seed = None,
+    jobs: Jobs = None,
+    quiet: options.QuietOrConfig = None,
+) -> None:
+    """List annotated mentions that are probably wrong, missing, or of another extent or type; nothing is changed."""
+
+
 @verb("lab heads", lab_app, was="heads")
 def _heads(
     rule: Annotated[str, typer.Argument(metavar="RULE", help="whole, first or last (word).", show_default=False)],

@@ -26,6 +26,7 @@ DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 # verb -> what takes its options; imported when the verb runs, because a module may load compiled kernels, and `--help`
 # must not wait for them
 VERBS = {
+    "clean": "spanloom.cli.clean:run",
     "convert": "spanloom.cli.convert:run",
     "demo": "spanloom.cli.demo:run",
     "evaluate": "spanloom.cli.evaluate:run",
@@ -87,7 +88,7 @@ def _compiling(verb: str, options: dict[str, Any], quiet: bool) -> Iterator[None
     """Within it, a line says so when kernels are compiled, which takes long and happens once."""
     needed = (
         verb.startswith("train ")
-        or verb in ("demo", "explain", "lab features", "predict", "serve", "teach")
+        or verb in ("clean", "demo", "explain", "lab features", "predict", "serve", "teach")
         or options.get("model")
     )
     if quiet or not needed:

@@ -370,6 +370,29 @@ Trials = Annotated[
     int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Trials at once; all cores if not given.")
 ]
 
+# of `clean`
+CorrectionOutput = Annotated[
+    str | None,
+    typer.Option("--output", "-o", metavar="JSONL", help="Write the documents with suspects, which meta lists."),
+]
+SuspectsPage = Annotated[
+    str | None, typer.Option("--html", metavar="FILE", help="Write a page of all suspects beside their text.")
+]
+Folds = Annotated[
+    int | None, typer.Option("--folds", min=2, metavar="N", help="Models; each judges what it was not trained on. [5]")
+]
+LeastCertain = Annotated[
+    float | None,
+    typer.Option("--least", min=0.0, max=1.0, metavar="P", help="Leave out suspects less certain than this. [0.05]"),
+]
+SuspectsLimit = Annotated[
+    int | None, typer.Option("--limit", "-n", min=1, metavar="N", help="Show the N most certain suspects only.")
+]
+CleanFeatures = Annotated[
+    str | None, typer.Option("--features", metavar="TEXT", help="Preset of features, as of train recognizer. [fast]")
+]
+ForceOutput = Annotated[bool | None, typer.Option("--force", help="Replace an output that exists.", show_default=False)]
+
 
 def with_parameters(parameters: type, *declarations: Callable[..., None], without: Collection[str] = ()) -> Signature:
     """The command line of a verb that trains.

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.document import Batch, Document, Span
+from spanloom.document import Batch, Document, Mention, Span
 from spanloom.evaluate.compare import Item, Key, compare, exact, heads
 from spanloom.evaluate.measures import calibration_error
 from spanloom.evaluate.units import units
@@ -170,15 +170,26 @@ def probabilities_of(
         headless: as for `Gold`.
         chances: gives the probabilities of mentions that the structure can hold.
     """
+    table, owners = _held(tagger, batch, headless)
+    scores = chances(table).tolist()
+    known = {(id(document), mention): score for (document, mention), score in zip(owners, scores, strict=True)}
+    return [[known.get((id(document), mention), 0.0) for mention in document.mentions] for document in batch.documents]
+
+
+def held_mentions(tagger: AnyModel, batch: Batch, headless: str | None) -> list[list[bool]]:
+    """Return whether the structure can hold each of the documents' own mentions, by itself.
+
+    The arguments are those of `probabilities_of`. A mention of a type that the model does not know is not held.
+    """
+    known = {(id(document), mention) for document, mention in _held(tagger, batch, headless)[1]}
+    return [[(id(document), mention) in known for mention in document.mentions] for document in batch.documents]
+
+
+def _held(tagger: AnyModel, batch: Batch, headless: str | None) -> tuple[MentionTable, list[tuple[Document, Mention]]]:
+    """Return the mentions that the structure can hold, each by itself, and whose they are."""
     gold = Gold(batch, tagger.types, headless)
     whole = tagger.structure.holds(gold.table)
-    scores = iter(chances(gold.table.take(whole)).tolist())
-    known = {
-        (id(document), mention): next(scores)
-        for (document, mention), held in zip(gold.owners, whole.tolist(), strict=True)
-        if held
-    }
-    return [[known.get((id(document), mention), 0.0) for mention in document.mentions] for document in batch.documents]
+    return gold.table.take(whole), [owner for owner, held in zip(gold.owners, whole.tolist(), strict=True) if held]
 
 
 def answered(documents: Iterable[Document], probabilities: Floats) -> Iterator[Document]:

@@ -17,7 +17,7 @@ from spanloom.evaluate.measures import Learning
 from spanloom.features import Built, FeatureSet, build_index
 from spanloom.hypergraph import Edges, Floats, Potentials
 from spanloom.learn import EdgeTarget, Fit, Listener, Progress, Target, Training, TrainingSet, fit_together
-from spanloom.model.calibration import answered, calibrate, probabilities_of
+from spanloom.model.calibration import answered, calibrate, held_mentions, probabilities_of
 from spanloom.model.corpus import (
     Gold,
     Lost,
@@ -482,6 +482,28 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel]):
         )
         chances = partial(way.probabilities, batch, way.score(batch))
         own = probabilities_of(self.fitted, batch, self._headless, chances)
+        return own[0] if isinstance(X, One) else own
+
+    @overload
+    def holds(self, X: One) -> list[bool]: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def holds(self, X: Several) -> list[list[bool]]: ...
+
+    def holds(self, X: Given) -> list[bool] | list[list[bool]]:
+        """Whether the model can hold each of the documents' own mentions, by itself, in their order.
+
+        It cannot hold those that begin or end inside a token or lie in two sentences, whose type it does not know, or
+        that its structure has no place for, such as gaps. One document gives one list, several give a list for each.
+
+        >>> from spanloom import Document, Mention, Recognizer
+        >>> documents = [Document("no chest pain", mentions=[Mention("problem", [(3, 13)])])] * 50
+        >>> recognizer = Recognizer(features=["bias", "w[0]", "w[-1]"]).fit(documents)
+        >>> pain = Document("chest pain", mentions=[Mention("problem", [(0, 10)]), Mention("sign", [(6, 10)])])
+        >>> recognizer.holds(pain)
+        [True, False]
+        """
+        own = held_mentions(self.fitted, Batch.of(self.ready(documents_of(X))), self._headless)
         return own[0] if isinstance(X, One) else own
 
     def check(self) -> None:

@@ -6,14 +6,13 @@ filtered errors and changes the order.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from html import escape
 from json import dumps
 from typing import NamedTuple
 
-from spanloom.document import Document, Mention
+from spanloom.document import Document
 from spanloom.evaluate import (
     ERROR_KINDS,
     Calibration,
@@ -23,22 +22,19 @@ from spanloom.evaluate import (
     Score,
     compared_kinds,
     findings,
-    join_spans,
 )
 from spanloom.evaluate.measures import Learning
 from spanloom.evaluate.units import pair
-from spanloom.view.cells import shorten
+from spanloom.view import excerpts
+from spanloom.view.excerpts import plain, select, side_by_side, type_values
 from spanloom.view.layout import blocks
 from spanloom.view.page import legend
 from spanloom.view.plots import learning_plot, precision_recall_plot, reliability_plot
-from spanloom.view.sentence import draw, listed
 from spanloom.view.style import page
 from spanloom.view.svg import clean
 from spanloom.view.tracks import Track, tracks, type_names
 
 MOST = 500  # errors of a kind that are shown
-_REACH = 200  # characters of the sentence that are shown before and after a mention
-_LONG = 200
 
 _MEANINGS = {
     "missed": "gold only",
@@ -56,15 +52,6 @@ _STYLE = """\
 .plots { display: flex; flex-wrap: wrap; gap: 1rem; }
 .plots figure { margin: 0; }
 .plots svg { max-width: 100%; height: auto; }
-.script { display: flex; flex-wrap: wrap; gap: .5rem 1rem; margin: 1rem 0; }
-.e { content-visibility: auto; contain-intrinsic-size: auto 9rem; border-top: 1px solid var(--line); padding: .4rem 0; }
-.e h4 { font-size: .85rem; margin: 0; }
-.pair { display: grid; grid-template-columns: 1fr 1fr; gap: 0 1.5rem; }
-.pair > div { min-width: 0; }
-.pair h5 { font-size: .75rem; font-weight: normal; color: var(--faint); margin: .2rem 0 0; }
-[hidden] { display: none !important; }
-@media (max-width: 45rem) { .pair { grid-template-columns: 1fr; } }
-@media print { .e { content-visibility: visible; break-inside: avoid; } }
 """
 
 _SCRIPT = """
@@ -153,23 +140,19 @@ def error_page(
     sides = tuple(DrawnSide(side, [tracks(document, names) for document in side]) for side in (gold, predicted))
     found = findings(gold, predicted)
     counts = Counter(finding.kind for finding in found)
-    parts = [f"<header>\n<h1>{_plain(title)}</h1>\n{_scores(report)}"]
+    parts = [f"<header>\n<h1>{plain(title)}</h1>\n{_scores(report)}"]
     drawn = _plots(calibration, curve, note, penalties, learning)
     parts += [_counts(counts, compared_kinds(gold, predicted)), drawn, "</header>\n"]
     parts += ["<h2>Errors</h2>\n", legend([*gold, *predicted], names), _choices(counts, names), '<div id="errors">\n']
     parts += _errors(found, counts, sides)
     parts.append("</div>\n")
-    return page(clean(title), "".join(parts), kinds=len(names), style=_STYLE, script=_SCRIPT)
-
-
-def _plain(text: str) -> str:
-    return escape(shorten(clean(text), _LONG))
+    return page(clean(title), "".join(parts), kinds=len(names), style=_STYLE + excerpts.STYLE, script=_SCRIPT)
 
 
 def _scores(report: Report) -> str:
     rows = {report.match: report.overall, "partial": report.partial, **report.keys}
     rows |= {f"type {name}": score for name, score in report.types.items()} | report.structures | report.sentences
-    body = "".join(f"<tr><th><bdi>{_plain(name)}</bdi></th>{_cells(score)}</tr>\n" for name, score in rows.items())
+    body = "".join(f"<tr><th><bdi>{plain(name)}</bdi></th>{_cells(score)}</tr>\n" for name, score in rows.items())
     return (
         "<table>\n<tr><th></th><th>P</th><th>R</th><th>F1</th><th>gold</th><th>predicted</th></tr>\n"
         f'{body}</table>\n<p class="faint">{report.documents:,} document(s), '
@@ -222,17 +205,11 @@ def _plots(
 def _choices(counts: Counter[str], names: Sequence[str]) -> str:
     orders = {"kind": "kind", "text": "text", "type": "type", "high": "most confident", "low": "least confident"}
     kinds = {"": "all", **{kind: f"{kind} ({counts[kind]:,})" for kind in ERROR_KINDS if counts[kind]}}
-    # a browser changes control characters in values; those of the errors are changed in the same way
-    types = {"": "all", **{clean(name): shorten(clean(name), _LONG) for name in names}}
+    chosen = select("kind", "kind", kinds) + select("type", "type", type_values(names))
     return (
-        f'<form id="choose" class="script" hidden>{_select("kind", "kind", kinds)}{_select("type", "type", types)}'
-        f'{_select("order", "order by", orders)}<output id="shown" class="faint"></output></form>\n'
+        f'<form id="choose" class="script" hidden>{chosen}'
+        f'{select("order", "order by", orders)}<output id="shown" class="faint"></output></form>\n'
     )
-
-
-def _select(name: str, text: str, values: dict[str, str]) -> str:
-    options = "".join(f'<option value="{escape(key)}">{escape(value)}</option>' for key, value in values.items())
-    return f'<label>{text} <select name="{name}">{options}</select></label>\n'
 
 
 def _errors(found: Sequence[Finding], counts: Counter[str], sides: tuple[DrawnSide, ...]) -> Iterator[str]:
@@ -258,14 +235,10 @@ def _confidence(finding: Finding) -> float | None:
 def _error(number: int, finding: Finding, sides: tuple[DrawnSide, ...], cuts: Sequence[tuple[int, int]]) -> str:
     document = sides[0].documents[finding.document]
     mentions = [mention for mention in (finding.gold, finding.predicted) if mention is not None]
-    low, high = _window(document.text, mentions, cuts)
     score = _confidence(finding)
     types = sorted({clean(mention.type) for mention in mentions})
-    name = _plain(document.id) if document.id else f"document {finding.document + 1:,}"
-    columns = "".join(
-        f"<div><h5>{title}</h5>\n{_column(side, finding.document, mentions, low, high)}</div>\n"
-        for title, side in zip(("gold", "predicted"), sides, strict=True)
-    )
+    name = plain(document.id) if document.id else f"document {finding.document + 1:,}"
+    drawn = {title: side.tracks[finding.document] for title, side in zip(("gold", "predicted"), sides, strict=True)}
     data = {"kind": finding.kind, "n": str(number), "type": types[0], "types": dumps(types)}
     if score is not None:
         data["score"] = f"{score:.6f}"
@@ -273,40 +246,5 @@ def _error(number: int, finding: Finding, sides: tuple[DrawnSide, ...], cuts: Se
     return (
         f'<article class="e" {attributes}><h4>{finding.kind} <span class="faint"><bdi>{name}</bdi>'
         f"{'' if score is None else f', {score:.1%}'}</span></h4>\n"
-        f'<div class="pair">\n{columns}</div></article>\n'
+        f"{side_by_side(document.text, mentions, cuts, drawn)}</article>\n"
     )
-
-
-def _window(text: str, mentions: Sequence[Mention], cuts: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """Return the range of some mentions' sentences, of very long ones the part around the mentions; trimmed."""
-    start, end = min(mention.start for mention in mentions), max(mention.end for mention in mentions)
-    starts = [low for low, _ in cuts]
-    low = cuts[max(bisect_right(starts, start) - 1, 0)][0]
-    high = cuts[max(bisect_right(starts, end - 1) - 1, 0)][1]
-    low, high = max(low, _word_start(text, start - _REACH)), min(high, _word_start(text, end + _REACH))
-    while low < start and text[low].isspace():
-        low += 1
-    while high > end and text[high - 1].isspace():
-        high -= 1
-    return low, high
-
-
-def _word_start(text: str, at: int) -> int:
-    """Return the next offset after white space, if one is near."""
-    at = min(max(at, 0), len(text))
-    return next((i for i in range(at, min(at + 40, len(text))) if i == 0 or text[i - 1].isspace()), at)
-
-
-def _column(side: DrawnSide, number: int, mentions: Sequence[Mention], low: int, high: int) -> str:
-    """Return a side of an error: its sentence with the mentions that share a character with those of the error."""
-    text = side.documents[number].text
-    near = [track for track in side.tracks[number] if any(_meet(text, track.mention, mention) for mention in mentions)]
-    drawing = draw(text, low, high, [track for track in near if track.end > low and track.start < high])
-    return drawing.html + (listed(text, near) if near else '<p class="faint">nothing here</p>\n')
-
-
-def _meet(text: str, one: Mention, other: Mention) -> bool:
-    if one.end <= other.start or other.end <= one.start:
-        return False
-    here, there = join_spans(text, one.spans), join_spans(text, other.spans)
-    return any(a.start < b.end and b.start < a.end for a in here for b in there)

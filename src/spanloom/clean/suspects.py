@@ -1,0 +1,251 @@
+"""Suspects: gold mentions that are probably wrong, missing, of another extent or of another type, ranked.
+
+An annotation is a noisy channel: what is true reaches the page, or an error in its place. Of two readings, the one
+that is annotated, of probability p, and another, of probability q, the other is the true one with the odds
+
+    q / p times the rate of the error that leads from it to what is annotated.
+
+So a hard mention, which models find improbable, is no suspect as long as they know nothing better, and one is that they
+would clearly mark otherwise. The rates are those of `RATES`, for each place where such an error could be made: of what
+could be invented there is so much more than of what could be forgotten that each single invention is rare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from types import MappingProxyType
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
+
+from spanloom.clean.crossfit import JudgedDocument
+from spanloom.document import Document, Mention, Span
+from spanloom.document.span import join_spans
+from spanloom.formats.record import mention_record
+
+__all__ = ["KINDS", "LEAST", "RATES", "Kind", "Suspect", "suspects_of"]
+
+Kind: TypeAlias = Literal["wrong", "missing", "boundary", "type"]
+KINDS: Final = get_args(Kind)
+LEAST: Final = 0.05
+"""The certainty below which a place is not worth a look."""
+RATES: Final[Mapping[Kind, float]] = MappingProxyType(
+    {"wrong": 0.0015, "missing": 0.03, "boundary": 0.01, "type": 0.01}
+)
+"""How often each error is made where it could be, of each kind; chosen by benchmarks/clean.py."""
+_TINY: Final = 1e-9  # a probability is at least this, and at most 1 less this
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A place where the annotation is probably wrong.
+
+    Args:
+        document: the number of the document, from 0.
+        kind: ``wrong``, a gold mention that should not be there; ``missing``, a mention that should; ``boundary`` and
+            ``type``, a gold mention that should have other spans, or another type.
+        certainty: how probable an error is there, 0 to 1.
+        mention: the gold mention, with the probability that held-out models give it as its score; ``None`` if one is
+            missing.
+        other: what should stand there, with its probability; ``None`` if the mention is wrong altogether.
+
+    >>> suspect = Suspect(0, "missing", 0.9, None, Mention("problem", [(3, 7)], score=0.9))
+    >>> suspect.start, suspect.name_in([Document("no pain")])
+    (3, 'document 1')
+    """
+
+    document: int
+    kind: Kind
+    certainty: float
+    mention: Mention | None
+    other: Mention | None
+
+    @property
+    def mentions(self) -> list[Mention]:
+        """The gold mention and the other one, those that there are."""
+        return [mention for mention in (self.mention, self.other) if mention is not None]
+
+    @property
+    def start(self) -> int:
+        """The first character of its mentions."""
+        return min(mention.start for mention in self.mentions)
+
+    @property
+    def end(self) -> int:
+        """The end of its mentions."""
+        return max(mention.end for mention in self.mentions)
+
+    def name_in(self, documents: Sequence[Document]) -> str:
+        """Return the id of its document; its number, from 1, if it has none.
+
+        Args:
+            documents: all.
+        """
+        return documents[self.document].id or f"document {self.document + 1}"
+
+    def to_dict(self, text: str) -> dict[str, Any]:
+        """Return the suspect as JSON values, but for its document.
+
+        Args:
+            text: of the document.
+        """
+        sides = {"mention": self.mention, "other": self.other}
+        told = {
+            name: None if mention is None else mention_record(mention) | {"text": mention.text(text)}
+            for name, mention in sides.items()
+        }
+        return {"kind": self.kind, "certainty": self.certainty, **told}
+
+
+def suspects_of(judged: Sequence[JudgedDocument], least: float = LEAST) -> list[Suspect]:
+    """Return what is probably wrong, the most certain first; of equally certain ones the first in the text.
+
+    Args:
+        judged: documents as held-out models see them.
+        least: leave out what is less certain.
+
+    >>> document = Document("no chest pain", mentions=[Mention("problem", [(9, 13)])])
+    >>> whole = Mention("problem", [(3, 13)], score=0.99)
+    >>> [suspect] = suspects_of([JudgedDocument(document, [0.005], [whole])])
+    >>> suspect.kind, round(suspect.certainty, 2), suspect.other.text(document.text)
+    ('boundary', 0.66, 'chest pain')
+    """
+    found = chain.from_iterable(_Document.of(one).suspects(number) for number, one in enumerate(judged))
+    return sorted(
+        (suspect for suspect in found if suspect.certainty >= least),
+        key=lambda suspect: (-suspect.certainty, suspect.document, suspect.start, suspect.end, suspect.kind),
+    )
+
+
+class _Candidate(NamedTuple):
+    """A mention with its joined spans; gold, or proposed."""
+
+    mention: Mention
+    spans: tuple[Span, ...]
+    probability: float
+
+    @classmethod
+    def of(cls, text: str, mention: Mention, probability: float) -> _Candidate:
+        """A mention of a text; its score becomes the probability."""
+        return cls(mention.replace(score=probability), join_spans(text, mention.spans), probability)
+
+    @property
+    def key(self) -> tuple[str, tuple[Span, ...]]:
+        """What makes two the same mention."""
+        return self.mention.type, self.spans
+
+    def meets(self, other: _Candidate) -> bool:
+        """Whether they have a character in common."""
+        return any(a.start < b.end and b.start < a.end for a in self.spans for b in other.spans)
+
+    def rivals(self, other: _Candidate) -> Kind | None:
+        """The kind of error that has one in place of the other, if one has."""
+        if self.mention.type == other.mention.type:
+            return "boundary" if self.meets(other) else None
+        return "type" if self.spans == other.spans else None
+
+
+class _Reading(NamedTuple):
+    """An error that may have been made: a gold mention, what is true in its place, and the odds of that."""
+
+    odds: float
+    kind: Kind
+    gold: int
+    other: int
+
+
+class _Document(NamedTuple):
+    """Judged gold mentions of a document, and proposed mentions that are not gold, the most probable first."""
+
+    gold: list[_Candidate]
+    proposed: list[_Candidate]
+
+    @classmethod
+    def of(cls, judged: JudgedDocument) -> _Document:
+        """What there is to compare in a document."""
+        text, own = judged.document.text, judged.document.mentions
+        gold = [
+            _Candidate.of(text, mention, chance)
+            for mention, chance in zip(own, judged.probabilities, strict=True)
+            if chance is not None
+        ]
+        seen = {(mention.type, join_spans(text, mention.spans)) for mention in own}
+        proposed = []
+        for mention in sorted(judged.proposed, key=lambda one: -_probability(one)):
+            one = _Candidate.of(text, mention, _probability(mention))
+            if one.key not in seen:  # with several heads, the likeliest
+                seen.add(one.key)
+                proposed.append(one)
+        return cls(gold, proposed)
+
+    def suspects(self, number: int) -> Iterator[Suspect]:
+        """Yield a suspect for each gold mention, and one for each place where one may be missing.
+
+        Args:
+            number: of the document.
+        """
+        replaced = {reading.gold: reading for reading in self._replacements()}
+        used = {reading.other for reading in replaced.values()}
+        for i, one in enumerate(self.gold):
+            if i in replaced:
+                odds, kind, _, j = replaced[i]
+                yield Suspect(number, kind, _certainty(odds), one.mention, self.proposed[j].mention)
+            else:
+                yield Suspect(number, "wrong", _certainty(_wrong(one)), one.mention, None)
+        for one, odds in self._missing([one for j, one in enumerate(self.proposed) if j not in used]):
+            yield Suspect(number, "missing", _certainty(odds), None, one.mention)
+
+    def _replacements(self) -> list[_Reading]:
+        """Return the likeliest errors that have a gold mention in place of a proposed one; each is in one at most."""
+        chosen, taken, used = list[_Reading](), set[int](), set[int]()
+        for reading in sorted(self._readings(), key=lambda reading: (-reading.odds, reading.gold, reading.other)):
+            if reading.gold not in taken and reading.other not in used:
+                chosen.append(reading)
+                taken.add(reading.gold)
+                used.add(reading.other)
+        return chosen
+
+    def _readings(self) -> Iterator[_Reading]:
+        for i, gold in enumerate(self.gold):
+            for j, other in enumerate(self.proposed):
+                kind = other.rivals(gold)
+                if kind is not None:
+                    # both may be true, as of mentions that nest, but not more than one of them without the other
+                    alone = min(other.probability, 1 - gold.probability)
+                    odds = RATES[kind] * _ratio(alone, gold.probability)
+                    if odds >= _wrong(gold):
+                        yield _Reading(odds, kind, i, j)
+
+    def _missing(self, proposed: Sequence[_Candidate]) -> Iterator[tuple[_Candidate, float]]:
+        """Yield mentions that may be missing, and the odds; of those that exclude one another the likeliest."""
+        told = list[_Candidate]()
+        for one in proposed:
+            likeliest = all(other.rivals(one) is None or _together(one, other) > 0 for other in told)
+            beside = [_together(one, gold) for gold in self.gold if one.rivals(gold) == "boundary"]
+            chance = min(beside, default=one.probability)
+            if likeliest and chance > 0:
+                told.append(one)
+                yield one, RATES["missing"] * _ratio(chance, 1 - one.probability)
+
+
+def _probability(mention: Mention) -> float:
+    assert mention.score is not None
+    return mention.score
+
+
+def _together(one: _Candidate, other: _Candidate) -> float:
+    """Return how probable it is, at the least, that both are true; 0 for mentions that exclude one another."""
+    return max(0.0, one.probability + other.probability - 1)
+
+
+def _wrong(gold: _Candidate) -> float:
+    """Return the odds that a gold mention is none."""
+    return RATES["wrong"] * _ratio(1 - gold.probability, gold.probability)
+
+
+def _ratio(one: float, other: float) -> float:
+    return max(one, _TINY) / max(other, _TINY)
+
+
+def _certainty(odds: float) -> float:
+    return odds / (1 + odds)

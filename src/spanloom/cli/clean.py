@@ -1,0 +1,140 @@
+"""`spanloom clean`: gold mentions that are probably wrong, as a table, a page, and documents to correct."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from spanloom.clean.crossfit import FOLDS, JudgedDocument, judge
+from spanloom.clean.finding import not_judged, recognizer_of, with_suspects
+from spanloom.clean.page import suspects_page
+from spanloom.clean.suspects import KINDS, LEAST, Suspect, suspects_of
+from spanloom.cli.config import CommonOptions, checked, options_of
+from spanloom.cli.messages import Messages
+from spanloom.cli.progress import Reporter
+from spanloom.cli.reading import Reading
+from spanloom.document import Document, Mention
+from spanloom.errors import UsageError, plural
+from spanloom.files import STDIO
+from spanloom.files.output import check_free, output_file
+from spanloom.formats import write
+from spanloom.recognize.parameters import RecognizerParameters
+from spanloom.view.cells import cells, shorten
+from spanloom.view.svg import clean
+from spanloom.view.tracks import surface
+
+_NAME, _WORDS = 30, 50  # cells of a document's name, and of a mention
+
+
+class CleanOptions(CommonOptions):
+    """Options of `clean`, besides parameters of recognizers."""
+
+    output: str | None = None  # type: ignore[assignment]  # without it there is only the table
+    html: str | None = None
+    folds: int = Field(default=FOLDS, ge=2)
+    least: float = Field(default=LEAST, ge=0, le=1)
+    limit: int | None = Field(default=None, ge=1)
+
+
+def run(source: list[str], config: str | None, as_json: bool, **flags: Any) -> int | None:
+    """Judge all documents by models of the others, and print what is probably wrong."""
+    options = checked(options_of(RecognizerParameters, CleanOptions), {**flags, "train": source}, config)
+    _check_outputs(options)
+    recognizer = recognizer_of(**options.parameters())
+    recognizer.check()
+    say = Messages(options.quiet)
+    reading = Reading(
+        say, input_format=options.input_format, columns=options.columns, on_error=options.on_error or "stop"
+    )
+    documents = list(reading(options.train))
+    with Reporter(options.quiet) as reporter:
+        judged = judge(documents, recognizer, options.folds, reporter)
+    found = suspects_of(judged, options.least)
+    shown = found[: options.limit]
+    if options.html is not None:
+        page = suspects_page([one.scored for one in judged], shown, title=f"Suspects in {Path(source[0]).name}")
+        with output_file(options.html, force=options.force) as file:
+            file.write(page)
+    if options.output is not None:
+        write(with_suspects(judged, shown), options.output, format="jsonl", force=options.force)
+    if options.output != STDIO:
+        print(_json(judged, found, shown) if as_json else _table(documents, shown), end="")
+    for line in filter(None, (_told(documents, found, shown), not_judged(judged))):
+        say(line)
+    return reading.finish()
+
+
+def _check_outputs(options: CleanOptions) -> None:
+    """Check that outputs can be written, before the training that they wait for.
+
+    Raises:
+        UsageError: one cannot.
+    """
+    if options.html is not None and Path(options.html).suffix.lower() not in (".html", ".htm"):
+        raise UsageError(f"found --html {options.html}, expected a name that ends in .html")
+    if options.html is not None and options.html == options.output:
+        raise UsageError(f"--html and --output are both {options.html}; give them names of their own")
+    for path in (options.html, options.output):
+        if path is not None and path != STDIO:
+            check_free(path, force=options.force)
+
+
+def _told(documents: Sequence[Document], found: Sequence[Suspect], shown: Sequence[Suspect]) -> str:
+    """Return a line on how many suspects there are."""
+    counts = Counter(suspect.kind for suspect in found)
+    kinds = ", ".join(f"{counts[kind]:,} {kind}" for kind in KINDS if counts[kind])
+    mentions = sum(len(document.mentions) for document in documents)
+    limited = f"; the first {len(shown):,} are shown" if len(shown) < len(found) else ""
+    return (
+        f"{plural(len(found), 'suspect')}{f' ({kinds})' if kinds else ''} in {plural(len(documents), 'document')} with "
+        f"{plural(mentions, 'mention')}{limited}"
+    )
+
+
+def _json(judged: Sequence[JudgedDocument], found: Sequence[Suspect], shown: Sequence[Suspect]) -> str:
+    documents = [one.document for one in judged]
+    chances = [chance for one in judged for chance in one.probabilities]
+    values = {
+        "documents": len(documents),
+        "mentions": len(chances),
+        "not_judged": chances.count(None),
+        "found": len(found),
+        "suspects": [
+            {
+                "document": suspect.document,
+                "id": documents[suspect.document].id,
+                **suspect.to_dict(documents[suspect.document].text),
+            }
+            for suspect in shown
+        ],
+    }
+    return json.dumps(values, indent=1) + "\n"
+
+
+def _table(documents: Sequence[Document], suspects: Sequence[Suspect]) -> str:
+    """Return one line for each suspect: how certain, what, where, what is annotated, and what is expected."""
+    rows: list[tuple[str, ...]] = [("certain", "kind", "document", "characters", "annotated", "expected")]
+    rows += [_row(documents, suspect) for suspect in suspects]
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(_padded(*cell) for cell in zip(row, widths, strict=True)).rstrip() for row in rows)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _row(documents: Sequence[Document], suspect: Suspect) -> tuple[str, ...]:
+    text = documents[suspect.document].text
+    name = shorten(clean(suspect.name_in(documents)), _NAME)
+    sides = (_said(text, suspect.mention), _said(text, suspect.other))
+    return f"{suspect.certainty:7.1%}", suspect.kind, name, f"{suspect.start}-{suspect.end}", *sides
+
+
+def _said(text: str, mention: Mention | None) -> str:
+    return "-" if mention is None else shorten(f"{clean(mention.type)}: {surface(text, mention)}", _WORDS)
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - cells(text))
