@@ -2,7 +2,7 @@
 
     python benchmarks/clean.py --data DATA [--only BC5CDR] [--documents 200] [--jobs 1]
 
-Training data of GENIA (abstracts) and of BC5CDR. Of the mentions 5 % are drawn, and of these a quarter each gets
+Training data of GENIA (abstracts, of one that stands twice the first) and of BC5CDR. Of the mentions 5 % are drawn, and of these a quarter each gets
 another type, another first or last token (one more or one less), is deleted, or has a mention of its type and length
 invented elsewhere in the document, where none is. `spanloom.clean` then looks at the documents, by its own parameters.
 
@@ -164,7 +164,8 @@ def ranks(errors: Sequence[Injected], suspects: Sequence[Suspect]) -> list[int |
 
 def measured(case: Case, chosen: argparse.Namespace) -> dict[str, Any]:
     """Spoil a corpus, list its suspects, and look where the errors stand."""
-    documents = [prepare(document) for document in case.load(chosen.data)[: chosen.documents]]
+    own = {document.id: document for document in reversed(case.load(chosen.data))}
+    documents = [prepare(document) for document in [*reversed(own.values())][: chosen.documents]]
     spoiled, errors = inject(documents, SHARE, chosen.seed)
     recognizer = recognizer_of(n_jobs=chosen.jobs, random_state=chosen.seed)
     with Clock() as clock:
