@@ -2,9 +2,10 @@
 
     python benchmarks/clean.py --data DATA [--only BC5CDR] [--documents 200] [--jobs 1]
 
-Training data of GENIA (abstracts, of one that stands twice the first) and of BC5CDR. Of the mentions 5 % are drawn, and of these a quarter each gets
-another type, another first or last token (one more or one less), is deleted, or has a mention of its type and length
-invented elsewhere in the document, where none is. `spanloom.clean` then looks at the documents, by its own parameters.
+Training data of GENIA (abstracts; of one that stands twice the first) and of BC5CDR. Of the mentions 5 % are drawn, and
+of these a quarter each gets another type, another first or last token (one more or one less), is deleted, or has a
+mention of its type and length invented elsewhere in the document, where none is. `spanloom.clean` then looks at the
+documents, by its own parameters.
 
 An error is found by a suspect that names the spoiled mention, or, where one was deleted, that proposes one of its type
 which shares a character with it. All suspects are ranked, however uncertain. Shown is which share of the errors stands

@@ -29,6 +29,7 @@ CONTENTS = {
         "docs/how-to/features",
         "docs/how-to/encoders",
         "docs/how-to/teaching",
+        "docs/how-to/clean",
         "docs/how-to/calibration",
         "docs/how-to/big-corpora",
         "docs/privacy",

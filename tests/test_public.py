@@ -16,6 +16,9 @@ PUBLIC = {
         "write"
     ),
     "spanloom.__main__": "",
+    "spanloom.clean": (
+        "JudgedDocument Suspect find_suspects judge not_judged recognizer_of suspects_of suspects_page with_suspects"
+    ),
     "spanloom.cli": "main",
     "spanloom.data": "chinese_clinical clinical",
     "spanloom.document": (
@@ -100,7 +103,7 @@ METHODS = {
     "Mention": "concepts end head id key replace score spans start text type",
     "Recognizer": (
         "alternatives annotates capable check check_stored describe explain featured fit fitted from_part get_params "
-        "kind learning log_likelihood marginals overlaps_ pass_ pos_ predict ready save score second_ set_params "
+        "holds kind learning log_likelihood marginals overlaps_ pass_ pos_ predict ready save score second_ set_params "
         "splitter_ stream structured summary sweep tagger_ to_part with_penalty"
     ),
     "Cascade": (

@@ -213,7 +213,7 @@ class _Document(NamedTuple):
                     # both may be true, as of mentions that nest, but not more than one of them without the other
                     alone = min(other.probability, 1 - gold.probability)
                     odds = RATES[kind] * _ratio(alone, gold.probability)
-                    if odds >= _wrong(gold):
+                    if odds >= max(_wrong(gold), _forgotten(other, _together(other, gold))):
                         yield _Reading(odds, kind, i, j)
 
     def _missing(self, proposed: Sequence[_Candidate]) -> Iterator[tuple[_Candidate, float]]:
@@ -225,7 +225,7 @@ class _Document(NamedTuple):
             chance = min(beside, default=one.probability)
             if likeliest and chance > 0:
                 told.append(one)
-                yield one, RATES["missing"] * _ratio(chance, 1 - one.probability)
+                yield one, _forgotten(one, chance)
 
 
 def _probability(mention: Mention) -> float:
@@ -241,6 +241,11 @@ def _together(one: _Candidate, other: _Candidate) -> float:
 def _wrong(gold: _Candidate) -> float:
     """Return the odds that a gold mention is none."""
     return RATES["wrong"] * _ratio(1 - gold.probability, gold.probability)
+
+
+def _forgotten(one: _Candidate, chance: float) -> float:
+    """Return the odds that a mention is missing, which is true beside the gold mentions with some probability."""
+    return RATES["missing"] * _ratio(chance, 1 - one.probability) if chance > 0 else 0.0
 
 
 def _ratio(one: float, other: float) -> float:

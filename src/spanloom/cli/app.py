@@ -243,41 +243,14 @@ def _teach(
 def _compare(
     train: options.Train = None,
     dev: options.Dev = None,
-    test: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--test",
-            metavar="DATA",
-            help="Annotated documents to measure on, several times for more; without them, those of --dev.",
-        ),
-    ] = None,
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="DIR", help="The folder of models and tables; goes on where it was."),
-    ] = None,
+    test: options.ComparedTest = None,
+    output: options.ComparedOutput = None,
     config: options.Config = None,
-    structure: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--structure",
-            metavar="NAME",
-            help="As of train recognizer, cascade, or semi_markov:N with mentions of N tokens at most; several times "
-            "for more.",
-        ),
-    ] = None,
-    counting: Annotated[
-        str | None,
-        typer.Option("--counting", metavar="NAME", help="both, subgraphs or derivations, where they differ. [both]"),
-    ] = None,
-    l2: Annotated[
-        list[float] | None,
-        typer.Option("--l2", metavar="NUMBER", help="Weights of the L2 penalty to choose from. [0.1, 1 and 5]"),
-    ] = None,
+    structure: options.ComparedStructures = None,
+    counting: options.ComparedCountings = None,
+    l2: options.ComparedLambdas = None,
     *,
-    heads: Annotated[
-        bool | None,
-        typer.Option("--heads", help="Heads must match, too; where a model finds none, rules do.", show_default=False),
-    ] = None,
+    heads: options.ComparedHeads = None,
     input_format: InputFormat = None,
     columns: Columns = None,
     on_error: options.OnError = None,

@@ -326,6 +326,41 @@ Order = Annotated[
     int | None, typer.Option("--order", min=1, max=3, metavar="N", help="Words of the longest n-grams. [3]")
 ]
 
+# of `lab compare`
+ComparedTest = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--test",
+        metavar="DATA",
+        help="Annotated documents to measure on, several times for more; without them, those of --dev.",
+    ),
+]
+ComparedOutput = Annotated[
+    str | None,
+    typer.Option("--output", "-o", metavar="DIR", help="The folder of models and tables; goes on where it was."),
+]
+ComparedStructures = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--structure",
+        metavar="NAME",
+        help="As of train recognizer, cascade, or semi_markov:N with mentions of N tokens at most; several times "
+        "for more.",
+    ),
+]
+ComparedCountings = Annotated[
+    str | None,
+    typer.Option("--counting", metavar="NAME", help="both, subgraphs or derivations, where they differ. [both]"),
+]
+ComparedLambdas = Annotated[
+    list[float] | None,
+    typer.Option("--l2", metavar="NUMBER", help="Weights of the L2 penalty to choose from. [0.1, 1 and 5]"),
+]
+ComparedHeads = Annotated[
+    bool | None,
+    typer.Option("--heads", help="Heads must match, too; where a model finds none, rules do.", show_default=False),
+]
+
 # of `lab features`
 SearchRecord = Annotated[
     str | None,
