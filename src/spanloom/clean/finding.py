@@ -44,8 +44,8 @@ def find_suspects(
         DataWarning: gold mentions that the recognizers cannot hold, which are not judged.
 
     >>> from spanloom import Document, Mention
-    >>> notes = [Document(f"{n} has chest pain", mentions=[Mention("problem", [(7, 17)])]) for n in range(100, 140)]
-    >>> notes[7] = notes[7].copy(mentions=[Mention("problem", [(13, 17)])])
+    >>> notes = [Document(f"{n} has chest pain", mentions=[Mention("problem", [(8, 18)])]) for n in range(100, 140)]
+    >>> notes[7] = notes[7].copy(mentions=[Mention("problem", [(14, 18)])])
     >>> first, *others = find_suspects(notes, features=["bias", "w[-1..1]"])
     >>> first.document, first.kind, first.mention.text(notes[7].text), first.other.text(notes[7].text)
     (7, 'boundary', 'pain', 'chest pain')
