@@ -18,6 +18,7 @@ import spanloom
 from conftest import write_encoder
 from spanloom import Document, Recognizer, Segmenter
 from spanloom.errors import ModelError, UsageError
+from spanloom.formats import write
 from spanloom.modelfile import ModelPart
 from spanloom.recognize import to_onnx
 from spanloom.scoring.encoder.adapters import attach, attention_layers, join, merge, shapes
@@ -218,6 +219,33 @@ def test_only_weights_that_are_loaded_tell_an_encoder_and_a_model_has_its_own_to
     (near / "tokenizer.json").unlink()
     (near / "tokenizer_config.json").unlink()
     assert spanloom.load(tmp_path / "model", encoder=near).predict(notes) == made.predict(notes)
+
+
+def test_verbs_that_predict_take_the_encoder(
+    own: Path, notes: list[Document], tmp_path: Path, command: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SPANLOOM_ENCODERS", raising=False)
+    place = Path(shutil.copytree(own, tmp_path / "tiny"))
+    Recognizer(encoder=place, **{**SETTINGS, "encoder_epochs": 1}).fit(notes, dev=notes[:10]).save(tmp_path / "model")
+    place.rename(tmp_path / "elsewhere")
+    write(notes[:3], tmp_path / "notes.jsonl")
+    lines = (
+        ("predict", tmp_path / "model", tmp_path / "notes.jsonl"),
+        ("evaluate", tmp_path / "notes.jsonl", "--model", tmp_path / "model"),
+        ("explain", tmp_path / "model", "--text", "no chest pain ."),
+    )
+    for line in lines:
+        missing = command(*line)
+        assert missing.returncode == 1
+        assert "load(..., encoder=FOLDER), or --encoder FOLDER" in missing.stderr
+        done = command(*line, "--encoder", tmp_path / "elsewhere")
+        assert (done.returncode, bool(done.stdout)) == (0, True), done.stderr
+        wrong = command(*line, "--encoder", tmp_path / "absent")
+        assert wrong.returncode == 2
+        assert "is no folder" in wrong.stderr
+    useless = command("evaluate", tmp_path / "notes.jsonl", tmp_path / "notes.jsonl", "--encoder", own)
+    assert useless.returncode == 2
+    assert "--encoder names the encoder of a model" in useless.stderr
 
 
 @pytest.mark.parametrize(("named", "words"), [("absent", "is no folder"), ("y" * 5000, "cannot be looked at")])

@@ -42,6 +42,16 @@ def test_export_and_all_verbs(
     assert command("explain", out, "--text", "no chest pain .").returncode == 0
 
 
+def test_a_model_of_16_bits_is_told(folder: Path, notes: list[Document], tmp_path: Path, command: Any) -> None:
+    settings: dict[str, Any] = {"encoder_epochs": 1, "step_subwords": 64, "precision": "bfloat16"}
+    Recognizer(encoder=folder, **settings).fit(notes, dev=notes[:5]).save(tmp_path / "model")
+    done = command("export", tmp_path / "model", "--onnx", "--output", tmp_path / "out")
+    assert done.returncode == 0
+    first, *others = done.stderr.splitlines()
+    assert "computes this model in 16 bits, for which it was tuned and calibrated, its graph in 32: prob" in first
+    assert len(others) == 2
+
+
 def test_an_output_that_is_there(trained: Path, tmp_path: Path, command: Any) -> None:
     out = tmp_path / "out"
     assert command("export", trained, "--onnx", "--output", out, "--quiet").stderr == ""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, UsageError
-from spanloom.files.output import output_file, output_folder
+from spanloom.files.output import output_file, output_folder, own_files
 from spanloom.formats import read, validate, write
 
 FULL = Path("/dev/full")
@@ -130,6 +130,37 @@ def test_folders(tmp_path: Path) -> None:
     with output_folder(target, force=True, may_replace=lambda file: True) as part:
         (part / "b").write_text("2")
     assert [str(file.relative_to(tmp_path)) for file in sorted(tmp_path.rglob("*"))] == ["out", "out/b"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_links_in_a_folder_are_not_taken_away(tmp_path: Path) -> None:
+    target, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
+    for folder in (target, elsewhere):
+        folder.mkdir()
+        (folder / "a").write_text("1")
+    (target / "encoder").symlink_to(elsewhere)
+    own = own_files(target, {"a"})
+    with pytest.raises(UsageError, match="holds encoder, which is none of its output; move it away, or name another"):
+        write_folder(target, own)
+    assert (target / "encoder" / "a").read_text() == "1"
+    (target / "encoder").unlink()
+    write_folder(target, own)
+    (tmp_path / "link").symlink_to(tmp_path)  # around the folder
+    write_folder(tmp_path / "link" / "out", own_files(tmp_path / "link" / "out", {"a"}))
+    assert (target / "a").read_text() == "2"
+
+
+def test_a_folder_of_folders_is_none_of_them(tmp_path: Path) -> None:
+    (tmp_path / "models" / "mine").mkdir(parents=True)
+    (tmp_path / "models" / "mine" / "a").write_text("1")
+    with pytest.raises(UsageError, match=r"holds mine.a, which is none of its output"):
+        write_folder(tmp_path / "models", own_files(tmp_path / "models", {"a"}))
+    assert (tmp_path / "models" / "mine" / "a").read_text() == "1"
+
+
+def write_folder(target: Path, may_replace: Callable[[Path], bool]) -> None:
+    with output_folder(target, force=True, may_replace=may_replace) as part:
+        (part / "a").write_text("2")
 
 
 def test_an_empty_folder_needs_no_force(tmp_path: Path) -> None:

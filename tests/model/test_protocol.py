@@ -43,7 +43,7 @@ def model() -> Gazetteer:
 def loaded(monkeypatch: pytest.MonkeyPatch) -> str:
     """The name of a folder that the verbs' `load` opens as a model of a kind that Spanloom does not know."""
     for verb in (predict_verb, inspect_verb):
-        monkeypatch.setattr(verb, "load", lambda _: model())
+        monkeypatch.setattr(verb, "load", lambda _, encoder=None: model())
     return "gazetteer"
 
 
@@ -68,7 +68,7 @@ def test_training(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_predict(loaded: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write([Document("chest pain today", "b")], tmp_path / "in.jsonl")
-    options = dict.fromkeys(("output_format", "input_format", "columns", "reading", "mentions", "jobs"))
+    options = dict.fromkeys(("output_format", "input_format", "columns", "reading", "mentions", "encoder", "jobs"))
     options |= {"on_error": "stop", "threshold": 0.0, "answers": False, "force": False, "quiet": False}
     given = [str(tmp_path / "in.jsonl")]
     predict_verb.run(loaded, given, str(tmp_path / "out.jsonl"), **options)
@@ -83,7 +83,18 @@ def test_predict(loaded: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 def test_evaluate(loaded: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(NOTES[:1], tmp_path / "gold.jsonl")
-    names = ("predicted", "compare", "column", "vocabulary", "types", "known", "mentions", "input_format", "columns")
+    names = (
+        "predicted",
+        "compare",
+        "column",
+        "vocabulary",
+        "types",
+        "known",
+        "mentions",
+        "encoder",
+        "input_format",
+        "columns",
+    )
     options = dict.fromkeys((*names, "on_error", "html", "jobs"))
     options |= dict.fromkeys(("heads", "concepts", "words", "force", "quiet"), False)
     gold = str(tmp_path / "gold.jsonl")
@@ -106,7 +117,7 @@ def test_inspect(loaded: str, capsys: pytest.CaptureFixture[str]) -> None:
 def test_explain(loaded: str, capsys: pytest.CaptureFixture[str]) -> None:
     [found] = explain(model(), "no chest pain")
     assert found.predicted
-    explain_verb.run(loaded, None, "chest pain", None, None, None, 5, None, as_json=False, jobs=None)
+    explain_verb.run(loaded, None, "chest pain", None, None, None, 5, None, None, as_json=False, jobs=None)
     assert capsys.readouterr().out.startswith("chest pain (problem)  0-10")
 
 

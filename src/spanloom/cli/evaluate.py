@@ -63,6 +63,7 @@ def run(
     words: bool,
     known: str | None,
     mentions: WhichMentions | None,
+    encoder: str | None,
     input_format: str | None,
     columns: str | None,
     on_error: str | None,
@@ -80,6 +81,8 @@ def run(
     """
     if (predicted is None) == (model is None):
         raise UsageError("evaluate needs GOLD and either PREDICTED or --model MODEL")
+    if encoder is not None and model is None:
+        raise UsageError("--encoder names the encoder of a model; give it with --model, or leave it out")
     if known is not None and not words:
         raise UsageError("--known tells which words are not new; give it with --words")
     if [gold, predicted, compare, known].count(STDIO) > 1:
@@ -90,7 +93,7 @@ def run(
         _check_page(html, force)
     resolver = None if vocabulary is None else read_vocabulary(vocabulary)  # before anything that takes long
     seed = 0 if seed is None else seed
-    predictor = None if model is None else load_model(model, jobs)
+    predictor = None if model is None else load_model(model, jobs, encoder)
     if mentions is not None and (predictor is None or "given_mentions" not in predictor.capable):
         raise UsageError("--mentions tells a linker what to link; leave it out, or give a linker with --model")
     if mentions == "given" and not concepts:

@@ -30,6 +30,7 @@ def run(
     document: str | None,
     limit: int | None,
     top: int,
+    encoder: str | None,
     input_format: str | None,
     as_json: bool,
     jobs: int | None,
@@ -38,7 +39,7 @@ def run(
     if (source is None) == (text is None):
         raise UsageError("explain needs either INPUT or --text TEXT")
     asked = [parse_mention(value) for value in mention or ()]
-    predictor = load_model(model, jobs)
+    predictor = load_model(model, jobs, encoder)
     given: Iterable[Document]
     if text is not None:
         given = [Document(text)]

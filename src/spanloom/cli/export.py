@@ -5,7 +5,7 @@ from __future__ import annotations
 from spanloom.cli.messages import Messages
 from spanloom.cli.train import MODEL_FILES
 from spanloom.errors import UsageError
-from spanloom.files.output import output_folder
+from spanloom.files.output import output_folder, own_files
 from spanloom.models import load
 from spanloom.recognize.exporting import to_onnx
 
@@ -14,7 +14,7 @@ def run(model: str, onnx: bool, output: str, precision: str, force: bool, quiet:
     """Export a model."""
     if not onnx:
         raise UsageError("no form to export to; there is one: --onnx")
-    with output_folder(output, force=force, may_replace=lambda file: file.name in MODEL_FILES) as folder:
+    with output_folder(output, force=force, may_replace=own_files(output, MODEL_FILES)) as folder:
         made = to_onnx(load(model), precision)
         made.save(folder)
         size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6

@@ -175,6 +175,16 @@ Annotation = Annotated[
     ),
 ]
 
+# of verbs that predict
+EncoderFolder = Annotated[
+    str | None,
+    typer.Option(
+        "--encoder",
+        metavar="FOLDER",
+        help="The encoder of a model with adapters, where it is not where it was. [SPANLOOM_ENCODERS, and others]",
+    ),
+]
+
 # of `predict`
 PredictionsOutput = Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="Where the predictions go.")]
 OverlapReading = Annotated[

@@ -37,6 +37,7 @@ def run(
     answers: bool,
     reading: str | None,
     mentions: WhichMentions | None,
+    encoder: str | None,
     force: bool,
     jobs: int | None,
     quiet: bool,
@@ -46,7 +47,7 @@ def run(
     # where no name tells the format: text in, native records out
     input_format = input_format or ("text" if source == [STDIO] else None)
     output_format = output_format_of(output, output_format)
-    predictor = load_model(model, jobs)
+    predictor = load_model(model, jobs, encoder)
     reader = Reading(say, input_format=input_format, columns=columns, on_error=on_error)
     # a column is filled beside the mentions of the input, and some may be told to keep them; nothing else looks at them
     given = reader(source, mentions=mentions is not None or not finds_mentions(predictor))
@@ -62,14 +63,19 @@ def run(
     return reader.finish()
 
 
-def load_model(path: str, jobs: int | None) -> Model:
+def load_model(path: str, jobs: int | None, encoder: str | None = None) -> Model:
     """A model that annotates documents, with so many threads; all cores if it is not said.
+
+    Args:
+        path: its folder.
+        jobs: threads.
+        encoder: the folder of the encoder that it names, if it names one.
 
     Raises:
         ModelError: no model, or a damaged one.
         UsageError: it annotates nothing.
     """
-    model = load(path)
+    model = load(path, encoder=encoder)
     if not annotates(model):
         raise UsageError(f"{path} is a {model.kind.replace('-', ' ')}, which marks up nothing; name a model that does")
     return model.set_params(n_jobs=jobs or ALL_CORES)

@@ -10,7 +10,7 @@ from spanloom.cli.messages import Messages
 from spanloom.cli.progress import Reporter
 from spanloom.cli.reading import Reading
 from spanloom.cli.train import MODEL_FILES, summary
-from spanloom.files.output import output_folder
+from spanloom.files.output import output_folder, own_files
 from spanloom.models import load
 from spanloom.recognize.parameters import RecognizerParameters
 from spanloom.recognize.teaching import Teacher, teach
@@ -41,7 +41,7 @@ def run(model: str, source: list[str], teacher: list[str] | None, *, config: str
     began = monotonic()
     # opened first, so that an output that cannot be replaced is told before the training and not after it
     with output_folder(
-        options.output, force=options.force, may_replace=lambda file: file.name in MODEL_FILES
+        options.output, force=options.force, may_replace=own_files(options.output, MODEL_FILES)
     ) as folder:
         parameters = options.parameters()
         teachers = [load(path) for path in options.teacher]

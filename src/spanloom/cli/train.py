@@ -13,7 +13,7 @@ from spanloom.cli.messages import Messages
 from spanloom.cli.progress import Reporter
 from spanloom.cli.reading import Reading
 from spanloom.errors import UsageError
-from spanloom.files.output import output_folder
+from spanloom.files.output import output_folder, own_files
 from spanloom.models import KINDS, Model
 
 MODEL_FILES = frozenset(("model.json", "weights.safetensors"))
@@ -51,7 +51,7 @@ def fit_and_save(model: Model, options: CommonOptions) -> int | None:
     began = monotonic()
     # opened first, so that an output that cannot be replaced is told before the training and not after it
     with output_folder(
-        options.output, force=options.force, may_replace=lambda file: file.name in MODEL_FILES
+        options.output, force=options.force, may_replace=own_files(options.output, MODEL_FILES)
     ) as folder:
         reading = Reading(
             say, input_format=options.input_format, columns=options.columns, on_error=options.on_error or "stop"

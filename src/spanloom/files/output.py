@@ -11,7 +11,7 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -142,10 +142,25 @@ def output_folder(
             put(staging, [target])
 
 
+def own_files(path: str | Path, names: Collection[str]) -> Callable[[Path], bool]:
+    """Return what tells `output_folder` that files of some names may go: those in the folder itself, and none deeper.
+
+    >>> may_replace = own_files("models", {"model.json"})
+    >>> may_replace(Path("models/model.json")), may_replace(Path("models/mine/model.json"))
+    (True, False)
+    """
+    folder = Path(path).resolve()
+    return lambda file: file.name in names and file.parent.resolve() == folder
+
+
 def _check_replaceable(target: Path, path: str | Path, may_replace: Callable[[Path], bool]) -> None:
     for file in sorted(target.rglob("*")) if target.is_dir() else ():
-        if not (file.is_dir() or may_replace(file) or is_part(file.relative_to(target))):
-            raise UsageError(f"{path} holds {file.name}, which is none of its output; name another folder")
+        folder = file.is_dir() and not file.is_symlink()  # a link is somebody's, whatever it leads to
+        if not (folder or may_replace(file) or is_part(file.relative_to(target))):
+            raise UsageError(
+                f"{path} holds {file.relative_to(target)}, which is none of its output; move it away, or name another "
+                "folder"
+            )
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from spanloom.errors import ModelError, UsageError, reason_of
-from spanloom.files.output import output_folder, writing
+from spanloom.files.output import output_folder, own_files, writing
 from spanloom.files.staging import is_part, settle
 from spanloom.modelfile import Array
 
@@ -152,7 +152,7 @@ class Checkpoint:
         with writing(self.folder):
             self.folder.parent.mkdir(parents=True, exist_ok=True)
         own = {name: np.asarray(array, order="C") for name, array in arrays.items()}
-        replaces = output_folder(self.folder, force=True, may_replace=lambda file: file.name in _OWN)
+        replaces = output_folder(self.folder, force=True, may_replace=own_files(self.folder, _OWN))
         with replaces as folder, writing(self.folder):
             save_file(own, folder / _ARRAYS)
             said = _File(format=_FORMAT, run=self._run, sha256=_checksum(folder / _ARRAYS), kept=kept)

@@ -15,7 +15,7 @@ from safetensors.numpy import save as packed
 
 from spanloom import __version__
 from spanloom.errors import ModelError, UsageError, clip, reason_of
-from spanloom.files.output import output_folder, writing
+from spanloom.files.output import output_folder, own_files, writing
 from spanloom.files.staging import settle
 from spanloom.modelfile.format1 import upgraded
 from spanloom.modelfile.part import LARGEST, Array, ModelPart, damaged
@@ -97,9 +97,8 @@ def write(path: str | Path, kind: str, part: ModelPart, *, force: bool = False) 
     header = (FORMAT, kind, __version__, hashlib.sha256(weights).hexdigest())
     said = {**dict(zip(_HEADER, header, strict=True)), **part.json()}
     text = json.dumps(said, ensure_ascii=False, indent=1, allow_nan=False)
-    # Only the two files of a model may go: a folder of models is none.
-    old = [Path(path).resolve() / name for name in (_DESCRIPTION, _WEIGHTS)]
-    with output_folder(path, force=force, may_replace=lambda file: file.absolute() in old) as folder:
+    # only the two files of a model may go: a folder of models is none
+    with output_folder(path, force=force, may_replace=own_files(path, (_DESCRIPTION, _WEIGHTS))) as folder:
         for name, data in ((_WEIGHTS, weights), (_DESCRIPTION, text.encode() + b"\n")):
             with writing(path):
                 (folder / name).write_bytes(data)

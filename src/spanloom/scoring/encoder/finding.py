@@ -52,7 +52,7 @@ def find_encoder(digest: str, name: str, places: Iterable[Path]) -> Path:
     raise OtherModelError(
         f"its adapters need the weights of the encoder {name!r} ({digest[:_SHOWN]}), which are not where they were"
         f"{beside}; copy its folder into the model's as 'encoder', name the folder that holds it in {VARIABLE}, or "
-        "give load(..., encoder=FOLDER)"
+        "give it: load(..., encoder=FOLDER), or --encoder FOLDER"
     )
 
 
