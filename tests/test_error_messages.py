@@ -11,6 +11,7 @@ import pytest
 
 from spanloom import Document, Linker, Mention, Recognizer, SpanloomError, load, read, write
 from spanloom.evaluate import evaluate
+from spanloom.formats import from_answers
 
 PAGE = Path(__file__).parents[1] / "docs" / "errors.md"
 QUOTED = re.findall(r"^\| `(.+)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
@@ -60,6 +61,16 @@ def told(name: str, content: str) -> Callable[[], object]:
         lines: list[str] = []
         list(read("d" if name.endswith((".ann", ".pdf")) else f"d/{name}", notice=lines.append))
         raise SpanloomError(*lines)
+
+    return run
+
+
+def answering(lines: str) -> Callable[[], object]:
+    """What is told first of answers, or the error."""
+
+    def run() -> None:
+        _, report = from_answers([Document("no pain", id="d")], file("answers.jsonl", lines))
+        raise report.problems[0].to_error()
 
     return run
 
@@ -150,6 +161,12 @@ PROVOKED: list[Callable[[], object]] = [
     told("a.conllu", word("1-2") + word("1") + word("2", "B-x")),
     told("a.conllu", word("1") + word("1.1", "B-x")),
     told("note.pdf", ""),
+    answering('{"id": "z", "answer": "[]"}'),
+    answering('{"answer": "[]"}'),
+    answering('{"id": "d", "answer": "[]"}\n{"id": "d", "answer": "None"}'),
+    answering('{"id": "d", "answer": "Sorry."}'),
+    answering('{"id": "d", "answer": "no **pain**"}'),
+    answering('{"id": "d", "answer": {"x": ["cough"]}}'),
     training([]),
     training([Document("a b")]),
     training(structure="nope"),

@@ -135,6 +135,8 @@ def test_markup_that_the_document_has_is_text():
         ("soft\u00adhyphen", "softhyphen", "soft\u00adhyphen"),
         ("患者 胸\n痛 无", "胸痛", "胸\n痛"),
         ("no fever", '"fever".', "fever"),
+        ("aspirin 81 mg", "Aspirin 81mg", "aspirin 81 mg"),
+        ("10mg/d", "10 mg / d", "10mg/d"),
         ("no fever", "**fever**", "fever"),
     ],
 )
@@ -142,6 +144,10 @@ def test_folding(text, quote, found):
     mentions, report = align([{"text": quote, "type": "x"}], text)
     assert shown(mentions, text) == [("x", found)]
     assert (report.exact, report.folded) == (int(quote.strip('"*.') in text), int(quote.strip('"*.') not in text))
+
+
+def test_blanks_are_not_left_out_inside_words():
+    assert align({"x": ["hera pist", "the"]}, "the therapist")[1].invented == 1
 
 
 def test_a_quote_never_cuts_a_character():

@@ -13,6 +13,7 @@ from spanloom.text import tokenize
 MOST: Final = 1000  # occurrences of one quote; what stands more often is no mention
 _LONG: Final = 256  # characters of a quote whose occurrences are not looked for inside each other, which takes long
 _SHORT: Final = 4  # characters of a quote that must be written alike where it is a part of a word: MI is not in family
+_CASE, _BLANKS = 2, 3  # degrees of folding; 0 is none, 1 all but these
 _AROUND: Final = "\"'`*_“”‘’«»„.,;: \t\r\n"  # what a model puts around a quote
 
 
@@ -60,6 +61,11 @@ class Finder:
         return fold(self.text, case=True)
 
     @cached_property
+    def _without_blanks(self) -> Folded:
+        """The text folded, case too, and without white space."""
+        return self.caseless.without_blanks()
+
+    @cached_property
     def _words(self) -> tuple[frozenset[int], frozenset[int]]:
         tokens = tokenize(self.text)
         return frozenset(tokens[:, 0].tolist()), frozenset(tokens[:, 1].tolist())
@@ -67,8 +73,9 @@ class Finder:
     def find(self, quote: str) -> Occurrences | None:
         """Return the occurrences of a quote, ``None`` if there is none.
 
-        The first of these that stands anywhere counts: as written, spelled otherwise, in other case, each as whole
-        words; then in the same order as a part of words; then without the marks around the quote.
+        The first of these that stands anywhere counts: as written, spelled otherwise, in other case, with other blanks
+        between words, each as whole words; then, but for the last, as a part of words; then without the marks around
+        the quote.
         """
         if quote not in self._found:
             plain, bare = quote.strip(), quote.strip(_AROUND)
@@ -83,23 +90,26 @@ class Finder:
     def _search(self, quote: str) -> Occurrences | None:
         inside: Occurrences | None = None
         starts, ends = self._words
-        if not quote or (quote not in self.text and fold(quote, case=True).text.strip() not in self.caseless.text):
+        # what does not stand in the most folded text need not be looked for in the others
+        if not quote or (quote not in self.text and self._level(_BLANKS, quote)[1] not in self._without_blanks.text):
             return None
-        for level in range(3):
+        for level in range(_BLANKS + 1):
             text, wanted = self._level(level, quote)
             spans, more = _all(text, wanted)
             whole = [(start, end) for start, end in spans if start in starts and end in ends]
             if whole:
                 return Occurrences(_single(whole), level == 0, True, more)
-            if spans and inside is None and (level < 2 or len(wanted) >= _SHORT):
+            if spans and inside is None and (level < _CASE or (level == _CASE and len(wanted) >= _SHORT)):
                 inside = Occurrences(_single(spans), level == 0, False, more)
         return inside
 
     def _level(self, level: int, quote: str) -> tuple[Folded, str]:
         if level == 0:
             return unfolded(self.text), quote
-        folded = self.spelled if level == 1 else self.caseless
-        return folded, fold(quote, case=level == 2).text.strip()
+        folded = fold(quote, case=level >= _CASE)
+        if level == _BLANKS:
+            return self._without_blanks, folded.without_blanks().text
+        return (self.caseless if level == _CASE else self.spelled), folded.text.strip()
 
     def find_parts(self, parts: Sequence[str]) -> Occurrences | None:
         """Return the occurrences of a quote in parts with gaps between them: those that are as short as can be.

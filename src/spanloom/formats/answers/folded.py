@@ -52,6 +52,15 @@ class Folded(NamedTuple):
         behind = end < len(self.text) and self.starts[end - 1] == self.starts[end]
         return None if before or behind else (self.starts[first], self.ends[end - 1])
 
+    def without_blanks(self) -> Folded:
+        """Return the folded text without white space."""
+        kept = [place for place, character in enumerate(self.text) if character != " "]
+        starts, ends = (
+            array("q", [self.starts[place] for place in kept]),
+            array("q", [self.ends[place] for place in kept]),
+        )
+        return Folded(self.text.replace(" ", ""), starts, ends)
+
 
 def unfolded(text: str) -> Folded:
     """Return a text as it is."""
