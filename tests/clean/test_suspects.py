@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import warnings
+from collections.abc import Callable
 from typing import NamedTuple
 
 import pytest
@@ -228,6 +229,21 @@ def test_what_no_model_can_hold_is_not_judged_but_counted_and_not_told_as_missin
     assert not_judged([judged]).startswith("1 of 2 gold mentions was not judged: ")
     assert not_judged([judged._replace(probabilities=[0.5, 0.9])]) == ""
     assert [mention.score for mention in judged.scored.mentions] == [None, 0.9]
+
+
+def test_a_long_document_takes_linear_time(assert_linear) -> None:
+    def crowd(count: int) -> Callable[[], object]:
+        gold = [Mention("problem", [(10 * n, 10 * n + 6)]) for n in range(count)]
+        proposed = [
+            Mention(kind, [(10 * n + low, 10 * n + 6)], score=0.4)
+            for n in range(count)
+            for kind, low in (("problem", 2), ("test", 0), ("drug", 7 - 10))
+            if n
+        ]
+        judged = JudgedDocument(Document("x" * 10 * count, mentions=gold), [0.2] * count, proposed)
+        return lambda: suspects_of([judged], 0.0)
+
+    assert_linear(crowd, 1000)
 
 
 def notes(count: int) -> list[Document]:

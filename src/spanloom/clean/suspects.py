@@ -12,6 +12,7 @@ could be invented there is so much more than of what could be forgotten that eac
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -154,11 +155,30 @@ class _Reading(NamedTuple):
     other: int
 
 
+class _Neighbours:
+    """Mentions by their place, so that in a long document only those nearby are compared.
+
+    Args:
+        mentions: in any order.
+    """
+
+    def __init__(self, mentions: Sequence[_Candidate]) -> None:
+        self._numbers = sorted(range(len(mentions)), key=lambda i: mentions[i].mention.start)
+        self._starts = [mentions[i].mention.start for i in self._numbers]
+        self._longest = max((one.mention.end - one.mention.start for one in mentions), default=0)
+
+    def near(self, one: _Candidate) -> Sequence[int]:
+        """Return the numbers of mentions that may share a character with one: all that do, and some others."""
+        low = bisect_right(self._starts, one.mention.start - self._longest)
+        return self._numbers[low : bisect_left(self._starts, one.mention.end)]
+
+
 class _Document(NamedTuple):
     """Judged gold mentions of a document, and proposed mentions that are not gold, the most probable first."""
 
     gold: list[_Candidate]
     proposed: list[_Candidate]
+    near_gold: _Neighbours
 
     @classmethod
     def of(cls, judged: JudgedDocument) -> _Document:
@@ -176,7 +196,7 @@ class _Document(NamedTuple):
             if one.key not in seen:  # with several heads, the likeliest
                 seen.add(one.key)
                 proposed.append(one)
-        return cls(gold, proposed)
+        return cls(gold, proposed, _Neighbours(gold))
 
     def suspects(self, number: int) -> Iterator[Suspect]:
         """Yield a suspect for each gold mention, and one for each place where one may be missing.
@@ -192,7 +212,7 @@ class _Document(NamedTuple):
                 yield Suspect(number, kind, _certainty(odds), one.mention, self.proposed[j].mention)
             else:
                 yield Suspect(number, "wrong", _certainty(_wrong(one)), one.mention, None)
-        for one, odds in self._missing([one for j, one in enumerate(self.proposed) if j not in used]):
+        for one, odds in self._missing(used):
             yield Suspect(number, "missing", _certainty(odds), None, one.mention)
 
     def _replacements(self) -> list[_Reading]:
@@ -206,8 +226,9 @@ class _Document(NamedTuple):
         return chosen
 
     def _readings(self) -> Iterator[_Reading]:
-        for i, gold in enumerate(self.gold):
-            for j, other in enumerate(self.proposed):
+        for j, other in enumerate(self.proposed):
+            for i in self.near_gold.near(other):
+                gold = self.gold[i]
                 kind = other.rivals(gold)
                 if kind is not None:
                     # both may be true, as of mentions that nest, but not more than one of them without the other
@@ -216,15 +237,23 @@ class _Document(NamedTuple):
                     if odds >= max(_wrong(gold), _forgotten(other, _together(other, gold))):
                         yield _Reading(odds, kind, i, j)
 
-    def _missing(self, proposed: Sequence[_Candidate]) -> Iterator[tuple[_Candidate, float]]:
-        """Yield mentions that may be missing, and the odds; of those that exclude one another the likeliest."""
-        told = list[_Candidate]()
-        for one in proposed:
-            likeliest = all(other.rivals(one) is None or _together(one, other) > 0 for other in told)
-            beside = [_together(one, gold) for gold in self.gold if one.rivals(gold) == "boundary"]
+    def _missing(self, used: set[int]) -> Iterator[tuple[_Candidate, float]]:
+        """Yield mentions that may be missing, and the odds; of those that exclude one another the likeliest.
+
+        Args:
+            used: numbers of proposed mentions that stand in place of gold ones.
+        """
+        near_proposed, told = _Neighbours(self.proposed), set[int]()
+        for j, one in enumerate(self.proposed):
+            if j in used:
+                continue
+            rivals = (self.proposed[k] for k in near_proposed.near(one) if k in told)
+            likeliest = all(other.rivals(one) is None or _together(one, other) > 0 for other in rivals)
+            near = (self.gold[i] for i in self.near_gold.near(one))
+            beside = [_together(one, gold) for gold in near if one.rivals(gold) == "boundary"]
             chance = min(beside, default=one.probability)
             if likeliest and chance > 0:
-                told.append(one)
+                told.add(j)
                 yield one, _forgotten(one, chance)
 
 
