@@ -43,6 +43,7 @@ LEAST_WINDOW: Final = 16  # sub-words that an encoder reads at once
 _PICKLES: Final = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 _ATTENTION: Final = ("eager", "sdpa")
 _ATTENTION_OF: Final = ("attn_implementation", "_attn_implementation", "_attn_implementation_internal")
+_MISMATCHED: Final = "ignore_mismatched_sizes"  # what transformers says of shapes that differ
 _MOST_LAYERS: Final = 1 << 10
 # their positions begin behind the number of padding; of MPNet that is always 1
 _SHIFTED: Final = frozenset(("camembert", "mpnet", "roberta", "roberta-prelayernorm", "xlm-roberta", "xlm-roberta-xl"))
@@ -295,6 +296,10 @@ def _opening(folder: Path, what: str, remedy: str) -> Iterator[None]:
     except MemoryError:
         raise
     except Exception as error:  # of many kinds; what they say is all there is to know
+        if _MISMATCHED in str(error):  # it tells of a report that nobody sees
+            raise UsageError(
+                f"encoder {folder}: {what} has arrays in another shape than {_CONFIG} says; is that of these weights?"
+            ) from None
         raise UsageError(f"encoder {folder}: {what} cannot be opened: {reason_of(error)}; {remedy}") from None
 
 
