@@ -53,6 +53,7 @@ CONTENTS = {
         "docs/models/shared",
         "docs/models/split",
         "docs/models/seven_tag",
+        "docs/models/two_layer",
         "docs/models/bio-bilou",
         "docs/models/semi_markov",
         "docs/models/cascaded",

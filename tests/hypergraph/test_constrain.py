@@ -70,17 +70,23 @@ def test_against_all_structures(name, counting, seed, data):
     mentions = every_mention(name, length)
     number = data.draw(st.integers(0, len(mentions) - 1))
     paths = structure.paths(mentions.take(np.arange(len(mentions)) == number), TYPES)
-    rows, first = paths.spread(0), int(paths.first[0])
+    ways = [(first, paths.spread(way)) for way, first in enumerate(paths.first.tolist())]
+
+    def has_path(choices):
+        return any(
+            all(rows[t - first, e] for t, e in choices if first <= t < first + len(rows)) for first, rows in ways
+        )
+
     found = rivals(ENGINES[counting](template), potentials, paths)
     best = [-math.inf, -math.inf]
     for choices in every_structure(name, length):
-        has = all(rows[t - first, e] for t, e in choices if first <= t < first + len(rows))
-        best[not has] = max(best[not has], scores_of(template, potentials, counting, length, choices))
+        without = not has_path(choices)
+        best[without] = max(best[without], scores_of(template, potentials, counting, length, choices))
     np.testing.assert_allclose(found.score, best, rtol=1e-5, atol=1e-5)
     for edges, score, wanted in zip(found.edges, found.score, (True, False), strict=True):
         choices = sorted((t, e) for t, (row,) in enumerate(edges.tolist()) for e in row if e >= 0)
         assert tuple(choices) in every_structure(name, length)
-        assert all(rows[t - first, e] for t, e in choices if first <= t < first + len(rows)) == wanted
+        assert has_path(choices) == wanted
         assert scores_of(template, potentials, counting, length, choices) == pytest.approx(score, abs=1e-4)
 
 

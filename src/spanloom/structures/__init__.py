@@ -18,6 +18,7 @@ from spanloom.structures.separator_states import SeparatorStates
 from spanloom.structures.separators import Separators
 from spanloom.structures.seven_tag import SevenTag
 from spanloom.structures.tags import Tags
+from spanloom.structures.two_layer import TwoLayer
 from spanloom.structures.words import Words
 
 STRUCTURES: dict[str, Structure] = {
@@ -33,6 +34,7 @@ STRUCTURES: dict[str, Structure] = {
         SevenTag(),
         Shared(),
         Split(),
+        TwoLayer(),
     )
 }
 
@@ -116,6 +118,7 @@ __all__ = [
     "Structure",
     "Tags",
     "TokenMention",
+    "TwoLayer",
     "Words",
     "chain_template",
     "structure_of",

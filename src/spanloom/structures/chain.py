@@ -19,12 +19,15 @@ from spanloom.structures.base import Encoded, MentionTable, Structure, check_cov
 OVERLAP = "it overlaps a longer one, and a chain holds no overlaps"
 
 
-def chain_template(tags: Sequence[str], follows: Callable[[str, str], bool]) -> Template:
+def chain_template(
+    tags: Sequence[str], follows: Callable[[str, str], bool], says: Callable[[str], str] = str
+) -> Template:
     """A first-order chain (Lafferty et al. 2001): a role for each tag and a constant for each pair of neighbours.
 
     Args:
         tags: L names.
         follows: whether one tag may follow another; ``O`` stands for what lies before and after the text.
+        says: what a tag is scored as, alone and beside its neighbours; tags of which it says the same share weights.
 
     A tag is two nodes, one that scores it and one that picks the next tag. So a token has L scores to exponentiate, and
     the L x L transitions are the same at every token.
@@ -35,9 +38,9 @@ def chain_template(tags: Sequence[str], follows: Callable[[str, str], bool]) -> 
         final=frozenset({"END"}),
         edges=(
             *(Hyperedge(f"START {tag}", "START", (Child(f"{tag} "),)) for tag in tags if follows("O", tag)),
-            *(Hyperedge(tag, f"{tag} ", (Child(tag),), (Role(tag),)) for tag in tags),
+            *(Hyperedge(tag, f"{tag} ", (Child(tag),), (Role(says(tag)),)) for tag in tags),
             *(
-                Hyperedge(f"{tag} {after}", tag, (Child(f"{after} ", 1),), constant=f"{tag} {after}")
+                Hyperedge(f"{tag} {after}", tag, (Child(f"{after} ", 1),), constant=f"{says(tag)} {says(after)}")
                 for tag in tags
                 for after in tags
                 if follows(tag, after)
@@ -45,6 +48,38 @@ def chain_template(tags: Sequence[str], follows: Callable[[str, str], bool]) -> 
             *(Hyperedge(f"{tag} END", tag, (Child("END", 1),)) for tag in tags if follows(tag, "O")),
         ),
     )
+
+
+def write_chain(template: Template, tags: Sequence[str], numbers: NDArray[np.integer], offsets: Ints) -> Edges:
+    """(T, K, 3) hyperedges of sequences of tags.
+
+    Args:
+        template: a `chain_template` of these tags.
+        tags: L names.
+        numbers: (T, K) of tags.
+        offsets: (N + 1,) first token of each sentence.
+    """
+    number = {edge.label: i for i, edge in enumerate(template.edges)}
+    start, score, end = (
+        np.array([number.get(pattern.format(tag), -1) for tag in tags], np.int16)
+        for pattern in ("START {}", "{}", "{} END")
+    )
+    pair = np.array([[number.get(f"{tag} {after}", -1) for after in tags] for tag in tags], np.int16)
+    first, last = borders(offsets)
+    edges = np.full((*numbers.shape, 3), -1, np.int16)
+    own, onward = score[numbers], np.empty(numbers.shape, np.int16)
+    onward[:-1] = pair[numbers[:-1], numbers[1:]]
+    onward[last] = end[numbers[last]]
+    edges[..., 0], edges[..., 1] = own, onward
+    edges[first, :, 0], edges[first, :, 1], edges[first, :, 2] = start[numbers[first]], own[first], onward[first]
+    return edges
+
+
+def read_chain(template: Template, tags: Sequence[str], edges: Edges) -> Ints:
+    """(T, K) numbers of tags, from (T, K, D) hyperedges of a `chain_template`; 0 where there are none."""
+    own = edges - np.int16(template.index(tags[0]))  # those of tags stand side by side
+    numbers: Ints = np.where((own >= 0) & (own < len(tags)), own, np.int16(0)).max(2).astype(np.int64)
+    return numbers
 
 
 def picking(template: Template, wanted: NDArray[np.bool_]) -> NDArray[np.uint8]:
@@ -86,28 +121,11 @@ class Chain(Structure):
             offsets: (N + 1,) first token of each sentence.
             types: K names.
         """
-        names = self.tags(types)
-        number = {edge.label: i for i, edge in enumerate(self.template(types).edges)}
-        start, score, end = (
-            np.array([number.get(pattern.format(tag), -1) for tag in names], np.int16)
-            for pattern in ("START {}", "{}", "{} END")
-        )
-        pair = np.array([[number.get(f"{tag} {after}", -1) for after in names] for tag in names], np.int16)
-        first, last = borders(offsets)
-        edges = np.full((len(tags), 1, 3), -1, np.int16)
-        own, onward = score[tags], np.empty(len(tags), np.int16)
-        onward[:-1] = pair[tags[:-1], tags[1:]]
-        onward[last] = end[tags[last]]
-        edges[:, 0, 0], edges[:, 0, 1] = own, onward
-        edges[first, 0, 0], edges[first, 0, 1], edges[first, 0, 2] = start[tags[first]], own[first], onward[first]
-        return edges
+        return write_chain(self.template(types), self.tags(types), tags[:, None], offsets)
 
     def read_tags(self, edges: Edges, types: Sequence[str]) -> Ints:
         """(T,) numbers of tags, from (T, 1, D) hyperedges; 0 where there are none."""
-        names = self.tags(types)
-        own = edges[:, 0].astype(np.int64) - self.template(types).index(names[0])  # those of tags stand side by side
-        tags: Ints = np.where((own >= 0) & (own < len(names)), own, 0).max(1)
-        return tags
+        return read_chain(self.template(types), self.tags(types), edges)[:, 0]
 
 
 class FlatChain(Chain):
@@ -207,7 +225,7 @@ class FlatChain(Chain):
         row = (self.spelled(mentions) - (not self.covers)) * 2 + ends
         allowed = _allowed(self, tuple(types))
         lane = np.zeros_like(mentions.kind)
-        return Paths.build(mentions.sentence, lane, mentions.first, row, run_sizes(mentions), allowed)
+        return Paths.build(mentions.sentence, lane, mentions.first, row, run_sizes(length), allowed)
 
 
 def _overlapping(mentions: MentionTable, offsets: Ints) -> NDArray[np.bool_]:
@@ -227,9 +245,8 @@ def _overlapping(mentions: MentionTable, offsets: Ints) -> NDArray[np.bool_]:
     return shorter
 
 
-def run_sizes(mentions: MentionTable) -> Ints:
-    """(M, 3) how many tokens are the first, those between, and the last, where there are several."""
-    length = mentions.end - mentions.first
+def run_sizes(length: Ints) -> Ints:
+    """(M, 3) how many of so many tokens are the first, those between, and the last, where there are several."""
     return np.stack([np.ones_like(length), np.maximum(length - 2, 0), (length > 1).astype(np.int64)], 1)
 
 

@@ -212,14 +212,14 @@ class Product(Chain):
 
     def paths(self, mentions: MentionTable, types: Sequence[str]) -> Paths:
         """As `Structure.paths`: of a word its tags, whatever the mentions; of a mention the other way round."""
-        size, is_word = len(WORD_TAGS), mentions.kind[:, None] == 0
+        letters, is_word = len(WORD_TAGS), mentions.kind[:, None] == 0
         beside = MENTION_CHAIN.spelled(mentions.of_kinds(mentions.kind - 1))
-        row = np.where(is_word, WORD_CHAIN.spelled(mentions), size + beside)
+        row = np.where(is_word, WORD_CHAIN.spelled(mentions), letters + beside)
         words, tags = self.sides(types)
-        wanted = [words == word for word in range(size)] + [tags == tag for tag in range(int(tags.max()) + 1)]
-        lane = np.zeros_like(mentions.kind)
+        wanted = [words == word for word in range(letters)] + [tags == tag for tag in range(int(tags.max()) + 1)]
+        lane, size = np.zeros_like(mentions.kind), run_sizes(mentions.end - mentions.first)
         allowed = picking(self.template(types), np.array(wanted))
-        return Paths.build(mentions.sentence, lane, mentions.first, row, run_sizes(mentions), allowed)
+        return Paths.build(mentions.sentence, lane, mentions.first, row, size, allowed)
 
 
 def check_types(types: Sequence[str], most: int) -> None:
