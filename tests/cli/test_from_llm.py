@@ -101,7 +101,8 @@ def test_answers_that_cannot_be_read_are_left_out_and_fail(command, raw, tmp_pat
         ),
         (
             {"id": "a", "answer": {"x": ["cough"]}},
-            "document 'a': x[0]: 'cough' is not in the document; left out; so is each of 1 quote: are these the texts?",
+            "document 'a': x[0]: 'cough' is not in the document; left out; no quote of any answer is in its document: "
+            "are these the texts?",
         ),
         (
             {"id": "a", "answer": ""},

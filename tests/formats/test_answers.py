@@ -19,6 +19,10 @@ SHAPES = {
     "by type": {"problem": ["severe pain"], "drug": "aspirin", "site": []},
     "by type, with objects": {"problem": [{"text": "severe pain"}], "drug": [{"name": "aspirin"}], "site": None},
     "groups": [{"type": "problem", "mentions": ["severe pain"]}, {"type": "drug", "mentions": ["aspirin"]}],
+    "objects in objects": [
+        {"entity": {"text": "severe pain"}, "type": "problem"},
+        {"mention": {"text": "aspirin", "start": 55, "end": 62}, "label": "drug"},
+    ],
     "pairs": [["severe pain", "problem"], ["aspirin", "drug"]],
     "from text to type": {"severe pain": "problem", "aspirin": "drug"},
     "nested": {"result": {"entities": [["severe pain", "problem"], ["aspirin", "drug"]]}},
@@ -325,7 +329,9 @@ def test_nothing_at_all_is_an_error():
         from_answers([Document("a", id="d")], {"z": "[]"})
     with pytest.raises(DataError, match="there is no document"):
         from_answers([], {"z": "[]"})
-    with pytest.raises(DataError, match=r"'b' is not in the document; left out; so is each of 2 quotes"):
+    with pytest.raises(
+        DataError, match=r"'b' is not in the document; left out; no quote of any answer is in its document"
+    ):
         from_answers([Document("a", id="d")], {"d": {"x": ["b", "c"]}})
 
 

@@ -203,8 +203,8 @@ class _Aligner:
             raise replace(error, message=f"{error.message}; no other answer could be read").to_error()
         if report.quotes and not report.found and not self._silent:
             first = next(one for one in report.problems if one.kind in ("invented", "unusable"))
-            count = plural(report.quotes, "quote")
-            raise replace(first, message=f"{first.message}; so is each of {count}: are these the texts?").to_error()
+            message = f"{first.message}; no quote of any answer is in its document: are these the texts?"
+            raise replace(first, message=message).to_error()
 
 
 def _named(document: Document) -> str:

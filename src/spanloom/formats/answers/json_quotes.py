@@ -160,6 +160,9 @@ class _Reader:
         if quote is not None and not (_type(fields) is None and set(nested) - {*_PARTS, *_PAIRS}):
             self._found.append(quote)
             return True
+        inner = next((name for name in _TEXTS if isinstance(fields.get(name), dict)), None)
+        if own is not None and own != kind and inner is not None:
+            return self.read(fields[inner], own, _below(place, low[inner]), depth + 1)
         several = next((name for name in _SEVERAL if isinstance(fields.get(name), list)), None)
         if own is not None and own != kind and several is not None:
             return self._list(fields[several], own, _below(place, low[several]), depth + 1)
