@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spanloom.errors import SpanloomError
+from spanloom.errors import SpanloomError, UsageError
 from spanloom.hypergraph import (
     ENGINES,
     Child,
@@ -100,11 +100,19 @@ def potentials(template, lengths, kinds, seed, spread=2.0, forbidden=0.0):
     return Potentials(roles, constants), np.cumsum([0, *lengths])
 
 
-def sentence_scores(template, given, offsets, n, k):
+def mask(template, offsets, kinds, seed, forbidden):
+    """Return a mask that forbids a share of hyperedges, or none."""
+    shape = int(offsets[-1]), len(template.edges), kinds
+    return None if forbidden is None else np.random.default_rng([seed, 1]).random(shape) >= forbidden
+
+
+def sentence_scores(template, given, offsets, n, k, allowed=None):
     rows = given.roles[offsets[n] : offsets[n + 1], :, k]
     roles = [dict(zip(template.roles, map(float, row), strict=True)) for row in rows]
     constants = dict(zip(template.constants, map(float, given.constants[:, k]), strict=True))
-    return reference.edge_scores(template, roles, constants)
+    return reference.edge_scores(
+        template, roles, constants, () if allowed is None else allowed[offsets[n] : offsets[n + 1], :, k].tolist()
+    )
 
 
 def structures(template, length, counting):
@@ -142,9 +150,11 @@ def test_agrees_with_enumeration(name, counting, seed, data):
     kinds = data.draw(st.integers(1, 3))
     given_, offsets = potentials(template, lengths, kinds, seed, spread, forbidden)
     engine = ENGINES[counting](template)
-    sums = engine.expectations(given_, offsets, run=Threads(2))
-    only = engine.log_partition(given_, offsets)
-    best = engine.viterbi(given_, offsets)
+    allowed = mask(template, offsets, kinds, seed, data.draw(st.sampled_from([None, None, 0.0, 0.15, 0.4])))
+    sums = engine.expectations(given_, offsets, run=Threads(2), allowed=allowed)
+    only = engine.log_partition(given_, offsets, allowed=allowed)
+    best = engine.viterbi(given_, offsets, allowed=allowed)
+    entropy = engine.entropy(given_, offsets, allowed=allowed)
     constants = np.zeros((len(template.constants), kinds))
     for n, length in enumerate(lengths):
         if not length:
@@ -152,7 +162,7 @@ def test_agrees_with_enumeration(name, counting, seed, data):
             continue
         every = structures(template, length, counting)
         for k in range(kinds):
-            scores = sentence_scores(template, given_, offsets, n, k)
+            scores = sentence_scores(template, given_, offsets, n, k, allowed)
             totals = [total(scores, structure) for structure in every]
             log_z = reference.log_sum(totals)
             assert sums.log_partition[n, k] == pytest.approx(log_z, rel=1e-6, abs=1e-6)
@@ -162,9 +172,14 @@ def test_agrees_with_enumeration(name, counting, seed, data):
             if log_z == -math.inf:
                 assert (best.edges[rows, k] == -1).all()
                 assert not sums.roles[rows, :, k].any()
+                assert not sums.each[n, :, k].any()
+                assert entropy[n, k] == 0
                 continue
+            terms = [(value - log_z) * math.exp(value - log_z) for value in totals if value > -math.inf]
+            assert entropy[n, k] == pytest.approx(-sum(terms), rel=1e-4, abs=1e-5 * max(1, spread) * length)
             roles, mine = expected_roles(template, scores, every, log_z, length)
             np.testing.assert_allclose(sums.roles[rows, :, k], roles, atol=2e-5, rtol=1e-5)
+            np.testing.assert_allclose(sums.each[n, :, k], mine, atol=1e-5, rtol=1e-5)
             constants[:, k] += mine
             picked = tuple(sorted((t, e) for t, row in enumerate(best.edges[rows, k].tolist()) for e in row if e >= 0))
             if counting == "derivations":
@@ -197,16 +212,20 @@ def test_reference_inside_and_outside(name):
 
 @pytest.mark.parametrize("counting", ENGINES)
 @pytest.mark.parametrize("name", TEMPLATES)
-@given(seed=st.integers(0, 2**32 - 1), count=st.integers(1, 12), length=st.integers(1, 3))
+@given(
+    seed=st.integers(0, 2**32 - 1), count=st.integers(1, 12), length=st.integers(1, 3),
+    forbidden=st.sampled_from([None, 0.2]),
+)  # fmt: skip
 @settings(max_examples=8, deadline=None)
-def test_kbest_agrees_with_enumeration(name, counting, seed, count, length):
+def test_kbest_agrees_with_enumeration(name, counting, seed, count, length, forbidden):
     template = TEMPLATES[name]
     length = min(length, reference.listable(template))
     given_, offsets = potentials(template, [2, length], 2, seed)
     engine = ENGINES[counting](template)
-    best = engine.kbest(given_, offsets, sentence=1, kind=1, count=count)
-    scores = sentence_scores(template, given_, offsets, 1, 1)
-    every = structures(template, length, counting)
+    allowed = mask(template, offsets, 2, seed, forbidden)
+    best = engine.kbest(given_, offsets, sentence=1, kind=1, count=count, allowed=allowed)
+    scores = sentence_scores(template, given_, offsets, 1, 1, allowed)
+    every = [s for s in structures(template, length, counting) if total(scores, s) > -math.inf]
     expected = sorted((total(scores, s) for s in every), reverse=True)[:count]
     expected += [-math.inf] * (count - len(expected))
     assert list(best.score) == pytest.approx(expected)
@@ -311,11 +330,13 @@ def test_threads_change_nothing(method):
         np.testing.assert_array_equal(a, b)
 
 
-def test_constrained_paths():
+@pytest.mark.parametrize("forbidden", [None, 0.2])
+def test_constrained_paths(forbidden):
     """Any set of allowed hyperedges at some tokens: the sum over the structures that keep to it."""
     template = TEMPLATES["separators"]
     given_, offsets = potentials(template, [2, 5], 2, seed=8)
     rng = np.random.default_rng(5)
+    free = mask(template, offsets, 2, 6, forbidden)
     allowed = (rng.random((3, len(template.edges))) < 0.7).astype(np.uint8)
     paths = Paths(
         np.array([1, 1]),
@@ -326,9 +347,63 @@ def test_constrained_paths():
         np.ones(4, np.int64),
         allowed,
     )
-    found = SubgraphEngine(template).path_probability(given_, offsets, paths)
+    found = SubgraphEngine(template).path_probability(given_, offsets, paths, allowed=free)
     for q, (k, steps) in enumerate([(1, {1: 0, 2: 1, 3: 2}), (0, {3: 1})]):
-        scores = sentence_scores(template, given_, offsets, 1, k)
+        scores = sentence_scores(template, given_, offsets, 1, k, free)
         weights = {s: math.exp(total(scores, s)) for s in reference.subgraphs(template, 5)}
         kept = sum(w for s, w in weights.items() if all(allowed[steps[t], e] for t, e in s if t in steps))
         assert found[q] == pytest.approx(kept / sum(weights.values()))
+        assert kept < sum(weights.values())
+
+
+@pytest.mark.parametrize("counting", ENGINES)
+@pytest.mark.parametrize("name", TEMPLATES)
+@given(seed=st.integers(0, 2**32 - 1), forbidden=st.sampled_from([None, 0.15]))
+@settings(max_examples=3, deadline=None)
+def test_samples_come_with_their_probabilities(name, counting, seed, forbidden):
+    template, draws = TEMPLATES[name], 2000
+    length = min(reference.listable(template, 60), 3)
+    given_, offsets = potentials(template, [2, length], 2, seed)
+    allowed = mask(template, offsets, 2, seed, forbidden)
+    engine = ENGINES[counting](template)
+    drawn = engine.sample(given_, offsets, 1, 1, draws, seed=seed, allowed=allowed)
+    assert drawn == engine.sample(given_, offsets, 1, 1, draws, seed=seed, allowed=allowed)
+    scores = sentence_scores(template, given_, offsets, 1, 1, allowed)
+    weights = Counter()
+    for structure in structures(template, length, counting):
+        weights[structure] += math.exp(total(scores, structure))
+    whole = sum(weights.values())
+    assert len(drawn) == (draws if whole else 0)
+    found = Counter(drawn)
+    assert found.keys() <= {structure for structure, weight in weights.items() if weight}
+    for structure, weight in weights.items() if whole else ():
+        p = weight / whole
+        assert abs(found[structure] - draws * p) <= 6 * math.sqrt(draws * p * (1 - p)) + 3
+
+
+@pytest.mark.parametrize("counting", ENGINES)
+@pytest.mark.parametrize("name", ["shared", "separators", "mention_hypergraph"])
+def test_probability_of_a_structure_under_a_mask(name, counting):
+    template = TEMPLATES[name]
+    engine = ENGINES[counting](template)
+    given_, offsets = potentials(template, [3, 4], 2, seed=3)
+    best = engine.viterbi(given_, offsets)
+    allowed = np.ones((7, len(template.edges), 2), bool)
+    heads = [edge.head for edge in template.edges]
+    chosen = next(e for e in best.edges[2, 0].tolist() if heads.count(heads[e]) > 1)
+    allowed[2, chosen, 0] = False
+    plain = engine.log_probability(given_, offsets, best.edges)
+    found = engine.log_probability(given_, offsets, best.edges, allowed=allowed)
+    assert np.isneginf(found[0, 0])
+    np.testing.assert_array_equal(found[1], plain[1])
+    other = engine.viterbi(given_, offsets, allowed=allowed)
+    within = engine.log_probability(given_, offsets, other.edges, allowed=allowed)
+    assert within[0, 0] > engine.log_probability(given_, offsets, other.edges)[0, 0]
+
+
+@pytest.mark.parametrize("wrong", [np.ones((7, 2, 2), bool), np.ones((7, 11, 2))])
+def test_masks_of_other_shapes_or_types(wrong):
+    engine = SubgraphEngine(TEMPLATES["separators"])
+    given_, offsets = potentials(engine.template, [3, 4], 2, seed=3)
+    with pytest.raises(UsageError, match="allowed is of shape"):
+        engine.expectations(given_, offsets, allowed=wrong)

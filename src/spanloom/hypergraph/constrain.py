@@ -1,15 +1,11 @@
 """Constrained decoding: the best structures with a path, or one of several, and without any.
 
 A *path* (see `Paths`) allows certain hyperedges at each of some tokens; a structure has it if it picks only these.
-
-An engine forbids roles, and one role may belong to many hyperedges. So each hyperedge gets one more role, which nothing
-else has: its score is 0, or -inf where the hyperedge is forbidden.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 from heapq import heappop, heappush
 from itertools import count, product
@@ -18,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.hypergraph.engine import Best, Edges, Engine, Floats, Ints, Potentials
+from spanloom.hypergraph.engine import Best, Edges, Engine, Floats, Potentials
 from spanloom.hypergraph.kernels_walks import Paths
-from spanloom.hypergraph.template import Role, Template
+from spanloom.hypergraph.template import Template
 
 Bools = NDArray[np.bool_]
 _CELLS = 1 << 22  # hyperedges at tokens that are looked at side by side
@@ -153,24 +149,11 @@ def _turnings(template: Template, allowed: Bools, later: bool) -> list[Bools]:
 
 def _best_within(engine: Engine, potentials: Potentials, allowed: Bools) -> Best:
     """Find the best structures of one sentence, one for each of V tables (V, T, E) of allowed hyperedges."""
-    constrained, order = _constrained(type(engine), engine.template)
     versions, tokens, edges = allowed.shape
-    masks = np.where(allowed, np.float32(0), np.float32(-np.inf)).reshape(versions * tokens, edges, 1)
-    roles = np.concatenate([np.tile(potentials.roles, (versions, 1, 1)), masks], axis=1)[:, order]
-    return constrained.viterbi(
-        Potentials(np.ascontiguousarray(roles), potentials.constants), np.arange(versions + 1) * tokens
+    repeated = Potentials(np.tile(potentials.roles, (versions, 1, 1)), potentials.constants)
+    return engine.viterbi(
+        repeated, np.arange(versions + 1) * tokens, allowed=allowed.reshape(versions * tokens, edges, 1)
     )
-
-
-@lru_cache(maxsize=32)
-def _constrained(kind: type[Engine], template: Template) -> tuple[Engine, Ints]:
-    """Return an engine with a role for each hyperedge, and the number of each role among the template's and these."""
-    unlike = "-" * (1 + max(map(len, template.roles), default=0))
-    own = [Role(f"{unlike}{number}") for number in range(len(template.edges))]
-    edges = [replace(edge, roles=(*edge.roles, role)) for edge, role in zip(template.edges, own, strict=True)]
-    constrained = replace(template, edges=tuple(edges))
-    names = [*template.roles, *(role.name for role in own)]
-    return kind(constrained), np.array([names.index(role) for role in constrained.roles], np.int64)
 
 
 @lru_cache(maxsize=32)

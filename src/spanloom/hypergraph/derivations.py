@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from spanloom.hypergraph import kernels_derivations, reference
 from spanloom.hypergraph.engine import (
-    Best,
     Engine,
     Expectations,
     Floats,
     Ints,
-    Potentials,
+    Masked,
     Ranking,
+    Structure,
     pieces,
 )
 from spanloom.hypergraph.kernels_automaton import Automaton
@@ -25,7 +25,7 @@ from spanloom.hypergraph.subgraphs import SubgraphEngine
 from spanloom.hypergraph.tables import csr
 from spanloom.hypergraph.template import Template
 from spanloom.hypergraph.walks import Walker
-from spanloom.parallel import SERIAL, Executor
+from spanloom.parallel import Executor
 
 Bools = NDArray[np.bool_]
 
@@ -40,56 +40,65 @@ class DerivationEngine(Engine):
         self.depth = _depth(template)
         self._automaton = _automaton(self._graph)
 
-    def _sums(self, potentials: Potentials, offsets: Ints, run: Executor, with_counts: bool) -> Expectations:
-        roles, constants = potentials
+    def _sums(self, scores: Masked, offsets: Ints, run: Executor, with_counts: bool) -> Expectations:
+        roles, constants, allowed = scores
         sentences, types = len(offsets) - 1, roles.shape[2]
         log_partition = np.zeros((sentences, types))
         expected = np.zeros(roles.shape if with_counts else (0, 0, 0), np.float32)
-        totals = np.zeros((sentences, len(constants), types))
+        each = np.zeros((sentences, len(constants), types))
 
         def one(piece: Ints) -> None:
-            kernels_derivations.sums(roles, constants, piece, offsets, self._automaton, log_partition, expected, totals)
+            kernels_derivations.sums(
+                roles, constants, allowed, piece, offsets, self._automaton, log_partition, expected, each
+            )
 
         run.map(one, pieces(sentences))
-        return Expectations(log_partition, expected, totals.sum(0))
+        return Expectations(log_partition, expected, each)
 
     @cached_property
     def _subgraphs(self) -> SubgraphEngine:
         return SubgraphEngine(self.template)
 
-    def viterbi(self, potentials: Potentials, offsets: Ints, run: Executor = SERIAL) -> Best:  # noqa: D102
-        return self._best(potentials, offsets, [self._automaton], run)
+    @property
+    def _automata(self) -> list[Automaton]:
+        return [self._automaton]
 
-    def kbest(  # noqa: D102
-        self, potentials: Potentials, offsets: Ints, sentence: int, kind: int, count: int
-    ) -> Ranking:
-        # In plain Python: lists of derivations are for a person to look at, not for every sentence of a corpus.
-        names, constants = self.template.roles, self.template.constants
-        rows = potentials.roles[offsets[sentence] : offsets[sentence + 1], :, kind].tolist()
-        ranked = reference.kbest(
-            self.template,
-            reference.edge_scores(
-                self.template,
-                [dict(zip(names, row, strict=True)) for row in rows],
-                dict(zip(constants, potentials.constants[:, kind].tolist(), strict=True)),
-            ),
-            count,
-        )
+    def _ranking(self, scores: Masked, offsets: Ints, sentence: int, kind: int, count: int) -> Ranking:
+        ranked = reference.kbest(self.template, self._edge_scores(scores, offsets, sentence, kind), count)
         score = np.full(count, -np.inf)
         score[: len(ranked)] = [value for value, _ in ranked]
         return Ranking(score, tuple(choices for _, choices in ranked))
 
-    def path_probability(  # noqa: D102
-        self, potentials: Potentials, offsets: Ints, paths: Paths, run: Executor = SERIAL
-    ) -> Floats:
+    def _drawn(
+        self, scores: Masked, offsets: Ints, sentence: int, kind: int, count: int, random: np.random.Generator
+    ) -> tuple[Structure, ...]:
+        own = self._edge_scores(scores, offsets, sentence, kind)
+        return tuple(reference.sample(self.template, own, count, random.random))
+
+    def _edge_scores(self, scores: Masked, offsets: Ints, sentence: int, kind: int) -> list[list[float]]:
+        """Return the scores of hyperedges at each token, for what looks at derivations in plain Python.
+
+        Lists of derivations are for a person to look at, not for every sentence of a corpus.
+        """
+        names, constants = self.template.roles, self.template.constants
+        own = scores.of_sentence(offsets, sentence)
+        rows = own.roles[:, :, kind].tolist()
+        return reference.edge_scores(
+            self.template,
+            [dict(zip(names, row, strict=True)) for row in rows],
+            dict(zip(constants, own.constants[:, kind].tolist(), strict=True)),
+            own.allowed.reshape(-1, len(self.template.edges), own.roles.shape[2])[:, :, kind].tolist(),
+        )
+
+    def _path_probability(self, scores: Masked, offsets: Ints, paths: Paths, run: Executor) -> Floats:
         if all(len(edge.children) <= 1 for edge in self.template.edges):
             # No node is shared, so both countings agree; expected visits are for paths through nodes that are.
-            return self._subgraphs.path_probability(potentials, offsets, paths, run)
+            return self._subgraphs._path_probability(scores, offsets, paths, run)
         allowed = paths.allowed[:, self._automaton.edge] > 0
         held, starts = self._nodes(allowed)
         usable = allowed & held[:, self._automaton.source]
         asked = np.arange(len(paths.sentence))
-        return Walker(self._automaton, late=True).probabilities(potentials, offsets, paths, usable, starts, asked, run)
+        return Walker(self._automaton, late=True).probabilities(scores, offsets, paths, usable, starts, asked, run)
 
     def _nodes(self, allowed: Bools) -> tuple[Bools, Bools]:
         """Return (M, V) the nodes of a path, of which not all hyperedges are allowed, and those where its flow begins.

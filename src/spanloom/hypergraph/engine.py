@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from spanloom.errors import SpanloomError
+from spanloom.errors import SpanloomError, UsageError
 from spanloom.hypergraph import kernels_best, kernels_gold
 from spanloom.hypergraph.kernels_automaton import Automaton
 from spanloom.hypergraph.kernels_gold import Graph
@@ -22,6 +22,7 @@ Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Edges = NDArray[np.int16]
+Mask = NDArray[np.uint8]
 
 PIECES = 32  # work is cut into this many pieces, whatever the number of threads
 LANES = 64  # how many (sentence, type) pairs run side by side, to hide what a vector operation costs to begin
@@ -46,12 +47,18 @@ class Expectations(NamedTuple):
     Args:
         log_partition: (N, K).
         roles: (T, R, K) float32, the expected number of times that a role occurs at a token.
-        constants: (C, K) the expected number of times that a constant is used.
+        each: (N, C, K) the expected number of times that a constant is used in a sentence.
     """
 
     log_partition: Floats
     roles: Singles
-    constants: Floats
+    each: Floats
+
+    @property
+    def constants(self) -> Floats:
+        """(C, K) the expected number of times that a constant is used in all sentences."""
+        total: Floats = self.each.sum(0)
+        return total
 
 
 class Best(NamedTuple):
@@ -66,6 +73,10 @@ class Best(NamedTuple):
     edges: Edges
 
 
+Structure = tuple[tuple[int, int], ...]
+"""The choices of a structure: sorted pairs of token and hyperedge."""
+
+
 class Ranking(NamedTuple):
     """The best structures of one sentence and type.
 
@@ -76,13 +87,52 @@ class Ranking(NamedTuple):
     """
 
     score: Floats
-    structures: tuple[tuple[tuple[int, int], ...], ...]
+    structures: tuple[Structure, ...]
+
+
+class Masked(NamedTuple):
+    """Potentials, and what is allowed: what kernels take.
+
+    Args:
+        roles, constants: as in `Potentials`.
+        allowed: (T, E times K) 0 where a hyperedge is forbidden; no rows where none is.
+    """
+
+    roles: Singles
+    constants: Singles
+    allowed: Mask
+
+    @classmethod
+    def of(cls, potentials: Potentials, allowed: ArrayLike | None, template: Template) -> Masked:
+        """Return potentials with a mask.
+
+        Raises:
+            UsageError: the mask is not one of truth values for each token, hyperedge and type.
+        """
+        tokens, _, types = potentials.roles.shape
+        shape = tokens, len(template.edges), types
+        if allowed is None:
+            return cls(*potentials, np.zeros((0, shape[1] * types), np.uint8))
+        given = np.asarray(allowed)
+        if given.shape != shape or given.dtype not in (np.bool_, np.uint8):
+            raise UsageError(
+                f"allowed is of shape {given.shape} and type {given.dtype}, expected {shape}, tokens, hyperedges and "
+                "types, of bool: true where a hyperedge may be picked"
+            )
+        return cls(*potentials, np.ascontiguousarray(given).view(np.uint8).reshape(tokens, shape[1] * types))
+
+    def of_sentence(self, offsets: Ints, sentence: int) -> Masked:
+        """Return those of one sentence."""
+        rows = slice(*offsets[sentence : sentence + 2].tolist())
+        return Masked(self.roles[rows], self.constants, self.allowed[rows])
 
 
 class Engine(ABC):
     """A template with a way of counting. It holds no weights and may be shared between threads.
 
     Sentences are given by ``offsets``, (N + 1,) first tokens; types never interact, so every result has an axis K.
+    Whatever is asked may be asked of a part of all structures: those that pick only hyperedges that ``allowed``, (T, E,
+    K) of truth values, allows at their tokens. Where it leaves none, log_partition is -inf and nothing is expected.
 
     Args:
         template: E hyperedges, R roles, C constants.
@@ -104,25 +154,45 @@ class Engine(ABC):
             hyperedges_of(template.edges, template),
         )
 
-    def log_partition(self, potentials: Potentials, offsets: Ints, run: Executor = SERIAL) -> Floats:
+    def log_partition(
+        self, potentials: Potentials, offsets: Ints, run: Executor = SERIAL, *, allowed: ArrayLike | None = None
+    ) -> Floats:
         """Compute the log-partition function (N, K): the logarithm of the sum of exp(score) over all structures."""
-        return self._sums(potentials, offsets, run, with_counts=False).log_partition
+        return self._sums(Masked.of(potentials, allowed, self.template), offsets, run, False).log_partition
 
-    def expectations(self, potentials: Potentials, offsets: Ints, run: Executor = SERIAL) -> Expectations:
+    def expectations(
+        self, potentials: Potentials, offsets: Ints, run: Executor = SERIAL, *, allowed: ArrayLike | None = None
+    ) -> Expectations:
         """Compute log_partition and the marginals of roles: the expected number of each role at each token."""
-        return self._sums(potentials, offsets, run, with_counts=True)
+        return self._sums(Masked.of(potentials, allowed, self.template), offsets, run, True)
 
     @abstractmethod
-    def _sums(self, potentials: Potentials, offsets: Ints, run: Executor, with_counts: bool) -> Expectations:
+    def _sums(self, scores: Masked, offsets: Ints, run: Executor, with_counts: bool) -> Expectations:
         """Compute log_partition and, if asked for, expected counts."""
 
-    @abstractmethod
-    def viterbi(self, potentials: Potentials, offsets: Ints, run: Executor = SERIAL) -> Best:
-        """Find the best structure of each sentence and type."""
+    def entropy(
+        self, potentials: Potentials, offsets: Ints, run: Executor = SERIAL, *, allowed: ArrayLike | None = None
+    ) -> Floats:
+        """Compute the entropy (N, K) of the structures in nats: log_partition minus the expected score; 0 for none."""
+        found = self.expectations(potentials, offsets, run, allowed=allowed)
+        roles = np.multiply(found.roles, potentials.roles, where=found.roles > 0, out=np.zeros(found.roles.shape))
+        terms = np.multiply(found.each, potentials.constants, where=found.each > 0, out=np.zeros(found.each.shape))
+        entropy = found.log_partition - _of_sentences(roles.sum(1), offsets) - terms.sum(1)
+        return np.where(np.isneginf(found.log_partition), 0.0, np.maximum(entropy, 0.0))
 
-    def _best(self, potentials: Potentials, offsets: Ints, automata: Sequence[Automaton], run: Executor) -> Best:
-        """Find the best structures of one automaton, or of several that are independent."""
-        tokens, _, types = potentials.roles.shape
+    def viterbi(
+        self, potentials: Potentials, offsets: Ints, run: Executor = SERIAL, *, allowed: ArrayLike | None = None
+    ) -> Best:
+        """Find the best structure of each sentence and type."""
+        return self._best(Masked.of(potentials, allowed, self.template), offsets, self._automata, run)
+
+    @property
+    @abstractmethod
+    def _automata(self) -> Sequence[Automaton]:
+        """One automaton for the best structure, or several that are independent."""
+
+    def _best(self, scores: Masked, offsets: Ints, automata: Sequence[Automaton], run: Executor) -> Best:
+        tokens, _, types = scores.roles.shape
         lengths = np.repeat(np.diff(offsets), types)
         order = np.argsort(-lengths, kind="stable")
         order = order[: np.count_nonzero(lengths)]
@@ -133,20 +203,52 @@ class Engine(ABC):
 
             def one(piece: Ints, bounds: Ints = bounds, automaton: Automaton = automaton) -> None:
                 groups = bounds[piece[0] : piece[-1] + 2]
-                kernels_best.best(*potentials, groups, sentence, kind, offsets, automaton, best.score, best.edges)
+                kernels_best.best(*scores, groups, sentence, kind, offsets, automaton, best.score, best.edges)
 
             run.map(one, pieces(len(bounds) - 1))
         if len(automata) > 1:
             best.edges[np.repeat(np.isneginf(best.score), np.diff(offsets), axis=0)] = -1
         return best
 
-    @abstractmethod
-    def kbest(self, potentials: Potentials, offsets: Ints, sentence: int, kind: int, count: int) -> Ranking:
+    def kbest(
+        self, potentials: Potentials, offsets: Ints, sentence: int, kind: int, count: int, *,
+        allowed: ArrayLike | None = None,
+    ) -> Ranking:  # fmt: skip
         """Find the ``count`` best structures of one sentence and one type."""
+        return self._ranking(Masked.of(potentials, allowed, self.template), offsets, sentence, kind, count)
 
     @abstractmethod
-    def path_probability(self, potentials: Potentials, offsets: Ints, paths: Paths, run: Executor = SERIAL) -> Floats:
-        """Compute the probability of each path, (Q,)."""
+    def _ranking(self, scores: Masked, offsets: Ints, sentence: int, kind: int, count: int) -> Ranking:
+        """Find the ``count`` best structures of one sentence and one type."""
+
+    def sample(
+        self, potentials: Potentials, offsets: Ints, sentence: int, kind: int, count: int, *,
+        seed: int | Sequence[int] = 0, allowed: ArrayLike | None = None,
+    ) -> tuple[Structure, ...]:  # fmt: skip
+        """Draw ``count`` structures of one sentence and one type, each with its probability, independently.
+
+        Returns:
+            Their choices as in `Ranking`; none where every structure is forbidden.
+        """
+        scores = Masked.of(potentials, allowed, self.template)
+        return self._drawn(scores, offsets, sentence, kind, count, np.random.default_rng(seed))
+
+    @abstractmethod
+    def _drawn(
+        self, scores: Masked, offsets: Ints, sentence: int, kind: int, count: int, random: np.random.Generator
+    ) -> tuple[Structure, ...]:
+        """Draw ``count`` structures of one sentence and one type."""
+
+    def path_probability(
+        self, potentials: Potentials, offsets: Ints, paths: Paths, run: Executor = SERIAL, *,
+        allowed: ArrayLike | None = None,
+    ) -> Floats:  # fmt: skip
+        """Compute the probability of each path, (Q,); 0 where every structure is forbidden."""
+        return self._path_probability(Masked.of(potentials, allowed, self.template), offsets, paths, run)
+
+    @abstractmethod
+    def _path_probability(self, scores: Masked, offsets: Ints, paths: Paths, run: Executor) -> Floats:
+        """Compute the probability of each path."""
 
     def role_counts(self, edges: Edges, offsets: Ints) -> tuple[Singles, Floats]:
         """Count the roles and constants in given structures, as this engine counts.
@@ -171,15 +273,20 @@ class Engine(ABC):
         kernels_gold.count_constants(edges, sentences, offsets, self._graph.hyperedges.constant, constants)
         return constants
 
-    def log_probability(self, potentials: Potentials, offsets: Ints, edges: Edges) -> Floats:
+    def log_probability(
+        self, potentials: Potentials, offsets: Ints, edges: Edges, *, allowed: ArrayLike | None = None
+    ) -> Floats:
         """Compute the log-probability (N, K) of given structures; as this engine counts, it is never above 0."""
         counts, _ = self.role_counts(edges, offsets)
         terms = np.multiply(counts, potentials.roles, where=counts > 0, out=np.zeros(counts.shape))
-        sums = np.concatenate([np.zeros((1, counts.shape[2])), terms.sum(1).cumsum(0)])
-        score: Floats = sums[offsets[1:]] - sums[offsets[:-1]]
+        score = _of_sentences(terms.sum(1), offsets)
         for n in range(len(score) if len(potentials.constants) else 0):
             score[n] += (self.constant_counts(edges, offsets, np.array([n])) * potentials.constants).sum(0)
-        score -= self.log_partition(potentials, offsets)
+        score -= self.log_partition(potentials, offsets, allowed=allowed)
+        if allowed is not None:
+            mask = np.asarray(allowed, np.uint8).transpose(0, 2, 1)
+            picked = np.take_along_axis(np.pad(mask, ((0, 0), (0, 0), (0, 1)), constant_values=1), edges.astype(int), 2)
+            score[_of_sentences((picked == 0).sum(2), offsets) > 0] = -np.inf
         return score
 
     def _count(self, edges: Edges, offsets: Ints, sentences: Ints, roles: Singles) -> Floats:
@@ -190,6 +297,13 @@ class Engine(ABC):
         if wrong >= 0:
             raise SpanloomError(f"hyperedges at token {wrong} are not those of the nodes reached there")
         return constants
+
+
+def _of_sentences(values: NDArray[np.generic], offsets: Ints) -> Floats:
+    """Return the sums (N, K) of (T, K) values over the tokens of each sentence."""
+    sums = np.concatenate([np.zeros((1, values.shape[1])), values.cumsum(0)])
+    found: Floats = sums[offsets[1:]] - sums[offsets[:-1]]
+    return found
 
 
 def _groups(lengths: Ints, states: int) -> Ints:

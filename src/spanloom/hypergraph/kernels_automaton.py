@@ -65,12 +65,18 @@ class Automaton(NamedTuple):
 
 
 @kernel_only_no_refcount
-def score_all(w, scores, constants, row, end, k, hyperedges):
-    """Compute the scores of all hyperedges at a token; roles of the token past the last are ignored."""
+def score_all(w, scores, constants, allowed, row, end, k, automaton):
+    """Compute the scores of all hyperedges at a token; roles of the token past the last are ignored.
+
+    Those that ``allowed``, (T, E times K) or without rows, forbids have the score -inf.
+    """
+    hyperedges, number = automaton.hyperedges, automaton.number
     constant, role_ptr, role, step = hyperedges.constant, hyperedges.role_ptr, hyperedges.role, hyperedges.step
     for e in range(len(constant)):
         value = np.float64(constants[constant[e], k]) if constant[e] >= 0 else 0.0
         for i in range(role_ptr[e], role_ptr[e + 1]):
             if row + step[i] < end:
                 value += scores[row + step[i], role[i], k]
+        if len(allowed) > 0 and number[e] >= 0 and not allowed[row, number[e] * constants.shape[1] + k]:
+            value = -np.inf
         w[e] = value

@@ -26,7 +26,7 @@ class Room(NamedTuple):
     Args:
         b: (S, lanes) the best scores of states.
         w: (E + bundles, lanes) the scores of hyperedges, and the largest of each bundle.
-        constant: (V, lanes) the constant scores of hyperedges with roles.
+        constant: (E, lanes) the constant scores of hyperedges.
         p: (2, R, lanes) role scores of this token and the next, at its number modulo 2.
         best, pick: (lanes,) the largest score so far, and its choice.
         sum: (lanes,) a sum over several states.
@@ -53,18 +53,21 @@ def _take(one, two, this, best, pick, lanes):
 
 
 @kernel_only_no_refcount
-def _weigh(room, members, token, lanes, lanes_next, automaton):
-    """Compute the scores of hyperedges with roles, and of bundles with their best member, at a token."""
+def _weigh(room, members, allowed, starts, kinds, types, token, lanes, lanes_next, varying, automaton):
+    """Compute the scores of hyperedges that vary, and of bundles with their best member, at a token."""
     w, best, pick = room.w, room.best, room.pick
     hyperedges, bundle_ptr, bundle_edge = automaton.hyperedges, automaton.bundle_ptr, automaton.bundle_edge
-    for v in range(len(hyperedges.varying)):
-        e = hyperedges.varying[v]
+    for e in varying:
         for lane in range(lanes):
-            w[e, lane] = room.constant[v, lane]
+            w[e, lane] = room.constant[e, lane]
         for i in range(hyperedges.role_ptr[e], hyperedges.role_ptr[e + 1]):
             r, step = hyperedges.role[i], hyperedges.step[i]
             for lane in range(lanes_next if step else lanes):
                 w[e, lane] += room.p[(token + step) % 2, r, lane]
+        number = automaton.number[e]
+        for lane in range(lanes if len(allowed) > 0 and number >= 0 else 0):
+            if not allowed[starts[lane] + token, number * types + kinds[lane]]:
+                w[e, lane] = -np.inf
     for i in range(len(bundle_ptr) - 1):
         for lane in range(lanes):
             best[lane], pick[lane] = -np.inf, bundle_edge[bundle_ptr[i]]
@@ -202,21 +205,19 @@ def _unfold(choices, lane, start, end, k, automaton, reached, picked):
 
 
 @kernel_only
-def _choose(scores, constants, starts, ends, kinds, single, automaton, choices, members, total):
+def _choose(scores, constants, allowed, starts, ends, kinds, single, automaton, choices, members, total):
     """Fill in the choices of all states, the members of all bundles and the best scores, of some lanes."""
     hyperedges, accept, inside = automaton.hyperedges, automaton.accept, len(automaton.order)
     entries, edges, bundles = len(accept), len(automaton.number), len(automaton.bundle_ptr) - 1
     lanes_all, roles = len(starts), scores.shape[1]
     b, w = np.empty((inside + entries, lanes_all)), np.empty((edges + bundles, lanes_all))
-    constant, p = np.empty((len(hyperedges.varying), lanes_all)), np.empty((2, roles, lanes_all))
+    varying = np.arange(edges) if len(allowed) > 0 else hyperedges.varying
+    p = np.empty((2, roles, lanes_all))
     best, pick = np.empty(lanes_all), np.empty(lanes_all, np.int64)
-    room = Room(b, w, constant, p, best, pick, np.empty(lanes_all), np.zeros(lanes_all))
     for e in range(edges):
         for lane in range(lanes_all):
             w[e, lane] = constants[hyperedges.constant[e], kinds[lane]] if hyperedges.constant[e] >= 0 else 0.0
-    for v in range(len(constant)):
-        for lane in range(lanes_all):
-            constant[v, lane] = w[hyperedges.varying[v], lane]
+    room = Room(b, w, w[:edges].copy(), p, best, pick, np.empty(lanes_all), np.zeros(lanes_all))
     lanes = np.int64(0)  # a literal would be another type, for which kernels are compiled, too
     for token in range(ends[0] - starts[0] - 1, -1, -1):
         lanes_next = lanes
@@ -230,7 +231,10 @@ def _choose(scores, constants, starts, ends, kinds, single, automaton, choices, 
         for lane in range(lanes):
             for r in range(roles):
                 p[token % 2, r, lane] = scores[starts[lane] + token, r, kinds[lane]]
-        _weigh(room, members[token * bundles :], token, lanes, lanes_next, automaton)
+        _weigh(
+            room, members[token * bundles :], allowed, starts, kinds, scores.shape[2], token, lanes, lanes_next,
+            varying, automaton,
+        )  # fmt: skip
         if single:
             _pull(room, choices[token * inside :], lanes, automaton)
         else:
@@ -240,12 +244,13 @@ def _choose(scores, constants, starts, ends, kinds, single, automaton, choices, 
 
 
 @kernel
-def best(scores, constants, group_ptr, sentence, kind, offsets, automaton, score, edges):
+def best(scores, constants, allowed, group_ptr, sentence, kind, offsets, automaton, score, edges):
     """Find the best structure of each lane; of equal choices the first hyperedge wins.
 
     Args:
         scores: (T, R, K) role scores.
         constants: (C, K) scores of constants.
+        allowed: (T, E times K) 0 where a hyperedge is forbidden; no rows where none is.
         group_ptr: lanes that run side by side, as ranges.
         sentence, kind: (lanes,) sentence and type of each; in a group, longest sentences first.
         offsets: (N + 1,) first token of each sentence.
@@ -267,7 +272,7 @@ def best(scores, constants, group_ptr, sentence, kind, offsets, automaton, score
         longest = ends[0] - starts[0]
         choices, members = np.empty((longest * states, lanes), np.int32), np.empty((longest * bundles, lanes), np.int32)
         total = np.empty(lanes)
-        _choose(scores, constants, starts, ends, kinds, other == 0, automaton, choices, members, total)
+        _choose(scores, constants, allowed, starts, ends, kinds, other == 0, automaton, choices, members, total)
         for lane in range(lanes):
             score[sentences[lane], kinds[lane]] += total[lane]
         if other == 0:

@@ -14,7 +14,7 @@ _NEGLIGIBLE = -40.0  # what is smaller by so much leaves a float64 as it is
 
 
 @kernel_only
-def _fill_inside(inside, own, chance, start, end, k, scores, constants, automaton):
+def _fill_inside(inside, own, chance, start, end, k, scores, constants, allowed, automaton):
     """Compute the inside scores of a sentence's nodes, and the probability of each hyperedge at its node, (T, C).
 
     Node v of a token stands after those of the tokens before.
@@ -26,7 +26,7 @@ def _fill_inside(inside, own, chance, start, end, k, scores, constants, automato
     for row in range(end - 1, start - 1, -1):
         nodes = inside[(row - start) * kinds :]
         chances = chance[row - start]
-        score_all(own, scores, constants, row, end, k, automaton.hyperedges)
+        score_all(own, scores, constants, allowed, row, end, k, automaton)
         for v in range(kinds - 1, -1, -1):
             first, stop = automaton.first[v], automaton.stop[v]
             top = -np.inf
@@ -81,10 +81,10 @@ def _descend(visits, chance, start, end, k, automaton, expected, totals):
 
 
 @kernel
-def sums(scores, constants, sentences, offsets, automaton, log_partition, expected, totals):
+def sums(scores, constants, allowed, sentences, offsets, automaton, log_partition, expected, totals):
     """Compute log_partition over derivations of each sentence and type and, if ``expected`` has rows, expected counts.
 
-    Shapes as in the kernel of the same name for sub-hypergraphs; ``totals`` is (N, C, K) here.
+    Shapes as in the kernel of the same name for sub-hypergraphs.
     """
     kinds, root = len(automaton.accept), automaton.root
     longest = 0
@@ -98,7 +98,7 @@ def sums(scores, constants, sentences, offsets, automaton, log_partition, expect
         for k in range(scores.shape[2]):
             if start == end:
                 continue
-            _fill_inside(inside, own, chance, start, end, k, scores, constants, automaton)
+            _fill_inside(inside, own, chance, start, end, k, scores, constants, allowed, automaton)
             log_partition[n, k] = inside[root]
             if len(expected) > 0 and inside[root] > -np.inf:
                 _descend(visits, chance, start, end, k, automaton, expected, totals[n])

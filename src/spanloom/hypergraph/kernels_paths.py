@@ -13,11 +13,11 @@ _NEGLIGIBLE = -40.0  # what is smaller by so much leaves a float64 as it is
 
 
 @kernel_only
-def _log_weights(w, scores, constants, row, end, k, automaton):
+def _log_weights(w, scores, constants, allowed, row, end, k, automaton):
     """Compute the scores of hyperedges and of bundles."""
     bundle_ptr, bundle_edge = automaton.bundle_ptr, automaton.bundle_edge
     edges = len(automaton.hyperedges.constant)
-    score_all(w, scores, constants, row, end, k, automaton.hyperedges)
+    score_all(w, scores, constants, allowed, row, end, k, automaton)
     for i in range(len(bundle_ptr) - 1):
         members = bundle_edge[bundle_ptr[i] : bundle_ptr[i + 1]]
         top = -np.inf
@@ -74,12 +74,12 @@ def _log_push(before, after, a, w, order, automaton):
 
 
 @kernel_only
-def _log_inside(beta, w, b, scores, constants, start, end, k, order, automaton):
+def _log_inside(beta, w, b, scores, constants, allowed, start, end, k, order, automaton):
     """Compute the inside scores of entries in the log domain, (T + 1, X); return log_partition."""
     for x in range(len(automaton.accept)):
         beta[end - start, x] = 0.0 if automaton.accept[x] else -np.inf
     for row in range(end - 1, start - 1, -1):
-        _log_weights(w, scores, constants, row, end, k, automaton)
+        _log_weights(w, scores, constants, allowed, row, end, k, automaton)
         _log_pull(b, beta[row - start + 1], w, order, automaton)
         for x in range(len(automaton.accept)):
             beta[row - start, x] = b[x]
@@ -87,7 +87,7 @@ def _log_inside(beta, w, b, scores, constants, start, end, k, order, automaton):
 
 
 @kernel
-def log_sums(scores, constants, start, end, k, orders, automaton, expected, totals):
+def log_sums(scores, constants, allowed, start, end, k, orders, automaton, expected, totals):
     """Compute log_partition of one sentence and type in the log domain; add to ``expected`` if it has rows.
 
     Args:
@@ -102,13 +102,13 @@ def log_sums(scores, constants, start, end, k, orders, automaton, expected, tota
     w = np.empty(edges + len(bundle_ptr) - 1)
     count = np.empty(len(w))
     a, b = np.empty(states), np.empty(states)
-    log_z = _log_inside(beta, w, b, scores, constants, start, end, k, backward, automaton)
+    log_z = _log_inside(beta, w, b, scores, constants, allowed, start, end, k, backward, automaton)
     if len(expected) == 0 or not np.isfinite(log_z):
         return log_z
     entry = np.full(entries, -np.inf)
     entry[automaton.root] = 0.0
     for row in range(start, end):
-        _log_weights(w, scores, constants, row, end, k, automaton)
+        _log_weights(w, scores, constants, allowed, row, end, k, automaton)
         _log_pull(b, beta[row - start + 1], w, backward, automaton)
         _log_push(entry, entry, a, w, forward, automaton)
         count[:] = 0.0
@@ -128,7 +128,7 @@ def log_sums(scores, constants, start, end, k, orders, automaton, expected, tota
 
 
 @kernel
-def kbest(scores, constants, start, end, k, count, automaton, score, edges):
+def kbest(scores, constants, allowed, start, end, k, count, automaton, score, edges):
     """Find the ``count`` best sub-hypergraphs of one sentence and type, best first.
 
     Args:
@@ -148,7 +148,7 @@ def kbest(scores, constants, start, end, k, count, automaton, score, edges):
     for x in range(entries):
         following[x, 0] = 0.0 if accept[x] else -np.inf
     for token in range(length - 1, -1, -1):
-        score_all(w, scores, constants, start + token, end, k, automaton.hyperedges)
+        score_all(w, scores, constants, allowed, start + token, end, k, automaton)
         value[:] = -np.inf
         for x in range(entries):
             value[exits + x] = following[x]

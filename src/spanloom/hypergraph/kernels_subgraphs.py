@@ -47,9 +47,9 @@ def _exponentials(scores, starts, ends, types, longest, safe):
 
 
 @kernel_only
-def _weigh(w, base, p, token, lanes, lanes_next, automaton):
+def _weigh(w, base, p, allowed, starts, types, token, lanes, lanes_next, varying, automaton):
     bundle_ptr, bundle_edge, hyperedges = automaton.bundle_ptr, automaton.bundle_edge, automaton.hyperedges
-    for e in hyperedges.varying:
+    for e in varying:
         for lane in range(lanes):
             w[e, lane] = base[e, lane]
         for i in range(hyperedges.role_ptr[e], hyperedges.role_ptr[e + 1]):
@@ -57,6 +57,11 @@ def _weigh(w, base, p, token, lanes, lanes_next, automaton):
             step = hyperedges.step[i]
             for lane in range(lanes_next if step else lanes):
                 w[e, lane] *= p[token + step, r, lane]
+        first = automaton.number[e] * types
+        for j in range(lanes // types if len(allowed) > 0 and first >= 0 else 0):
+            row = starts[j] + token
+            for k in range(types):
+                w[e, j * types + k] *= allowed[row, first + k]
     for i in range(len(bundle_ptr) - 1):
         bundle = len(hyperedges.constant) + i
         for lane in range(lanes):
@@ -91,7 +96,7 @@ def _scale(values, begin, lanes, result, safe, logarithm):
         for x in range(len(result)):
             total += values[begin + x, lane]
         logarithm[lane] += np.log(total)
-        inverse = 1.0 / total
+        inverse = 1.0 / total if total > 0.0 else 0.0  # everything is forbidden
         for x in range(len(result)):
             value = values[begin + x, lane] * inverse
             result[x, lane] = value
@@ -99,7 +104,7 @@ def _scale(values, begin, lanes, result, safe, logarithm):
 
 
 @kernel_only
-def _inside(beta, log_partition, safe, base, p, w, b, starts, ends, types, automaton):
+def _inside(beta, log_partition, safe, base, p, w, b, allowed, starts, ends, types, varying, automaton):
     """Compute the scaled inside scores of entries, (T + 1, S, lanes), and log_partition of each lane."""
     accept, entries = automaton.accept, len(automaton.accept)
     for lane in range(len(log_partition)):
@@ -110,7 +115,7 @@ def _inside(beta, log_partition, safe, base, p, w, b, starts, ends, types, autom
         for x in range(entries):
             for lane in range(lanes_next, lanes):
                 beta[token + 1, x, lane] = accept[x]
-        _weigh(w, base, p, token, lanes, lanes_next, automaton)
+        _weigh(w, base, p, allowed, starts, types, token, lanes, lanes_next, varying, automaton)
         _pull(b, beta, token, lanes, w, automaton)
         _scale(b, 0, lanes, beta[token], safe, log_partition)
         lanes_next = lanes
@@ -138,12 +143,13 @@ def _prepare(scores, constants, starts, ends, types, automaton):
 
 
 @kernel
-def sums(scores, constants, group_ptr, order, offsets, automaton, log_partition, safely, expected, totals):
+def sums(scores, constants, allowed, group_ptr, order, offsets, automaton, log_partition, safely, expected, totals):
     """Compute log_partition of each sentence and type and, where ``expected`` has rows, expected counts.
 
     Args:
         scores: (T, R, K) role scores.
         constants: (C, K) scores of constants.
+        allowed: (T, E times K) 0 where a hyperedge of the template is forbidden; no rows where none is.
         group_ptr: groups of sentences, as ranges of ``order``.
         order: sentences, longest first within a group.
         offsets: (N + 1,) first token of each sentence.
@@ -151,23 +157,28 @@ def sums(scores, constants, group_ptr, order, offsets, automaton, log_partition,
         log_partition: (N, K), filled in.
         safely: (N, K), made false where a lane must be computed again; nothing of it is in ``expected`` and ``totals``.
         expected: (T, R, K) expected role counts, filled in; no rows to skip them.
-        totals: (groups, C, K) expected counts of constants, filled in.
+        totals: (N, C, K) expected counts of constants, filled in.
     """
     source, target, edge = automaton.source, automaton.target, automaton.edge
     bundle_ptr, bundle_edge, hyperedges = automaton.bundle_ptr, automaton.bundle_edge, automaton.hyperedges
     edge_constant, role_ptr = hyperedges.constant, hyperedges.role_ptr
     states, entries, exits = len(automaton.first), len(automaton.accept), len(automaton.order)
     edges, bundles, types = len(edge_constant), len(bundle_ptr) - 1, scores.shape[2]
+    # hyperedges without roles weigh the same at each token, but for a mask: their sum is weighed at the end
+    varying = np.arange(edges) if len(allowed) > 0 else hyperedges.varying
+    varies = np.zeros(edges + bundles, np.bool_)
+    varies[varying] = True
+    varies[edges:] = True
     for g in range(len(group_ptr) - 1):
         sentences = order[group_ptr[g] : group_ptr[g + 1]]
         starts, ends = np.empty(len(sentences), np.int64), np.empty(len(sentences), np.int64)
         for j in range(len(sentences)):
             starts[j], ends[j] = offsets[sentences[j]], offsets[sentences[j] + 1]
         safe, base, p, w, beta, b, log_z = _prepare(scores, constants, starts, ends, types, automaton)
-        _inside(beta, log_z, safe, base, p, w, b, starts, ends, types, automaton)
+        _inside(beta, log_z, safe, base, p, w, b, allowed, starts, ends, types, varying, automaton)
         for lane in range(len(log_z)):
             log_partition[sentences[lane // types], lane % types] = log_z[lane]
-            safely[sentences[lane // types], lane % types] = safe[lane] and np.isfinite(log_z[lane])
+            safely[sentences[lane // types], lane % types] = safe[lane] and log_z[lane] < np.inf
         if len(expected) == 0:
             continue
 
@@ -184,26 +195,25 @@ def sums(scores, constants, group_ptr, order, offsets, automaton, log_partition,
             reach = _reach(starts, ends, len(starts), token)
             lanes = reach * types
             lanes_next = _reach(starts, ends, reach, token + 1) * types
-            _weigh(w, base, p, token, lanes, lanes_next, automaton)
+            _weigh(w, base, p, allowed, starts, types, token, lanes, lanes_next, varying, automaton)
             _pull(b, beta, token, lanes, w, automaton)
             for lane in range(lanes):
                 z = 0.0
                 for x in range(entries):
                     z += entry[x, lane] * b[x, lane]
-                norm[lane] = 1.0 / z
+                norm[lane] = 1.0 / z if z > 0.0 else 0.0
             for s in range(states):
                 for lane in range(lanes):
                     a[s, lane] = entry[s, lane] * norm[lane] if s < entries else 0.0
             for e in range(len(count)):
-                if e >= edges or role_ptr[e] < role_ptr[e + 1]:
+                if varies[e]:
                     for lane in range(lanes):
                         count[e, lane] = 0.0
             for i in range(len(source)):
                 s, d, e = source[i], target[i], edge[i]
                 for lane in range(lanes):
                     a[d, lane] += a[s, lane] * w[e, lane]
-                # hyperedges without roles weigh the same at each token: their sum is weighed at the end
-                if e >= edges or role_ptr[e] < role_ptr[e + 1]:
+                if varies[e]:
                     for lane in range(lanes):
                         count[e, lane] += a[s, lane] * b[d, lane]
                 elif edge_constant[e] >= 0:
@@ -212,14 +222,14 @@ def sums(scores, constants, group_ptr, order, offsets, automaton, log_partition,
             for i in range(bundles):
                 for j in range(bundle_ptr[i], bundle_ptr[i + 1]):
                     e = bundle_edge[j]
-                    if role_ptr[e] < role_ptr[e + 1]:
+                    if varies[e]:
                         for lane in range(lanes):
                             count[e, lane] += count[edges + i, lane]
                     elif edge_constant[e] >= 0:
                         for lane in range(lanes):
                             share[e, lane] += count[edges + i, lane]
             _scale(a, exits, lanes, entry, safe, unused)
-            for e in hyperedges.varying:
+            for e in varying:
                 for lane in range(lanes):
                     count[e, lane] *= w[e, lane]
                 if edge_constant[e] >= 0:
@@ -234,11 +244,11 @@ def sums(scores, constants, group_ptr, order, offsets, automaton, log_partition,
                             expected[row, r, k] += count[e, j * types + k]
         for lane in range(lanes_all):
             n, k = sentences[lane // types], lane % types
-            if safe[lane] and np.isfinite(log_z[lane]):
+            if safe[lane] and log_z[lane] < np.inf:
                 for e in range(edges):
                     if edge_constant[e] >= 0:
-                        weight = 1.0 if role_ptr[e] < role_ptr[e + 1] else base[e, lane]
-                        totals[g, edge_constant[e], k] += share[e, lane] * weight
+                        weight = 1.0 if varies[e] else base[e, lane]
+                        totals[n, edge_constant[e], k] += share[e, lane] * weight
                 continue
             safely[n, k] = False
             for row in range(offsets[n], offsets[n + 1]):

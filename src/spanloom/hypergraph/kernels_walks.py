@@ -107,7 +107,7 @@ class WalkedSentence(NamedTuple):
     """A sentence and a type, with the cached probabilities of its tokens.
 
     Args:
-        scores, constants: potentials.
+        scores, constants, allowed: potentials, and what is forbidden.
         start, end: its rows in ``scores``.
         kind: the type.
         automaton: the tables, without bundles.
@@ -121,6 +121,7 @@ class WalkedSentence(NamedTuple):
 
     scores: NDArray[np.float32]
     constants: NDArray[np.float32]
+    allowed: NDArray[np.uint8]
     start: int
     end: int
     kind: int
@@ -152,7 +153,7 @@ def _fill(begin, stop, at):
     for token in range(stop - 1, begin - 1, -1):
         slot = token % len(held)
         held[slot] = token
-        score_all(own, at.scores, at.constants, at.start + token, at.end, at.kind, automaton.hyperedges)
+        score_all(own, at.scores, at.constants, at.allowed, at.start + token, at.end, at.kind, automaton)
         b[:] = -np.inf
         for x in range(entries):
             b[exits + x] = ahead[token + 1, x]
@@ -372,12 +373,59 @@ def _leap(flow, one, two, token, stop, row, span, products):
 
 
 @kernel
-def path_probability(scores, constants, offsets, paths, starts, order, span, late, automaton, probability):
+def sample(scores, constants, allowed, start, end, kind, random, automaton, edges):
+    """Draw structures of one sentence and type, each with its probability; return whether there are any.
+
+    Args:
+        scores, constants, allowed: as below.
+        start, end: the rows of the sentence.
+        kind: the type.
+        random: (B, T, D) numbers drawn between 0 and 1.
+        automaton: the tables, without bundles, where each choice leads to one state.
+        edges: (B, T, D) the hyperedges picked at each token, -1 for no more; filled in.
+    """
+    entries, choices, states, length = len(automaton.accept), len(automaton.edge), len(automaton.first), end - start
+    ahead, b, own = np.empty((length + 1, entries)), np.empty(states), np.empty(len(automaton.number))
+    chance, held = np.zeros((length, choices)), np.empty(length, np.int64)
+    at = WalkedSentence(
+        scores, constants, allowed, start, end, kind, automaton, ahead, b, own, chance, held, _moves(automaton)
+    )
+    for x in range(entries):
+        ahead[length, x] = 0.0 if automaton.accept[x] else -np.inf
+    _fill(0, length, at)
+    if length > 0 and ahead[0, automaton.root] == -np.inf:
+        return False
+    exits = len(automaton.order)
+    for sample in range(len(edges)):
+        state = automaton.root
+        for token in range(length):
+            depth = 0
+            steps = 0
+            while state < exits:
+                left = random[sample, token, steps]
+                steps += 1
+                picked = -1
+                for c in range(automaton.first[state], automaton.stop[state]):
+                    if chance[token, c] > 0.0 and (picked < 0 or left >= 0.0):
+                        picked = c
+                        left -= chance[token, c]
+                number = automaton.number[automaton.edge[picked]]
+                if number >= 0:
+                    edges[sample, token, depth] = number
+                    depth += 1
+                state = automaton.target[picked]
+            state -= exits
+    return True
+
+
+@kernel
+def path_probability(scores, constants, allowed, offsets, paths, starts, order, span, late, automaton, probability):
     """Compute the probability of each path or, ``late``, the expected number of times in a derivation, 1 at most.
 
     Args:
         scores: (T, R, K) role scores.
         constants: (C, K) scores of constants.
+        allowed: (T, E times K) 0 where a hyperedge is forbidden; no rows where none is.
         offsets: (N + 1,) first token of each sentence.
         paths: Q of them; ``allowed`` is here of choices, and one more row allows all.
         starts: (M, X) 1 for the entries where a path may begin.
@@ -405,7 +453,7 @@ def path_probability(scores, constants, offsets, paths, starts, order, span, lat
         while j < len(order) and paths.sentence[order[j]] == n and paths.kind[order[j]] == k:
             j += 1
         at = WalkedSentence(
-            scores, constants, offsets[n], offsets[n + 1], k, automaton, ahead, b, own, chance, held, moves
+            scores, constants, allowed, offsets[n], offsets[n + 1], k, automaton, ahead, b, own, chance, held, moves
         )
         held[:] = -1
         for x in range(entries):

@@ -25,24 +25,29 @@ class TokenNode(NamedTuple):
 
 
 def edge_scores(
-    template: Template, roles: Sequence[Mapping[str, float]], constants: Mapping[str, float] | None = None
-) -> list[list[float]]:
+    template: Template, roles: Sequence[Mapping[str, float]], constants: Mapping[str, float] | None = None,
+    allowed: Sequence[Sequence[object]] = (),
+) -> list[list[float]]:  # fmt: skip
     """Return the score of each hyperedge at each token: the sum of its roles' scores and its constant.
 
     Args:
         template: with E hyperedges.
         roles: for each token, role -> score.
         constants: constant -> score.
+        allowed: (T, E) false where a hyperedge is forbidden, or nothing where none is.
 
     Returns:
-        (T, E) scores; a role past the last token scores 0.
+        (T, E) scores, -inf where forbidden; a role past the last token scores 0.
     """
 
     def score(edge: Hyperedge, token: int) -> float:
         own = (constants or {}).get(edge.constant, 0.0) if edge.constant else 0.0
         return own + sum(roles[token + role.step][role.name] for role in edge.roles if token + role.step < len(roles))
 
-    return [[score(edge, token) for edge in template.edges] for token in range(len(roles))]
+    scores = [[score(edge, token) for edge in template.edges] for token in range(len(roles))]
+    for row, mask in zip(scores, allowed, strict=False):
+        row[:] = [value if free else -math.inf for value, free in zip(row, mask, strict=True)]
+    return scores
 
 
 def children(template: Template, choice: Choice, length: int) -> list[TokenNode] | None:
@@ -176,6 +181,29 @@ def kbest(template: Template, scores: Scores, count: int) -> list[tuple[float, t
                 candidates += partial
             ranked[TokenNode(token, kind)] = heapq.nlargest(count, candidates, key=lambda pair: pair[0])
     return [(score, tuple(sorted(choices))) for score, choices in ranked[TokenNode(0, template.root)]]
+
+
+def sample(template: Template, scores: Scores, count: int, random: Callable[[], float]) -> Iterator[tuple[Choice, ...]]:
+    """Yield derivations drawn with their probabilities, as sorted choices; none where all are forbidden."""
+    length = len(scores)
+    values = inside(template, scores, log_sum)
+    while values[TokenNode(0, template.root)] > -math.inf and count > 0:
+        count -= 1
+        chosen, waiting = [], [TokenNode(0, template.root)]
+        while waiting:
+            node = waiting.pop()
+            left = random()
+            for edge in template.edges_of(node.kind):
+                reached = children(template, (node.token, edge), length)
+                if reached is None or scores[node.token][edge] == -math.inf:
+                    continue
+                picked, below = edge, reached
+                left -= math.exp(scores[node.token][edge] + sum(values[child] for child in reached) - values[node])
+                if left < 0:
+                    break
+            chosen.append((node.token, picked))
+            waiting += below
+        yield tuple(sorted(chosen))
 
 
 def listable(template: Template, most: int = 600) -> int:

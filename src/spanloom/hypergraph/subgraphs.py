@@ -7,17 +7,17 @@ from itertools import product
 
 import numpy as np
 
-from spanloom.hypergraph import kernels_paths, kernels_subgraphs
+from spanloom.hypergraph import kernels_paths, kernels_subgraphs, kernels_walks
 from spanloom.hypergraph.engine import (
     LANES,
-    Best,
     Edges,
     Engine,
     Expectations,
     Floats,
     Ints,
-    Potentials,
+    Masked,
     Ranking,
+    Structure,
     pieces,
 )
 from spanloom.hypergraph.kernels_automaton import Automaton, Hyperedges
@@ -26,7 +26,7 @@ from spanloom.hypergraph.program import AutomatonArcs, AutomatonProgram, compile
 from spanloom.hypergraph.tables import hyperedges_of
 from spanloom.hypergraph.template import Hyperedge, Template
 from spanloom.hypergraph.walks import Walker
-from spanloom.parallel import SERIAL, Executor
+from spanloom.parallel import Executor
 
 _CACHED = 1 << 17  # bytes of scores that an automaton may keep for a token: what a core's cache holds
 
@@ -44,33 +44,43 @@ class SubgraphEngine(Engine):
         self._parts = [_IndependentPart(part, template, i == 0) for i, part in enumerate(parts(template))]
         self.depth = sum(part.program.depth for part in self._parts) - len(self._parts) + 1
 
-    def _sums(self, potentials: Potentials, offsets: Ints, run: Executor, with_counts: bool) -> Expectations:
-        log_partition, roles, constants = self._parts[0].sums(potentials, offsets, run, with_counts)
+    def _sums(self, scores: Masked, offsets: Ints, run: Executor, with_counts: bool) -> Expectations:
+        log_partition, roles, each = self._parts[0].sums(scores, offsets, run, with_counts)
         for part in self._parts[1:]:
-            own = part.sums(potentials, offsets, run, with_counts)
+            own = part.sums(scores, offsets, run, with_counts)
             log_partition += own.log_partition
             roles += own.roles
-            constants += own.constants
-        return Expectations(log_partition, roles, constants)
+            each += own.each
+        if len(self._parts) > 1:  # a part in which everything is forbidden forbids what the others expect
+            none = np.isneginf(log_partition)
+            each[none.nonzero()[0], :, none.nonzero()[1]] = 0.0
+            if with_counts and none.any():
+                roles.transpose(0, 2, 1)[np.repeat(none, np.diff(offsets), axis=0)] = 0.0
+        return Expectations(log_partition, roles, each)
 
-    def viterbi(self, potentials: Potentials, offsets: Ints, run: Executor = SERIAL) -> Best:  # noqa: D102
-        return self._best(potentials, offsets, [part.runs for part in self._parts], run)
+    @property
+    def _automata(self) -> list[Automaton]:
+        return [part.runs for part in self._parts]
 
-    def kbest(  # noqa: D102
-        self, potentials: Potentials, offsets: Ints, sentence: int, kind: int, count: int
-    ) -> Ranking:
-        ranked = [part.kbest(potentials, offsets, sentence, kind, count) for part in self._parts]
+    def _ranking(self, scores: Masked, offsets: Ints, sentence: int, kind: int, count: int) -> Ranking:
+        ranked = [part.kbest(scores, offsets, sentence, kind, count) for part in self._parts]
         combined = ranked[0]
         for other in ranked[1:]:
             combined = _best_pairs(combined, other, count)
         return combined
 
-    def path_probability(  # noqa: D102
-        self, potentials: Potentials, offsets: Ints, paths: Paths, run: Executor = SERIAL
-    ) -> Floats:
+    def _drawn(
+        self, scores: Masked, offsets: Ints, sentence: int, kind: int, count: int, random: np.random.Generator
+    ) -> tuple[Structure, ...]:
+        drawn = [part.sample(scores, offsets, sentence, kind, count, random) for part in self._parts]
+        if not all(drawn):
+            return ()
+        return tuple(tuple(sorted(set().union(*choices))) for choices in zip(*drawn, strict=True))
+
+    def _path_probability(self, scores: Masked, offsets: Ints, paths: Paths, run: Executor) -> Floats:
         result = np.ones(len(paths.sentence))
         for part in self._parts:
-            part.path_probability(potentials, offsets, paths, run, result)
+            part.path_probability(scores, offsets, paths, run, result)
         return result
 
 
@@ -106,8 +116,8 @@ class _IndependentPart:
         )
         self._lanes = min(LANES, max(8, _CACHED // (8 * self.program.states)))
 
-    def sums(self, potentials: Potentials, offsets: Ints, run: Executor, with_counts: bool) -> Expectations:
-        roles, constants = potentials
+    def sums(self, scores: Masked, offsets: Ints, run: Executor, with_counts: bool) -> Expectations:
+        roles, constants, allowed = scores
         types = roles.shape[2]
         lengths = np.diff(offsets)
         order = np.argsort(-lengths, kind="stable")
@@ -116,39 +126,40 @@ class _IndependentPart:
         bounds = np.append(np.arange(0, len(order), size), len(order))
         log_partition = np.zeros((len(lengths), types))
         expected = np.zeros(roles.shape if with_counts else (0, 0, 0), np.float32)
-        totals = np.zeros((len(bounds) - 1, len(constants), types))
+        each = np.zeros((len(lengths), len(constants), types))
         safely = np.ones(log_partition.shape, np.bool_)
 
         def one(piece: Ints) -> None:
             kernels_subgraphs.sums(
-                roles, constants, bounds[piece[0] : piece[-1] + 2], order, offsets, self._bundled, log_partition,
-                safely, expected, totals[piece[0] : piece[-1] + 1],
+                roles, constants, allowed, bounds[piece[0] : piece[-1] + 2], order, offsets, self._bundled,
+                log_partition, safely, expected, each,
             )  # fmt: skip
 
         # A piece takes neighbours in the order of length; long sentences are few and stand first.
         run.map(one, pieces(len(bounds) - 1))
-        constant_sums: Floats = totals.sum(0)
         for n, k in np.argwhere(~safely).tolist():
             log_partition[n, k] = kernels_paths.log_sums(
-                roles, constants, offsets[n], offsets[n + 1], k, self.program.orders, self._bundled, expected,
-                constant_sums,
+                roles, constants, allowed, offsets[n], offsets[n + 1], k, self.program.orders, self._bundled, expected,
+                each[n],
             )  # fmt: skip
-        return Expectations(log_partition, expected, constant_sums)
+        return Expectations(log_partition, expected, each)
 
-    def kbest(self, potentials: Potentials, offsets: Ints, sentence: int, kind: int, count: int) -> Ranking:
+    def kbest(self, scores: Masked, offsets: Ints, sentence: int, kind: int, count: int) -> Ranking:
         start, end = int(offsets[sentence]), int(offsets[sentence + 1])
         score = np.empty(count)
         edges = np.empty((count, end - start, max(self.program.depth, 1)), np.int16)
-        kernels_paths.kbest(*potentials, start, end, kind, count, self._single, score, edges)
-        picked = [
-            tuple(sorted((t, e) for t, row in enumerate(structure) for e in row if e >= 0))
-            for structure in edges[score > -np.inf].tolist()
-        ]
-        return Ranking(score, tuple(picked))
+        kernels_paths.kbest(*scores, start, end, kind, count, self._single, score, edges)
+        return Ranking(score, _structures(edges[score > -np.inf]))
 
-    def path_probability(
-        self, potentials: Potentials, offsets: Ints, paths: Paths, run: Executor, result: Floats
-    ) -> None:
+    def sample(
+        self, scores: Masked, offsets: Ints, sentence: int, kind: int, count: int, random: np.random.Generator
+    ) -> tuple[Structure, ...]:
+        start, end = int(offsets[sentence]), int(offsets[sentence + 1])
+        edges = np.full((count, end - start, max(self.program.depth, 1)), -1, np.int16)
+        drawn = kernels_walks.sample(*scores, start, end, kind, random.random(edges.shape), self._single, edges)
+        return _structures(edges) if drawn else ()
+
+    def path_probability(self, scores: Masked, offsets: Ints, paths: Paths, run: Executor, result: Floats) -> None:
         """Multiply ``result`` by the probability of each path's hyperedges in this part."""
         allowed = np.concatenate([paths.allowed, np.ones((len(paths.allowed), 1), np.uint8)], 1)[:, self._single.number]
         demands = np.append(0, np.cumsum((allowed == 0).any(1)[paths.row]))[paths.run_ptr]
@@ -157,7 +168,14 @@ class _IndependentPart:
             anywhere = np.ones((len(allowed), len(self._single.accept)), bool)
             usable = allowed[:, self._single.edge] > 0
             walker = Walker(self._single, late=False)
-            result *= walker.probabilities(potentials, offsets, paths, usable, anywhere, asked, run)
+            result *= walker.probabilities(scores, offsets, paths, usable, anywhere, asked, run)
+
+
+def _structures(edges: Edges) -> tuple[Structure, ...]:
+    """Return the choices of B structures, (B, T, D)."""
+    return tuple(
+        tuple(sorted((t, e) for t, row in enumerate(structure) for e in row if e >= 0)) for structure in edges.tolist()
+    )
 
 
 def _automaton(program: AutomatonProgram, arcs: AutomatonArcs, number: Edges, hyperedges: Hyperedges) -> Automaton:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.hypergraph import kernels_walks
-from spanloom.hypergraph.engine import PIECES, Floats, Ints, Potentials
+from spanloom.hypergraph.engine import PIECES, Floats, Ints, Masked
 from spanloom.hypergraph.kernels_automaton import Automaton
 from spanloom.hypergraph.kernels_walks import Paths, ProductRange
 from spanloom.parallel import Executor
@@ -27,13 +27,13 @@ class Walker:
     late: bool
 
     def probabilities(
-        self, potentials: Potentials, offsets: Ints, paths: Paths, usable: NDArray[np.bool_],
+        self, scores: Masked, offsets: Ints, paths: Paths, usable: NDArray[np.bool_],
         starts: NDArray[np.bool_], queries: Ints, run: Executor,
     ) -> Floats:  # fmt: skip
         """Compute the probability of some paths or their expected number in a derivation, 1 at most; 1 for the others.
 
         Args:
-            potentials: as for the engine.
+            scores: potentials, and what is allowed.
             offsets: (N + 1,) first token of each sentence.
             paths: Q of them, with M rows.
             usable: (M, C) the choices that each row allows.
@@ -48,7 +48,7 @@ class Walker:
 
         def one(piece: Ints) -> None:
             kernels_walks.path_probability(
-                *potentials, offsets, questions, begins, piece, self._room(len(picked)), self.late, self.automaton,
+                *scores, offsets, questions, begins, piece, self._room(len(picked)), self.late, self.automaton,
                 chances,
             )  # fmt: skip
 

@@ -149,13 +149,8 @@ class CountTarget:
             offsets: (N + 1,) first token of each sentence.
             run: how pieces of the work are run; the result does not depend on it.
         """
-        roles = engine.expectations(potentials, offsets, run).roles
-        constants = np.zeros((len(offsets) - 1, *potentials.constants.shape))
-        for n in range(len(constants) if potentials.constants.size else 0):
-            start, end = offsets[n : n + 2].tolist()
-            own = Potentials(potentials.roles[start:end], potentials.constants)
-            constants[n] = engine.expectations(own, np.array([0, end - start])).constants
-        return cls(roles, constants)
+        found = engine.expectations(potentials, offsets, run)
+        return cls(found.roles, found.each)
 
     @property
     def shape(self) -> tuple[int, int, int, int, int]:
