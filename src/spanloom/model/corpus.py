@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from warnings import warn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document, Mention, Span, align
 from spanloom.document.span import join_spans
@@ -88,6 +89,13 @@ class Gold:
                 self.owners.append((document, mention))
         self.table = MentionTable.build(rows, heads)
         self.held = self.table.headed()
+
+    def keep(self, mentions: NDArray[np.bool_]) -> None:
+        """Leave all others out: (M,) of the mentions in the table."""
+        self.table = self.table.take(mentions)
+        self.owners = [owner for owner, kept in zip(self.owners, mentions.tolist(), strict=True) if kept]
+        self.held = self.table.headed()
+        self.total = len(self.table) + len(self.lost)
 
     def lose(self, reasons: Mapping[int, str]) -> None:
         """Note what a structure cannot hold: number of a mention in the table -> why."""

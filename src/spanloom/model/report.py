@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from spanloom.document import Batch
 from spanloom.errors import plural
@@ -237,6 +237,51 @@ class TeachingReport:
             yield "development data are raw text as the teacher marks it up: figures tell how well it is imitated"
 
 
+class Density(NamedTuple):
+    """How many mentions of a type there are.
+
+    Args:
+        mentions: per 1,000 tokens.
+        error: standard error of an estimate; ``None`` for a number that was given.
+    """
+
+    mentions: float
+    error: float | None
+
+
+@dataclass(frozen=True)
+class CompletionReport:
+    """Report on partial annotation that was completed.
+
+    Args:
+        densities: type -> how many mentions there are.
+        given: how many mentions start in the annotation.
+        expected: how many are expected to start in the text, given ones included.
+        sure: of each type, or of all where types are joined, the share of what was filled in that stands where a
+            mention is likelier than none.
+        offsets: of the same, in this order, what was added to the scores of starts to meet the density.
+    """
+
+    densities: dict[str, Density]
+    given: float
+    expected: float
+    sure: dict[str, float]
+    offsets: tuple[float, ...]
+
+    def lines(self) -> Iterator[str]:
+        """Say it."""
+        told = ", ".join(
+            f"{name} {one.mentions:.3g}" + ("" if one.error is None else f" ± {one.error:.2g}")
+            for name, one in self.densities.items()
+        )
+        yield f"mentions per 1,000 tokens: {told}"
+        sure = ", ".join(f"{name} {100 * share:.0f} %" for name, share in self.sure.items())
+        yield (
+            f"annotation has {self.given:,.0f} starts of mentions, {self.expected - self.given:,.0f} more were filled "
+            f"in; where a mention is likelier than none: {sure} of them"
+        )
+
+
 @dataclass(frozen=True)
 class TrainingReport(ReportLines):
     """Report of a recognizer's training: data, choices and scores.
@@ -263,6 +308,7 @@ class TrainingReport(ReportLines):
         encoder: what an encoder read; ``None`` where there is none.
         vectors: share of the words of the training data that have a vector, 0 to 1; ``None`` without vectors.
         teaching: what was learned from teachers; ``None`` where there were none.
+        completion: of partial annotation; ``None`` where all is complete.
     """
 
     documents: int
@@ -288,6 +334,7 @@ class TrainingReport(ReportLines):
     encoder: EncoderReport | None = None
     vectors: float | None = None
     teaching: TeachingReport | None = None
+    completion: CompletionReport | None = None
 
     def chosen(self) -> Iterator[str]:
         """Yield lines on what training chose."""
@@ -301,7 +348,7 @@ class TrainingReport(ReportLines):
             yield f"word clusters hold {100 * self.clustered:.1f} % of the different words of the training text"
         if self.vectors is not None:
             yield f"word vectors hold {100 * self.vectors:.1f} % of the words of the training text"
-        for part in (self.teaching, self.passes, self.overlaps, self.rescoring):
+        for part in (self.teaching, self.completion, self.passes, self.overlaps, self.rescoring):
             if part is not None:
                 yield from part.lines()
 
@@ -321,7 +368,7 @@ def of_structures(types: Sequence[str], models: Sequence[AnyModel]) -> dict[str,
 
 def make_report(
     train: Batch, dev: Batch, gold: Gold, edges: Edges, chosen: Chosen, rows: int, features: FeatureSet | None,
-    tagger: AnyModel, checked: CalibrationReport,
+    tagger: AnyModel, checked: CalibrationReport | None,
 ) -> TrainingReport:  # fmt: skip
     """The report of one training.
 
@@ -333,7 +380,7 @@ def make_report(
         rows: of weights; with an encoder, numbers that were trained.
         features: templates, where there are any.
         tagger: trained and calibrated.
-        checked: its calibration.
+        checked: its calibration; ``None`` where development data cannot tell.
     """
     again = tagger.structure.decode(edges, train.sentences, tagger.types)
     kept = set(again.headed())

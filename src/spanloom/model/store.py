@@ -286,4 +286,4 @@ def _plain(value: Any) -> Any:
 def _shown(source: Any) -> Any:
     if isinstance(source, str | Path):
         return str(source)
-    return source if isinstance(source, Mapping) else f"{len(source)} phrases"
+    return source if isinstance(source, Mapping | int | float) else f"{len(source)} phrases"

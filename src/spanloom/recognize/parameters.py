@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, get_args
 
 from spanloom.errors import UsageError
 from spanloom.model.choices import (
+    Completeness,
     Counting,
     Device,
     Headless,
@@ -100,6 +101,21 @@ STRUCTURE = Parameter(
     "a key of `STRUCTURES`, perhaps with parameters, as in ``semi_markov(longest=6)``; or a `Structure`, also of a "
     "class of your own, which `load` must then be given again.",
 )
+ANNOTATION = Choice(
+    "Of training text that does not say it itself: complete, at-least (others may be), or unknown.",
+    'what the annotation is of training text that does not say so itself (``meta["annotation"]``, see '
+    "`spanloom.document.annotation`): ``complete``; ``at-least``, where mentions that are not annotated may be; or "
+    "``unknown``. What is missing is filled in by models of other parts of the text, up to a density.",
+    names=Completeness,
+)
+DENSITY = Parameter(
+    "Mentions per 1,000 tokens, or TYPE=NUMBER, where annotation is incomplete.",
+    "mentions per 1,000 tokens, a number for all types or a mapping from types to numbers, for annotation that is not "
+    "complete; ``None`` to estimate it from the parts that are.",
+    metavar="NUMBER",
+    several=True,
+    toml=float | list[str] | dict[str, float],
+)
 ENCODER = Folder(
     "A folder with an encoder, which is trained in place of features (needs the extra torch).",
     "a folder with an encoder of Hugging Face's form, which is trained together with a linear layer in place of "
@@ -152,6 +168,8 @@ class _OfRecognizers:
     min_count: int = MIN_COUNT(1)
     names: bool | int = NAMES(False)
     tune_penalty: bool = TUNE_PENALTY(True)
+    annotation: Completeness = ANNOTATION("complete")
+    density: float | str | Mapping[str, float] | Sequence[str] | None = DENSITY(None)
     reading: Reading = Choice(
         "How overlaps are read: enough or all.",
         "how ambiguous structures are read, ``enough`` or ``all``.",

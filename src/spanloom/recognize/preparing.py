@@ -7,6 +7,7 @@ from time import monotonic
 from typing import Any, NamedTuple, TypeAlias
 
 from spanloom.document import Batch, Document
+from spanloom.document.annotation import completeness
 from spanloom.document.inputs import Dev, Given, development_of, training_of
 from spanloom.errors import UsageError
 from spanloom.features import FeatureSet
@@ -16,6 +17,7 @@ from spanloom.model.corpus import Gold, by_sentence, known_types, training_types
 from spanloom.model.resources import Sources
 from spanloom.model.splitting import SplittingReport, learn_splitter
 from spanloom.passes import PassData
+from spanloom.recognize.completing import marked
 from spanloom.recognize.parameters import CascadeParameters, RecognizerParameters, check_one_pass
 from spanloom.tag.filling import AUTO, COLUMN, Filler, check_use, fill, learn_tagger, open_tagger
 from spanloom.text import prepare
@@ -84,6 +86,8 @@ def prepared(
     pos = open_tagger(estimator.pos)
     tell(Progress("reading"))
     train = fill(map(prepare, training_of(X, y)), pos, jobs)
+    if isinstance(estimator, RecognizerParameters):
+        train = marked(train, estimator.annotation)
     types = training_types(train)
     check_types(types)
     splitter, splitting = learn_splitter(train, seed) if estimator.split_tokens else (Splitter(), None)
@@ -145,7 +149,32 @@ def finished(
     features = sources.feature_set(train, held, templates)
     check_use(pos, features)
     known, unseen = (features.enrich(Batch.of(documents)) for documents in (train, held))
+    check_complete(estimator, known, types)
     return Prepared(train, held, types, known, unseen, features, pos, splitter, splitting)
+
+
+def check_complete(estimator: RecognizerParameters | CascadeParameters, known: Batch, types: Types) -> None:
+    """Check that partial annotation is given to what can learn from it.
+
+    Raises:
+        UsageError: it is not, or a density is given of annotation that is complete.
+    """
+    given = estimator.density if isinstance(estimator, RecognizerParameters) else None
+    if completeness(known, types) is None:
+        if given is not None:
+            raise UsageError(
+                f"density is {given!r}, but the annotation of the training data is complete; say what it is with "
+                "annotation 'at-least' (--annotation at-least), or leave the density out"
+            )
+        return
+    if not isinstance(estimator, RecognizerParameters) or estimator.encoder is not None:
+        what = "a model with an encoder" if estimator.encoder is not None else "a cascade"
+        raise UsageError(
+            f"annotation of the training data is incomplete, and {what} learns from complete annotation; train a "
+            "recognizer on features, or annotate all"
+        )
+    if estimator.passes != "one":
+        raise UsageError(f"with incomplete annotation there is one pass over documents, passes is {estimator.passes!r}")
 
 
 def check_encoder(estimator: RecognizerParameters | CascadeParameters) -> None:

@@ -11,6 +11,7 @@ from time import monotonic
 from typing import Any, ClassVar, Literal, NamedTuple, Self, overload
 
 from spanloom.document import Batch, Document, Mention, batches
+from spanloom.document.annotation import completeness
 from spanloom.document.inputs import Dev, Given, One, Several, answer, documents_of, one_of
 from spanloom.errors import DataError, DataWarning, ModelError, UsageError
 from spanloom.evaluate.measures import Learning
@@ -29,8 +30,9 @@ from spanloom.model.explain import explain
 from spanloom.model.explanation import Explanation
 from spanloom.model.overlaps import OverlapRules, best_consistent, rules_of
 from spanloom.model.parameters import MentionEstimator, lambdas, renamed
+from spanloom.model.partial import given_mentions
 from spanloom.model.protocol import Annotation, Capability
-from spanloom.model.report import PassReport, TrainingReport, make_report, of_structures
+from spanloom.model.report import CompletionReport, PassReport, TrainingReport, make_report, of_structures
 from spanloom.model.splitting import splitter_of, splitter_part
 from spanloom.model.store import (
     Estimated,
@@ -48,6 +50,7 @@ from spanloom.modelfile import ModelPart
 from spanloom.parallel import SERIAL, Executor, threads
 from spanloom.passes import DocumentPass, PassSettings, choose_passes, pass_of
 from spanloom.recognize import encoding
+from spanloom.recognize.completing import Completing, partly
 from spanloom.recognize.finding import Finder, finder
 from spanloom.recognize.lessons import Lessons
 from spanloom.recognize.parameters import RecognizerParameters, check_encoder_training
@@ -84,6 +87,7 @@ class _Learned(NamedTuple):
         fit: weights, and how they were chosen.
         stage: all that does not depend on there being features.
         tried: weights of raw text and the development F1 of each, where there is any.
+        completion: of partial annotation.
     """
 
     features: FeatureSet
@@ -92,6 +96,7 @@ class _Learned(NamedTuple):
     fit: Fit
     stage: Stage
     tried: tuple[tuple[float, float], ...]
+    completion: CompletionReport | None
 
 
 class _Described(Estimated[TrainingReport]):
@@ -171,7 +176,9 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel]):
             rules = lessons.overlaps
         self.overlaps_ = rules
         best = best_consistent(stage.model, rules, stage.potentials, unseen.sentences, self.reading, run)
-        self.model_, checked = calibrate(stage.model, unseen, stage.potentials, best)
+        self.model_, checked = stage.model, None
+        if not partly(unseen.documents, self.types_):
+            self.model_, checked = calibrate(stage.model, unseen, stage.potentials, best)
         features = None if learned is None else learned.features
         report = make_report(
             stage.known, unseen, gold, stage.edges, stage.fit, stage.rows, features, self.model_, checked
@@ -179,13 +186,15 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel]):
         told = rules.report(self.overlap, gold.table)
         f1 = stage.held.f1_of(best.table)
         report = replace(report, splitting=ready.splitting, dev_f1=f1, overlaps=told, passes=passes, encoder=read)
+        if learned is not None:
+            report = replace(report, completion=learned.completion)
         if lessons is not None and learned is not None:
             report = lessons.told(report, learned.data, learned.tried)
         self.second_, self.report_, self.splitter_, self.strongest_ = None, report, ready.splitter, {}
         if learned is not None:
             linear = learned.stage.model
             self.strongest_ = strongest_features(linear, learned.features, stage.known, learned.built, self.names)
-            if self.rescore and self.encoder is None:
+            if self.rescore and self.encoder is None and learned.completion is None:
                 tell(Progress("second stage", seconds=monotonic() - began))
                 self._fit_second(learned, rules, run, None if lessons is None else lessons.annotated)
         self._tell_lost(stacklevel=4)
@@ -255,7 +264,9 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel]):
     ) -> _Learned:  # fmt: skip
         """Train on some features."""
         tagger, built, data, gold, edges = self._prepare(known, types, features, run, lessons)
-        development = Development(unseen, tagger, self.reading, self._headless, self.tune_penalty, run)
+        data, completion = self._completed(tagger, known, data, gold, edges, run, tell)
+        tunes = self.tune_penalty and not partly(unseen.documents, types)
+        development = Development(unseen, tagger, self.reading, self._headless, tunes, run)
         training = Training(
             data=data, judge=development, optimizer=self.optimizer, epochs=self.epochs, runs=self.runs,
             iterations=self.iterations, rate=self.rate, seed=self.random_state, executor=run, tell=tell, began=began,
@@ -268,7 +279,21 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel]):
         model = trained(tagger, data, fit)
         potentials = development.score(model.scorer.weights)
         stage = Stage(model, known, unseen, gold, edges, development, potentials, fit, len(data.group_sizes))
-        return _Learned(features, built, data, fit, stage, tried)
+        return _Learned(features, built, data, fit, stage, tried, completion)
+
+    def _completed(
+        self, tagger: LinearModel, known: Batch, data: TrainingSet, gold: Gold, edges: Edges, run: Executor,
+        tell: Listener,
+    ) -> tuple[TrainingSet, CompletionReport | None]:  # fmt: skip
+        """Return the training data with completed annotation, where it is not complete."""
+        said = completeness(known, tagger.types)
+        if said is None:
+            return data, None
+        if not isinstance(data.target, EdgeTarget):
+            raise UsageError("annotation of the training data is incomplete; a student learns from complete annotation")
+        l2 = lambdas(self.l2)[0]
+        corpus = Completing(tagger, known, gold, edges, said)
+        return corpus.complete(data, self.density, l2, self.rate, self.random_state, run, tell)
 
     def _prepare(
         self, train: Batch, types: tuple[str, ...], features: FeatureSet, run: Executor, lessons: Lessons | None
@@ -282,6 +307,9 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel]):
         scorer = LinearScorer(features, built.index, empty)
         tagger = StructuredModel.build(structure, self.counting, types, scorer)
         gold = Gold(train, types, self._headless)
+        said = completeness(train, types)
+        if said is not None:
+            gold.keep(given_mentions(gold.table, said, offsets))
         encoded = structure.encode(gold.table, offsets, types)
         gold.lose(encoded.lost)
         target: Target = (

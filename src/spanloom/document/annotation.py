@@ -1,0 +1,131 @@
+"""What a document's annotation says of its text: that it is complete, at least what there is, or unknown.
+
+``meta["annotation"]`` is one of these words, for all of the text, or a mapping: ``default`` for all that nothing else
+is said of, ``types`` from types to words, and ``zones``, a list of ``{"start", "end", "annotation", "types"}`` in
+characters, the last optional. What is said later, in this order, counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, Literal, NamedTuple, NoReturn, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.document.batch import Batch
+from spanloom.document.document import Document
+from spanloom.errors import DataError, clip
+
+__all__ = ["COMPLETE", "UNKNOWN", "Completeness", "Said", "Zone", "completeness", "zones_of"]
+
+Completeness = Literal["complete", "at-least", "unknown"]
+"""``complete``: what is not annotated is no mention. ``at-least``: annotated mentions are there, and others may be.
+``unknown``: nothing is said, whatever is annotated."""
+SAYS: Final[tuple[Completeness, ...]] = get_args(Completeness)
+COMPLETE, _, UNKNOWN = range(3)
+Said = NDArray[np.uint8]
+"""(T, K) what is said of each token and type."""
+_KEYS = {"default", "types", "zones"}
+_ZONE = {"start", "end", "annotation", "types"}
+
+
+class Zone(NamedTuple):
+    """A part of a text, and what the annotation of some types says of it.
+
+    Args:
+        start, end: characters, half-open.
+        types: all when ``None``.
+        says: what.
+    """
+
+    start: int
+    end: int
+    types: frozenset[str] | None
+    says: Completeness
+
+
+def zones_of(document: Document, default: Completeness = "complete") -> list[Zone]:
+    """Return what is said of a text, the last of what is said of a place counts.
+
+    Args:
+        document: with or without ``meta["annotation"]``.
+        default: what is said of a document that says nothing.
+
+    Raises:
+        DataError: a word that is none of the three, a zone outside the text, or other things.
+
+    >>> given = {"default": "at-least", "zones": [{"start": 0, "end": 8, "annotation": "complete", "types": ["gene"]}]}
+    >>> zones_of(Document("p53 and MDM2.", meta={"annotation": given}))[1]
+    Zone(start=0, end=8, types=frozenset({'gene'}), says='complete')
+    """
+    given = document.meta.get("annotation", default)
+    given = {"default": given} if isinstance(given, str) else given
+    if not isinstance(given, Mapping) or not given.keys() <= _KEYS:
+        _wrong(document, "annotation", given, f"{', '.join(SAYS)}, or a mapping with {', '.join(sorted(_KEYS))}")
+    whole = len(document.text)
+    found = [Zone(0, whole, None, _word(document, "annotation", given.get("default", default)))]
+    types = given.get("types", {})
+    if not isinstance(types, Mapping):
+        _wrong(document, "annotation.types", types, "a mapping from types to words")
+    for name, says in types.items():
+        found.append(Zone(0, whole, frozenset([str(name)]), _word(document, f"annotation.types.{name}", says)))
+    zones = given.get("zones", [])
+    if not isinstance(zones, Sequence) or isinstance(zones, str):
+        _wrong(document, "annotation.zones", zones, "a list")
+    return found + [_zone(document, number, zone) for number, zone in enumerate(zones, 1)]
+
+
+def _zone(document: Document, number: int, given: Any) -> Zone:
+    what = f"annotation, zone {number}"
+    if not isinstance(given, Mapping) or not {"start", "end", "annotation"} <= given.keys() <= _ZONE:
+        _wrong(document, what, given, "a mapping with start, end, annotation and perhaps types")
+    start, end, types = given["start"], given["end"], given.get("types")
+    numbers = all(isinstance(value, int) and not isinstance(value, bool) for value in (start, end))
+    if not numbers or not 0 <= start < end <= len(document.text):
+        _wrong(document, what, f"{start!r} to {end!r}", f"characters of the text, which has {len(document.text):,}")
+    if types is not None and (not isinstance(types, list) or not all(isinstance(name, str) for name in types)):
+        _wrong(document, f"{what}, types", types, "a list of types")
+    return Zone(start, end, None if types is None else frozenset(types), _word(document, what, given["annotation"]))
+
+
+def _word(document: Document, what: str, given: Any) -> Completeness:
+    if given not in SAYS:
+        _wrong(document, what, given, f"{', '.join(SAYS[:-1])} or {SAYS[-1]}")
+    found: Completeness = given
+    return found
+
+
+def _wrong(document: Document, what: str, given: Any, expected: str) -> NoReturn:
+    shown = clip(given) if isinstance(given, str) else clip(repr(given))[1:-1]
+    raise DataError(f"document {clip(document.id)}: {what} is {shown}, expected {expected}")
+
+
+def completeness(batch: Batch, types: Sequence[str], default: Completeness = "complete") -> Said | None:
+    """Return (T, K) what is said of each token and type, 0 for `COMPLETE`; ``None`` where all of it is.
+
+    A token that lies partly in a zone belongs to it.
+
+    Raises:
+        DataError: as of `zones_of`, or a type that is none of K names.
+    """
+    found = np.zeros((len(batch.tokens), len(types)), np.uint8)
+    edges = batch.starts.tolist()
+    for document, first, end in zip(batch.documents, edges[:-1], edges[1:], strict=True):
+        tokens = batch.tokens[first:end]
+        for zone in zones_of(document, default):
+            rows = (tokens[:, 0] < zone.end) & (tokens[:, 1] > zone.start)
+            for k in _numbers(document, zone, types):
+                found[first:end, k][rows] = SAYS.index(zone.says)
+    return found if found.any() else None
+
+
+def _numbers(document: Document, zone: Zone, types: Sequence[str]) -> Iterator[int]:
+    """Yield the numbers of a zone's types."""
+    if zone.types is None:
+        yield from range(len(types))
+        return
+    for name in sorted(zone.types):
+        if name not in types:
+            _wrong(document, "a type of its annotation", name, f"one of the training data: {', '.join(types)}")
+        yield types.index(name)

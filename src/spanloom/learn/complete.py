@@ -1,0 +1,169 @@
+"""Completion of partial annotation: what models that were trained on other folds expect of it, fitted to a density.
+
+A model that is trained as if everything that is not annotated were no mention expects too few mentions, and one that is
+free to place mentions where nothing is annotated calls everything one. So the training data are dealt to folds; what a
+model of the other folds expects of a sentence, of the structures that its annotation allows, becomes the sentence's
+target. An offset for each type, added to the roles that start mentions, makes the expected number of mentions that of a
+known density. With these targets that is done again, for a few rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from spanloom.hypergraph import Edges, Engine, Expectations, Floats, Ints, Mask, Potentials
+from spanloom.learn.adagrad import adagrad
+from spanloom.learn.corpus_target import CorpusTarget, SoftCounts
+from spanloom.learn.data import TrainingSet
+from spanloom.learn.folds import cross_fit, deal
+from spanloom.learn.subsets import subset, tokens_of
+from spanloom.learn.target import EdgeTarget
+from spanloom.parallel import SERIAL, Executor
+from spanloom.scoring import Weights, role_scores
+
+__all__ = ["ROUNDS", "Completed", "Completion", "complete"]
+
+ROUNDS: Final = 3
+FOLDS: Final = 3
+_WIDEST = 12.0  # offset, in logarithms of odds
+_HALVINGS = 16  # of the range of offsets: to 0.0004
+
+
+@dataclass(frozen=True)
+class Completion:
+    """Settings of a completion.
+
+    Args:
+        starts: (S,) the numbers of the roles that start mentions.
+        wanted: (K,) how often they are to occur in all of the text.
+        l2, epochs, rate, seed: of the models that complete.
+        rounds: how often all is completed.
+    """
+
+    starts: Ints
+    wanted: Floats
+    l2: float
+    epochs: int
+    rate: float
+    seed: int
+    rounds: int = ROUNDS
+
+
+class Completed(NamedTuple):
+    """Partial annotation that has been completed.
+
+    Args:
+        target: expected counts of all sentences.
+        offsets: (K,) of the last round.
+        expected: (K,) starts of mentions in all of the text.
+        sure: (K,) the share of those that were filled in at places where one is likelier than none.
+    """
+
+    target: CorpusTarget
+    offsets: Floats
+    expected: Floats
+    sure: Floats
+
+
+def complete(
+    data: TrainingSet, edges: Edges, allowed: Mask, settings: Completion, run: Executor = SERIAL,
+    tell: Callable[[int], object] = lambda _: None,
+) -> Completed:  # fmt: skip
+    """Complete the annotation of a corpus.
+
+    Args:
+        data: the corpus; its target is what is annotated, as if it were complete.
+        edges: (T, K, D) the structures of what is annotated.
+        allowed: (T, E, K) the hyperedges of the structures that each sentence may have.
+        settings: how.
+        run: how folds and pieces of the work are run; the result does not depend on it.
+        tell: told of each round, from 1.
+    """
+    engine, offsets = data.engine, data.offsets
+    given = data.target.wanted(_nothing(data)).roles[:, settings.starts]
+    current = data
+    for number in range(1, settings.rounds + 1):
+        tell(number)
+        folds = _held_out(current, edges, allowed, settings, number, run)
+        offset, soft = _fitted(engine, folds, settings, run)
+        target = CorpusTarget(EdgeTarget(engine, offsets[:1], edges[:0]), soft)
+        current = replace(data, target=target)
+    expected = soft.roles[:, settings.starts].astype(np.float32)
+    filled = np.maximum(expected - given, 0.0)
+    likely = np.where(expected > 0.5, filled, 0.0).sum((0, 1), dtype=float)
+    sure = likely / np.maximum(filled.sum((0, 1), dtype=float), 1e-12)
+    return Completed(target, offset, expected.sum((0, 1), dtype=float), sure)
+
+
+def _nothing(data: TrainingSet) -> Potentials:
+    _, tokens, roles, constants, types = data.target.shape
+    return Potentials(np.zeros((tokens, roles, types), np.float32), np.zeros((constants, types), np.float32))
+
+
+class _Fold(NamedTuple):
+    """A fold as a model of the other folds sees it.
+
+    Args:
+        sentences, tokens: their numbers in the corpus.
+        offsets: first token of each sentence, counted in the fold.
+        potentials: of these tokens.
+        allowed: (T, E, K) of these tokens.
+    """
+
+    sentences: Ints
+    tokens: Ints
+    offsets: Ints
+    potentials: Potentials
+    allowed: Mask
+
+
+def _held_out(
+    data: TrainingSet, edges: Edges, allowed: Mask, settings: Completion, number: int, run: Executor
+) -> list[_Fold]:
+    """Return the folds, which are other ones in each round."""
+    fold = deal(len(data.offsets) - 1, FOLDS, settings.seed + number)
+    seed = settings.seed, number
+
+    def fit(sentences: list[int]) -> Weights:
+        part = subset(data, edges, np.array(sentences, np.int64))
+        return adagrad(part, l2=settings.l2, epochs=settings.epochs, rate=settings.rate, seed=seed)
+
+    def predict(weights: Weights, held: list[int]) -> _Fold:
+        sentences = np.array(held, np.int64)
+        offsets, tokens = tokens_of(data.offsets, sentences)
+        return _Fold(sentences, tokens, offsets, role_scores(data.matrix, weights, tokens), allowed[tokens])
+
+    return cross_fit(fold, fit, predict, run)
+
+
+def _expected(engine: Engine, folds: list[_Fold], starts: Ints, offset: Floats, run: Executor) -> list[Expectations]:
+    """Return what is expected of each fold with an offset (K,) of the roles that start mentions."""
+    found = []
+    for fold in folds:
+        roles = fold.potentials.roles.copy()
+        roles[:, starts] += offset.astype(np.float32)
+        scores = Potentials(roles, fold.potentials.constants)
+        found.append(engine.expectations(scores, fold.offsets, run, allowed=fold.allowed))
+    return found
+
+
+def _fitted(engine: Engine, folds: list[_Fold], settings: Completion, run: Executor) -> tuple[Floats, SoftCounts]:
+    """Return the offsets with which the expected starts are those that are wanted, and what is expected then."""
+    starts, wanted = settings.starts, settings.wanted
+    low, high = np.full(len(wanted), -_WIDEST), np.full(len(wanted), _WIDEST)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        found = _expected(engine, folds, starts, middle, run)
+        few = sum(one.roles[:, starts].sum((0, 1), dtype=float) for one in found) < wanted
+        low, high = np.where(few, middle, low), np.where(few, high, middle)
+    offset = (low + high) / 2
+    found = _expected(engine, folds, starts, offset, run)
+    order = np.argsort(np.concatenate([fold.sentences for fold in folds]))
+    soft = SoftCounts.join(
+        [SoftCounts.of(one.roles, one.each, fold.offsets) for one, fold in zip(found, folds, strict=True)]
+    )
+    return offset, soft.take(order)

@@ -1,0 +1,77 @@
+"""Partial annotation as masks: the structures that what is annotated allows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.document.annotation import COMPLETE, UNKNOWN, Said
+from spanloom.errors import DataError
+from spanloom.hypergraph import Edges, Engine, Ints
+from spanloom.structures import MentionTable, Structure
+
+__all__ = ["allowed_structures", "given_mentions"]
+
+Bools = NDArray[np.bool_]
+
+
+def given_mentions(table: MentionTable, said: Said, offsets: Ints) -> Bools:
+    """Return (M,) whether something is said of a token of each mention, so that it is there.
+
+    Args:
+        table: M mentions.
+        said: (T, K) of each token and type, as `spanloom.document.annotation.completeness` gives it.
+        offsets: (N + 1,) first token of each sentence.
+    """
+    known = np.zeros(len(table), bool)
+    counts = np.concatenate([np.zeros((1, said.shape[1]), np.int64), (said != UNKNOWN).cumsum(0)])
+    owner = np.repeat(np.arange(len(table)), np.diff(table.ptr))
+    base, kind = offsets[table.sentence[owner]], table.kind[owner]
+    some = counts[base + table.end, kind] > counts[base + table.first, kind]
+    np.logical_or.at(known, owner, some)
+    return known
+
+
+def allowed_structures(
+    structure: Structure, engine: Engine, table: MentionTable, edges: Edges, said: Said, offsets: Ints,
+    types: tuple[str, ...],
+) -> Bools:  # fmt: skip
+    """Return the hyperedges (T, E, K) of the structures with all given mentions, and no others where it is said so.
+
+    At a token where annotation is complete there is what the given mentions make of it, and nothing else: also a
+    mention that begins before a complete zone, or ends behind it, is in it.
+
+    Args:
+        structure: in which the mentions are written.
+        engine: of the structure.
+        table: the given mentions; those that the structure cannot hold are not looked at.
+        edges: (T, K, D) the encoding of these mentions.
+        said: (T, K) of each token and type.
+        offsets: (N + 1,) first token of each sentence.
+        types: K names.
+
+    Raises:
+        DataError: different things are said of types that the structure joins.
+    """
+    lanes = edges.shape[1]
+    if structure.joint:
+        if (said != said[:, :1]).any():
+            raise DataError(
+                f"annotation says different things of different types, but the structure {structure} joins them; say "
+                "the same of all types, or take a structure such as separators"
+            )
+        said = said[:, :1]
+    width = len(engine.template.edges)
+    picked = np.zeros((len(edges), width + 1, lanes), bool)
+    np.put_along_axis(picked, edges.transpose(0, 2, 1).astype(np.int64), True, axis=1)  # -1 is the one too many
+    picked = picked[:, :width]
+    allowed: Bools = picked | (said != COMPLETE)[:, None]
+    paths = structure.paths(table.take(structure.holds(table)), types)
+    partly = np.maximum.reduceat(said, np.minimum(offsets[:-1], len(said) - 1), axis=0) > 0
+    for path in np.flatnonzero(partly[paths.sentence, paths.kind]).tolist():
+        own = paths.spread(path).astype(bool)
+        begin, kind = int(offsets[paths.sentence[path]] + paths.first[path]), int(paths.kind[path])
+        rows = slice(begin, begin + len(own))
+        if not (picked[rows, :, kind] & ~own).any():  # one of the ways in which a mention may be written
+            allowed[rows, :, kind] &= own
+    return allowed

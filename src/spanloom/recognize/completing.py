@@ -1,0 +1,210 @@
+"""Training on partial annotation: what is said of it, what it allows, and how many mentions there should be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import isfinite, sqrt
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from spanloom.document import Batch, Document
+from spanloom.document.annotation import COMPLETE, Completeness, Said, completeness
+from spanloom.errors import DataError, UsageError
+from spanloom.hypergraph import Edges, Floats
+from spanloom.learn import Listener, Progress, TrainingSet
+from spanloom.learn.complete import Completed, Completion, complete
+from spanloom.model.corpus import Gold
+from spanloom.model.partial import allowed_structures
+from spanloom.model.report import CompletionReport, Density
+from spanloom.model.structured import LinearModel
+from spanloom.parallel import Executor
+
+__all__ = ["Completing", "densities", "marked", "partly"]
+
+FEWEST: Final = 20  # mentions of a type in complete parts, from which its density is estimated
+_PER = 1000  # tokens, of which a density is told
+_REACHED = 0.99  # of the starts that are wanted
+DensityLike = float | str | Mapping[str, float] | Sequence[str]
+
+
+def marked(documents: Sequence[Document], says: Completeness) -> list[Document]:
+    """Return documents that say what their annotation is, where they do not say so themselves."""
+    if says == "complete":
+        return list(documents)
+    return [one if "annotation" in one.meta else one.copy(meta={**one.meta, "annotation": says}) for one in documents]
+
+
+def partly(documents: Sequence[Document], types: Sequence[str]) -> bool:
+    """Return whether the annotation of prepared documents is not complete somewhere."""
+    return any("annotation" in one.meta for one in documents) and completeness(Batch.of(documents), types) is not None
+
+
+def densities(given: DensityLike | None, types: Sequence[str]) -> dict[str, float]:
+    """Return the mentions per 1,000 tokens of types, from a number for all, a mapping, or texts ``TYPE=NUMBER``.
+
+    Raises:
+        UsageError: no such thing, a number that is not above 0, or a type that training does not have.
+
+    >>> densities(["gene=12", "cell=3.5"], ["cell", "gene"])
+    {'gene': 12.0, 'cell': 3.5}
+    >>> densities(10, ["cell", "gene"])
+    {'cell': 10.0, 'gene': 10.0}
+    """
+    if given is None:
+        return {}
+    pairs: list[tuple[str, object]]
+    if isinstance(given, Mapping):
+        pairs = [(str(name), value) for name, value in given.items()]
+    else:
+        pairs = [_pair(one) for one in ([given] if isinstance(given, str | float | int) else given)]
+    found: dict[str, float] = {}
+    for name, value in sorted(pairs, key=lambda pair: pair[0]):  # what is said of all types first
+        number = _number(value)
+        if not 0 < number <= _PER or (name and name not in types):
+            raise UsageError(
+                f"density is {given!r}, expected mentions per {_PER:,} tokens, above 0: a number for all types, or "
+                f"TYPE=NUMBER; there are {', '.join(types)}"
+            )
+        found |= {name: number} if name else dict.fromkeys(types, number)
+    return found
+
+
+def _pair(given: object) -> tuple[str, object]:
+    name, equals, value = str(given).rpartition("=")
+    return (name, value) if equals else ("", given)
+
+
+def _number(value: object) -> float:
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return -1.0
+    return number if isfinite(number) else -1.0
+
+
+class Completing(NamedTuple):
+    """A corpus that is partly annotated.
+
+    Args:
+        model: not trained yet.
+        known: the corpus.
+        gold: the mentions that are given.
+        edges: (T, K, D) their structures.
+        said: (T, K) of each token and type.
+    """
+
+    model: LinearModel
+    known: Batch
+    gold: Gold
+    edges: Edges
+    said: Said
+
+    def complete(
+        self, data: TrainingSet, given: DensityLike | None, l2: float, rate: float, seed: int, run: Executor,
+        tell: Listener,
+    ) -> tuple[TrainingSet, CompletionReport]:  # fmt: skip
+        """Return the corpus with completed annotation, and a report.
+
+        Args:
+            data: the corpus, as if its annotation were complete.
+            given: mentions per 1,000 tokens, as of `densities`.
+            l2, rate, seed: of the models that complete.
+            run: how pieces of the work are run.
+            tell: told of each round.
+
+        Raises:
+            DataError: nothing tells the density of a type.
+        """
+        engine, structure, types = self.model.engine, self.model.structure, self.model.types
+        names = structure.start_roles(types)
+        starts = np.array([i for i, role in enumerate(engine.template.roles) if role in names], np.int64)
+        chosen = self._densities(densities(given, types))
+        self._check(chosen)
+        begun = engine.role_counts(self.edges, data.offsets)[0][:, starts].sum((0, 1), dtype=float)
+        wanted = self._wanted(chosen, begun)
+        allowed = allowed_structures(
+            structure, engine, self.gold.table, self.edges, self.said, data.offsets, types
+        ).view(np.uint8)
+        settings = Completion(starts, wanted, l2, _EPOCHS, rate, seed)
+        found = complete(
+            data, self.edges, allowed, settings, run, lambda number: tell(Progress("completing the annotation", number))
+        )
+        self._check_reached(found, wanted, chosen)
+        return replace(data, target=found.target), self._report(found, chosen, begun)
+
+    def _densities(self, given: Mapping[str, float]) -> dict[str, Density]:
+        """Return the density of each type: what is given, or what parts show whose annotation is complete.
+
+        Where these have few mentions of a type, it is what the other parts give of the type, times what all types have
+        more in complete parts than in these.
+        """
+        tokens, found = self._counts()
+        rates = _PER * found / np.maximum(tokens, 1)
+        lacking = [k for k, name in enumerate(self.model.types) if name not in given and tokens[1, k]]
+        if lacking and found[0].sum() < FEWEST:
+            name = self.model.types[lacking[0]]
+            raise DataError(
+                f"annotation is incomplete, and nothing tells how many mentions of type {name!r} there are: parts that "
+                f"are complete have {found[0].sum():.0f} of all types, expected {FEWEST} at least; annotate some text "
+                f"completely, or give a density (--density {name}=NUMBER, mentions per {_PER:,} tokens)"
+            )
+        more = rates[0].sum() / max(rates[1].sum(), 1e-12)
+        densities = {}
+        for k, name in enumerate(self.model.types):
+            enough = found[0, k] >= FEWEST or not tokens[1, k]
+            rate, count = (rates[0, k], found[0, k]) if enough else (more * rates[1, k], found[0].sum())
+            estimate = Density(float(rate), float(rate / sqrt(max(count, 1))))
+            densities[name] = Density(given[name], None) if name in given else estimate
+        return densities
+
+    def _check(self, chosen: Mapping[str, Density]) -> None:
+        """Check that no density is below what is annotated."""
+        given = _PER * np.bincount(self.gold.table.kind, minlength=len(chosen)) / max(len(self.said), 1)
+        for (name, density), least in zip(chosen.items(), given.tolist(), strict=True):
+            if density.error is None and density.mentions < least:
+                raise UsageError(
+                    f"density of type {name!r} is {density.mentions:g} mentions per {_PER:,} tokens, but annotation "
+                    f"has {least:.3g} already; expected more"
+                )
+
+    def _check_reached(self, found: Completed, wanted: Floats, chosen: Mapping[str, Density]) -> None:
+        """Check that as many mentions fit as are wanted."""
+        short = np.flatnonzero(found.expected < _REACHED * wanted).tolist()
+        if short:
+            names = list(chosen) if len(wanted) > 1 else [", ".join(chosen)]
+            name, share = names[short[0]], found.expected[short[0]] / wanted[short[0]]
+            raise UsageError(
+                f"density of type {name!r} is more than fits: the text has room for {100 * share:.0f} % of it; give a "
+                "smaller one"
+            )
+
+    def _counts(self) -> tuple[Floats, Floats]:
+        """Return (2, K) the tokens whose annotation is complete and those where it is not, and mentions that begin."""
+        table, offsets = self.gold.table, self.known.sentences
+        whole = self.said == COMPLETE
+        begin = offsets[table.sentence] + table.first[table.ptr[:-1]]
+        inside = whole[begin, table.kind]
+        counts = [np.bincount(table.kind[rows], minlength=whole.shape[1]) for rows in (inside, ~inside)]
+        return np.stack([whole.sum(0), (~whole).sum(0)]).astype(float), np.stack(counts).astype(float)
+
+    def _wanted(self, chosen: Mapping[str, Density], begun: Floats) -> Floats:
+        """Return the starts (K,) that a density of mentions makes: given mentions tell how many start together."""
+        mentions = np.bincount(self.gold.table.kind, minlength=len(chosen)).astype(float)
+        wanted = np.array([one.mentions for one in chosen.values()]) * len(self.said) / _PER
+        if len(begun) == 1:  # types in one lattice
+            mentions, wanted = mentions.sum(keepdims=True), wanted.sum(keepdims=True)
+        together = np.where(mentions > 0, begun / np.maximum(mentions, 1), 1.0)
+        found: Floats = np.maximum(wanted * together, begun)
+        return found
+
+    def _report(self, found: Completed, chosen: Mapping[str, Density], begun: Floats) -> CompletionReport:
+        named = self.model.types if len(begun) > 1 else ("all types",)
+        return CompletionReport(
+            densities=dict(chosen), given=float(begun.sum()), expected=float(found.expected.sum()),
+            sure=dict(zip(named, found.sure.tolist(), strict=True)), offsets=tuple(found.offsets.tolist()),
+        )  # fmt: skip
+
+
+_EPOCHS = 8  # of the models that complete

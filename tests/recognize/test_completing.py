@@ -1,0 +1,149 @@
+"""Training on partial annotation, end to end, and what is refused of it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from spanloom import Cascade, Document, Recognizer, load
+from spanloom.document import Batch
+from spanloom.errors import DataError, UsageError
+from spanloom.evaluate import score
+from spanloom.learn.complete import complete
+from spanloom.recognize import completing
+from spanloom.recognize.completing import densities
+from spanloom.text import prepare
+
+SETTINGS: dict[str, Any] = {
+    "features": ["bias", "low[-1..1]", "suffix(2..3)"], "epochs": 8, "l2": 0.1, "rescore": False, "tune_penalty": False,
+    "split_tokens": False,
+}  # fmt: skip
+
+
+def partly(documents: Sequence[Document], share: float, whole: int = 0, says: Any = "at-least") -> list[Document]:
+    """Documents without a share of their mentions, but for the first ones."""
+    draw = random.Random(3)
+    return [
+        one
+        if i < whole
+        else one.copy(
+            mentions=[mention for mention in one.mentions if draw.random() >= share],
+            meta={**one.meta, "annotation": says},
+        )
+        for i, one in enumerate(documents)
+    ]
+
+
+def f1(model: Recognizer, documents: Sequence[Document]) -> float:
+    return score(documents, model.predict(documents)).f1
+
+
+@pytest.mark.parametrize("structure", ["separators", "shared", "bio"])
+def test_half_of_the_mentions_make_more_than_if_they_were_all(notes: Any, structure: str) -> None:
+    unseen, settings = [*notes.dev, *notes.test], SETTINGS | {"epochs": 20}
+    given = partly(notes.train, 0.5, whole=5)
+    naive = f1(Recognizer(structure, **settings).fit([one.copy(meta={}) for one in given], dev=notes.dev), unseen)
+    model = Recognizer(structure, **settings).fit(given, dev=notes.dev)
+    assert f1(model, unseen) > 1.15 * naive
+    told = model.report_.completion
+    assert told is not None
+    assert set(told.densities) == {mention.type for one in notes.train for mention in one.mentions}
+    assert told.given < told.expected
+
+
+def test_same_bytes_for_any_number_of_threads(notes: Any) -> None:
+    given = partly(notes.train, 0.5, whole=5)
+    one, other = (Recognizer(**SETTINGS, n_jobs=jobs).fit(given, dev=notes.dev) for jobs in (1, 2))
+    for a, b in zip(one.fitted.scorer.weights, other.fitted.scorer.weights, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_annotation_that_says_it_is_complete_changes_nothing(notes: Any) -> None:
+    said = [one.copy(meta={"annotation": {"default": "complete"}}) for one in notes.train]
+    one, other = (Recognizer(**SETTINGS).fit(given, dev=notes.dev) for given in (notes.train, said))
+    np.testing.assert_array_equal(one.fitted.scorer.weights.features, other.fitted.scorer.weights.features)
+    assert other.report_.completion is None
+
+
+def test_complete_sentences_keep_their_counts(notes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is complete is learned as it is, whatever is filled in elsewhere; given mentions are sure."""
+    seen = []
+
+    def watched(data: Any, edges: Any, allowed: Any, settings: Any, *rest: Any) -> Any:
+        found = complete(data, edges, allowed, settings, *rest)
+        seen.append((data, settings, found))
+        return found
+
+    monkeypatch.setattr(completing, "complete", watched)
+    Recognizer(**SETTINGS).fit(partly(notes.train, 0.5, whole=5), dev=notes.dev)
+    [(data, settings, found)] = seen
+    roles = found.target.soft.roles.astype(np.float32)
+    first = int(Batch.of([prepare(one) for one in notes.train[:5]]).sentences[-1])
+    np.testing.assert_allclose(roles[:first], data.target.roles[:first], atol=1e-3)
+    starts, given = roles[first:, settings.starts].sum(1), data.target.roles[first:, settings.starts].sum(1)
+    assert (starts >= given - 1e-3).all()
+    assert starts.sum() > 1.3 * given.sum()
+    np.testing.assert_allclose(found.expected, settings.wanted, rtol=0.01)
+
+
+def test_model_is_saved_with_its_report(notes: Any, tmp_path: Any) -> None:
+    given = partly(notes.train, 0.5)
+    density = {"problem": 150, "test": 150.0, "drug": 120, "anatomy": 150, "treatment": 120}
+    model = Recognizer(**SETTINGS, annotation="at-least", density=density).fit(given, dev=notes.dev)
+    model.save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    assert isinstance(loaded, Recognizer)
+    assert loaded.report_ == model.report_
+    assert loaded.density == model.density
+    assert model.report_.completion is not None
+    assert any("more were filled in" in line for line in model.report_.completion.lines())
+
+
+def test_held_out_text_that_is_partly_annotated_tunes_nothing(notes: Any) -> None:
+    given = partly(notes.train, 0.5, whole=5)
+    model = Recognizer(**(SETTINGS | {"tune_penalty": True})).fit(given)
+    assert model.report_.penalty == 0
+    assert model.report_.calibration is None
+
+
+@pytest.mark.parametrize(
+    ("parameters", "told"),
+    [
+        ({}, "nothing tells how many mentions of type 'anatomy' there are: parts that are complete have 0"),
+        ({"density": 0}, "density is 0, expected mentions per 1,000 tokens, above 0"),
+        ({"density": "many"}, "density is 'many', expected"),
+        ({"density": float("nan")}, "density is nan, expected"),
+        ({"density": {"disease": 3}}, "there are anatomy, drug, problem, test, treatment"),
+        ({"density": 1}, "mentions per 1,000 tokens, but annotation has"),
+        ({"density": 900, "structure": "bio"}, "is more than fits"),
+        ({"density": 30, "passes": "two"}, "there is one pass over documents"),
+        ({"density": 30, "annotation": "perhaps"}, "annotation is 'perhaps', expected one of"),
+    ],
+)
+def test_what_is_refused(notes: Any, parameters: dict[str, Any], told: str) -> None:
+    with pytest.raises((UsageError, DataError)) as error:
+        Recognizer(**(SETTINGS | parameters)).fit(partly(notes.train[:8], 0.5), dev=notes.dev)
+    assert told in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_density_of_complete_annotation(notes: Any) -> None:
+    with pytest.raises(UsageError, match="but the annotation of the training data is complete"):
+        Recognizer(**SETTINGS, density=30).fit(notes.train, dev=notes.dev)
+
+
+def test_cascades_learn_from_complete_annotation(notes: Any) -> None:
+    with pytest.raises(UsageError, match="and a cascade learns from complete annotation"):
+        Cascade(features=["bias"]).fit(partly(notes.train, 0.5), dev=notes.dev)
+
+
+def test_densities() -> None:
+    assert densities(["a=1", "2"], ("a", "b")) == {"a": 1.0, "b": 2.0}
+    assert densities("a=1", ("a", "b")) == {"a": 1.0}
+    assert densities({"a=b": 1}, ("a=b",)) == {"a=b": 1.0}
+    assert densities("a=b=1", ("a=b",)) == {"a=b": 1.0}
+    assert densities(None, ("a",)) == {}
