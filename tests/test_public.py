@@ -43,7 +43,7 @@ PUBLIC = {
     "spanloom.formats": "FORMATS Format Losses OnError from_answers from_record read to_record validate write",
     "spanloom.hashing": "RangeHashes Slots code_points hash_text hash_values intern mix mixed",
     "spanloom.hypergraph": (
-        "Best Child DerivationEngine ENGINES Edges Engine Expectations Floats Hyperedge Ints Paths Potentials "
+        "Best Child DerivationEngine ENGINES Edges Engine Expectations Floats Hyperedge Ints Mask Paths Potentials "
         "Ranking Role Singles SubgraphEngine Template"
     ),
     "spanloom.integrations": "",
