@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from learn_helpers import TYPES, corpus, random_gold
@@ -9,7 +11,7 @@ from learn_helpers import TYPES, corpus, random_gold
 from spanloom.errors import UsageError
 from spanloom.features import Sparse
 from spanloom.hypergraph import ENGINES, Engine, Potentials
-from spanloom.learn import CountTarget, EdgeTarget, Objective, TrainingSet, adagrad, minimize
+from spanloom.learn import AllowedTarget, CountTarget, EdgeTarget, Objective, TrainingSet, adagrad, minimize
 from spanloom.scoring import role_scores
 from spanloom.structures import STRUCTURES
 
@@ -136,3 +138,53 @@ def test_counts_that_are_none_are_refused():
         TrainingSet(data.engine, data.matrix, OFFSETS, other.target, data.group_sizes, data.counts)
     with pytest.raises(UsageError, match="give the target of this corpus"):
         TrainingSet(data.engine, data.matrix, OFFSETS[:-1], data.target, data.group_sizes, data.counts)
+
+
+def allowing(name: str, counting: str, forbidden: float) -> tuple[TrainingSet, AllowedTarget]:
+    """The corpus of `taught`, of whose structures some are allowed: those of its gold, and more."""
+    data, teacher = taught(name, counting)
+    best = data.engine.viterbi(teacher, OFFSETS).edges
+    lanes = best.shape[1]
+    allowed = np.random.default_rng(3).random((OFFSETS[-1], len(data.engine.template.edges) + 1, lanes)) >= forbidden
+    np.put_along_axis(allowed, best.transpose(0, 2, 1).astype(int), True, axis=1)
+    target = AllowedTarget(data.engine, OFFSETS, np.ascontiguousarray(allowed[:, :-1]))
+    return replace(data, target=target), target
+
+
+@pytest.mark.parametrize("counting", ENGINES)
+@pytest.mark.parametrize("name", ["bio", "separators", "mention_hypergraph", "shared"])
+def test_the_gradient_under_a_mask_is_the_difference_quotient(name, counting):
+    data, _ = allowing(name, counting, 0.3)
+    objective, rng = Objective(data, l2=0.1), np.random.default_rng(1)
+    point = rng.normal(0, 1, objective.size)
+    _, gradient = evaluate(objective, point)
+    for _ in range(4):
+        step = rng.normal(0, 1, objective.size)
+        step *= 2.0**-6 / np.linalg.norm(step)
+        quotient = evaluate(objective, point + step)[0] - evaluate(objective, point - step)[0]
+        assert quotient == pytest.approx(2 * gradient.astype(float) @ step, rel=0.02, abs=2e-4)
+
+
+@pytest.mark.parametrize("counting", ENGINES)
+@pytest.mark.parametrize("name", ["bio", "separators", "shared"])
+def test_one_allowed_structure_is_gold(name, counting):
+    data, target = allowing(name, counting, 1.0)
+    edges = data.engine.viterbi(taught(name, counting)[1], OFFSETS).edges
+    gold = EdgeTarget(data.engine, OFFSETS, edges)
+    model = random_scores(data.engine, edges.shape[1], 5)
+    wanted, own = gold.wanted(model), target.wanted(model)
+    np.testing.assert_allclose(own.roles, wanted.roles, atol=1e-5)
+    np.testing.assert_allclose(own.constants, wanted.constants, atol=1e-5)
+    assert sum(own.score) == pytest.approx(sum(wanted.score), rel=1e-5)
+    some, tokens = np.array([3, 0]), np.r_[8:15, 0:5]
+    part = Potentials(model.roles[tokens], model.constants)
+    np.testing.assert_allclose(target.wanted(part, some, tokens).roles, wanted.roles[tokens], atol=1e-5)
+    np.testing.assert_array_equal(target.take(some).allowed, target.allowed[tokens])
+
+
+def test_a_mask_that_leaves_no_structure():
+    data, target = allowing("separators", "subgraphs", 0.0)
+    allowed = target.allowed.copy()
+    allowed[9, :, 1] = False
+    with pytest.raises(UsageError, match="no structure of sentence 3 and type 1 is allowed"):
+        AllowedTarget(data.engine, OFFSETS, allowed)

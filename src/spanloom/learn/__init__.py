@@ -6,7 +6,7 @@ from spanloom.learn.corpus_target import CorpusTarget, SoftCounts
 from spanloom.learn.data import Residual, TrainingSet
 from spanloom.learn.lbfgs import Iteration, minimize
 from spanloom.learn.objective import Objective
-from spanloom.learn.target import CountTarget, EdgeTarget, Target, Wanted
+from spanloom.learn.target import AllowedTarget, CountTarget, EdgeTarget, Target, Wanted
 from spanloom.learn.training import (
     Chosen,
     EarlyStopping,
@@ -21,6 +21,7 @@ from spanloom.learn.training import (
 from spanloom.learn.tuning import search_step
 
 __all__ = [
+    "AllowedTarget",
     "Chosen",
     "CorpusTarget",
     "CountTarget",

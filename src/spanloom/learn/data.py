@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from spanloom.errors import UsageError
 from spanloom.features import Sparse
 from spanloom.hypergraph import Engine, Floats, Ints, Potentials, Singles
-from spanloom.learn.target import Target
+from spanloom.learn.target import Target, tokens_of
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Weights
 
@@ -118,14 +118,3 @@ class TrainingSet:
         loss = float(sums.log_partition.sum()) - wanted.score[0] - wanted.score[1]
         roles = np.subtract(sums.roles, wanted.roles, out=sums.roles)
         return Residual(loss, roles, sums.constants - wanted.constants)
-
-
-def tokens_of(offsets: Ints, sentences: Ints) -> tuple[Ints, Ints]:
-    """Return the offsets of some sentences among their own tokens, and the numbers of these.
-
-    >>> tokens_of(np.array([0, 2, 5, 6]), np.array([1, 2]))
-    (array([0, 3, 4]), array([2, 3, 4, 5]))
-    """
-    sizes = offsets[sentences + 1] - offsets[sentences]
-    own = np.append(0, sizes.cumsum())
-    return own, np.repeat(offsets[sentences] - own[:-1], sizes) + np.arange(own[-1])

@@ -8,7 +8,7 @@ from spanloom.features import Sparse
 from spanloom.hypergraph import Edges, Ints
 from spanloom.learn.corpus_target import CorpusTarget
 from spanloom.learn.data import TrainingSet, tokens_of
-from spanloom.learn.target import EdgeTarget, Target
+from spanloom.learn.target import AllowedTarget, EdgeTarget, Target
 
 __all__ = ["subset", "tokens_of"]
 
@@ -34,7 +34,7 @@ def subset(data: TrainingSet, edges: Edges, sentences: Ints) -> TrainingSet:
     matrix = Sparse(indices, np.append(0, ends), dense=dense)
     weights = None if data.weights is None else data.weights[sentences]
     target: Target
-    if isinstance(data.target, CorpusTarget):
+    if isinstance(data.target, CorpusTarget | AllowedTarget):
         target = data.target.take(sentences)
     else:
         target = EdgeTarget(data.engine, offsets, edges[tokens])
