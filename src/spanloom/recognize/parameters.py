@@ -340,6 +340,8 @@ OF_TEACHER: Final = (
     "counting",
     "passes",
     "split_tokens",
+    "annotation",
+    "density",
     "encoder",
     "encoder_epochs",
     "encoder_rate",
