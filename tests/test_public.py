@@ -102,9 +102,9 @@ METHODS = {
     "Document": "columns copy id mentions meta sentence_count sentences text token_count tokens words",
     "Mention": "concepts end head id key replace score spans start text type",
     "Recognizer": (
-        "alternatives annotates capable check check_stored describe explain featured fit fitted from_part get_params "
-        "holds kind learning log_likelihood marginals overlaps_ pass_ pos_ predict ready save score second_ set_params "
-        "splitter_ stream structured summary sweep tagger_ to_part with_penalty"
+        "alternatives annotates capable check check_stored describe entropy expected_f1 explain featured fit fitted "
+        "from_part get_params holds kind learning log_likelihood marginals overlaps_ pass_ pos_ predict ready sample "
+        "save score second_ set_params splitter_ stream structured summary sweep tagger_ to_part with_penalty"
     ),
     "Cascade": (
         "annotates capable chains_ check check_stored describe explain featured fit fitted from_part get_params kind "

@@ -51,6 +51,7 @@ from spanloom.parallel import SERIAL, Executor, threads
 from spanloom.passes import DocumentPass, PassSettings, choose_passes, pass_of
 from spanloom.recognize import encoding
 from spanloom.recognize.completing import Completing, partly
+from spanloom.recognize.drawing import Drawing
 from spanloom.recognize.finding import Finder, finder
 from spanloom.recognize.lessons import Lessons
 from spanloom.recognize.parameters import RecognizerParameters, check_encoder_training
@@ -105,7 +106,7 @@ class _Described(Estimated[TrainingReport]):
     strongest: Strongest
 
 
-class Recognizer(RecognizerParameters, MentionEstimator[AnyModel]):
+class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
     """A trainable recognizer of mentions.
 
     {parameters}
