@@ -62,7 +62,7 @@ def documents(draw: Callable[..., object], gaps: bool = True) -> Document:
 
 
 def is_alone(text: str, start: int, end: int) -> bool:
-    """Whether a piece stands once in a text, also folded, and folding keeps its ends."""
+    """Whether a piece stands once in a text, also folded and without blanks, and folding keeps its ends."""
     piece = text[start:end]
     folded, found = fold(piece, case=True).text.strip(), fold(text, case=True).text
     return (
@@ -70,8 +70,13 @@ def is_alone(text: str, start: int, end: int) -> bool:
         and bool(folded)
         and any(map(str.isalnum, folded))
         and "..." not in piece
-        and sum(found.startswith(folded, at) for at in range(len(found))) == 1
+        and once(folded, found)
+        and once("".join(folded.split()), "".join(found.split()))
     )
+
+
+def once(piece: str, text: str) -> bool:
+    return sum(text.startswith(piece, at) for at in range(len(text))) == 1
 
 
 def items(document: Document) -> list[dict[str, object]]:
@@ -122,7 +127,8 @@ def test_marked_copies_come_back(document, form):
         + text[at : at + 1]
         for at in range(len(text) + 1)
     )
-    assume(mentions and not (form.startswith("[") and "[1]" in text))  # which could be cut by a mention
+    # a link could cut "[1]", and makes JSON of what stands in quotation marks
+    assume(mentions and not (form.startswith("[") and ("[1]" in text or '"' in text or "'" in text)))
     assert back(document, copy).mentions == mentions
 
 
