@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spanloom import Cascade, Document, Recognizer, load
+from spanloom import Cascade, Document, Linker, Mention, Recognizer, Segmenter, load
+from spanloom.data import clinical
 from spanloom.document import Batch
 from spanloom.errors import DataError, UsageError
 from spanloom.evaluate import score
@@ -117,6 +118,8 @@ def test_held_out_text_that_is_partly_annotated_tunes_nothing(notes: Any) -> Non
         ({"density": 0}, "density is 0, expected mentions per 1,000 tokens, above 0"),
         ({"density": "many"}, "density is 'many', expected"),
         ({"density": float("nan")}, "density is nan, expected"),
+        ({"density": True}, "density is True, expected"),
+        ({"density": object()}, "density is <object"),
         ({"density": {"disease": 3}}, "there are anatomy, drug, problem, test, treatment"),
         ({"density": 1}, "mentions per 1,000 tokens, but annotation has"),
         ({"density": 900, "structure": "bio"}, "is more than fits"),
@@ -136,9 +139,23 @@ def test_density_of_complete_annotation(notes: Any) -> None:
         Recognizer(**SETTINGS, density=30).fit(notes.train, dev=notes.dev)
 
 
-def test_cascades_learn_from_complete_annotation(notes: Any) -> None:
+def test_what_learns_from_complete_annotation(notes: Any) -> None:
+    given = partly(notes.train, 0.5)
     with pytest.raises(UsageError, match="and a cascade learns from complete annotation"):
-        Cascade(features=["bias"]).fit(partly(notes.train, 0.5), dev=notes.dev)
+        Cascade(features=["bias"]).fit(given, dev=notes.dev)
+    with pytest.raises(UsageError, match="and a linker learns from complete annotation"):
+        Linker("small").fit(given, dev=notes.dev, vocabulary=clinical() / "vocabulary.tsv")
+    words = Document("痛", tokens=[(0, 1)], mentions=[Mention("problem", [(0, 1)])], meta={"annotation": "at-least"})
+    with pytest.raises(UsageError, match="and a segmenter learns from complete annotation"):
+        Segmenter().fit([words] * 4)
+
+
+def test_few_sentences() -> None:
+    note = Document("no chest pain", mentions=[Mention("problem", [(3, 13)])])
+    settings = SETTINGS | {"annotation": "at-least", "density": 500}
+    with pytest.raises(DataError, match="there is one training sentence"):
+        Recognizer(**settings).fit([note], dev=[note])
+    assert Recognizer(**settings).fit([note] * 2, dev=[note]).report_.completion is not None
 
 
 def test_densities() -> None:

@@ -125,7 +125,8 @@ def _held_out(
     data: TrainingSet, edges: Edges, allowed: Mask, settings: Completion, number: int, run: Executor
 ) -> list[_Fold]:
     """Return the folds, which are other ones in each round."""
-    fold = deal(len(data.offsets) - 1, FOLDS, settings.seed + number)
+    sentences = len(data.offsets) - 1
+    fold = deal(sentences, min(FOLDS, sentences), settings.seed + number)
     seed = settings.seed, number
 
     def fit(sentences: list[int]) -> Weights:

@@ -26,7 +26,7 @@ from spanloom.link.store import SearchValues, arrays_of, parts_of, search_values
 from spanloom.link.system import System
 from spanloom.lm.language_model import LanguageModel
 from spanloom.model.choices import WhichMentions
-from spanloom.model.corpus import Lost, by_sentence, training_types
+from spanloom.model.corpus import Lost, by_sentence, check_complete, training_types
 from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator, renamed
 from spanloom.model.protocol import Annotation, Capability
@@ -113,6 +113,7 @@ class Linker(LinkerParameters, MentionEstimator[System]):
             vocabulary = read_vocabulary(vocabulary)
         pos = open_tagger(self.pos)
         train = fill((self._own(prepare(document)) for document in training_of(X, y)), pos, self.n_jobs)
+        check_complete(train, "a linker")
         types = training_types(train)
         given = None
         if dev is not None:

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document, Mention, Span, align
+from spanloom.document.annotation import zones_of
 from spanloom.document.span import join_spans
-from spanloom.errors import DataError, DataWarning, clip
+from spanloom.errors import DataError, DataWarning, UsageError, clip
 from spanloom.hypergraph import Floats, Ints
 from spanloom.structures import MOST_MENTIONS, Crowd, MentionTable, TokenMention
 from spanloom.structures.base import NO_HEAD
@@ -199,6 +200,24 @@ def training_types(documents: Sequence[Document]) -> tuple[str, ...]:
     if not types:
         raise DataError(f"none of the {len(documents)} training documents has a mention; give annotated text")
     return types
+
+
+def check_complete(documents: Sequence[Document], what: str) -> None:
+    """Check that documents say nothing but that their annotation is complete.
+
+    Args:
+        documents: training data.
+        what: what learns from them.
+
+    Raises:
+        UsageError: one says something else.
+    """
+    for document in documents:
+        if any(zone.says != "complete" for zone in zones_of(document)):
+            raise UsageError(
+                f"document {clip(document.id)}: its annotation is incomplete, and {what} learns from complete "
+                "annotation; train a recognizer on features, or annotate all"
+            )
 
 
 def known_types(

@@ -58,7 +58,8 @@ def densities(given: DensityLike | None, types: Sequence[str]) -> dict[str, floa
     if isinstance(given, Mapping):
         pairs = [(str(name), value) for name, value in given.items()]
     else:
-        pairs = [_pair(one) for one in ([given] if isinstance(given, str | float | int) else given)]
+        several: Sequence[object] = given if isinstance(given, list | tuple) else [given]
+        pairs = [_pair(one) for one in several]
     found: dict[str, float] = {}
     for name, value in sorted(pairs, key=lambda pair: pair[0]):  # what is said of all types first
         number = _number(value)
@@ -77,6 +78,8 @@ def _pair(given: object) -> tuple[str, object]:
 
 
 def _number(value: object) -> float:
+    if isinstance(value, bool):
+        return -1.0
     try:
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -140,6 +143,8 @@ class Completing(NamedTuple):
         Where these have few mentions of a type, it is what the other parts give of the type, times what all types have
         more in complete parts than in these.
         """
+        if len(self.known.sentences) <= 2:
+            raise DataError("annotation is incomplete, and there is one training sentence; give two at least")
         tokens, found = self._counts()
         rates = _PER * found / np.maximum(tokens, 1)
         lacking = [k for k, name in enumerate(self.model.types) if name not in given and tokens[1, k]]

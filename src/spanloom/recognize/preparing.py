@@ -13,7 +13,7 @@ from spanloom.errors import UsageError
 from spanloom.features import FeatureSet
 from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import hold_out
-from spanloom.model.corpus import Gold, by_sentence, known_types, training_types
+from spanloom.model.corpus import Gold, by_sentence, check_complete, known_types, training_types
 from spanloom.model.resources import Sources
 from spanloom.model.splitting import SplittingReport, learn_splitter
 from spanloom.passes import PassData
@@ -149,11 +149,11 @@ def finished(
     features = sources.feature_set(train, held, templates)
     check_use(pos, features)
     known, unseen = (features.enrich(Batch.of(documents)) for documents in (train, held))
-    check_complete(estimator, known, types)
+    check_annotation(estimator, known, types)
     return Prepared(train, held, types, known, unseen, features, pos, splitter, splitting)
 
 
-def check_complete(estimator: RecognizerParameters | CascadeParameters, known: Batch, types: Types) -> None:
+def check_annotation(estimator: RecognizerParameters | CascadeParameters, known: Batch, types: Types) -> None:
     """Check that partial annotation is given to what can learn from it.
 
     Raises:
@@ -168,11 +168,7 @@ def check_complete(estimator: RecognizerParameters | CascadeParameters, known: B
             )
         return
     if not isinstance(estimator, RecognizerParameters) or estimator.encoder is not None:
-        what = "a model with an encoder" if estimator.encoder is not None else "a cascade"
-        raise UsageError(
-            f"annotation of the training data is incomplete, and {what} learns from complete annotation; train a "
-            "recognizer on features, or annotate all"
-        )
+        check_complete(known.documents, "a cascade" if estimator.encoder is None else "a model with an encoder")
     if estimator.passes != "one":
         raise UsageError(f"with incomplete annotation there is one pass over documents, passes is {estimator.passes!r}")
 

@@ -19,7 +19,7 @@ from spanloom.features import FeatureSet
 from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import hold_out, units
 from spanloom.model.calibration import answered
-from spanloom.model.corpus import Lost, Notice, known_types, training_types
+from spanloom.model.corpus import Lost, Notice, check_complete, known_types, training_types
 from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator
 from spanloom.model.protocol import Annotation, Capability
@@ -125,6 +125,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
         tell(Progress("reading"))
         train = with_words(training_of(X, y))
         documents = len(train)
+        check_complete(train, "a segmenter")
         types = training_types(train)
         constraints = constraints_of(types, self.single_word, self.constraints)
         given = None if dev is None else with_words(training_of(*development_of(dev), "dev"))
