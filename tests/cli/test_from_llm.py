@@ -36,7 +36,7 @@ def test_answers_become_mentions(command, raw, tmp_path):
     assert [mention["spans"] for mention in one["mentions"]] == [
         [[0, 4], [15, 19]], [[8, 19]], [[15, 19]], [[24, 29]], [[35, 39]]
     ]  # fmt: skip
-    assert one["meta"] == other["meta"] == {"annotation": "unknown"}
+    assert one["meta"] == other["meta"] == {"annotation": "at-least"}
     assert other["mentions"] == [{"type": "drug", "spans": [[10, 17]]}]
     assert result.stderr.splitlines() == [
         f"spanloom: {path}:1: document 'a': problem[4]: 'cough' is not in the document; left out",
@@ -126,7 +126,7 @@ def test_nothing_that_can_be_used_is_an_error(command, raw, tmp_path, record, me
         (("--from-llm", "x", "--ambiguous", "some"), "--ambiguous is 'some', expected one of: all, first, none"),
         (
             ("--from-llm", "x", "--annotation", "gold"),
-            "--annotation is 'gold', expected one of: unknown, at-least, complete",
+            "--annotation is 'gold', expected one of: complete, at-least, unknown",
         ),
     ],
 )

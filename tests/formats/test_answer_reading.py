@@ -311,7 +311,7 @@ def test_answers_that_cannot_be_read(answer, message):
 def test_what_belongs_to_no_answer_is_left_out_and_told():
     documents = [Document("a", id="d"), Document("b", id="e"), Document("c")]
     [left], report = from_answers(documents, {"d": {"x": ["a"]}, "z": "[]"})
-    assert left == Document("a", id="d", mentions=[Mention("x", [(0, 1)])], meta={"annotation": "unknown"})
+    assert left == Document("a", id="d", mentions=[Mention("x", [(0, 1)])], meta={"annotation": "at-least"})
     assert [str(problem) for problem in report.problems] == [
         "warning: document 'e': has no answer; left out",
         "warning: a document: has no id, and so no answer; left out",
@@ -352,7 +352,7 @@ def test_other_mentions_and_fields():
     ("options", "message"),
     [
         ({"ambiguous": "some"}, "ambiguous is 'some', expected one of: all, first, none"),
-        ({"annotation": "gold"}, "annotation is 'gold', expected one of: unknown, at-least, complete"),
+        ({"annotation": "gold"}, "annotation is 'gold', expected one of: complete, at-least, unknown"),
         ({"type": " "}, "type is ' ', expected the name of a type"),
     ],
 )

@@ -171,7 +171,7 @@ Annotation = Annotated[
     typer.Option(
         "--annotation",
         metavar="NAME",
-        help="With --from-llm: what meta.annotation says: unknown, at-least, or complete. [unknown]",
+        help="With --from-llm: what meta.annotation says: complete, at-least, or unknown. [at-least]",
     ),
 ]
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from spanloom.document import Document
+from spanloom.document.annotation import SAYS
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, UsageError, clip, plural
 from spanloom.formats.answers.finding import Finder
@@ -24,8 +25,8 @@ from spanloom.formats.answers.shapes import understand
 __all__ = ["ANNOTATION", "AnswerReport", "AnswerSettings", "align_answers", "from_answers"]
 
 _NAMES: Final = 3  # of documents in a message
-ANNOTATION: Final = ("unknown", "at-least", "complete")
-"""What ``meta["annotation"]`` may say of mentions: nothing; these are right, others may be missing; all are there."""
+ANNOTATION: Final = SAYS
+"""What ``meta["annotation"]`` may say of mentions: all are there; these are right, others may be missing; nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class AnswerSettings:
 
     type: str | None = None
     ambiguous: Ambiguous = "all"
-    annotation: str = "unknown"
+    annotation: str = "at-least"
 
     def __post_init__(self) -> None:
         if self.ambiguous not in AMBIGUOUS:
@@ -61,7 +62,7 @@ def from_answers(
     *,
     type: str | None = None,
     ambiguous: Ambiguous = "all",
-    annotation: str = "unknown",
+    annotation: str = "at-least",
 ) -> tuple[list[Document], AnswerReport]:
     """Return documents with the mentions that a language model's answers quote, and what became of each quote.
 
@@ -75,7 +76,7 @@ def from_answers(
         type: the type of mentions that have none.
         ambiguous: which occurrences are marked of a quote that stands in the document more often than the answer gives
             it: ``all``, the ``first`` (as many as the answer gives), or ``none``.
-        annotation: what is written as ``meta["annotation"]``: ``unknown``, ``at-least`` or ``complete``.
+        annotation: what is written as ``meta["annotation"]``: ``complete``, ``at-least`` or ``unknown``.
 
     Raises:
         DataError: no answer can be used: none can be read, none is of a document, or no quote stands in its document.
@@ -87,7 +88,7 @@ def from_answers(
     >>> answer = '{"problem": [["Mild", "pain"], "severe pain", "Fever", "chest pain", "headache"]}'
     >>> [marked], report = from_answers([note], {"n1": answer})
     >>> [mention.text(note.text) for mention in marked.mentions], marked.meta
-    (['Mild pain', 'severe pain', 'fever', 'chest  pain'], {'annotation': 'unknown'})
+    (['Mild pain', 'severe pain', 'fever', 'chest  pain'], {'annotation': 'at-least'})
     >>> print(report)
     1 document, 4 mentions; 5 quotes: 2 exact, 2 after folding, 1 invented
     >>> print(report.problems[0])
