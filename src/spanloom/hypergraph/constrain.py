@@ -62,7 +62,7 @@ def rivals(engine: Engine, potentials: Potentials, paths: Paths) -> Rivals:
         potentials: scores of a sentence of T tokens, of one type.
         paths: paths of that sentence and type; their numbers are ignored.
 
-    >>> from spanloom.hypergraph import Child, Hyperedge, SubgraphEngine
+    >>> from spanloom.hypergraph import Child, Hyperedge, Role, SubgraphEngine
     >>> coin = Template(("A",), "A", frozenset({"A"}), (
     ...     Hyperedge("heads", "A", (Child("A", 1),), (Role("h"),)), Hyperedge("tails", "A", (Child("A", 1),))))
     >>> scores = Potentials(np.array([[[1.0]], [[3.0]]], np.float32), np.zeros((0, 1), np.float32))

@@ -48,7 +48,7 @@ def densities(given: DensityLike | None, types: Sequence[str]) -> dict[str, floa
         UsageError: no such thing, a number that is not above 0, or a type that training does not have.
 
     >>> densities(["gene=12", "cell=3.5"], ["cell", "gene"])
-    {'gene': 12.0, 'cell': 3.5}
+    {'cell': 3.5, 'gene': 12.0}
     >>> densities(10, ["cell", "gene"])
     {'cell': 10.0, 'gene': 10.0}
     """
