@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from spanloom.hypergraph import kernels_derivations, reference
 from spanloom.hypergraph.engine import (
+    Choices,
     Engine,
     Expectations,
     Floats,
     Ints,
     Masked,
     Ranking,
-    Structure,
     pieces,
 )
 from spanloom.hypergraph.kernels_automaton import Automaton
@@ -71,7 +71,7 @@ class DerivationEngine(Engine):
 
     def _drawn(
         self, scores: Masked, offsets: Ints, sentence: int, kind: int, count: int, random: np.random.Generator
-    ) -> tuple[Structure, ...]:
+    ) -> tuple[Choices, ...]:
         own = self._edge_scores(scores, offsets, sentence, kind)
         return tuple(reference.sample(self.template, own, count, random.random))
 

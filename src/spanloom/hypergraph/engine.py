@@ -73,7 +73,7 @@ class Best(NamedTuple):
     edges: Edges
 
 
-Structure = tuple[tuple[int, int], ...]
+Choices = tuple[tuple[int, int], ...]
 """The choices of a structure: sorted pairs of token and hyperedge."""
 
 
@@ -87,7 +87,7 @@ class Ranking(NamedTuple):
     """
 
     score: Floats
-    structures: tuple[Structure, ...]
+    structures: tuple[Choices, ...]
 
 
 class Masked(NamedTuple):
@@ -224,7 +224,7 @@ class Engine(ABC):
     def sample(
         self, potentials: Potentials, offsets: Ints, sentence: int, kind: int, count: int, *,
         seed: int | Sequence[int] = 0, allowed: ArrayLike | None = None,
-    ) -> tuple[Structure, ...]:  # fmt: skip
+    ) -> tuple[Choices, ...]:  # fmt: skip
         """Draw ``count`` structures of one sentence and one type, each with its probability, independently.
 
         Returns:
@@ -236,7 +236,7 @@ class Engine(ABC):
     @abstractmethod
     def _drawn(
         self, scores: Masked, offsets: Ints, sentence: int, kind: int, count: int, random: np.random.Generator
-    ) -> tuple[Structure, ...]:
+    ) -> tuple[Choices, ...]:
         """Draw ``count`` structures of one sentence and one type."""
 
     def path_probability(

@@ -10,6 +10,7 @@ import numpy as np
 from spanloom.hypergraph import kernels_paths, kernels_subgraphs, kernels_walks
 from spanloom.hypergraph.engine import (
     LANES,
+    Choices,
     Edges,
     Engine,
     Expectations,
@@ -17,7 +18,6 @@ from spanloom.hypergraph.engine import (
     Ints,
     Masked,
     Ranking,
-    Structure,
     pieces,
 )
 from spanloom.hypergraph.kernels_automaton import Automaton, Hyperedges
@@ -71,7 +71,7 @@ class SubgraphEngine(Engine):
 
     def _drawn(
         self, scores: Masked, offsets: Ints, sentence: int, kind: int, count: int, random: np.random.Generator
-    ) -> tuple[Structure, ...]:
+    ) -> tuple[Choices, ...]:
         drawn = [part.sample(scores, offsets, sentence, kind, count, random) for part in self._parts]
         if not all(drawn):
             return ()
@@ -153,7 +153,7 @@ class _IndependentPart:
 
     def sample(
         self, scores: Masked, offsets: Ints, sentence: int, kind: int, count: int, random: np.random.Generator
-    ) -> tuple[Structure, ...]:
+    ) -> tuple[Choices, ...]:
         start, end = int(offsets[sentence]), int(offsets[sentence + 1])
         edges = np.full((count, end - start, max(self.program.depth, 1)), -1, np.int16)
         drawn = kernels_walks.sample(*scores, start, end, kind, random.random(edges.shape), self._single, edges)
@@ -171,7 +171,7 @@ class _IndependentPart:
             result *= walker.probabilities(scores, offsets, paths, usable, anywhere, asked, run)
 
 
-def _structures(edges: Edges) -> tuple[Structure, ...]:
+def _structures(edges: Edges) -> tuple[Choices, ...]:
     """Return the choices of B structures, (B, T, D)."""
     return tuple(
         tuple(sorted((t, e) for t, row in enumerate(structure) for e in row if e >= 0)) for structure in edges.tolist()

@@ -68,14 +68,18 @@ class StructuredModel(Generic[S]):
         """Return the potentials of a batch, without the penalty."""
         return self.scorer.score(batch, run)
 
+    @property
+    def start_rows(self) -> list[int]:
+        """The numbers of the roles that say that a mention starts."""
+        starts = self.structure.start_roles(self.types)
+        return [i for i, role in enumerate(self.engine.template.roles) if role in starts]
+
     def penalized(self, potentials: Potentials) -> Potentials:
         """Potentials with the penalty added."""
         if not self.penalty:
             return potentials
-        starts = self.structure.start_roles(self.types)
-        rows = [i for i, role in enumerate(self.engine.template.roles) if role in starts]
         roles = potentials.roles.copy()
-        roles[:, rows] += np.float32(self.penalty)
+        roles[:, self.start_rows] += np.float32(self.penalty)
         return Potentials(roles, potentials.constants)
 
     def best(self, potentials: Potentials, offsets: Ints, run: Executor = SERIAL) -> Edges:

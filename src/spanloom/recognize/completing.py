@@ -121,8 +121,7 @@ class Completing(NamedTuple):
             DataError: nothing tells the density of a type.
         """
         engine, structure, types = self.model.engine, self.model.structure, self.model.types
-        names = structure.start_roles(types)
-        starts = np.array([i for i, role in enumerate(engine.template.roles) if role in names], np.int64)
+        starts = np.array(self.model.start_rows, np.int64)
         chosen = self._densities(densities(given, types))
         self._check(chosen)
         begun = engine.role_counts(self.edges, data.offsets)[0][:, starts].sum((0, 1), dtype=float)

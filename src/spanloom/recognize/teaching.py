@@ -206,8 +206,7 @@ class _Faculty(NamedTuple):
         self, texts: Sequence[Document], run: Executor, tell: Listener, began: float
     ) -> tuple[SoftCounts, TeachingReport]:
         """Return what the teachers expect of prepared text: the mean of their expected counts."""
-        engine, starts = self.models[0].engine, self.structure.start_roles(self.types)
-        rows = [i for i, role in enumerate(engine.template.roles) if role in starts]
+        engine, rows = self.models[0].engine, self.models[0].start_rows
         parts, sentences, tokens = [], 0, 0
         expected, least, most = 0.0, 0.0, 0.0
         for batch, potentials in self._scored(texts, run):
