@@ -33,6 +33,7 @@ ORDER = (
     "formats",
     "vocabulary",
     "features",
+    "label",
     "scoring",
     "learn",
     "model",

@@ -333,6 +333,24 @@ def _convert(
     """Convert annotated documents; what the new format cannot hold is listed on standard error."""
 
 
+@verb("label")
+def _label(
+    rules: options.LabelRules,
+    source: options.Inputs,
+    output: options.LabelsOutput = "-",
+    output_format: Format = None,
+    input_format: InputFormat = None,
+    columns: Columns = None,
+    on_error: options.OnErrorSkip = "skip",
+    each: options.EachAnnotator = False,
+    annotation: options.LabelAnnotation = "at-least",
+    as_json: Json = False,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Mark what rules match: phrases, vocabularies, token patterns, phrases with gaps; rules vote for or against."""
+
+
 @verb("validate")
 def _validate(
     data: Data,

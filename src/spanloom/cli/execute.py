@@ -38,6 +38,7 @@ VERBS = {
     "lab compare": "spanloom.cli.compare:run",
     "lab features": "spanloom.cli.features:run",
     "lab heads": "spanloom.cli.lab:heads",
+    "label": "spanloom.cli.label:run",
     "predict": "spanloom.cli.predict:run",
     "serve": "spanloom.cli.serve:run",
     "teach": "spanloom.cli.teach:run",
@@ -88,7 +89,7 @@ def _compiling(verb: str, options: dict[str, Any], quiet: bool) -> Iterator[None
     """Within it, a line says so when kernels are compiled, which takes long and happens once."""
     needed = (
         verb.startswith("train ")
-        or verb in ("clean", "demo", "explain", "lab features", "predict", "serve", "teach")
+        or verb in ("clean", "demo", "explain", "lab features", "label", "predict", "serve", "teach")
         or options.get("model")
     )
     if quiet or not needed:

@@ -186,6 +186,17 @@ EncoderFolder = Annotated[
 ]
 
 # of `predict`
+LabelRules = Annotated[
+    str, typer.Argument(metavar="RULES", help="A TOML file of rules, see docs/how-to/label.md.", show_default=False)
+]
+LabelsOutput = Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="Where the documents with labels go.")]
+EachAnnotator = Annotated[
+    bool, typer.Option("--each", help="Write a document for each rule, or for all with one annotator, as an annotator.")
+]
+LabelAnnotation = Annotated[
+    str,
+    typer.Option("--annotation", metavar="NAME", help="What meta.annotation says: complete, at-least, or unknown."),
+]
 PredictionsOutput = Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="Where the predictions go.")]
 OverlapReading = Annotated[
     str | None,

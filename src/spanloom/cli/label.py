@@ -1,0 +1,85 @@
+"""`spanloom label`: documents marked by rules and dictionaries."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import TYPE_CHECKING
+
+from spanloom.cli.messages import Messages
+from spanloom.cli.pace import counted
+from spanloom.cli.reading import Reading, lost, number_of, output_format_of
+from spanloom.errors import UsageError, plural
+from spanloom.files import STDIO
+from spanloom.files.output import check_free
+from spanloom.formats import write
+from spanloom.label import LabelReport, label_stream, read_label_rules
+
+if TYPE_CHECKING:
+    from spanloom.document.annotation import Completeness
+
+_NAME = 40  # characters of a rule's name
+_COUNTS = ("matches", "documents", "overlaps", "conflicts")
+
+
+def run(
+    rules: str,
+    source: list[str],
+    output: str,
+    output_format: str | None,
+    input_format: str | None,
+    columns: str | None,
+    on_error: str,
+    each: bool,
+    annotation: Completeness,
+    as_json: bool,
+    force: bool,
+    quiet: bool,
+) -> int | None:
+    """Read rules and documents, mark what rules match, write, and tell what each rule did."""
+    say = Messages(quiet)
+    if as_json and output == STDIO:
+        raise UsageError("--json and the documents would both go to standard output; name a file with --output")
+    if output != STDIO:
+        check_free(output, force=force)  # before vocabularies are read, not after it
+    ready = read_label_rules(rules)
+    # where no name tells the format: text in, native records out
+    input_format = input_format or ("text" if source == [STDIO] else None)
+    output_format = output_format_of(output, output_format)
+    reader = Reading(say, input_format=input_format, columns=columns, on_error=on_error)
+    given = counted(reader(source, mentions=False), "labelling", quiet=quiet, total=partial(number_of, source))
+    report = LabelReport()
+    found = label_stream(given, ready, each=each, annotation=annotation, report=report)
+    losses = write(found, output, format=output_format, force=force)
+    if losses:
+        say(f"spanloom: {lost(losses)}")
+    if as_json:
+        print(json.dumps(report.to_dict(), ensure_ascii=False, indent=2))
+    else:
+        for line in _table(report):
+            say(line)
+    for warning in report.warnings():
+        Messages()(f"spanloom: {warning}")
+    say(_result(report))
+    return reader.finish()
+
+
+def _table(report: LabelReport) -> list[str]:
+    names = [one.name if len(one.name) <= _NAME else one.name[: _NAME - 1] + "…" for one in report.rules]
+    width = max(map(len, [*names, "rule"]))
+    rows = [[f"{getattr(one, name):,}" for name in _COUNTS] for one in report.rules]
+    head = "  ".join(["rule".ljust(width), *_COUNTS])
+    return [head] + [
+        "  ".join([name.ljust(width), *(cell.rjust(len(count)) for cell, count in zip(row, _COUNTS, strict=True))])
+        for name, row in zip(names, rows, strict=True)
+    ]
+
+
+def _result(report: LabelReport) -> str:
+    left = [
+        f"{plural(count, 'span')} {what}"
+        for count, what in ((report.against, "with votes against alone"), (report.outvoted, "outvoted"))
+        if count
+    ]
+    told = f"; left out: {', '.join(left)}" if left else ""
+    return f"{plural(report.mentions, 'mention')} in {plural(report.documents, 'document')}{told}"

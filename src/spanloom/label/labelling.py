@@ -1,0 +1,244 @@
+"""Documents labelled by rules."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spanloom.document import Batch, Document, Mention, Span, batches
+from spanloom.document.annotation import SAYS, Completeness
+from spanloom.document.inputs import Given, documents_of, is_one
+from spanloom.errors import DataError, UsageError, plural
+from spanloom.label.finding import Finder
+from spanloom.label.matches import Matches, Ranges
+from spanloom.label.rules import LabelRule, LabelRules, read_label_rules
+from spanloom.label.text import LabelText
+from spanloom.label.voting import Candidate, ballot
+from spanloom.text import prepare
+
+__all__ = ["LabelReport", "RuleCounts", "label", "label_stream"]
+
+TOKENS = 50_000  # of a batch
+MOST = 0.9  # of all tokens, in matches of one rule
+JUDGED = 1000  # tokens, before a rule is told to match too much
+
+
+@dataclass(slots=True)
+class RuleCounts:
+    """What a rule has done.
+
+    Args:
+        name: the rule's.
+        matches: how many.
+        documents: with a match.
+        overlaps: matches that share words with one of another rule.
+        conflicts: matches that another rule votes the other way on, or says to be of another type.
+        tokens: in matches.
+        lacking: column -> documents that lack it.
+    """
+
+    name: str
+    matches: int = 0
+    documents: int = 0
+    overlaps: int = 0
+    conflicts: int = 0
+    tokens: int = 0
+    lacking: dict[str, int] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts, ready for JSON."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(slots=True)
+class LabelReport:
+    """What came of labelling; filled while documents are taken.
+
+    Args:
+        rules: the counts of each rule.
+        documents, tokens: labelled.
+        mentions: written, over all annotators.
+        against: spans that only rules against them match, which are left out.
+        outvoted: spans that rules vote for, of a probability of one half or less.
+    """
+
+    rules: list[RuleCounts] = field(default_factory=list)
+    documents: int = 0
+    tokens: int = 0
+    mentions: int = 0
+    against: int = 0
+    outvoted: int = 0
+
+    def warnings(self) -> list[str]:
+        """Return a line for each rule that matches nothing."""
+        found = []
+        for rule in self.rules:
+            for column, count in rule.lacking.items():
+                found.append(f"rule {rule.name!r}: {plural(count, 'document')} without the column {column!r}")
+            if not rule.matches:
+                found.append(f"rule {rule.name!r} matches nothing; look at its words and at how they are compared")
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report, ready for JSON."""
+        counts = {name: getattr(self, name) for name in self.__slots__ if name != "rules"}
+        return {**counts, "rules": [rule.to_dict() for rule in self.rules], "warnings": self.warnings()}
+
+
+def label(
+    X: Given, rules: LabelRules | str | Path | Mapping[str, object], *, each: bool = False,
+    annotation: Completeness = "at-least", report: LabelReport | None = None,
+) -> Document | list[Document]:  # fmt: skip
+    """Mark what rules match in a text or a document, which gives a document, or in several, which gives a list.
+
+    With ``each`` it is a list in any case. The arguments, and what is raised, are those of `label_stream`.
+
+    >>> rules = {"rule": [{"kind": "phrases", "type": "problem", "phrases": ["chest pain", "fever"], "weight": 0.9}]}
+    >>> label("No fever. Chest pain.", rules).mentions
+    [Mention('problem', [(3, 8)], score=0.9), Mention('problem', [(10, 20)], score=0.9)]
+    """
+    found = list(label_stream(X, rules, each=each, annotation=annotation, report=report))
+    return found[0] if is_one(X) and not each else found
+
+
+def label_stream(
+    X: Given, rules: LabelRules | str | Path | Mapping[str, object], *, each: bool = False,
+    annotation: Completeness = "at-least", report: LabelReport | None = None,
+) -> Iterator[Document]:  # fmt: skip
+    """Documents with what rules match in place of their own mentions; lazily, in batches.
+
+    Each span that a rule of a type matches has the log-odds of its rules' weights, added for votes for it and
+    subtracted for votes against it. Above a probability of one half it is a mention with that ``score``.
+    ``meta["rules"]`` has for each mention the names of the rules that vote for it, ``meta["annotation"]`` says what the
+    annotation is.
+
+    Args:
+        X: a text, a document, several of them, or a column of texts; tokens and sentences are made where they are
+            missing.
+        rules: as `read_label_rules` reads them.
+        each: whether each annotator (a rule, or all with one ``annotator``) gives a document of its own, with its name
+            as ``meta["annotator"]``.
+        annotation: ``complete``, ``at-least`` or ``unknown``.
+        report: is filled.
+
+    Raises:
+        DataError, UsageError: as of `read_label_rules`; when it is reached: a rule that matches nearly every token.
+    """
+    if annotation not in SAYS:
+        raise UsageError(f"annotation is {annotation!r}, expected {', '.join(SAYS[:-1])} or {SAYS[-1]}")
+    ready = rules if isinstance(rules, LabelRules) else read_label_rules(rules)
+    labeller = _Labeller(ready, each, annotation, LabelReport() if report is None else report)
+    return labeller.stream(documents_of(X))
+
+
+class _Labeller:
+    """Labels batch by batch."""
+
+    def __init__(self, rules: LabelRules, each: bool, annotation: Completeness, report: LabelReport) -> None:
+        self._rules = rules.rules
+        self._finders = [Finder(rule) for rule in rules.rules]
+        together: list[tuple[str | None, Sequence[int]]] = [(None, range(len(self._rules)))]
+        self._groups = [*rules.annotators().items()] if each else together
+        self._annotation, self._report = annotation, report
+        report.rules[:] = [RuleCounts(rule.name) for rule in self._rules]
+
+    def stream(self, documents: Iterator[Document]) -> Iterator[Document]:
+        """Yield documents as the rules annotate them."""
+        for batch in batches(documents, TOKENS, prepare):
+            yield from self._labelled(Batch.of(batch))
+
+    def _labelled(self, batch: Batch) -> Iterator[Document]:
+        text = LabelText(batch)
+        matches = [finder.find(text) for finder in self._finders]
+        self._count(text, matches)
+        found = [one.ranges() for one in matches]
+        self._disagree(found)
+        starts = batch.starts.tolist()
+        shared = [
+            (name, self._by_document(list(ballot(found, self._rules, numbers)), starts))
+            for name, numbers in self._groups
+        ]
+        for number, document in enumerate(batch.documents):
+            for name, candidates in shared:
+                yield self._document(document, candidates[number], starts[number], name)
+
+    def _by_document(self, candidates: Sequence[Candidate], starts: Sequence[int]) -> list[list[Candidate]]:
+        found: list[list[Candidate]] = [[] for _ in starts[1:]]
+        for candidate in candidates:
+            found[bisect_right(starts, candidate.ranges[0][0]) - 1].append(candidate)
+        return found
+
+    def _document(
+        self, document: Document, candidates: Sequence[Candidate], start: int, annotator: str | None
+    ) -> Document:
+        mentions, names = [], []
+        for candidate in candidates:
+            score, wanted = round(candidate.probability(self._rules), 12), candidate.voted(self._rules, "for")
+            if not wanted:
+                self._report.against += 1
+            elif score <= 0.5:
+                self._report.outvoted += 1
+            else:
+                mentions.append(Mention(candidate.type, _spans(document, candidate.ranges, start), score=score))
+                names.append([self._rules[number].name for number in wanted])
+        self._report.mentions += len(mentions)
+        meta = {**document.meta, "annotation": self._annotation, "rules": names}
+        if annotator is not None:
+            meta["annotator"] = annotator
+        return document.copy(mentions=mentions, meta=meta)
+
+    def _count(self, text: LabelText, matches: Sequence[Matches]) -> None:
+        """Count matches, documents and overlaps.
+
+        Raises:
+            DataError: a rule matches nearly every token.
+        """
+        self._report.documents += len(text.batch.documents)
+        self._report.tokens += len(text)
+        covered = [one.covered(len(text)) for one in matches]
+        total = np.sum(covered, axis=0)
+        for finder, counts, one, own in zip(self._finders, self._report.rules, matches, covered, strict=True):
+            counts.matches += len(one)
+            counts.documents += len(np.unique(np.searchsorted(text.batch.starts, one.first, side="right")))
+            counts.overlaps += int((one.touching((total > own).astype(np.int64)) > 0).sum())
+            counts.tokens += int(own.sum())
+            for column in finder.columns:
+                if lacking := text.lacking(column):
+                    counts.lacking[column] = counts.lacking.get(column, 0) + lacking
+            if self._report.tokens >= JUDGED and counts.tokens > MOST * self._report.tokens:
+                raise DataError(
+                    f"rule {counts.name!r} matches {counts.tokens:,} of the first {self._report.tokens:,} tokens, "
+                    "which says nothing; narrow what it matches"
+                )
+
+    def _disagree(self, found: Sequence[Sequence[Ranges]]) -> None:
+        """Count conflicts."""
+        said: dict[Ranges, list[int]] = {}
+        for number, several in enumerate(found):
+            for ranges in several:
+                said.setdefault(ranges, []).append(number)
+        for numbers in said.values():
+            for number in numbers if len(numbers) > 1 else ():
+                mine = self._rules[number]
+                if any(_conflict(mine, self._rules[other]) for other in numbers):
+                    self._report.rules[number].conflicts += 1
+
+
+def _conflict(one: LabelRule, other: LabelRule) -> bool:
+    """Return whether two rules cannot both be right about a span."""
+    if one.type == other.type:
+        return one.vote != other.vote
+    return one.vote == other.vote == "for"
+
+
+def _spans(document: Document, ranges: Ranges, start: int) -> tuple[Span, ...]:
+    if document.tokens is None:
+        raise AssertionError("a prepared document has tokens")
+    return tuple(
+        Span(int(document.tokens[first - start, 0]), int(document.tokens[end - start - 1, 1])) for first, end in ranges
+    )

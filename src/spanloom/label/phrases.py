@@ -1,0 +1,163 @@
+"""Phrases in a batch: by hashes of runs of words, or folded as names; and phrases with gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain, pairwise
+
+import numpy as np
+
+from spanloom.hashing import Int64, RangeHashes, mixed
+from spanloom.label.matches import Matches, Ranges, contiguous, gapped, none
+from spanloom.label.text import LabelText, Match, compared
+from spanloom.text import tokenize
+from spanloom.vocabulary.folding import CLOSE, LOOSE, hashes
+from spanloom.vocabulary.lexicon import Lexicon
+
+__all__ = ["FoldedPhrases", "GappedPhrases", "WordPhrases", "words_of"]
+
+_MORE = 2  # tokens of a folded run beyond those of the longest name: words that say nothing
+_APART = frozenset(";:.!?()[]{}")  # what no folded run goes over, where white space is beside it
+_LONGEST_FOLDED = 40  # tokens of a folded run
+
+
+def words_of(text: str) -> list[str]:
+    """Return the tokens of a phrase."""
+    return [text[start:end] for start, end in tokenize(text).tolist()]
+
+
+class WordPhrases:
+    """Phrases that are compared word by word, exactly or in lower case.
+
+    Args:
+        phrases: the words of each, at least one.
+        match: ``exact`` or ``lower``.
+    """
+
+    def __init__(self, phrases: Sequence[Sequence[str]], match: Match) -> None:
+        self.match = match
+        sizes = np.array([len(words) for words in phrases], np.int64)
+        values = hashes([compared(word, match) for word in chain.from_iterable(phrases)])
+        end = sizes.cumsum()
+        own = mixed(0, RangeHashes(values).of(end - sizes, end), sizes)
+        self._keys, self.number = np.unique(own, return_inverse=True)
+        self._sizes = np.unique(sizes).tolist()
+        self._firsts = np.unique(values[end - sizes])
+
+    def places(self, text: LabelText) -> tuple[Int64, Int64, Int64]:
+        """Return first token, end and number of each occurrence; phrase i has the number ``number[i]``."""
+        ranges = text.ranges(self.match)
+        tokens = np.arange(len(text))
+        words = ranges.of(tokens, tokens + 1)
+        begins = tokens[np.isin(words, self._firsts)]
+        found: list[tuple[Int64, Int64, Int64]] = []
+        for size in self._sizes:
+            first = begins[begins + size <= text.limit[begins]]
+            keys = mixed(0, ranges.of(first, first + size), np.full(len(first), size))
+            at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+            there = self._keys[at] == keys
+            found.append((first[there], first[there] + size, at[there]))
+        first, end, number = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+        order = np.lexsort((end, first))
+        return first[order], end[order], number[order]
+
+    def find(self, text: LabelText) -> Matches:
+        """Return all occurrences."""
+        first, end, _ = self.places(text)
+        return contiguous(first, end)
+
+
+class FoldedPhrases:
+    """Phrases that are compared folded, as a vocabulary's names are; their words may stand in any order.
+
+    A comma may stand between them, but neither a bracket nor what ends a sentence or a part of one.
+
+    Args:
+        phrases: texts.
+        match: ``folded`` or ``loose``.
+        capitals: whether a phrase in capitals (AIDS) is found in capitals only.
+    """
+
+    def __init__(self, phrases: Sequence[str], match: Match, capitals: bool = False) -> None:
+        self._lexicon = Lexicon.of_names(phrases, np.arange(len(phrases), dtype=np.int32))
+        self._degree = LOOSE if match == "loose" else CLOSE
+        self._longest = min(_LONGEST_FOLDED, max(len(words_of(phrase)) for phrase in phrases) + _MORE)
+        self._capitals = np.array([capitals and phrase.isupper() for phrase in phrases], np.bool_)
+
+    @property
+    def empty(self) -> Int64:
+        """The numbers of the phrases that fold to nothing."""
+        return np.flatnonzero(self._lexicon.keys[self._degree] == 0)
+
+    def find(self, text: LabelText) -> Matches:
+        """Return all occurrences."""
+        spans = self._lexicon.spans(text.runs, text.batch.sentences, self._longest, self._degree)
+        if not len(spans.first):
+            return none()
+        small = np.add.reduceat((~self._capitals[spans.name]).astype(np.int64), spans.ptr[:-1])
+        upper = np.append(0, text.where(str.isupper).cumsum())
+        shown = upper[spans.end] - upper[spans.first] == spans.end - spans.first
+        apart = np.append(0, (text.where(_APART.__contains__) & text.spaced).cumsum())
+        kept = ((small > 0) | shown) & (apart[spans.end] == apart[spans.first])
+        return contiguous(spans.first[kept], spans.end[kept])
+
+
+class GappedPhrases:
+    """Phrases of several parts with other words between.
+
+    Args:
+        phrases: the parts of each, each of some words.
+        gap: words between two parts at most.
+        match: ``exact`` or ``lower``.
+    """
+
+    def __init__(self, phrases: Sequence[Sequence[Sequence[str]]], gap: int, match: Match) -> None:
+        self._gap = gap
+        self._table = WordPhrases([part for parts in phrases for part in parts], match)
+        numbers = iter(self._table.number.tolist())
+        self._phrases = [[next(numbers) for _ in parts] for parts in phrases]
+
+    def find(self, text: LabelText) -> Matches:
+        """Return all occurrences: of those with one last part the one with the fewest words between."""
+        first, end, number = self._table.places(text)
+        order = np.argsort(number, kind="stable")
+        edges = np.searchsorted(number[order], np.arange(len(self._table.number) + 1))
+        found: dict[Ranges, None] = {}
+        for numbers in self._phrases:
+            rows = [order[edges[one] : edges[one + 1]] for one in numbers]
+            if all(map(len, rows)):
+                found.update(dict.fromkeys(self._chained([(first[row], end[row]) for row in rows], text)))
+        return gapped(sorted(found))
+
+    def _chained(self, parts: Sequence[tuple[Int64, Int64]], text: LabelText) -> list[Ranges]:
+        """Return the occurrences of parts one behind the other, each with the next of the following part.
+
+        Args:
+            parts: first tokens and ends of the occurrences of each part, ascending.
+        """
+        rows = np.arange(len(parts[0][0]))
+        chosen = [rows]
+        for (_, end), (first, _) in pairwise(parts):
+            after = np.searchsorted(first, end[chosen[-1]])
+            at = np.minimum(after, len(first) - 1)
+            here = chosen[-1]
+            near = (after < len(first)) & (first[at] <= end[here] + self._gap) & (first[at] < text.limit[end[here] - 1])
+            chosen = [column[near] for column in chosen] + [at[near]]
+        # of those that end in one occurrence the last that begins is the closest
+        latest = np.append(chosen[-1][1:] != chosen[-1][:-1], True)[: len(chosen[-1])]
+        columns = [
+            list(zip(first[column[latest]].tolist(), end[column[latest]].tolist(), strict=True))
+            for (first, end), column in zip(parts, chosen, strict=True)
+        ]
+        return [_joined(ranges) for ranges in zip(*columns, strict=True)]
+
+
+def _joined(ranges: Sequence[tuple[int, int]]) -> Ranges:
+    """Return parts of which none touches the next."""
+    found = [ranges[0]]
+    for first, end in ranges[1:]:
+        if first == found[-1][1]:
+            found[-1] = (found[-1][0], end)
+        else:
+            found.append((first, end))
+    return tuple(found)

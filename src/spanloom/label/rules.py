@@ -1,0 +1,393 @@
+"""Label rules: what a TOML file may say, and the checks of all of it before any text is read."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal, NoReturn, TypeVar, get_args
+
+from spanloom.errors import DataError, UsageError, clip
+from spanloom.label.expressions import ExpressionError, TokenExpression
+from spanloom.label.matches import OVERLAPS, Overlaps
+from spanloom.label.phrases import FoldedPhrases, words_of
+from spanloom.label.sequences import REPEATS, Condition, Element, Repeat
+from spanloom.label.text import MATCHES, Match
+from spanloom.vocabulary import VOCABULARY_FORMATS, read_vocabulary
+
+__all__ = ["Context", "LabelRule", "LabelRules", "Vote", "read_label_rules"]
+
+Vote = Literal["for", "against"]
+"""Whether what a rule matches is a mention of its type, or is none."""
+VOTES: Final[tuple[Vote, ...]] = get_args(Vote)
+Kind = Literal["phrases", "vocabulary", "pattern", "gapped"]
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+WEIGHT: Final = 0.8
+GAP: Final = 5
+SHORTEST: Final = 3
+LIMIT: Final = 1000  # of numbers of words
+_COMMON: Final = ("name", "kind", "type", "vote", "weight", "annotator", "match", "context", "without")
+_LISTS: Final = ("phrases", "file")
+_KEYS: Final[dict[Kind, tuple[str, ...]]] = {
+    "phrases": (*_COMMON, *_LISTS, "overlaps"),
+    "vocabulary": (*_COMMON, "file", "format", "categories", "shortest", "overlaps"),
+    "pattern": (*_COMMON, "pattern", "overlaps"),
+    "gapped": (*_COMMON, *_LISTS, "gap", "overlaps"),
+}
+_CONTEXT: Final = ("words", "file", "before", "after")
+_ELEMENT: Final = ("text", "repeat", "any", "not")
+_DEEP: Final = 10
+_Source = str | Path | Mapping[str, object]
+_One = TypeVar("_One", bound=str)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Words of which one must stand near a match, or none may.
+
+    Args:
+        words: as they are compared.
+        before, after: how many tokens of the same sentence are looked at on each side.
+        wanted: whether one must stand there.
+    """
+
+    words: frozenset[str]
+    before: int
+    after: int
+    wanted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRule:
+    """A rule: what it matches, and how that counts.
+
+    Args:
+        name: its name.
+        kind: ``phrases``, ``vocabulary``, ``pattern`` or ``gapped``.
+        type: of the mentions.
+        vote: ``for`` or ``against``.
+        weight: the probability that a match is what the vote says, between 0 and 1.
+        annotator: the group that it belongs to; its name where none is given.
+        match: how words are compared.
+        overlaps: which of its overlapping matches stay.
+        phrases: of a rule of phrases, of a vocabulary, or with gaps.
+        patterns: alternatives of a rule with a pattern.
+        gap: words between two parts at most.
+        contexts: what must stand near a match, and what may not.
+    """
+
+    name: str
+    kind: Kind
+    type: str
+    vote: Vote
+    weight: float
+    annotator: str
+    match: Match
+    overlaps: Overlaps
+    phrases: tuple[str, ...] = ()
+    patterns: tuple[tuple[Element, ...], ...] = ()
+    gap: int = GAP
+    contexts: tuple[Context, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRules:
+    """Rules in the order of their file; made by `read_label_rules`."""
+
+    rules: tuple[LabelRule, ...]
+
+    def annotators(self) -> dict[str, tuple[int, ...]]:
+        """Return the numbers of the rules of each group, in the order of the file."""
+        found: dict[str, tuple[int, ...]] = {}
+        for number, rule in enumerate(self.rules):
+            found[rule.annotator] = (*found.get(rule.annotator, ()), number)
+        return found
+
+
+def read_label_rules(source: _Source) -> LabelRules:
+    """Read rules from a TOML file with tables ``[[rule]]``, or from such a mapping.
+
+    Names of files in it are taken from the folder of the TOML file, or of a mapping from the current one.
+
+    Raises:
+        DataError: what a file says is invalid, with the rule and the key; or a file that it names cannot be read.
+        UsageError: the same of a mapping, or the file cannot be read.
+
+    >>> rules = read_label_rules({"rule": [{"kind": "phrases", "type": "drug", "phrases": ["aspirin"]}]})
+    >>> rules.rules[0].name, rules.rules[0].weight, rules.rules[0].match
+    ('phrases-1', 0.8, 'lower')
+    """
+    path = None if isinstance(source, Mapping) else Path(source)
+    given = source if isinstance(source, Mapping) else _toml(Path(source))
+    reader = _Reader(path)
+    if given.keys() != {"rule"} or not _tables(given["rule"]):
+        unknown = [name for name in given if name != "rule"]
+        found = f"found {clip(str(unknown[0]))}" if unknown else "found no rule"
+        reader.fail(f"{found}, expected one table [[rule]] or more and nothing else")
+    rules: list[LabelRule] = []
+    for number, table in enumerate(given["rule"], 1):  # type: ignore[arg-type,var-annotated]
+        rule = reader.rule(number, table)
+        if any(rule.name == other.name for other in rules):
+            reader.fail("another rule has this name; give each a name of its own")
+        rules.append(rule)
+    return LabelRules(tuple(rules))
+
+
+def _tables(value: object) -> bool:
+    return isinstance(value, list | tuple) and bool(value) and all(isinstance(one, Mapping) for one in value)
+
+
+def _toml(path: Path) -> Mapping[str, object]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise UsageError(f"rules {str(path)!r} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise DataError(f"found bytes that are not UTF-8 ({error.reason}); convert the file", path=path) from None
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(f"not a TOML file: {error}", path=path) from None
+    except (RecursionError, ValueError):  # a number of thousands of digits can be read, but not be shown
+        raise DataError("nested too deeply, or a number too long; expected tables [[rule]]", path=path) from None
+
+
+class _Reader:
+    """Checks one rule after the other; an error names the file, the rule and the key.
+
+    Args:
+        path: the file; ``None`` of a mapping.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._rule = ""
+
+    def fail(self, message: str, key: str = "") -> NoReturn:
+        """Raise the error."""
+        text = ": ".join(part for part in (self._rule, key, message) if part)
+        if self._path is None:
+            raise UsageError(f"label rules: {text}")
+        raise DataError(text, path=self._path)
+
+    def rule(self, number: int, table: Mapping[str, Any]) -> LabelRule:
+        """Return a rule."""
+        self._rule = f"rule {number}"
+        if isinstance(table.get("name"), str) and table["name"]:
+            self._rule += f" ({clip(table['name'], 40)})"
+        kind = self._one(table, "kind", KINDS)
+        self._known(table, _KEYS[kind], f"a rule of the kind {kind}")
+        match = self._one(table, "match", MATCHES, "folded" if kind == "vocabulary" else "lower")
+        if match not in ("exact", "lower") and kind in ("pattern", "gapped"):
+            self.fail(f"found {match!r}, expected exact or lower; a rule of the kind {kind} folds no words", "match")
+        name = self._text(table, "name", f"{kind}-{number}")
+        phrases: tuple[str, ...] = ()
+        if kind == "vocabulary":
+            phrases = self._names(table)
+        elif kind != "pattern":
+            phrases = self._phrases(table, kind, match)
+        return LabelRule(
+            name=name,
+            kind=kind,
+            type=self._text(table, "type"),
+            vote=self._one(table, "vote", VOTES, "for"),
+            weight=self._weight(table),
+            annotator=self._text(table, "annotator", name),
+            match=match,
+            overlaps=self._one(table, "overlaps", OVERLAPS, "longest"),
+            phrases=phrases,
+            patterns=self._patterns(table, match) if kind == "pattern" else (),
+            gap=self._number(table, "gap", GAP),
+            contexts=tuple(self._contexts(table, match)),
+        )
+
+    def _known(self, table: Mapping[str, Any], keys: Collection[str], what: str, key: str = "") -> None:
+        for found in table:
+            if found not in keys:
+                self.fail(f"found the key {clip(str(found))}; {what} takes {', '.join(keys)}", key)
+
+    def _one(self, table: Mapping[str, Any], key: str, values: Sequence[_One], default: _One | None = None) -> _One:
+        found = table.get(key, default)
+        if found not in values:
+            self.fail(f"found {_shown(found)}, expected {', '.join(values[:-1])} or {values[-1]}", key)
+        return values[values.index(found)]
+
+    def _text(self, table: Mapping[str, Any], key: str, default: str | None = None) -> str:
+        found = table.get(key, default)
+        if not isinstance(found, str) or not found.strip():
+            self.fail(f"found {_shown(found)}, expected a text that is not empty", key)
+        return found
+
+    def _weight(self, table: Mapping[str, Any]) -> float:
+        found = table.get("weight", WEIGHT)
+        if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found < 1:
+            self.fail(f"found {_shown(found)}, expected a probability above 0 and below 1", "weight")
+        return float(found)
+
+    def _number(self, table: Mapping[str, Any], key: str, default: int, place: str = "") -> int:
+        found = table.get(key, default)
+        if isinstance(found, bool) or not isinstance(found, int) or not 0 <= found <= LIMIT:
+            self.fail(f"found {_shown(found)}, expected a whole number from 0 to {LIMIT}", place + key)
+        return found
+
+    def _phrases(self, table: Mapping[str, Any], kind: Kind, match: Match) -> tuple[str, ...]:
+        found = self._list(table, "phrases")
+        for phrase in found:
+            parts = parts_of(phrase) if kind == "gapped" else [phrase]
+            if not all(words_of(part) for part in parts):
+                self.fail(f"found {clip(phrase)}, expected words in every phrase and every part of it", "phrases")
+            if kind == "gapped" and len(parts) < 2:
+                self.fail(f"found {clip(phrase)}, expected parts with ... between, as in 'pain ... chest'", "phrases")
+        if match in ("folded", "loose"):
+            for number in FoldedPhrases(found, match).empty.tolist():
+                self.fail(
+                    f"{clip(found[number])} folds to nothing and would never be found; give it to a rule with "
+                    "match = \"lower\"", "phrases"
+                )  # fmt: skip
+        return found
+
+    def _list(self, table: Mapping[str, Any], key: str, place: str = "") -> tuple[str, ...]:
+        """Return the texts under a key, or the lines of a file."""
+        if (key in table) == ("file" in table):
+            self.fail(f"found {'both' if key in table else 'neither'}, expected {key} or file", place + f"{key}, file")
+        found = table[key] if key in table else self._lines(table, place)
+        if not isinstance(found, list | tuple) or not found or not all(isinstance(one, str) for one in found):
+            self.fail(f"found {_shown(found)}, expected a list of texts that is not empty", place + key)
+        return tuple(dict.fromkeys(found))
+
+    def _file(self, table: Mapping[str, Any], place: str = "") -> Path:
+        name = table.get("file")
+        if not isinstance(name, str) or not name:
+            self.fail(f"found {_shown(name)}, expected the name of a file", place + "file")
+        return Path(name) if self._path is None else self._path.parent / name
+
+    def _lines(self, table: Mapping[str, Any], place: str) -> list[str]:
+        path = self._file(table, place)
+        try:
+            lines = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
+        except OSError as error:
+            self.fail(f"{clip(str(path))} cannot be read: {error.strerror}", place + "file")
+        except UnicodeDecodeError as error:
+            self.fail(f"{clip(str(path))} has bytes that are not UTF-8 ({error.reason}); convert it", place + "file")
+        found = [line for line in lines if line]
+        if not found:
+            self.fail(f"{clip(str(path))} is empty, expected one phrase a line", place + "file")
+        return found
+
+    def _names(self, table: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the names of a vocabulary's concepts, perhaps of some categories."""
+        if "format" in table:
+            self._one(table, "format", VOCABULARY_FORMATS)
+        categories = table.get("categories")
+        if categories is not None:
+            categories = set(self._list({"categories": categories}, "categories"))
+        shortest = self._number(table, "shortest", SHORTEST)
+        path = self._file(table)
+        vocabulary = read_vocabulary(path, table.get("format"))
+        names: dict[str, None] = {}
+        for concept in vocabulary:
+            if categories is None or not categories.isdisjoint(concept.category.split("|")):
+                names.update((name, None) for name in concept.names if len(name) >= shortest and words_of(name))
+        if not names:
+            kept = "" if categories is None else f" of the categories {', '.join(sorted(categories))}"
+            self.fail(f"found no name{kept} of {shortest} characters or more in {clip(str(path))}", "file")
+        return tuple(names)
+
+    def _patterns(self, table: Mapping[str, Any], match: Match) -> tuple[tuple[Element, ...], ...]:
+        found = table.get("pattern")
+        if not isinstance(found, list | tuple) or not found:
+            self.fail(f"found {_shown(found)}, expected a list of elements, or of such lists", "pattern")
+        several = [isinstance(one, list | tuple) for one in found]
+        if any(several) != all(several):
+            self.fail("found elements beside lists of elements, expected one pattern, or a list of patterns", "pattern")
+        patterns = [list(one) for one in found] if several[0] else [list(found)]
+        if not all(patterns):
+            self.fail("found a pattern without elements", "pattern")
+        return tuple(
+            tuple(
+                self._element(one, f"pattern, {f'alternative {n}, ' * several[0]}element {i}", match)
+                for i, one in enumerate(pattern, 1)
+            )
+            for n, pattern in enumerate(patterns, 1)
+        )
+
+    def _element(self, given: Any, place: str, match: Match) -> Element:
+        repeat: Repeat = ""
+        if isinstance(given, Mapping) and "repeat" in given:
+            if given["repeat"] not in REPEATS[1:]:
+                self.fail(f"found {_shown(given['repeat'])}, expected ?, * or +", f"{place}, repeat")
+            repeat = given["repeat"]
+            given = {key: value for key, value in given.items() if key != "repeat"}
+        return Element(self._condition(given, place, match), repeat)
+
+    def _condition(self, given: Any, place: str, match: Match, deep: int = 0) -> Condition:
+        if isinstance(given, str):
+            return Condition(self._expression(given, place, match))
+        if not isinstance(given, Mapping) or deep > _DEEP:
+            self.fail(f"found {_shown(given)}, expected a regular expression, or a table with conditions", place)
+        if "repeat" in given:
+            self.fail("repeat stands within any; expected it beside any", place)
+        options, negated = given.get("any", ()), given.get("not", False)
+        if not isinstance(options, list | tuple) or ("any" in given and not options):
+            self.fail(f"found {_shown(options)}, expected a list of conditions", f"{place}, any")
+        if not isinstance(negated, bool):
+            self.fail(f"found {_shown(negated)}, expected true or false", f"{place}, not")
+        text = given.get("text")
+        return Condition(
+            None if text is None else self._expression(text, f"{place}, text", match),
+            tuple(
+                (str(name), self._expression(value, f"{place}, {name}", "exact"))
+                for name, value in given.items()
+                if name not in _ELEMENT
+            ),
+            tuple(self._condition(one, f"{place}, any {n}", match, deep + 1) for n, one in enumerate(options, 1)),
+            negated,
+        )
+
+    def _expression(self, given: Any, place: str, match: Match) -> TokenExpression:
+        if not isinstance(given, str) or not given:
+            self.fail(f"found {_shown(given)}, expected a regular expression", place)
+        try:
+            return TokenExpression(given, ignore_case=match == "lower")
+        except ExpressionError as error:
+            self.fail(f"{clip(given)}: {error}", place)
+
+    def _contexts(self, table: Mapping[str, Any], match: Match) -> list[Context]:
+        found = []
+        fold: Callable[[str], str] = str if match == "exact" else str.casefold
+        for key in ("context", "without"):
+            if key not in table:
+                continue
+            given = table[key]
+            if not isinstance(given, Mapping):
+                self.fail(f"found {_shown(given)}, expected a table with {', '.join(_CONTEXT)}", key)
+            self._known(given, _CONTEXT, "it", key)
+            words = self._list(given, "words", f"{key}, ")
+            for word in words:
+                if len(words_of(word)) != 1:
+                    self.fail(f"found {clip(word)}, which is no single token", f"{key}, words")
+            before, after = (
+                self._number(given, side, 0 if {"before", "after"} & given.keys() else GAP, f"{key}, ")
+                for side in ("before", "after")
+            )
+            if not before + after:
+                self.fail("found 0 tokens before and after, expected some", key)
+            found.append(Context(frozenset(map(fold, words)), before, after, key == "context"))
+        return found
+
+
+def parts_of(phrase: str) -> list[str]:
+    """Return the parts of a phrase with gaps.
+
+    >>> parts_of("pain ... in the … chest")
+    ['pain', 'in the', 'chest']
+    """
+    return [part.strip() for part in phrase.replace("…", "...").split("...")]
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "nothing"
+    try:
+        return clip(value) if isinstance(value, str) else clip(repr(value))[1:-1]
+    except ValueError:  # a number of thousands of digits
+        return "a number that is too long"
