@@ -296,9 +296,9 @@ FOREIGN = {
     "spacy.json": (b'[{"id": 0, "paragraphs": [{"raw": "a"}]}]', "training data of spaCy 2; convert them with spaCy"),
     "note.pdf": (b"%PDF", "it holds more than text; extract the text first"),
     "note.DOCX": (b"PK", "it holds more than text; extract the text first"),
-    "notes.csv": (b"id,text", "a table; write its texts as .jsonl"),
-    "notes.xlsx": (b"PK", "a table; write its texts as .jsonl"),
-    "notes.tsv": (b"id\ttext", "a table, or a column file; of a column file, name the format conll"),
+    "notes.csv": (b"id,note", "a table whose columns do not say what they are; name them, with the format csv"),
+    "notes.xlsx": (b"PK", "a workbook; export its sheets as .csv"),
+    "notes.tsv": (b"id\tnote", "a table whose columns do not say what they are; name them, with the format tsv"),
     "note.hl7": (b"MSH|", "HL7 messages; extract the text of the notes first"),
     "notes.jsonl.gz": (b"\x1f", "it is packed; unpack it first"),
 }

@@ -321,6 +321,8 @@ def _convert(
     output_format: Format = None,
     input_format: InputFormat = None,
     columns: Columns = None,
+    texts: options.TableTexts = None,
+    tag_names: options.TagNames = None,
     on_error: options.OnErrorSkip = "skip",
     scheme: options.Scheme = None,
     from_llm: options.FromLlm = None,
@@ -356,6 +358,8 @@ def _validate(
     data: Data,
     input_format: InputFormat = None,
     columns: Columns = None,
+    texts: options.TableTexts = None,
+    tag_names: options.TagNames = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:

@@ -27,6 +27,8 @@ def run(
     output_format: str | None,
     input_format: str | None,
     columns: str | None,
+    texts: str | None,
+    tag_names: str | None,
     on_error: str,
     scheme: str | None,
     from_llm: str | None,
@@ -38,7 +40,8 @@ def run(
 ) -> int | None:
     """Read and write, a document at a time; say what was lost."""
     say = Messages(quiet)
-    reading = Reading(say, input_format=input_format, columns=columns, on_error=on_error)
+    of_format = {"columns": columns, "texts": texts, "tag_names": tag_names}
+    reading = Reading(say, input_format=input_format, on_error=on_error, **of_format)
     given = {"type": mention_type, "ambiguous": ambiguous, "annotation": annotation}
     settings = _settings(from_llm, {name: value for name, value in given.items() if value is not None})
     documents: Iterable[Document] = counted(

@@ -42,13 +42,28 @@ Format = Annotated[
         "-f",
         metavar="FORMAT",
         help="The output's format, where its name does not say: jsonl, brat, pubtator, conll, conllu, characters, "
-        "spaced, bioc, bioc-json, label-studio, parquet, arrow, xmi, text.",
+        "spaced, bioc, bioc-json, label-studio, parquet, arrow, xmi, csv, tsv, text.",
     ),
 ]
 Columns = Annotated[
     str | None,
     typer.Option(
-        "--columns", metavar="NAMES", help="What the columns of a column file are, such as word,pos,tag; else guessed."
+        "--columns",
+        metavar="NAMES",
+        help="What the columns of a column file are, such as word,pos,tag; of a table or of records, which is which, "
+        "such as text=note,id=key; else guessed.",
+    ),
+]
+TagNames = Annotated[
+    str | None,
+    typer.Option(
+        "--tag-names", metavar="NAMES", help="Of records whose tags are numbers: their names, such as O,B-x,I-x."
+    ),
+]
+TableTexts = Annotated[
+    str | None,
+    typer.Option(
+        "--texts", metavar="DATA", help="Of a table of mentions: a folder or a file with the texts it is about."
     ),
 ]
 OnError = Annotated[
@@ -75,7 +90,7 @@ InputFormat = Annotated[
         "--input-format",
         metavar="FORMAT",
         help="The input's format, where its name does not say: jsonl, brat, pubtator, conll, conllu, characters, "
-        "spaced, bioc, bioc-json, label-studio, parquet, arrow, xmi, text.",
+        "spaced, bioc, bioc-json, label-studio, parquet, arrow, xmi, csv, tsv, text.",
     ),
 ]
 Limit = Annotated[

@@ -26,17 +26,20 @@ class Reading:
     Args:
         say: where to list.
         input_format: of all inputs, where their names do not tell.
-        columns: of column files.
+        columns: of column files and tables.
+        texts: those that tables of mentions are about.
+        tag_names: of tags of records that are numbers.
         on_error: ``stop`` or ``skip``.
     """
 
     def __init__(
-        self, say: Messages, *, input_format: str | None = None, columns: str | None = None, on_error: str = "stop"
-    ) -> None:
+        self, say: Messages, *, input_format: str | None = None, columns: str | None = None, texts: str | None = None,
+        tag_names: str | None = None, on_error: str = "stop",
+    ) -> None:  # fmt: skip
         if on_error not in ("stop", "skip"):
             raise UsageError(f"--on-error is {on_error!r}, expected stop or skip")
         self._say = say
-        self._options: dict[str, Any] = {"format": input_format, **column_options(columns)}
+        self._options: dict[str, Any] = {"format": input_format, **column_options(columns, texts, tag_names)}
         self._skips = on_error == "skip"
         self._left_out: list[Problem] = []
         self._count = 0
@@ -92,13 +95,15 @@ def _number(path: Path) -> int | None:
         return sum(block.count(b"\n") for block in iter(lambda: file.read(_BLOCK), b""))
 
 
-def column_options(columns: str | None) -> dict[str, Any]:
-    """Return the arguments of `read` and `validate` of `spanloom.formats` for the option ``--columns``.
+def column_options(columns: str | None, texts: str | None = None, tag_names: str | None = None) -> dict[str, Any]:
+    """Return the arguments of `read` and `validate` of `spanloom.formats` for options of formats.
 
     >>> column_options("word,pos,tag"), column_options(None)
     ({'columns': ['word', 'pos', 'tag']}, {})
     """
-    return {} if columns is None else {"columns": [name.strip() for name in columns.split(",")]}
+    names = None if columns is None else [name.strip() for name in columns.split(",")]
+    given = {"columns": names, "texts": texts, "tag_names": tag_names}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def output_format_of(output: str, given: str | None) -> str | None:
@@ -113,7 +118,7 @@ def lost(losses: Losses) -> str:
     >>> losses = Losses()
     >>> losses.add(DISCONTIGUOUS, 310)
     >>> print(lost(losses))  # doctest: +ELLIPSIS
-    not written: 310 discontiguous mentions; this format has no place for gaps, but jsonl, brat, ... and xmi have
+    not written: 310 discontiguous mentions; this format has no place for gaps, but jsonl, brat, ... and tsv have
     """
     if not losses.counts[DISCONTIGUOUS]:
         return str(losses)

@@ -28,9 +28,17 @@ from spanloom.text import prepare
 _TOKEN_KINDS = ("cuts a token", "crosses sentences")  # warnings that need tokens
 
 
-def run(data: str, input_format: str | None, columns: str | None, as_json: bool, quiet: bool) -> int:
+def run(
+    data: str,
+    input_format: str | None,
+    columns: str | None,
+    texts: str | None,
+    tag_names: str | None,
+    as_json: bool,
+    quiet: bool,
+) -> int:
     """List the problems; count what is there if none of them is an error."""
-    options = {"format": input_format, **column_options(columns)}
+    options = {"format": input_format, **column_options(columns, texts, tag_names)}
     severities = {"error": 0, "warning": 0}
     listed: list[dict[str, object]] = []
     counts = CorpusCounts()

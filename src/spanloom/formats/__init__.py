@@ -32,6 +32,7 @@ from spanloom.formats.notices import Notices
 from spanloom.formats.pubtator import PUBTATOR
 from spanloom.formats.record import from_record, to_record
 from spanloom.formats.spaced import SPACED
+from spanloom.formats.table import CSV, TSV
 from spanloom.formats.text import TEXT
 from spanloom.formats.xmi import XMI
 from spanloom.lazy import lazily
@@ -70,6 +71,8 @@ _ALL = (
     PARQUET,
     ARROW,
     XMI,
+    CSV,
+    TSV,
     TEXT,
 )
 FORMATS: dict[str, Format] = {kind.name: kind for kind in _ALL}
@@ -98,7 +101,8 @@ def read(
             as fragments that were sorted. Without it, each is a `DataWarning`.
         on_error: ``stop`` raises at the first invalid record; ``skip`` leaves such records out, which is
             reported through `notice`; a function gets the first problem of each and leaves it out.
-        options: options of the format: ``columns`` for column files.
+        options: options of the format: ``columns`` for column files and tables, ``texts``, a file or folder, for tables
+            of mentions.
 
     Raises:
         UsageError: at once: the format is unknown, or has no such option.
@@ -276,9 +280,16 @@ def _scan(path: str | Path, name: str | None, options: dict[str, Any], mentions:
     for one, _ in inputs:
         _check_options(one, options, one.scan_options)
     scans = (
-        _readable(one.scan(file, **options, **_more(one, root, file, mentions)), str(file)) for one, file in inputs
+        _readable(one.scan(file, **_given(options), **_more(one, root, file, mentions)), str(file))
+        for one, file in inputs
     )
     return chain(not_read(others), chain.from_iterable(scans))
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    """Return a format's options, with the records of the texts in place of their path."""
+    texts = options.get("texts")
+    return options if texts is None else options | {"texts": _scan(texts, None, {}, mentions=False)}
 
 
 def _readable(scan: Iterator[Scanned], path: str) -> Iterator[Scanned]:

@@ -43,6 +43,7 @@ from spanloom.formats.base import Format, Losses, Scanned, no_document, unwritab
 from spanloom.formats.dialects import text_of_passages
 from spanloom.formats.json_text import loads
 from spanloom.formats.record import RECORD, parse_record
+from spanloom.formats.record_fields import RECORD_OPTIONS, Columns, RecordFields, TagNames
 from spanloom.formats.source import opened
 
 _FROM_META = ("events", "coreferences", "relations")
@@ -219,16 +220,28 @@ def _columns(value: list[Any]) -> object:
     return {item["name"]: item["values"] for item in pairs} if len(names) == len(value) else value
 
 
-def scan_parquet(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
-    """Yield the documents of a Parquet file; ``mentions`` as in `parse_record`."""
+def scan_parquet(
+    path: str | Path, mentions: bool = True, columns: Columns = None, tag_names: TagNames = None
+) -> Iterator[Scanned]:
+    """Yield the documents of a Parquet file.
+
+    Args:
+        path: the file, or ``-``.
+        mentions: as in `parse_record`.
+        columns: our names of columns -> those in the table.
+        tag_names: of tags that are numbers, where the file does not name them.
+    """
     with extra("arrow", "a Parquet file"):
         import pyarrow.parquet
 
-    return _scan(path, mentions, lambda file: pyarrow.parquet.ParquetFile(file).iter_batches(batch_size=_ROWS))
+    said = (mentions, columns, tag_names)
+    return _scan(path, said, lambda file: pyarrow.parquet.ParquetFile(file).iter_batches(batch_size=_ROWS))
 
 
-def scan_arrow(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
-    """Yield the documents of an Arrow file; ``mentions`` as in `parse_record`."""
+def scan_arrow(
+    path: str | Path, mentions: bool = True, columns: Columns = None, tag_names: TagNames = None
+) -> Iterator[Scanned]:
+    """Yield the documents of an Arrow file; see `scan_parquet`."""
     with extra("arrow", "an Arrow file"):
         import pyarrow.ipc
 
@@ -241,18 +254,24 @@ def scan_arrow(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
         reader = pyarrow.ipc.open_file(file)
         yield from (reader.get_batch(number) for number in range(reader.num_record_batches))
 
-    return _scan(path, mentions, batches)
+    return _scan(path, (mentions, columns, tag_names), batches)
 
 
-def _scan(path: str | Path, mentions: bool, batches: Callable[[BinaryIO], Iterable[Any]]) -> Iterator[Scanned]:
+def _scan(
+    path: str | Path, said: tuple[bool, Columns, TagNames], batches: Callable[[BinaryIO], Iterable[Any]]
+) -> Iterator[Scanned]:
     import pyarrow as pa
 
     name, number = str(path), 0
+    mentions, columns, tag_names = said
+    fields = None
     with opened(path) as source, io.BytesIO(source.read()) if name == STDIO else source as file:
         try:
-            for row in _rows(batches(file)):
-                number += 1
-                yield _scanned(row, mentions, name, number)
+            for batch in batches(file):
+                fields = fields or RecordFields(columns, tag_names, class_names(batch.schema.metadata))
+                for row in _rows(batch):
+                    number += 1
+                    yield _scanned(row, fields, mentions, name, number)
         except (pa.ArrowException, OSError, ValueError) as error:
             reason = " ".join(str(error).split())[:200].rstrip(".")
             raise DataError(f"found a damaged file, or one of another kind ({reason}); get it again") from None
@@ -260,18 +279,42 @@ def _scan(path: str | Path, mentions: bool, batches: Callable[[BinaryIO], Iterab
         yield no_document(name, "one row for each")
 
 
-def _rows(batches: Iterable[Any]) -> Iterator[dict[str, Any]]:
-    for batch in batches:
-        batch.validate(full=True)  # offsets of a hostile file may point anywhere
-        for start in range(0, batch.num_rows, _ROWS):
-            yield from batch.slice(start, _ROWS).to_pylist()
+def _rows(batch: Any) -> Iterator[dict[str, Any]]:
+    batch.validate(full=True)  # offsets of a hostile file may point anywhere
+    for start in range(0, batch.num_rows, _ROWS):
+        yield from batch.slice(start, _ROWS).to_pylist()
 
 
-def _scanned(row: dict[str, Any], mentions: bool, path: str, number: int) -> Scanned:
+def class_names(metadata: Mapping[bytes, bytes] | None) -> dict[str, list[str]]:
+    """Return the names of the values of columns, where `datasets` has written them into a table's metadata.
+
+    >>> kind = {"_type": "List", "feature": {"_type": "ClassLabel", "names": ["O", "B-x"]}}
+    >>> class_names({b"huggingface": json.dumps({"info": {"features": {"ner_tags": kind}}}).encode()})
+    {'ner_tags': ['O', 'B-x']}
+    """
     try:
-        document, problems = parse_record(from_row(row), mentions)
+        features = json.loads((metadata or {})[b"huggingface"])["info"]["features"]
+    except (KeyError, TypeError, ValueError, RecursionError):
+        return {}
+    found = {}
+    for column, kind in features.items() if isinstance(features, dict) else ():
+        inner = (
+            kind.get("feature", kind) if isinstance(kind, dict) else kind[0] if isinstance(kind, list) and kind else {}
+        )
+        names = inner.get("names") if isinstance(inner, dict) else None
+        if isinstance(names, list) and all(isinstance(name, str) for name in names):
+            found[column] = names
+    return found
+
+
+def _scanned(row: dict[str, Any], fields: RecordFields, mentions: bool, path: str, number: int) -> Scanned:
+    place = ""
+    try:
+        named = fields.of(row)
+        place = "meta"
+        document, problems = parse_record(from_row(named), mentions)
     except DataError as error:
-        document, problems = None, [Problem("error", "not JSON", error.message, "meta")]
+        document, problems = None, [Problem("error", "not JSON", error.message, place)]
     return Scanned(document, [replace(problem, path=path, line=number) for problem in problems], path, number)
 
 
@@ -348,8 +391,10 @@ class _Stream(io.RawIOBase):
 
 
 PARQUET = Format(
-    "parquet", (".parquet",), scan_parquet, write_parquet, gaps=True, keeps_ids=True, reads_without_mentions=True
-)
+    "parquet", (".parquet",), scan_parquet, write_parquet,
+    gaps=True, keeps_ids=True, reads_without_mentions=True, scan_options=RECORD_OPTIONS,
+)  # fmt: skip
 ARROW = Format(
-    "arrow", (".arrow", ".feather"), scan_arrow, write_arrow, gaps=True, keeps_ids=True, reads_without_mentions=True
-)
+    "arrow", (".arrow", ".feather"), scan_arrow, write_arrow,
+    gaps=True, keeps_ids=True, reads_without_mentions=True, scan_options=RECORD_OPTIONS,
+)  # fmt: skip

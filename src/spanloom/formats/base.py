@@ -96,6 +96,7 @@ class Format(NamedTuple):
         reads_without_mentions: whether ``scan`` takes ``mentions=False`` to skip mentions.
         named_by_file: whether documents may be named after their file, so that ``scan`` takes ``stem``, the file's
             name in a folder.
+        texts_beside: whether the texts may stand in other files, so that ``scan`` takes their records as ``texts``.
         scan_options: names of the options of ``scan``.
         write_options: names of the options of ``write``.
     """
@@ -110,6 +111,7 @@ class Format(NamedTuple):
     keeps_ids: bool = False
     reads_without_mentions: bool = False
     named_by_file: bool = False
+    texts_beside: bool = False
     scan_options: tuple[str, ...] = ()
     write_options: tuple[str, ...] = ()
 

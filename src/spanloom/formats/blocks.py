@@ -25,7 +25,7 @@ NOT_TAGGED = (TOUCHING, "heads", "concepts", "scores", "mention identifiers")  #
 TAG = re.compile(r"O|[BIESLUM](?:-.+)?")
 NAMES = 120  # characters of the names of columns in a message
 
-_UNTYPED = "mention"  # the type of tags that are only a letter
+UNTYPED = "mention"  # the type of tags that are only a letter
 _LINE_ENDS = str.maketrans("\r\n", "  ")
 
 
@@ -187,7 +187,7 @@ def scan_blocks(
 
 def typed(tag: str) -> str:
     """Return a tag with a type, also where it is only a letter."""
-    return tag if "-" in tag or tag == "O" else f"{tag}-{_UNTYPED}"
+    return tag if "-" in tag or tag == "O" else f"{tag}-{UNTYPED}"
 
 
 def bad_tag(tag: str) -> str:

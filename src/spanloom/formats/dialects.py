@@ -1,7 +1,8 @@
-"""Conversion of records of BigBIO, Prodigy and doccano to native records.
+"""Conversion of records of BigBIO, Prodigy, doccano, Hugging Face data sets and OMOP's notes to native records.
 
 A record is known by its fields. ``mentions`` makes a record native; otherwise ``spans`` is Prodigy's list, ``entities``
-BigBIO's (with ``offsets``) or doccano's, ``labels`` and ``label`` doccano's lists of ``[start, end, type]``. A value
+BigBIO's (with ``offsets``) or doccano's, ``labels`` and ``label`` doccano's lists of ``[start, end, type]``; ``tokens``
+and ``ner_tags`` are lists of words and tags, ``note_text`` and ``note_id`` are OMOP's. A value
 of the wrong type is passed on, for the reader of native records to report.
 """
 
@@ -10,6 +11,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from spanloom.document.validate import Problem
+from spanloom.formats.field_names import of_notes
+from spanloom.formats.tagged import fields_of, from_tagged
 
 _LISTS = ("spans", "entities", "labels", "label")
 _TOKEN_FIELDS = frozenset(("text", "start", "end", "id", "ws", "disabled"))
@@ -25,15 +28,25 @@ class FieldNames(NamedTuple):
     spans: str = "spans"
 
 
-def to_native(record: dict[str, Any], problems: list[Problem]) -> tuple[dict[str, Any], FieldNames]:
+def to_native(
+    record: dict[str, Any], problems: list[Problem], mentions: bool = True
+) -> tuple[dict[str, Any], FieldNames]:
     """Return the record with the fields of a native one; other fields stay.
+
+    Args:
+        record: of any dialect.
+        problems: to add to.
+        mentions: if false, tags of words are not read.
 
     >>> to_native({"text": "mild pain", "spans": [{"start": 5, "end": 9, "label": "problem"}]}, [])[0]
     {'text': 'mild pain', 'mentions': [{'type': 'problem', 'spans': [[5, 9]]}]}
     """
     names = FieldNames()
+    record = of_notes(record)
     if "mentions" in record:
         return record, names
+    if (tagged := fields_of(record)) is not None:
+        return from_tagged(record, *tagged, problems, mentions), names
     native = dict(record)
     field = _list_field(record)
     if field is not None:

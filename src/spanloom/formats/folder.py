@@ -20,15 +20,17 @@ _BESIDE = re.compile(
     re.IGNORECASE,
 )
 _TEXT = "it holds more than text; extract the text first (pdftotext, pandoc), one .txt file for each document"
-_TABLE = 'a table; write its texts as .jsonl, one {"id": ..., "text": ...} a line, or as .parquet, columns id and text'
+_TABLE = "a workbook; export its sheets as .csv, with columns id and text, or doc_id, start, end and type of mentions"
+_UNNAMED = "a table whose columns do not say what they are; name them, with the format {}: --columns text=NAME,id=NAME"
 _SPACY = "hand its documents to spanloom.integrations.spacy.to_document"
 _PACKED = "it is packed; unpack it first"
 _BY_ENDING: Final = MappingProxyType(
     {
         **dict.fromkeys((".pdf", ".docx", ".doc", ".odt", ".rtf", ".html", ".htm", ".epub", ".pptx", ".tex"), _TEXT),
-        **dict.fromkeys((".csv", ".xlsx", ".xls", ".ods"), _TABLE),
+        **dict.fromkeys((".xlsx", ".xls", ".ods"), _TABLE),
+        ".csv": _UNNAMED.format("csv"),
         **dict.fromkeys((".zip", ".gz", ".tgz", ".tar", ".bz2", ".xz", ".7z", ".zst"), _PACKED),
-        ".tsv": "a table, or a column file; of a column file, name the format conll; of a table, write texts as .jsonl",
+        ".tsv": f"{_UNNAMED.format('tsv')}; of a column file, name the format conll",
         ".hl7": "HL7 messages; extract the text of the notes first (OBX-5), one .txt file for each",
         ".spacy": f"spaCy's DocBin; load it with spaCy, and {_SPACY}",
     }

@@ -13,18 +13,29 @@ from spanloom.files.output import output_file
 from spanloom.formats.base import Format, Losses, Scanned, no_document, writing_as
 from spanloom.formats.json_text import loads, to_json
 from spanloom.formats.record import parse_record, to_record
+from spanloom.formats.record_fields import RECORD_OPTIONS, Columns, RecordFields, TagNames
 from spanloom.formats.source import raw_lines
 
 
-def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
-    """Yield the documents of a JSONL file, one a line; blank lines are skipped; ``mentions`` as in `parse_record`."""
+def scan(
+    path: str | Path, mentions: bool = True, columns: Columns = None, tag_names: TagNames = None
+) -> Iterator[Scanned]:
+    """Yield the documents of a JSONL file, one a line; blank lines are skipped.
+
+    Args:
+        path: the file, or ``-``.
+        mentions: as in `parse_record`.
+        columns: our names of fields -> those in the records.
+        tag_names: of tags that are numbers.
+    """
     name, found = str(path), False
+    fields = RecordFields(columns, tag_names)
     for number, raw in raw_lines(path):
         if not raw.strip():
             continue
         found = True
         try:
-            record = loads(raw, path, number)
+            record = fields.of(loads(raw, path, number))
         except DataError as error:
             problem = Problem("error", "not JSON", error.message, path=name, line=number)
             yield Scanned(None, [problem], name, number)
@@ -46,4 +57,7 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     return Losses()
 
 
-JSONL = Format("jsonl", (".jsonl", ".ndjson"), scan, write, gaps=True, keeps_ids=True, reads_without_mentions=True)
+JSONL = Format(
+    "jsonl", (".jsonl", ".ndjson"), scan, write,
+    gaps=True, keeps_ids=True, reads_without_mentions=True, scan_options=RECORD_OPTIONS,
+)  # fmt: skip

@@ -147,7 +147,8 @@ def parse_record(record: object, mentions: bool = True) -> tuple[Document | None
     if mentions and (answer := rejected(record)) is not None:
         message = f"the answer is {answer!r}, so the record is no gold; it is left out"
         return None, [Problem("warning", "records left out", message, altered=True)]
-    native, names = (record, FieldNames()) if RECORD.keys() >= record.keys() else to_native(record, problems)
+    known = RECORD.keys() >= record.keys()
+    native, names = (record, FieldNames()) if known else to_native(record, problems, mentions)
     if not mentions:
         native = {name: value for name, value in native.items() if name != "mentions"}
     document = _document(native, names, problems)

@@ -6,7 +6,7 @@ Nothing is fetched, and nothing is written to a cache.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from spanloom.extras import extra
 from spanloom.formats.arrow import arrow_schema, from_row, to_batches
 from spanloom.formats.notices import Notices
 from spanloom.formats.record import parse_record
+from spanloom.formats.record_fields import RecordFields
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -50,7 +51,8 @@ def from_dataset(dataset: Iterable[Mapping[str, Any]]) -> Iterator[Document]:
 
     Args:
         dataset: a `datasets.Dataset` or `datasets.IterableDataset`, in the columns of `to_dataset`, of BigBIO, or of
-            any record that `from_record` reads. Rows are taken as plain Python values, whatever format is set.
+            any record that `from_record` reads, such as ``tokens`` and ``ner_tags``, whose numbers have their names in
+            its features. Rows are taken as plain Python values, whatever format is set.
 
     Raises:
         UsageError: at once: several datasets under their names.
@@ -64,14 +66,22 @@ def from_dataset(dataset: Iterable[Mapping[str, Any]]) -> Iterator[Document]:
     if isinstance(dataset, Mapping):
         raise UsageError(f"found several datasets: {', '.join(map(str, dataset))}; choose one, as dataset['train']")
     plain = getattr(dataset, "with_format", None)
-    return _documents(dataset if plain is None else plain(None))
+    features = getattr(dataset, "features", None) or {}
+    return _documents(dataset if plain is None else plain(None), _class_names(features))
 
 
-def _documents(rows: Iterable[Mapping[str, Any]]) -> Iterator[Document]:
+def _class_names(features: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the names of the values of columns of class labels, and of lists of them."""
+    inner = {column: getattr(kind, "feature", kind) for column, kind in features.items()}
+    return {column: list(kind.names) for column, kind in inner.items() if hasattr(kind, "names")}
+
+
+def _documents(rows: Iterable[Mapping[str, Any]], names: Mapping[str, Sequence[str]]) -> Iterator[Document]:
     notices = Notices()
+    fields = RecordFields(None, None, names)
     try:
         for number, row in enumerate(rows, start=1):
-            document, found = parse_record(from_row(row))
+            document, found = parse_record(from_row(fields.of(row)))
             problems = [replace(problem, path="dataset", line=number) for problem in found]
             for problem in problems:
                 if problem.severity == "error":

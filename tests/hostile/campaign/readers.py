@@ -105,6 +105,8 @@ def readers(folder: Path) -> dict[str, Reader]:
             write(documents()[:1], folder / "brat", format="brat")
         else:
             write(documents()[:1] if name in ("xmi", "text") else documents(), place, format=name)
+            if kind.texts_beside:
+                write(documents(), place.with_suffix(".jsonl"))
         sound = {file.name: file.read_bytes() for file in place.parent.iterdir() if file.stem == place.stem}
         found[name] = Reader(place.name, sound, partial(_documents, name))
     for name, text in VOCABULARIES.items():
@@ -123,8 +125,9 @@ def readers(folder: Path) -> dict[str, Reader]:
 
 
 def _documents(name: str, path: Path) -> list[Document]:
-    problems = list(validate(path, format=name))
-    found = list(read(path, format=name, notice=lambda _: None))
+    options = {"texts": path.with_suffix(".jsonl")} if FORMATS[name].texts_beside else {}
+    problems = list(validate(path, format=name, **options))
+    found = list(read(path, format=name, notice=lambda _: None, **options))
     if any(problem.severity == "error" for problem in problems):
         raise AssertionError("validate lists an error, but read takes the file")
     return found
@@ -194,13 +197,16 @@ def _again(found: list[Document], name: str, place: Path) -> Iterator[str]:
     out = place / ("out" if name == "brat" else f"out{FORMATS[name].suffixes[0]}")
     try:
         losses = write(found, out, format=name)
+        options = {"texts": place / "texts.jsonl"} if FORMATS[name].texts_beside else {}
+        if options:
+            write(found, options["texts"], force=True)
     except SpanloomError:
         return
     except Exception:
         yield f"{name}: {traceback.format_exc().strip().splitlines()[-1][:200]}"
         return
     try:
-        again = list(read(out, format=name, notice=lambda _: None))
+        again = list(read(out, format=name, notice=lambda _: None, **options))
     except SpanloomError as error:
         yield f"{name}: its own reader refuses it: {str(error)[:200]}"
         return

@@ -93,8 +93,12 @@ def _through(document: Document, name: str, place: Path) -> tuple[Losses, Docume
     place.mkdir()
     path = place / "out" if FORMATS[name].folders else place / f"out{FORMATS[name].suffixes[0]}"
     losses = write([document], path, format=name)
+    options = {}
+    if FORMATS[name].texts_beside:
+        options["texts"] = path.with_name("texts.jsonl")
+        write([document], options["texts"])
     try:
-        found = list(read(path, format=name, notice=lambda _: None))
+        found = list(read(path, format=name, notice=lambda _: None, **options))
     except SpanloomError as error:
         return losses, str(error)[:300]
     return losses, found[0] if len(found) == 1 else f"{len(found)} documents came of one"

@@ -1,0 +1,141 @@
+r"""Rows of CSV and TSV with the lines where they begin, and cells that no spreadsheet takes for a formula.
+
+A spreadsheet runs a cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line end, which the text of a note may
+well do. Such a cell is written with an apostrophe before it, which spreadsheets know as the mark of text; `unguarded`
+takes it away. A cell that begins with apostrophes before such a sign gets one more, so that each cell reads back
+as it was.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from spanloom.document.validate import Problem
+from spanloom.errors import DataError
+from spanloom.files.output import Sink
+from spanloom.formats.source import BOM, HEAD, decode, opened, raw_lines
+
+_DELIMITERS: Final = (",", ";", "\t")  # spreadsheets of many countries write semicolons
+_FORMULA: Final = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
+_LONGEST_CELL: Final = 1 << 30  # characters
+
+
+class Row(NamedTuple):
+    """Cells, and the line where they begin; a ``problem`` in place of cells ends the file."""
+
+    line: int
+    cells: list[str]
+    problem: Problem | None = None
+
+
+def guarded(cell: str) -> str:
+    """Return a cell that is no formula.
+
+    >>> guarded("-pain"), guarded("pain"), unguarded(guarded("'=1"))
+    ("'-pain", 'pain', "'=1")
+    """
+    return f"'{cell}" if _FORMULA.match(cell) else cell
+
+
+def unguarded(cell: str) -> str:
+    """Undo `guarded`."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+def header_of(path: Path) -> list[str]:
+    """Return the first row of a file, if it looks like one; nothing is an error.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
+    with opened(path) as file:
+        line = file.readline(HEAD).removeprefix(BOM).decode("utf-8", "replace")
+    try:
+        return next(csv.reader([line], delimiter=_delimiter(line, path)), [])
+    except csv.Error:
+        return []
+
+
+def _delimiter(line: str, path: str | Path) -> str:
+    """Return what divides the names of a header: what it has most of; a tab for ``.tsv``."""
+    bare = re.sub(r'"[^"]*"', "", line)
+    choices = ("\t",) if str(path).lower().removesuffix(".gz").endswith(".tsv") else _DELIMITERS
+    return max(choices, key=bare.count)
+
+
+def rows(path: str | Path, tabs: bool = False) -> Iterator[Row]:
+    """Yield the rows of a table, its header first; blank lines are skipped.
+
+    Args:
+        path: the file, or ``-``.
+        tabs: whether tabs divide cells; else the header shows it.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
+    lines = (decode(raw, path, number) for number, raw in raw_lines(path))
+    first = next(lines, "")
+    delimiter = "\t" if tabs else _delimiter(first, path)
+    reader = csv.reader(_with(first, lines), delimiter=delimiter, strict=True)
+    while True:
+        line = reader.line_num + 1
+        try:
+            with _long_cells():
+                cells = next(reader, None)
+        except csv.Error as error:
+            message = f'a row that is no CSV ({error}); expected cells with " around them, and "" for one within'
+            yield Row(line, [], Problem("error", "not CSV", message, path=str(path), line=line))
+            return
+        if cells is None:
+            return
+        if cells:
+            yield Row(line, cells)
+
+
+def _with(first: str, lines: Iterator[str]) -> Iterator[str]:
+    if first:
+        yield first
+        yield from lines
+
+
+@contextmanager
+def _long_cells() -> Iterator[None]:
+    """Within it, a cell may be as long as a text; the limit is one of the process."""
+    before = csv.field_size_limit(_LONGEST_CELL)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+class RowWriter:
+    """Writes rows with LF at their ends, and quotes where they must be.
+
+    Args:
+        sink: the output.
+        delimiter: what divides cells.
+    """
+
+    def __init__(self, sink: Sink, delimiter: str) -> None:
+        self._sink = sink
+        # with both line ends at the end of a row, cells that hold either are quoted
+        self._writer = csv.writer(self, delimiter=delimiter, lineterminator="\r\n")
+
+    def write(self, row: str) -> None:
+        """Take a row of the CSV module."""
+        self._sink.write(row.removesuffix("\r\n") + "\n")
+
+    def __call__(self, cells: Sequence[str]) -> None:
+        """Write a row."""
+        self._writer.writerow(cells)
+
+
+def wrong_width(row: Row, expected: int, path: str | Path) -> DataError:
+    """Return the error for a row that has not as many cells as the header."""
+    message = f"the row has {len(row.cells)} cells, expected {expected}, as in the header"
+    return DataError(message, path=path, line=row.line)

@@ -1,0 +1,220 @@
+"""CSV and TSV: tables of mentions, one a row, which are written; and tables of texts, one a row.
+
+A table of mentions holds no texts: it is read beside them, and its ``doc_id`` says which is meant. A text without
+an identifier is called by its number, as ``document-000001``, both ways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from spanloom.document import Document
+from spanloom.document.validate import OffsetUnits, Problem, find_errors, place_of
+from spanloom.errors import DataError, clip, plural
+from spanloom.files.output import output_file
+from spanloom.formats.base import Format, Losses, Scanned, count_mention, count_meta, count_unwritten, no_document
+from spanloom.formats.csv_rows import Row, RowWriter, header_of, rows, wrong_width
+from spanloom.formats.field_names import OF_SPANS, OF_TEXTS, Columns, given_names, places
+from spanloom.formats.span_rows import COLUMNS, SpanRow, cells_of, parse_row, row_problem
+
+_TEXTS = "name the texts that it is about (--texts, texts=): a folder or a file of any format"
+_SAME_NAME = "documents with the identifier of an earlier one, whose rows look like its own"
+
+
+def scan(
+    path: str | Path, columns: Columns = None, texts: Iterator[Scanned] | None = None, tabs: bool = False,
+    mentions: bool = True,
+) -> Iterator[Scanned]:  # fmt: skip
+    """Yield the documents of a table of texts, or those of ``texts`` with the mentions of a table.
+
+    Args:
+        path: the table, or ``-``.
+        columns: our names of columns -> those in the table.
+        texts: records of the texts that a table of mentions is about.
+        tabs: whether tabs divide cells; else the header shows it.
+        mentions: if false, a table of mentions is not read beside its texts.
+    """
+    names = given_names(columns, list(OF_SPANS))
+    table = rows(path, tabs)
+    head = next(table, None)
+    if head is None:
+        yield no_document(str(path), "a header and rows")
+        return
+    if head.problem is not None:
+        yield Scanned(None, [head.problem], str(path), head.line)
+    elif _holds_spans(head.cells, names):
+        yield from _scan_spans(path, head.cells, names, table, texts, mentions)
+    elif texts is not None:
+        raise DataError(_no_spans(head.cells), path=path, line=head.line)
+    else:
+        yield from _scan_texts(path, head.cells, names, table)
+
+
+def _holds_spans(header: list[str], names: dict[str, str]) -> bool:
+    """Return whether rows are mentions: they have a type and offsets."""
+    found = places(header, names, OF_SPANS)
+    return "type" in found and ("spans" in found or {"start", "end"} <= found.keys())
+
+
+def _no_spans(header: list[str]) -> str:
+    shown = ", ".join(map(clip, header[:20]))
+    return (
+        f"found the columns {shown}; expected doc_id, start, end and type (a table of mentions), or id and text "
+        "(one of texts); say which is which as start=NAME,type=NAME or text=NAME,id=NAME (--columns, columns=)"
+    )
+
+
+def _scan_texts(path: str | Path, header: list[str], names: dict[str, str], table: Iterator[Row]) -> Iterator[Scanned]:
+    at = places(header, names, OF_TEXTS)
+    unclear = not names and {"start", "end"} <= places(header, {}, OF_SPANS).keys()  # mentions, but of what type?
+    if unclear or "text" not in at:
+        raise DataError(_no_spans(header), path=path, line=1)
+    others = [(name, place) for place, name in enumerate(header) if place not in at.values()]
+    found = False
+    for row in table:
+        found = True
+        problem = _row_error(row, len(header), path)
+        if problem is not None:
+            yield Scanned(None, [problem], str(path), row.line)
+            continue
+        meta = {name: row.cells[place] for name, place in others if row.cells[place]}
+        document = Document(row.cells[at["text"]], id=row.cells[at["id"]] if "id" in at else "", meta=meta)
+        problems = [replace(one, path=str(path), line=row.line) for one in find_errors(document)]
+        yield Scanned(document, problems, str(path), row.line)
+    if not found:
+        yield no_document(str(path), "a row for each text below the header")
+
+
+def _row_error(row: Row, width: int, path: str | Path) -> Problem | None:
+    if row.problem is not None:
+        return row.problem
+    if len(row.cells) == width:
+        return None
+    return Problem("error", "wrong width", wrong_width(row, width, path).message, path=str(path), line=row.line)
+
+
+def _scan_spans(
+    path: str | Path, header: list[str], names: dict[str, str], table: Iterator[Row], texts: Iterator[Scanned] | None,
+    mentions: bool,
+) -> Iterator[Scanned]:  # fmt: skip
+    if texts is None:
+        raise DataError(f"the table holds mentions and no texts; {_TEXTS}", path=path)
+    if not mentions:
+        yield from texts
+        return
+    at = places(header, names, OF_SPANS)
+    unread = [name for place, name in enumerate(header) if place not in at.values()]
+    if unread:
+        message = f"columns that are not read: {', '.join(map(clip, unread[:20]))}"
+        problem = Problem("warning", "columns not read", message, path=str(path), line=1, altered=True)
+        yield Scanned(None, [problem], str(path), 1)
+    groups: dict[str, list[SpanRow]] = {}
+    for row in table:
+        problem_of_row = _row_error(row, len(header), path)
+        if problem_of_row is not None:
+            yield Scanned(None, [problem_of_row], str(path), row.line)
+        else:
+            parsed = parse_row(row, at, path)
+            groups.setdefault(parsed.id, []).append(parsed)
+    yield from _joined(path, groups, texts, "id" in at)
+    for name, left in groups.items():
+        message = f"no text is called {clip(name)}, which has {plural(len(left), 'row')}; {_TEXTS}"
+        yield Scanned(None, [Problem("error", "no text", message, path=str(path), line=left[0].line)], str(path))
+
+
+def _joined(
+    path: str | Path, groups: dict[str, list[SpanRow]], texts: Iterator[Scanned], named: bool
+) -> Iterator[Scanned]:
+    """Yield texts with their mentions; what is left in the groups has no text."""
+    taken: set[str] = set()
+    for number, scanned in enumerate(texts, start=1):
+        document = scanned.document
+        if document is None or any(problem.severity == "error" for problem in scanned.problems):
+            yield scanned
+            continue
+        name = _name(document, number) if named else ""
+        if name not in groups and f"{name}.txt" in groups:
+            name += ".txt"
+        if name in taken:
+            message = f"two texts are called {clip(name)}, so that nobody knows whose the rows are"
+            if not named:
+                message = "the table has no column doc_id, so that it is about one text; here is another"
+            yield Scanned(None, [Problem("error", "duplicate document", message, path=scanned.path)], scanned.path)
+            continue
+        found = groups.pop(name, [])
+        if found:
+            taken.add(name)
+        yield _with_mentions(path, scanned, document, found)
+
+
+def _name(document: Document, number: int) -> str:
+    return document.id or f"document-{number:06d}"
+
+
+def _with_mentions(path: str | Path, scanned: Scanned, document: Document, found: list[SpanRow]) -> Scanned:
+    problems = list(scanned.problems)
+    units = OffsetUnits(document.text)
+    problems += [row.problem for row in found if row.problem is not None]
+    problems += [row.repair for row in found if row.repair is not None]
+    sound = [row for row in found if row.mention is not None]
+    kept = document.copy(mentions=[row.mention for row in sound])
+    wrong = {
+        i: replace(problem, place=place_of(kept.mentions[i], i), mention=i)
+        for i, row in enumerate(sound)
+        if (problem := row_problem(row, units, path)) is not None
+    }
+    problems += wrong.values()
+    problems += [
+        problem if problem.mention is None else replace(problem, path=str(path), line=sound[problem.mention].line)
+        for problem in find_errors(kept)
+        if problem.mention not in wrong or wrong[problem.mention].severity == "warning"
+    ]
+    lines = [(str(path), row.line) for row in sound]
+    return scanned._replace(document=kept, problems=problems, mention_places=lines)
+
+
+def write(documents: Iterable[Document], path: str | Path, force: bool = False, tabs: bool = False) -> Losses:
+    """Write a row for each mention. Texts, and what else a row has no cell for, are counted as lost."""
+    losses = Losses()
+    seen: set[str] = set()
+    with output_file(path, force=force) as file:
+        write_row = RowWriter(file, "\t" if tabs or _is_tsv(path) else ",")
+        write_row(COLUMNS)
+        for number, document in enumerate(documents, start=1):
+            name = _name(document, number)
+            losses.add(_SAME_NAME, int(name in seen))
+            seen.add(name)
+            losses.add("texts")
+            count_unwritten(losses, document, "tokens", "sentences", "token columns")
+            count_meta(losses, document)
+            for mention in document.mentions:
+                write_row(cells_of(document, name, mention))
+                count_mention(losses, mention, "heads", "mention identifiers")
+                losses.add("empty concepts", sum(not concept for concept in mention.concepts))
+    return losses
+
+
+def _is_tsv(path: str | Path) -> bool:
+    return str(path).lower().removesuffix(".gz").endswith(".tsv")
+
+
+def _claims(path: Path, ending: str) -> bool:
+    """Return whether a file of this ending has a header of a table of texts or of mentions."""
+    if path.suffix.lower() != ending or not path.is_file():
+        return False
+    header = header_of(path)
+    return _holds_spans(header, {}) or "text" in places(header, {}, OF_TEXTS)
+
+
+_OPTIONS = ("columns", "texts")
+CSV = Format(
+    "csv", (".csv",), scan, write, partial(_claims, ending=".csv"),
+    gaps=True, reads_without_mentions=True, texts_beside=True, scan_options=_OPTIONS,
+)  # fmt: skip
+TSV = Format(
+    "tsv", (".tsv",), partial(scan, tabs=True), partial(write, tabs=True), partial(_claims, ending=".tsv"),
+    gaps=True, reads_without_mentions=True, texts_beside=True, scan_options=_OPTIONS,
+)  # fmt: skip

@@ -1,0 +1,162 @@
+"""Records with a list of words and a list of tags, as most data sets for this task on the Hugging Face hub are.
+
+Tags are BIO (IOB2), IOB1, BILOU or BIOES, or types without a letter, of which equal ones in a row are one mention.
+They are words, or numbers whose names the file has (a Parquet file of `datasets`) or the user gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from spanloom.document import from_tags
+from spanloom.document.validate import Problem
+from spanloom.formats.blocks import TAG, UNTYPED
+from spanloom.formats.json_text import not_as_expected
+
+_WORDS: Final = ("tokens", "words")
+TAGS: Final = ("tags", "ner_tags", "ner", "labels", "named_entities")
+"""Names of the list of tags; the first that a record has counts."""
+_POS: Final = ("pos_tags", "pos", "upos")
+_HOW = "give the names of the tags in their order (--tag-names O,B-x,I-x; tag_names=)"
+
+
+def fields_of(record: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return the names of a record's words and tags; ``None`` if it has not both.
+
+    >>> fields_of({"id": "0", "tokens": ["No", "pain"], "ner_tags": [0, 1]})
+    ('tokens', 'ner_tags')
+    """
+    words = next((name for name in _WORDS if _is_list(record.get(name), str)), None)
+    tags = next((name for name in TAGS if _is_list(record.get(name), str | int)), None)
+    return None if words is None or tags is None else (words, tags)
+
+
+def _is_list(value: object, kind: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, kind) for item in value)
+
+
+def with_names(record: dict[str, Any], names: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Return a record with the names of tags in place of their numbers.
+
+    Args:
+        record: a row.
+        names: the column -> names in the order of their numbers; other columns, and numbers without a name, stay.
+
+    >>> with_names({"ner_tags": [0, 1], "n": 1}, {"ner_tags": ["O", "B-x"]})
+    {'ner_tags': ['O', 'B-x'], 'n': 1}
+    """
+    changed = {}
+    for column, known in names.items():
+        values = record.get(column)
+        if _is_list(values, int) and all(0 <= value < len(known) for value in values or ()):
+            changed[column] = [known[value] for value in values or ()]
+    return record | changed if changed else record
+
+
+def from_tagged(
+    record: dict[str, Any], words_field: str, tags_field: str, problems: list[Problem], mentions: bool = True
+) -> dict[str, Any]:
+    """Return the native record: words with a space between two, or as they stand in ``text``; one sentence.
+
+    Args:
+        record: a record with both fields.
+        words_field: the name of its words.
+        tags_field: the name of its tags.
+        problems: to add to.
+        mentions: if false, tags are not read.
+
+    >>> record = {"tokens": ["No", "chest", "pain"], "ner_tags": ["O", "B-problem", "I-problem"]}
+    >>> native = from_tagged(record, "tokens", "ner_tags", [])
+    >>> native["text"], native["mentions"]
+    ('No chest pain', [{'type': 'problem', 'spans': [[3, 13]]}])
+    """
+    words, tags = record[words_field], record[tags_field]
+    rest = {name: value for name, value in record.items() if name not in (words_field, tags_field)}
+    if len(words) != len(tags):
+        message = f"{tags_field} has {len(tags)} items, expected one for each of the {len(words)} of {words_field}"
+        problems.append(Problem("error", "wrong field", message))
+        return rest
+    read = _types_of(tags, tags_field, problems) if mentions else ["O"] * len(tags)
+    if read is None:
+        return rest
+    empty = [place for place, word in enumerate(words) if not word]
+    if empty:
+        message = "empty words, which are left out with their tags"
+        problems.append(Problem("warning", "empty words", message, f"{words_field}[{empty[0]}]", altered=True))
+    kept = [place for place, word in enumerate(words) if word]
+    chosen = [words[place] for place in kept]
+    given = rest.pop("text", None)
+    places = _found(given, chosen) if isinstance(given, str) else None
+    if places is None:
+        text, places = _joined(chosen)
+        if given is not None:
+            rest["record_text"] = given
+    else:
+        text = str(given)
+    columns = _pos(rest, kept, len(words))
+    return rest | columns | _native(text, places, [read[place] for place in kept])
+
+
+def _native(text: str, places: list[list[int]], tags: list[str]) -> dict[str, Any]:
+    found = [{"type": kind, "spans": [[places[first][0], places[end - 1][1]]]} for first, end, kind in from_tags(tags)]
+    sentences = [[0, len(places)]] if places else []
+    return {"text": text, "tokens": places, "sentences": sentences, "mentions": found}
+
+
+def _pos(rest: dict[str, Any], kept: list[int], length: int) -> dict[str, Any]:
+    """Return parts of speech as a column, taken out of the rest of the record; none if there are none in words."""
+    name = next((name for name in _POS if _is_list(rest.get(name), str) and len(rest[name]) == length), None)
+    if name is None or "columns" in rest:
+        return {}
+    values = rest.pop(name)
+    return {"columns": {"pos": [values[place] for place in kept]}}
+
+
+def _types_of(tags: list[Any], field: str, problems: list[Problem]) -> list[str] | None:
+    """Return tags with letters; ``None`` if they are none."""
+    number = next((tag for tag in tags if not isinstance(tag, str)), None)
+    if number is not None:
+        message = f"{field} holds the number {number} where a tag is expected; {_HOW}"
+        problems.append(Problem("error", "tags without names", message))
+        return None
+    others = {tag for tag in tags if tag != "O"}
+    bare = {tag for tag in others if TAG.fullmatch(tag) is None}
+    if not bare:
+        return [f"{tag}-{UNTYPED}" if len(tag) == 1 and tag != "O" else tag for tag in tags]
+    if bare < others or "" in bare:
+        expected = "O, B-type, I-type or other letters of BIOES and BILOU, or types alone"
+        problems.append(Problem("error", "wrong field", not_as_expected(f"a tag of {field}", min(bare), expected)))
+        return None
+    return [tag if tag == "O" else f"I-{tag}" for tag in tags]
+
+
+def _joined(words: list[str]) -> tuple[str, list[list[int]]]:
+    places, end = [], -1
+    for word in words:
+        places.append([end + 1, end + 1 + len(word)])
+        end = places[-1][1]
+    return " ".join(words), places
+
+
+def _found(text: str, words: list[str]) -> list[list[int]] | None:
+    """Return the places of words that make up a text; ``None`` if they do not."""
+    places: list[list[int]] = []
+    end = 0
+    for word in words:
+        start = text.find(word, end)
+        if start < 0 or text[end:start].strip():
+            return None
+        end = start + len(word)
+        places.append([start, end])
+    return None if text[end:].strip() else places
+
+
+def check_names(names: Sequence[str] | str | None) -> list[str]:
+    """Return the names of tags that the user gives, of a list or of text with commas between them.
+
+    >>> check_names("O, B-x,I-x")
+    ['O', 'B-x', 'I-x']
+    """
+    parts = names.split(",") if isinstance(names, str) else names or ()
+    return [part.strip() for part in parts]
