@@ -28,6 +28,7 @@ CONTENTS = {
         "docs/how-to/tuning",
         "docs/how-to/features",
         "docs/how-to/encoders",
+        "docs/how-to/label",
         "docs/how-to/partial",
         "docs/how-to/teaching",
         "docs/how-to/clean",
