@@ -92,6 +92,8 @@ def medic_rules(path: Path, kind: str) -> LabelRules:
     """Return the rules of diseases."""
     general = ", ".join(f'"{word}"' for word in GENERAL)
     text = f"""
+        overlaps = "longest"
+
         [[rule]]
         name = "MEDIC"
         kind = "vocabulary"

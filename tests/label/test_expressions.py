@@ -42,6 +42,7 @@ def test_no_expression_is_catastrophic(source):
     [
         ("(", "not a regular expression"),
         ("[a", "not a regular expression"),
+        ("[[a]", "ambiguous"),
         ("*a", "not a regular expression"),
         ("^a", "leave it out"),
         ("a$", "leave it out"),

@@ -44,6 +44,16 @@ def test_log_odds_are_summed_one_vote_a_rule():
     }  # fmt: skip
 
 
+def test_overlapping_mentions_of_a_type_stay_or_do_not():
+    rules = [phrases("chest pain"), phrases("pain"), phrases("severe chest", kind="y")]
+    report = LabelReport()
+    both = [label("Severe chest pain.", {"rule": rules, "overlaps": o}, report=report) for o in ("all", "longest")]
+    assert [[one.start for one in document.mentions] for document in both] == [[0, 7, 13], [0, 7]]
+    assert report.overlapped == 1 and both[1].meta["rules"] == [["phrases-3"], ["phrases-1"]]
+    with pytest.raises(UsageError, match="overlaps: found 'some', expected longest or all"):
+        label("Pain.", {"rule": rules, "overlaps": "some"})
+
+
 def test_each_rule_or_group_is_an_annotator():
     rules = [
         phrases("pain", name="a", annotator="one"), phrases("fever", name="b"),

@@ -78,7 +78,11 @@ def _table(report: LabelReport) -> list[str]:
 def _result(report: LabelReport) -> str:
     left = [
         f"{plural(count, 'span')} {what}"
-        for count, what in ((report.against, "with votes against alone"), (report.outvoted, "outvoted"))
+        for count, what in (
+            (report.against, "with votes against alone"),
+            (report.outvoted, "outvoted"),
+            (report.overlapped, "within or beside longer ones"),
+        )
         if count
     ]
     told = f"; left out: {', '.join(left)}" if left else ""

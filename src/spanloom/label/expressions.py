@@ -8,6 +8,7 @@ the bits of a number. What one character may be is left to `re`, so classes, esc
 from __future__ import annotations
 
 import re
+import warnings
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -69,7 +70,11 @@ class TokenExpression:
 
     def __init__(self, source: str, ignore_case: bool = False) -> None:
         try:
-            re.compile(source)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", FutureWarning)
+                re.compile(source)
+        except FutureWarning as error:
+            raise ExpressionError(f"it is ambiguous: {str(error).lower()}; write a backslash before") from None
         except (re.error, OverflowError, RecursionError) as error:
             raise ExpressionError(f"it is not a regular expression: {error}") from None
         tree = _Parser(source).tree()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from spanloom.document.annotation import SAYS, Completeness
 from spanloom.document.inputs import Given, documents_of, is_one
 from spanloom.errors import DataError, UsageError, plural
 from spanloom.label.finding import Finder
-from spanloom.label.matches import Matches, Ranges
+from spanloom.label.matches import Matches, Ranges, gapped, longest
 from spanloom.label.rules import LabelRule, LabelRules, read_label_rules
 from spanloom.label.text import LabelText
 from spanloom.label.voting import Candidate, ballot
@@ -65,6 +65,7 @@ class LabelReport:
         mentions: written, over all annotators.
         against: spans that only rules against them match, which are left out.
         outvoted: spans that rules vote for, of a probability of one half or less.
+        overlapped: spans that overlap a longer one of their type, where the rules leave these out.
     """
 
     rules: list[RuleCounts] = field(default_factory=list)
@@ -73,6 +74,7 @@ class LabelReport:
     mentions: int = 0
     against: int = 0
     outvoted: int = 0
+    overlapped: int = 0
 
     def warnings(self) -> list[str]:
         """Return a line for each rule that matches nothing."""
@@ -136,6 +138,22 @@ def label_stream(
     return labeller.stream(documents_of(X))
 
 
+class _Won(NamedTuple):
+    """A candidate that is a mention.
+
+    Args:
+        ranges: its tokens in the batch.
+        type: its type.
+        score: its probability.
+        rules: the names of the rules that vote for it.
+    """
+
+    ranges: Ranges
+    type: str
+    score: float
+    rules: list[str]
+
+
 class _Labeller:
     """Labels batch by batch."""
 
@@ -144,7 +162,7 @@ class _Labeller:
         self._finders = [Finder(rule) for rule in rules.rules]
         together: list[tuple[str | None, Sequence[int]]] = [(None, range(len(self._rules)))]
         self._groups = [*rules.annotators().items()] if each else together
-        self._annotation, self._report = annotation, report
+        self._annotation, self._report, self._overlaps = annotation, report, rules.overlaps
         report.rules[:] = [RuleCounts(rule.name) for rule in self._rules]
 
     def stream(self, documents: Iterator[Document]) -> Iterator[Document]:
@@ -160,34 +178,41 @@ class _Labeller:
         self._disagree(found)
         starts = batch.starts.tolist()
         shared = [
-            (name, self._by_document(list(ballot(found, self._rules, numbers)), starts))
+            (name, self._by_document(self._won(ballot(found, self._rules, numbers)), starts))
             for name, numbers in self._groups
         ]
         for number, document in enumerate(batch.documents):
             for name, candidates in shared:
                 yield self._document(document, candidates[number], starts[number], name)
 
-    def _by_document(self, candidates: Sequence[Candidate], starts: Sequence[int]) -> list[list[Candidate]]:
-        found: list[list[Candidate]] = [[] for _ in starts[1:]]
-        for candidate in candidates:
-            found[bisect_right(starts, candidate.ranges[0][0]) - 1].append(candidate)
-        return found
-
-    def _document(
-        self, document: Document, candidates: Sequence[Candidate], start: int, annotator: str | None
-    ) -> Document:
-        mentions, names = [], []
-        for candidate in candidates:
-            score, wanted = round(candidate.probability(self._rules), 12), candidate.voted(self._rules, "for")
+    def _won(self, candidates: Iterable[Candidate]) -> list[_Won]:
+        """Return the candidates that are mentions."""
+        won: list[_Won] = []
+        for one in candidates:
+            score, wanted = round(one.probability(self._rules), 12), one.voted(self._rules, "for")
             if not wanted:
                 self._report.against += 1
             elif score <= 0.5:
                 self._report.outvoted += 1
             else:
-                mentions.append(Mention(candidate.type, _spans(document, candidate.ranges, start), score=score))
-                names.append([self._rules[number].name for number in wanted])
+                won.append(_Won(one.ranges, one.type, score, [self._rules[number].name for number in wanted]))
+        if self._overlaps == "all":
+            return won
+        stay = {kind: set(_longest_of(won, kind)) for kind in {one.type for one in won}}
+        kept = [one for one in won if one.ranges in stay[one.type]]
+        self._report.overlapped += len(won) - len(kept)
+        return kept
+
+    def _by_document(self, won: Sequence[_Won], starts: Sequence[int]) -> list[list[_Won]]:
+        found: list[list[_Won]] = [[] for _ in starts[1:]]
+        for one in won:
+            found[bisect_right(starts, one.ranges[0][0]) - 1].append(one)
+        return found
+
+    def _document(self, document: Document, won: Sequence[_Won], start: int, annotator: str | None) -> Document:
+        mentions = [Mention(one.type, _spans(document, one.ranges, start), score=one.score) for one in won]
         self._report.mentions += len(mentions)
-        meta = {**document.meta, "annotation": self._annotation, "rules": names}
+        meta = {**document.meta, "annotation": self._annotation, "rules": [one.rules for one in won]}
         if annotator is not None:
             meta["annotator"] = annotator
         return document.copy(mentions=mentions, meta=meta)
@@ -227,6 +252,10 @@ class _Labeller:
                 mine = self._rules[number]
                 if any(_conflict(mine, self._rules[other]) for other in numbers):
                     self._report.rules[number].conflicts += 1
+
+
+def _longest_of(won: Sequence[_Won], kind: str) -> list[Ranges]:
+    return longest(gapped([one.ranges for one in won if one.type == kind])).ranges()
 
 
 def _conflict(one: LabelRule, other: LabelRule) -> bool:

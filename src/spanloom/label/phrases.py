@@ -81,7 +81,7 @@ class FoldedPhrases:
     def __init__(self, phrases: Sequence[str], match: Match, capitals: bool = False) -> None:
         self._lexicon = Lexicon.of_names(phrases, np.arange(len(phrases), dtype=np.int32))
         self._degree = LOOSE if match == "loose" else CLOSE
-        self._longest = min(_LONGEST_FOLDED, max(len(words_of(phrase)) for phrase in phrases) + _MORE)
+        self._longest = _longest(phrases)
         self._capitals = np.array([capitals and phrase.isupper() for phrase in phrases], np.bool_)
 
     @property
@@ -161,3 +161,13 @@ def _joined(ranges: Sequence[tuple[int, int]]) -> Ranges:
         else:
             found.append((first, end))
     return tuple(found)
+
+
+def _longest(phrases: Sequence[str]) -> int:
+    """Return how many tokens a folded run of some phrases may have."""
+    most = 0
+    for phrase in sorted(phrases, key=len, reverse=True):
+        if len(phrase) <= most or most >= _LONGEST_FOLDED:  # no shorter one has more tokens than characters
+            break
+        most = max(most, len(words_of(phrase)))
+    return min(_LONGEST_FOLDED, most + _MORE)

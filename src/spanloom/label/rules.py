@@ -93,9 +93,15 @@ class LabelRule:
 
 @dataclass(frozen=True, slots=True)
 class LabelRules:
-    """Rules in the order of their file; made by `read_label_rules`."""
+    """Rules; made by `read_label_rules`.
+
+    Args:
+        rules: in the order of their file.
+        overlaps: which of the mentions of one type stay where they overlap: all, or the longest.
+    """
 
     rules: tuple[LabelRule, ...]
+    overlaps: Overlaps = "all"
 
     def annotators(self) -> dict[str, tuple[int, ...]]:
         """Return the numbers of the rules of each group, in the order of the file."""
@@ -121,17 +127,18 @@ def read_label_rules(source: _Source) -> LabelRules:
     path = None if isinstance(source, Mapping) else Path(source)
     given = source if isinstance(source, Mapping) else _toml(Path(source))
     reader = _Reader(path)
-    if given.keys() != {"rule"} or not _tables(given["rule"]):
-        unknown = [name for name in given if name != "rule"]
+    unknown = [name for name in given if name not in ("rule", "overlaps")]
+    if unknown or not _tables(given.get("rule")):
         found = f"found {clip(str(unknown[0]))}" if unknown else "found no rule"
-        reader.fail(f"{found}, expected one table [[rule]] or more and nothing else")
+        reader.fail(f"{found}, expected one table [[rule]] or more, and perhaps overlaps before them")
+    overlaps = reader.one(given, "overlaps", OVERLAPS, "all")
     rules: list[LabelRule] = []
     for number, table in enumerate(given["rule"], 1):  # type: ignore[arg-type,var-annotated]
         rule = reader.rule(number, table)
         if any(rule.name == other.name for other in rules):
             reader.fail("another rule has this name; give each a name of its own")
         rules.append(rule)
-    return LabelRules(tuple(rules))
+    return LabelRules(tuple(rules), overlaps)
 
 
 def _tables(value: object) -> bool:
@@ -174,9 +181,9 @@ class _Reader:
         self._rule = f"rule {number}"
         if isinstance(table.get("name"), str) and table["name"]:
             self._rule += f" ({clip(table['name'], 40)})"
-        kind = self._one(table, "kind", KINDS)
+        kind = self.one(table, "kind", KINDS)
         self._known(table, _KEYS[kind], f"a rule of the kind {kind}")
-        match = self._one(table, "match", MATCHES, "folded" if kind == "vocabulary" else "lower")
+        match = self.one(table, "match", MATCHES, "folded" if kind == "vocabulary" else "lower")
         if match not in ("exact", "lower") and kind in ("pattern", "gapped"):
             self.fail(f"found {match!r}, expected exact or lower; a rule of the kind {kind} folds no words", "match")
         name = self._text(table, "name", f"{kind}-{number}")
@@ -189,11 +196,11 @@ class _Reader:
             name=name,
             kind=kind,
             type=self._text(table, "type"),
-            vote=self._one(table, "vote", VOTES, "for"),
+            vote=self.one(table, "vote", VOTES, "for"),
             weight=self._weight(table),
             annotator=self._text(table, "annotator", name),
             match=match,
-            overlaps=self._one(table, "overlaps", OVERLAPS, "longest"),
+            overlaps=self.one(table, "overlaps", OVERLAPS, "longest"),
             phrases=phrases,
             patterns=self._patterns(table, match) if kind == "pattern" else (),
             gap=self._number(table, "gap", GAP),
@@ -205,7 +212,8 @@ class _Reader:
             if found not in keys:
                 self.fail(f"found the key {clip(str(found))}; {what} takes {', '.join(keys)}", key)
 
-    def _one(self, table: Mapping[str, Any], key: str, values: Sequence[_One], default: _One | None = None) -> _One:
+    def one(self, table: Mapping[str, Any], key: str, values: Sequence[_One], default: _One | None = None) -> _One:
+        """Return one of some values."""
         found = table.get(key, default)
         if found not in values:
             self.fail(f"found {_shown(found)}, expected {', '.join(values[:-1])} or {values[-1]}", key)
@@ -276,7 +284,7 @@ class _Reader:
     def _names(self, table: Mapping[str, Any]) -> tuple[str, ...]:
         """Return the names of a vocabulary's concepts, perhaps of some categories."""
         if "format" in table:
-            self._one(table, "format", VOCABULARY_FORMATS)
+            self.one(table, "format", VOCABULARY_FORMATS)
         categories = table.get("categories")
         if categories is not None:
             categories = set(self._list({"categories": categories}, "categories"))
@@ -286,7 +294,9 @@ class _Reader:
         names: dict[str, None] = {}
         for concept in vocabulary:
             if categories is None or not categories.isdisjoint(concept.category.split("|")):
-                names.update((name, None) for name in concept.names if len(name) >= shortest and words_of(name))
+                names.update(
+                    (name, None) for name in concept.names if len(name) >= shortest and any(map(str.isalnum, name))
+                )
         if not names:
             kept = "" if categories is None else f" of the categories {', '.join(sorted(categories))}"
             self.fail(f"found no name{kept} of {shortest} characters or more in {clip(str(path))}", "file")
