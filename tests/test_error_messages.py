@@ -122,7 +122,7 @@ def empty_folder() -> None:
 PROVOKED: list[Callable[[], object]] = [
     lambda: list(read("nothing.jsonl")),
     reading("a.xyz", "x"),
-    reading("a.json", '[{"text": "a"}]'),
+    reading("a.pdf", "x"),
     lambda: list(read(file("a.jsonl", "{}"), format="nope")),
     empty_folder,
     reading("a.jsonl", b'{"text":"\xff"}'),

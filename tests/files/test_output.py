@@ -49,7 +49,7 @@ def test_texts_in_subfolders_have_their_folder_in_the_id_and_other_files_are_tol
     told: list[str] = []
     assert [document.id for document in read(tmp_path, notice=told.append)] == ["a", "s/a"]
     assert told == [
-        f"{tmp_path}/s/b.pdf: not read: it holds more than text; extract the text first (pdftotext, pandoc), one .txt "
+        f"{tmp_path}/s/b.pdf: not read: a PDF; get the text out first (pdftotext IN.pdf OUT.txt), one .txt "
         "file for each document (2 such in 2 files; spanloom validate lists them)"
     ]
     assert [problem.path for problem in validate(tmp_path)] == [f"{tmp_path}/s/b.pdf", f"{tmp_path}/scan.pdf"]

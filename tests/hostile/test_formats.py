@@ -279,28 +279,35 @@ def test_invalid_utf8_in_brat(tmp_path: Path) -> None:
 
 
 def test_a_json_array_is_told_apart(tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_text('[\n{"text": "a"}\n]\n')
-    check(tmp_path / "a.jsonl", 1, "the file looks like one JSON array: put one record on each line")
-    (tmp_path / "a.jsonl").write_text('[{"text": "a"}]\n')
-    check(tmp_path / "a.jsonl", 1, "expected a JSON object with a field 'text' (a JSON array of records: put one")
+    (tmp_path / "a.jsonl").write_text('\n[\n{"text": "a"}\n]\n')
+    assert [document.text for document in read(tmp_path / "a.jsonl")] == ["a"]
+    (tmp_path / "a.jsonl").write_text('\n[\n{"text": "a"},\n]\n')
+    check(tmp_path / "a.jsonl", 4, "not JSON: expecting value at column 1")
+    (tmp_path / "a.jsonl").write_text('{"text": "a"}\n[{"text": "a"}]\n')
+    check(tmp_path / "a.jsonl", 2, "expected a JSON object with a field 'text' (a JSON array of records: put one")
 
 
 FOREIGN = {
-    "array.json": (
-        b'[{"id": "1", "text": "a", "mentions": []}]',
-        "a JSON array of records; put one record on each line",
+    "fhir.json": (
+        b'{"resourceType": "Bundle", "entry": []}',
+        "FHIR; get the texts of the notes out first (presentedForm or content: jq, then base64",
     ),
-    "record.json": (b'\xef\xbb\xbf{"id": "1",\n"text": "a"}', "one JSON record; put it on one line, in a .jsonl file"),
-    "min.json": (b'[{"text": "a", "label": [], "annotator": 1}]', "Label Studio's JSON-MIN; export the tasks as JSON"),
-    "fhir.json": (b'{"resourceType": "Bundle", "entry": []}', "FHIR; take the texts of the notes out of it"),
     "spacy.json": (b'[{"id": 0, "paragraphs": [{"raw": "a"}]}]', "training data of spaCy 2; convert them with spaCy"),
-    "note.pdf": (b"%PDF", "it holds more than text; extract the text first"),
-    "note.DOCX": (b"PK", "it holds more than text; extract the text first"),
+    "cda.xml": (b'<?xml version="1.0"?><ClinicalDocument xmlns="urn:hl7-org:v3">', "a clinical document (CDA) in XML"),
+    "note.pdf": (b"", "a PDF; get the text out first (pdftotext IN.pdf OUT.txt)"),
+    "scan": (b"%PDF-1.7", "a PDF; get the text out first (pdftotext IN.pdf OUT.txt)"),
+    "note.DOCX": (b"", "a document with more than text; get the text out first (pandoc --to plain IN"),
+    "note.doc": (b"", "an old document of Word; get the text out first (soffice --convert-to txt:Text IN)"),
+    "note.rtf": (b"{\\rtf1", "a document with more than text; get the text out first (pandoc"),
+    "talk.pptx": (b"PK", "slides; export them as PDF"),
+    "note.bin": (b"PK\x03\x04", "a file of an office program; get the text out first (soffice"),
     "notes.csv": (b"id,note", "a table whose columns do not say what they are; name them, with the format csv"),
-    "notes.xlsx": (b"PK", "a workbook; export its sheets as .csv"),
+    "notes.xlsx": (b"PK", "a workbook; save its sheet as .csv (soffice --convert-to csv IN)"),
     "notes.tsv": (b"id\tnote", "a table whose columns do not say what they are; name them, with the format tsv"),
-    "note.hl7": (b"MSH|", "HL7 messages; extract the text of the notes first"),
-    "notes.jsonl.gz": (b"\x1f", "it is packed; unpack it first"),
+    "note.hl7": (b"", "HL7 messages; get the texts of the notes out first (field OBX-5"),
+    "message": (b"MSH|^~\\&|LAB", "HL7 messages; get the texts of the notes out first (field OBX-5"),
+    "notes.tar.gz": (b"\x1f\x8b", "it is packed; unpack it first"),
+    "notes": (b"\x1f\x8b", "it is packed; unpack it first, or give it a name that ends in .gz"),
 }
 
 
@@ -315,6 +322,15 @@ def test_files_that_are_not_read_say_what_to_do(tmp_path: Path, name: str) -> No
     told: list[str] = []
     assert len(list(read(tmp_path, notice=told.append))) == 1
     assert told[0].startswith(f"{tmp_path / name}: not read: {message}")
+
+
+@pytest.mark.parametrize(
+    "content", [b"%PDF-1.7\n", b"PK\x03\x04", b"{\\rtf1 No pain.}", b"MSH|^~\\&|LAB\r", b"\x1f\x8b"]
+)
+def test_other_files_that_are_called_text_say_what_they_are(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.txt").write_bytes(content)
+    with pytest.raises(DataError, match=r"a\.txt: not text, but .*(?:OUT\.txt|\.txt file|\.gz)"):
+        list(read(tmp_path / "a.txt"))
 
 
 def test_json_that_nobody_knows_is_said_to_be_no_bioc(tmp_path: Path) -> None:

@@ -108,8 +108,7 @@ def column_options(columns: str | None, texts: str | None = None, tag_names: str
 
 def output_format_of(output: str, given: str | None) -> str | None:
     """The format of an output: native records where neither an option nor its name tells another."""
-    known = {suffix for kind in FORMATS.values() for suffix in kind.suffixes}
-    return given or (None if Path(output).suffix.lower() in known else "jsonl")
+    return given or (None if any(kind.named(Path(output)) for kind in FORMATS.values()) else "jsonl")
 
 
 def lost(losses: Losses) -> str:

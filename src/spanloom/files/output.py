@@ -40,8 +40,18 @@ class Sink:
         Raises:
             DataError: the system refused (a full disk), or the text has no UTF-8 form.
         """
+        raw = data if isinstance(data, bytes) else self.encoded(data)
         with writing(self._name):
-            self._file.write(data.encode("utf-8") if isinstance(data, str) else data)
+            self._file.write(raw)
+
+    def encoded(self, text: str) -> bytes:
+        """Return text as UTF-8.
+
+        Raises:
+            DataError: the text has no UTF-8 form.
+        """
+        with writing(self._name):
+            return text.encode("utf-8")
 
 
 @contextmanager

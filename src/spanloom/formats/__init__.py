@@ -25,12 +25,15 @@ from spanloom.formats.brat import BRAT
 from spanloom.formats.characters import CHARACTERS
 from spanloom.formats.columns import COLUMNS
 from spanloom.formats.conllu import CONLLU
-from spanloom.formats.folder import advice, files_of, not_read, stem_in
+from spanloom.formats.folder import files_of, not_read, stem_in
+from spanloom.formats.foreign import advice
+from spanloom.formats.json_array import JSON
 from spanloom.formats.jsonl import JSONL
 from spanloom.formats.label_studio import LABEL_STUDIO
 from spanloom.formats.notices import Notices
 from spanloom.formats.pubtator import PUBTATOR
 from spanloom.formats.record import from_record, to_record
+from spanloom.formats.source import is_packed
 from spanloom.formats.spaced import SPACED
 from spanloom.formats.table import CSV, TSV
 from spanloom.formats.text import TEXT
@@ -68,6 +71,7 @@ _ALL = (
     BIOC,
     BIOC_JSON,
     LABEL_STUDIO,
+    JSON,
     PARQUET,
     ARROW,
     XMI,
@@ -212,6 +216,8 @@ def write(
             format cannot represent; or the system refused to write.
     """
     kind = _named(format) if format is not None else _by_suffix(Path(path))
+    if is_packed(path) and not kind.packs:
+        raise UsageError(f"{path}: the format {kind.name} is not packed by gzip; leave out .gz")
     _check_options(kind, options, kind.write_options)
     return kind.write(_checked(documents, path, kind), path, force, **options)
 
@@ -235,7 +241,7 @@ def _named(name: str) -> Format:
 
 
 def _by_suffix(path: Path) -> Format:
-    kind = next((kind for kind in FORMATS.values() if path.suffix.lower() in kind.suffixes), None)
+    kind = next((kind for kind in FORMATS.values() if kind.named(path)), None)
     if kind is None or str(path) == STDIO:
         raise _unknown(path)
     return kind

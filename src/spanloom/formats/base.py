@@ -13,6 +13,7 @@ from typing import NamedTuple
 from spanloom.document import Document, Mention
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, UsageError, clip
+from spanloom.formats.source import bare
 
 # kinds of loss
 DISCONTIGUOUS = "discontiguous mentions"  # in formats that have no place for gaps
@@ -97,6 +98,7 @@ class Format(NamedTuple):
         named_by_file: whether documents may be named after their file, so that ``scan`` takes ``stem``, the file's
             name in a folder.
         texts_beside: whether the texts may stand in other files, so that ``scan`` takes their records as ``texts``.
+        packs: whether its files may be packed by gzip, as ``.gz`` behind their suffix says.
         scan_options: names of the options of ``scan``.
         write_options: names of the options of ``write``.
     """
@@ -112,6 +114,7 @@ class Format(NamedTuple):
     reads_without_mentions: bool = False
     named_by_file: bool = False
     texts_beside: bool = False
+    packs: bool = True
     scan_options: tuple[str, ...] = ()
     write_options: tuple[str, ...] = ()
 
@@ -119,7 +122,11 @@ class Format(NamedTuple):
         """Return whether a path's name, or the files beside it, are of this format."""
         if self.claims is not None:
             return self.claims(path)
-        return path.suffix.lower() in self.suffixes
+        return self.named(path)
+
+    def named(self, path: Path) -> bool:
+        """Return whether a path ends in a suffix of this format, with ``.gz`` behind it where that may be."""
+        return (bare(path) if self.packs else path).suffix.lower() in self.suffixes
 
 
 def count_unwritten(losses: Losses, document: Document, *kinds: str) -> None:

@@ -161,4 +161,6 @@ def _contents(document: Document, losses: Losses, path: Path) -> tuple[str, str]
     return (_BOM + document.text if removed else document.text), lines
 
 
-BRAT = Format("brat", (".ann",), scan, write, claims=claims, gaps=True, folders=True, reads_without_mentions=True)
+BRAT = Format(
+    "brat", (".ann",), scan, write, claims=claims, gaps=True, folders=True, reads_without_mentions=True, packs=False
+)

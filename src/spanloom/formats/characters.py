@@ -20,7 +20,6 @@ from pathlib import Path
 
 from spanloom.document import Document, from_tags, to_bio
 from spanloom.errors import DataError
-from spanloom.files.output import output_file
 from spanloom.formats.base import OTHER_TEXT, Format, Losses, Scanned, count_meta, count_unwritten
 from spanloom.formats.blocks import (
     TAG,
@@ -37,6 +36,7 @@ from spanloom.formats.blocks import (
     stand_in,
     typed,
 )
+from spanloom.formats.packed import output_file
 
 _BEFORE = {"B": "ES", "S": "ES", "I": "BI", "E": "BI"}  # what may stand before a place; ES also begins a sentence
 

@@ -21,7 +21,7 @@ from typing import BinaryIO
 from spanloom.document import Document, Offsets, from_tags, to_bilou, to_bio
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, UsageError, clip
-from spanloom.files.output import output_file, scratch_file, writing
+from spanloom.files.output import scratch_file, writing
 from spanloom.formats.base import (
     BAD_TYPE,
     OTHER_TEXT,
@@ -53,6 +53,7 @@ from spanloom.formats.blocks import (
     tagged_mentions,
     typed,
 )
+from spanloom.formats.packed import output_file
 from spanloom.formats.source import decode, raw_lines
 
 _LOOK = 50  # sentences from which the layout is guessed

@@ -18,7 +18,6 @@ from typing import NamedTuple
 from spanloom.document import Document, from_tags, to_bio
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError
-from spanloom.files.output import output_file
 from spanloom.formats.base import OTHER_TEXT, Format, Losses, Scanned, count_meta, unwritable
 from spanloom.formats.blocks import (
     GLOBAL_COLUMNS,
@@ -39,6 +38,7 @@ from spanloom.formats.blocks import (
     stand_in,
     typed,
 )
+from spanloom.formats.packed import output_file
 
 _STANDARD = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 _OURS = {"UPOS": "pos"}  # else our name of a column is its own in lower case

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError
 from spanloom.files.output import Sink
-from spanloom.formats.source import BOM, HEAD, decode, opened, raw_lines
+from spanloom.formats.source import BOM, HEAD, bare, decode, opened, raw_lines
 
 _DELIMITERS: Final = (",", ";", "\t")  # spreadsheets of many countries write semicolons
 _FORMULA: Final = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
@@ -63,9 +63,9 @@ def header_of(path: Path) -> list[str]:
 
 def _delimiter(line: str, path: str | Path) -> str:
     """Return what divides the names of a header: what it has most of; a tab for ``.tsv``."""
-    bare = re.sub(r'"[^"]*"', "", line)
-    choices = ("\t",) if str(path).lower().removesuffix(".gz").endswith(".tsv") else _DELIMITERS
-    return max(choices, key=bare.count)
+    unquoted = re.sub(r'"[^"]*"', "", line)
+    choices = ("\t",) if bare(path).suffix.lower() == ".tsv" else _DELIMITERS
+    return max(choices, key=unquoted.count)
 
 
 def rows(path: str | Path, tabs: bool = False) -> Iterator[Row]:

@@ -1,13 +1,15 @@
-"""Conversion of records of BigBIO, Prodigy, doccano, Hugging Face data sets and OMOP's notes to native records.
+"""Conversion of records of other tools to native records.
 
 A record is known by its fields. ``mentions`` makes a record native; otherwise ``spans`` is Prodigy's list, ``entities``
-BigBIO's (with ``offsets``) or doccano's, ``labels`` and ``label`` doccano's lists of ``[start, end, type]``; ``tokens``
-and ``ner_tags`` are lists of words and tags, ``note_text`` and ``note_id`` are OMOP's. A value
-of the wrong type is passed on, for the reader of native records to report.
+BigBIO's (with ``offsets``) or doccano's, ``labels`` and ``label`` doccano's lists of ``[start, end, type]``; regions
+with ``labels`` are those of Label Studio's JSON-MIN; ``tokens`` and ``ner_tags`` are lists of words and tags, as data
+sets of Hugging Face have them; ``note_text`` and ``note_id`` are OMOP's. A value of the wrong type is passed on, for
+the reader of native records to report.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from spanloom.document.validate import Problem
@@ -17,6 +19,7 @@ from spanloom.formats.tagged import fields_of, from_tagged
 _LISTS = ("spans", "entities", "labels", "label")
 _TOKEN_FIELDS = frozenset(("text", "start", "end", "id", "ws", "disabled"))
 _REJECTED = ("reject", "ignore")  # answers of Prodigy; "accept" is the third
+_OF_MIN = ("annotation_id", "annotator", "lead_time")  # fields of Label Studio's JSON-MIN
 _DERIVED = frozenset(("token_start", "token_end"))  # Prodigy writes them from the tokens
 
 
@@ -52,7 +55,7 @@ def to_native(
     if field is not None:
         items = native.pop(field)
         names = _names(field, items)
-        native["mentions"] = [_item(item) for item in items] if isinstance(items, list) else items
+        native["mentions"] = list(_items(items)) if isinstance(items, list) else items
     if "passages" in record and "text" not in record:
         native["text"] = text_of_passages(record["passages"], problems)
         native["passages"] = _without_texts(record["passages"])
@@ -78,6 +81,8 @@ def rejected(record: object) -> str | None:
 
 
 def _list_field(record: dict[str, Any]) -> str | None:
+    if any(name in record for name in _OF_MIN):  # where the name of the field is that of a control
+        return next((name for name, value in record.items() if _are_regions(value)), None)
     for field in _LISTS:
         if field not in record:
             continue
@@ -89,14 +94,31 @@ def _list_field(record: dict[str, Any]) -> str | None:
     return None
 
 
+def _are_regions(value: object) -> bool:
+    return (
+        isinstance(value, list) and bool(value) and all(isinstance(item, dict) and "labels" in item for item in value)
+    )
+
+
 def _names(field: str, items: object) -> FieldNames:
     first = items[0] if isinstance(items, list) and items else None
     if not isinstance(first, dict):
         return FieldNames(field, "type", "start, end")
-    kind = "type" if "type" in first else "label"
+    kind = next((name for name in ("type", "label", "labels") if name in first), "label")
     if "offsets" in first:
         return FieldNames(field, kind, "offsets")
     return FieldNames(field, kind, "start_offset, end_offset" if "start_offset" in first else "start, end")
+
+
+def _items(items: list[Any]) -> Iterator[object]:
+    """Yield mentions; a region of Label Studio is one for each of its labels."""
+    for item in items:
+        labels = item.get("labels") if isinstance(item, dict) and not {"type", "label"} & item.keys() else None
+        if not isinstance(labels, list) or not labels:
+            yield _item(item)
+            continue
+        rest = {name: value for name, value in item.items() if name != "labels"}
+        yield from (_item({**rest, "label": label}) for label in labels)
 
 
 def _item(item: object) -> object:

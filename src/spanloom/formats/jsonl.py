@@ -9,9 +9,10 @@ from pathlib import Path
 from spanloom.document import Document
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError
-from spanloom.files.output import output_file
 from spanloom.formats.base import Format, Losses, Scanned, no_document, writing_as
+from spanloom.formats.json_array import scan_array
 from spanloom.formats.json_text import loads, to_json
+from spanloom.formats.packed import output_file
 from spanloom.formats.record import parse_record, to_record
 from spanloom.formats.record_fields import RECORD_OPTIONS, Columns, RecordFields, TagNames
 from spanloom.formats.source import raw_lines
@@ -30,9 +31,14 @@ def scan(
     """
     name, found = str(path), False
     fields = RecordFields(columns, tag_names)
-    for number, raw in raw_lines(path):
+    lines = raw_lines(path)
+    for number, raw in lines:
         if not raw.strip():
             continue
+        if not found and raw.lstrip().startswith(b"["):  # a list of records, whatever the file is called
+            whole = b"\n" * (number - 1) + raw + b"".join(line for _, line in lines)
+            yield from scan_array(whole, path, fields, mentions)
+            return
         found = True
         try:
             record = fields.of(loads(raw, path, number))

@@ -24,9 +24,9 @@ from typing import Any
 from spanloom.document import Document, Mention, Span
 from spanloom.document.validate import OffsetUnits, Problem, find_errors, place_of
 from spanloom.errors import DataError
-from spanloom.files.output import output_file
 from spanloom.formats.base import TWICE, Format, Losses, Scanned, count_meta, count_unwritten, unwritable, writing_as
 from spanloom.formats.json_text import loads, to_json
+from spanloom.formats.packed import output_file
 from spanloom.formats.record import surface_problem
 from spanloom.formats.source import BOM, begins_with, read_bytes
 

@@ -31,7 +31,6 @@ from spanloom.document import Document, Mention, Span
 from spanloom.document.span import join_spans
 from spanloom.document.validate import OffsetUnits, Problem, beginning, flat
 from spanloom.errors import DataError
-from spanloom.files.output import output_file
 from spanloom.formats.base import (
     BAD_TYPE,
     DISCONTIGUOUS,
@@ -47,6 +46,7 @@ from spanloom.formats.base import (
     unwritable,
 )
 from spanloom.formats.blocks import Block, NumberedLine
+from spanloom.formats.packed import output_file
 from spanloom.formats.record import mention_problems, surface_problem
 from spanloom.formats.source import decode, raw_lines
 

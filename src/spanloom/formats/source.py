@@ -7,23 +7,73 @@ what it does where offsets count it.
 
 from __future__ import annotations
 
+import gzip
+import io
 import re
 import sys
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from spanloom.errors import DataError
 from spanloom.files import STDIO
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer as Buffer
 
 BOM = b"\xef\xbb\xbf"
 HEAD = 65_536  # bytes in which a file's kind must show
 
 
+PACKED = ".gz"
+_UNSUSPICIOUS = 1 << 26  # bytes that any file may unpack to
+_MOST_TIMES = 200  # its size, beyond that
+
+
+def is_packed(path: str | Path) -> bool:
+    """Return whether a path's name is that of a gzip file."""
+    return str(path).lower().endswith(PACKED)
+
+
+def bare(path: str | Path) -> Path:
+    """Return a path without the ending of gzip.
+
+    >>> bare("a/notes.jsonl.gz").name, bare("a/notes.jsonl").suffix
+    ('notes.jsonl', '.jsonl')
+    """
+    return Path(str(path)[: -len(PACKED)]) if is_packed(path) else Path(path)
+
+
+class _Unpacked(io.RawIOBase):
+    """The content of a gzip file; one that is damaged, or unpacks to far more than its size, is a `DataError`."""
+
+    def __init__(self, file: BinaryIO, path: str | Path) -> None:
+        self._packed, self._path = file, path
+        self._file = gzip.GzipFile(fileobj=file, mode="rb")
+        self._count = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Buffer) -> int:
+        view = memoryview(buffer).cast("B")
+        try:
+            data = self._file.read(len(view))
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise DataError(f"not a whole gzip file: {error}; copy it again", path=self._path) from None
+        self._count += len(data)
+        if self._count > _UNSUSPICIOUS and self._count > _MOST_TIMES * self._packed.tell():
+            message = f"the gzip file holds more than {_MOST_TIMES} times its size; if that is right, unpack it first"
+            raise DataError(message, path=self._path)
+        view[: len(data)] = data
+        return len(data)
+
+
 @contextmanager
 def opened(path: str | Path) -> Iterator[BinaryIO]:
-    """Open a file for reading, or standard input for ``-``.
+    """Open a file for reading, or standard input for ``-``; of a gzip file, its content.
 
     Raises:
         DataError: the file cannot be read, at opening or later.
@@ -31,8 +81,11 @@ def opened(path: str | Path) -> Iterator[BinaryIO]:
     try:
         if str(path) == STDIO:
             yield sys.stdin.buffer
-        else:
-            with Path(path).open("rb") as file:
+            return
+        with Path(path).open("rb") as file:
+            if is_packed(path):
+                yield io.BufferedReader(_Unpacked(file, path), 1 << 17)
+            else:
                 yield file
     except OSError as error:
         raise unreadable(path, error) from error
@@ -40,7 +93,7 @@ def opened(path: str | Path) -> Iterator[BinaryIO]:
 
 def begins_with(mark: re.Pattern[bytes], ending: str, path: Path) -> bool:
     """Return whether a path is a file of this suffix with the mark near its beginning."""
-    if path.suffix.lower() != ending or not path.is_file():
+    if bare(path).suffix.lower() != ending or not path.is_file():
         return False
     with opened(path) as file:
         return mark.search(file.read(HEAD)) is not None

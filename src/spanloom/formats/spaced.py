@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from spanloom.document import Document
-from spanloom.files.output import output_file
 from spanloom.formats.base import (
     OTHER_TEXT,
     Format,
@@ -22,6 +21,7 @@ from spanloom.formats.base import (
     unwritable,
 )
 from spanloom.formats.blocks import FileSentence, assemble, plain_words, sentences_of
+from spanloom.formats.packed import output_file
 from spanloom.formats.source import decode, raw_lines
 
 

@@ -14,10 +14,11 @@ from pathlib import Path
 from spanloom.document import Document
 from spanloom.document.validate import OffsetUnits, Problem, find_errors, place_of
 from spanloom.errors import DataError, clip, plural
-from spanloom.files.output import output_file
 from spanloom.formats.base import Format, Losses, Scanned, count_mention, count_meta, count_unwritten, no_document
 from spanloom.formats.csv_rows import Row, RowWriter, header_of, rows, wrong_width
 from spanloom.formats.field_names import OF_SPANS, OF_TEXTS, Columns, given_names, places
+from spanloom.formats.packed import output_file
+from spanloom.formats.source import bare
 from spanloom.formats.span_rows import COLUMNS, SpanRow, cells_of, parse_row, row_problem
 
 _TEXTS = "name the texts that it is about (--texts, texts=): a folder or a file of any format"
@@ -198,12 +199,12 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False, 
 
 
 def _is_tsv(path: str | Path) -> bool:
-    return str(path).lower().removesuffix(".gz").endswith(".tsv")
+    return bare(path).suffix.lower() == ".tsv"
 
 
 def _claims(path: Path, ending: str) -> bool:
     """Return whether a file of this ending has a header of a table of texts or of mentions."""
-    if path.suffix.lower() != ending or not path.is_file():
+    if bare(path).suffix.lower() != ending or not path.is_file():
         return False
     header = header_of(path)
     return _holds_spans(header, {}) or "text" in places(header, {}, OF_TEXTS)

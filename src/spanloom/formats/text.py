@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from spanloom.document import Document
+from spanloom.errors import DataError
 from spanloom.files import STDIO
-from spanloom.files.output import output_file
 from spanloom.formats.base import Format, Losses, Scanned, count_meta, count_unwritten, single
-from spanloom.formats.source import decode, read_bytes
+from spanloom.formats.foreign import of_content
+from spanloom.formats.packed import output_file
+from spanloom.formats.source import bare, decode, read_bytes
 
 _BOM = "\ufeff"
 
@@ -21,8 +23,11 @@ def scan(path: str | Path, stem: str | None = None) -> Iterator[Scanned]:
         path: the file, or ``-``.
         stem: the document's ``id``; the file's name without its ending if not given.
     """
-    text = decode(read_bytes(path), path).removeprefix(_BOM)
-    name = "" if str(path) == STDIO else Path(path).stem
+    raw = read_bytes(path)
+    if (other := of_content(raw)) is not None:
+        raise DataError(f"not text, but {other}", path=path)
+    text = decode(raw, path).removeprefix(_BOM)
+    name = "" if str(path) == STDIO else bare(path).stem
     yield Scanned(Document(text, id=stem or name), [], str(path))
 
 

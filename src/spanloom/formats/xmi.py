@@ -427,4 +427,6 @@ def _mention(mention: Mention, types: Any) -> Iterator[Any]:
     )
 
 
-XMI = Format("xmi", (".xmi",), scan, write, gaps=True, keeps_ids=True, named_by_file=True, scan_options=("types",))
+XMI = Format(
+    "xmi", (".xmi",), scan, write, gaps=True, keeps_ids=True, named_by_file=True, packs=False, scan_options=("types",)
+)

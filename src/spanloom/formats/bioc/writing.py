@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, clip
-from spanloom.files.output import output_file
 from spanloom.formats.base import (
     Losses,
     count_concepts,
@@ -22,6 +21,7 @@ from spanloom.formats.base import (
 from spanloom.formats.bioc import syntax
 from spanloom.formats.bioc.reading import concepts_of, infons_for, normalized
 from spanloom.formats.bioc.syntax import COLLECTION, BiocNode, Infons, from_value, wrong
+from spanloom.formats.packed import output_file
 
 _HELD = ("collection", "infons", "offset", "passages", "mentions", "annotations", "relations")
 GONE = "parts of composite mentions that are gone"

@@ -1,0 +1,92 @@
+"""Files that are not read: what they are, by their endings or contents, and which tool gets the text out."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from spanloom.formats.source import BOM, HEAD, bare, opened
+
+_EACH = "one .txt file for each document"
+_PDF = f"a PDF; get the text out first (pdftotext IN.pdf OUT.txt), {_EACH}"
+_WORD = f"a document with more than text; get the text out first (pandoc --to plain IN --output OUT.txt), {_EACH}"
+_OLD_WORD = f"an old document of Word; get the text out first (soffice --convert-to txt:Text IN), {_EACH}"
+_SLIDES = f"slides; export them as PDF and get the text out first (pdftotext IN.pdf OUT.txt), {_EACH}"
+_WORKBOOK = (
+    "a workbook; save its sheet as .csv (soffice --convert-to csv IN), with columns id and text, or doc_id, start, end "
+    "and type of mentions"
+)
+_OFFICE = f"a file of an office program; get the text out first (soffice --convert-to txt:Text IN), {_EACH}"
+_HL7 = f"HL7 messages; get the texts of the notes out first (field OBX-5, with hl7apy or Mirth), {_EACH}"
+_CDA = f"a clinical document (CDA) in XML; get the text out of its sections first (xmllint --xpath), {_EACH}"
+_UNNAMED = "a table whose columns do not say what they are; name them, with the format {}: --columns text=NAME,id=NAME"
+_SPACY = "hand its documents to spanloom.integrations.spacy.to_document"
+_PACKED = "it is packed; unpack it first"
+_BY_ENDING: Final = MappingProxyType(
+    {
+        ".pdf": _PDF,
+        ".doc": _OLD_WORD,
+        **dict.fromkeys((".docx", ".odt", ".rtf", ".html", ".htm", ".epub", ".tex"), _WORD),
+        **dict.fromkeys((".pptx", ".ppt", ".odp"), _SLIDES),
+        **dict.fromkeys((".xlsx", ".xls", ".ods"), _WORKBOOK),
+        **dict.fromkeys((".hl7", ".hl7v2"), _HL7),
+        **dict.fromkeys((".zip", ".gz", ".tgz", ".tar", ".bz2", ".xz", ".7z", ".zst"), _PACKED),
+        ".csv": _UNNAMED.format("csv"),
+        ".tsv": f"{_UNNAMED.format('tsv')}; of a column file, name the format conll",
+        ".spacy": f"spaCy's DocBin; load it with spaCy, and {_SPACY}",
+    }
+)
+# how files begin, whatever their name
+_BY_MAGIC: Final = (
+    (rb"%PDF-", _PDF),
+    (rb"PK\x03\x04", _OFFICE),
+    (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", _OFFICE),
+    (rb"\{\\rtf", _WORD),
+    (rb"\s*(?:\x0b)?(?:MSH|FHS|BHS)\|\^~\\&", _HL7),
+    (rb"\x1f\x8b", f"{_PACKED}, or give it a name that ends in .gz"),
+)
+# what shows near the begin of JSON or XML of a kind; the first that shows counts
+_BY_CONTENT: Final = (
+    (
+        rb'\A\s*[\[{](?:.|\n)*?"resourceType"\s*:',
+        f"FHIR; get the texts of the notes out first (presentedForm or content: jq, then base64 --decode), {_EACH}",
+    ),
+    (
+        rb'\A\s*\[\s*\{(?:.|\n){0,400}?"paragraphs"\s*:\s*\[',
+        f"training data of spaCy 2; convert them with spaCy (spacy convert), and {_SPACY}",
+    ),
+    (rb"<ClinicalDocument[\s>]", _CDA),
+)
+_MAGICS: Final = tuple((re.compile(mark), advice) for mark, advice in _BY_MAGIC)
+_KINDS: Final = tuple((re.compile(mark), advice) for mark, advice in _BY_CONTENT)
+
+
+def advice(path: Path) -> str | None:
+    """Return what an unrecognized file looks like, and what to do with it; ``None`` if unknown.
+
+    Raises:
+        DataError: the file cannot be read.
+
+    >>> advice(Path("note.pdf"))
+    'a PDF; get the text out first (pdftotext IN.pdf OUT.txt), one .txt file for each document'
+    """
+    ending = bare(path).suffix.lower()
+    if ending not in (".json", ".xml") and (known := _BY_ENDING.get(path.suffix.lower())) is not None:
+        return known
+    with opened(path) as file:
+        head = file.read(HEAD).removeprefix(BOM)
+    found = (
+        next((advice for mark, advice in _KINDS if mark.search(head)), None) if ending in (".json", ".xml") else None
+    )
+    return found or of_content(head)
+
+
+def of_content(raw: bytes) -> str | None:
+    """Return what a file that begins so is, and what to do with it; ``None`` if it may be text.
+
+    >>> of_content(b"%PDF-1.7")
+    'a PDF; get the text out first (pdftotext IN.pdf OUT.txt), one .txt file for each document'
+    """
+    return next((advice for mark, advice in _MAGICS if mark.match(raw)), None)

@@ -1,0 +1,80 @@
+"""JSON: one file with a list of records, or with one record; each as a line of JSONL is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from spanloom.document import Document
+from spanloom.document.validate import Problem
+from spanloom.errors import DataError
+from spanloom.formats.base import Format, Losses, Scanned, no_document, writing_as
+from spanloom.formats.json_text import loads, to_json
+from spanloom.formats.packed import output_file
+from spanloom.formats.record import parse_record, to_record
+from spanloom.formats.record_fields import RECORD_OPTIONS, Columns, RecordFields, TagNames
+from spanloom.formats.source import BOM, HEAD, bare, opened, read_bytes
+
+_START: Final = re.compile(rb"\s*(?:\[\s*)?\{")
+_RECORD: Final = re.compile(rb'"(?:text|note_text|NOTE_TEXT)"\s*:\s*"|"(?:tokens|words)"\s*:\s*\[\s*["\]]')
+_OTHER: Final = re.compile(rb'"(?:resourceType|paragraphs)"\s*:')  # FHIR, and training data of spaCy 2
+
+
+def scan(
+    path: str | Path, mentions: bool = True, columns: Columns = None, tag_names: TagNames = None
+) -> Iterator[Scanned]:
+    """Yield the documents of a file with a list of records, or with one record; arguments as of JSONL."""
+    fields = RecordFields(columns, tag_names)
+    yield from scan_array(read_bytes(path).removeprefix(BOM), path, fields, mentions)
+
+
+def scan_array(raw: bytes, path: str | Path, fields: RecordFields, mentions: bool) -> Iterator[Scanned]:
+    """Yield the documents of the bytes of such a file.
+
+    Raises:
+        DataError: the bytes are no JSON.
+    """
+    value, name = loads(raw, path), str(path)
+    several = isinstance(value, list)
+    for number, record in enumerate(value if isinstance(value, list) else [value]):
+        place = f"records[{number}]" if several else ""
+        try:
+            document, problems = parse_record(fields.of(record), mentions)
+        except DataError as error:
+            document, problems = None, [Problem("error", "wrong field", error.message)]
+        if problems:
+            joined = (": ".join(part for part in (place, problem.place) if part) for problem in problems)
+            problems = [replace(one, path=name, place=where) for one, where in zip(problems, joined, strict=True)]
+        yield Scanned(document, problems, name)
+    if not value:
+        yield no_document(name, "a list of records")
+
+
+def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
+    """Write a list of native records, one a line. The format holds everything."""
+    with output_file(path, force=force) as file:
+        mark = "["
+        for document in documents:
+            with writing_as("JSON", document, path):
+                file.write(f"{mark}\n{to_json(to_record(document))}")
+            mark = ","
+        file.write("[]\n" if mark == "[" else "\n]\n")
+    return Losses()
+
+
+def _claims(path: Path) -> bool:
+    """Return whether the beginning of a file looks like records."""
+    if bare(path).suffix.lower() != ".json" or not path.is_file():
+        return False
+    with opened(path) as file:
+        head = file.read(HEAD).removeprefix(BOM)
+    return _START.match(head) is not None and _RECORD.search(head) is not None and _OTHER.search(head) is None
+
+
+JSON = Format(
+    "json", (".json",), scan, write, _claims,
+    gaps=True, keeps_ids=True, reads_without_mentions=True, scan_options=RECORD_OPTIONS,
+)  # fmt: skip

@@ -1,0 +1,95 @@
+"""JSON files with a list of records or one record, and Label Studio's JSON-MIN."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from spanloom.document import Document, Mention
+from spanloom.errors import DataError
+from spanloom.formats import read, validate, write
+
+NATIVE = {"id": "1", "text": "Mild pain", "mentions": [{"type": "x", "spans": [[5, 9]]}]}
+PRODIGY = {"text": "Mild pain", "spans": [{"start": 5, "end": 9, "label": "x"}]}
+TAGGED = {"tokens": ["Mild", "pain"], "ner_tags": ["O", "B-x"]}
+MIN = {
+    "id": 1,
+    "text": "Mild or severe pain",
+    "sentiment": "bad",
+    "ner": [
+        {"start": 15, "end": 19, "text": "pain", "labels": ["x", "y"]},
+        {"start": 0, "end": 4, "text": "Mild", "labels": ["x"]},
+    ],
+    "annotator": 1,
+    "annotation_id": 7,
+    "lead_time": 1.5,
+}
+
+
+def written(folder: Path, value: object, name: str = "a.json") -> Path:
+    (folder / name).write_text(json.dumps(value, indent=1), encoding="utf-8")
+    return folder / name
+
+
+@pytest.mark.parametrize("record", [NATIVE, PRODIGY, TAGGED])
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.ndjson"])
+def test_lists_of_records(tmp_path: Path, record: object, name: str) -> None:
+    for document in read(written(tmp_path, [record, record], name)):
+        assert (document.text, document.mentions) == ("Mild pain", [Mention("x", [(5, 9)])])
+
+
+def test_one_record(tmp_path: Path) -> None:
+    assert len(list(read(written(tmp_path, NATIVE)))) == 1
+    (tmp_path / "bom.json").write_bytes(b"\xef\xbb\xbf" + json.dumps(NATIVE).encode())
+    assert len(list(read(tmp_path / "bom.json"))) == 1
+
+
+def test_there_and_back(tmp_path: Path) -> None:
+    documents = [Document("No \u2028 pain.", id="é", mentions=[Mention("x", [(0, 2), (5, 9)])]), Document("")]
+    for given in ([], documents[:1], documents):
+        assert not write(given, tmp_path / "a.json", format="json", force=True)
+        assert json.loads((tmp_path / "a.json").read_text())[:1] == json.loads((tmp_path / "a.json").read_text())[:1]
+        if given:
+            assert list(read(tmp_path / "a.json", format="json")) == given
+
+
+def test_labels_of_json_min(tmp_path: Path) -> None:
+    [document] = read(written(tmp_path, [MIN]))
+    assert document.mentions == [Mention("x", [(15, 19)]), Mention("y", [(15, 19)]), Mention("x", [(0, 4)])]
+    assert (document.id, document.meta["annotation_id"], document.meta["sentiment"]) == ("1", 7, "bad")
+    [document] = read(written(tmp_path, [{**MIN, "ner": []}]))
+    assert document.mentions == []
+
+
+def test_wrong_texts_of_json_min_are_told(tmp_path: Path) -> None:
+    region = {"start": 14, "end": 18, "text": "pain", "labels": ["x"]}
+    path = written(tmp_path, [MIN, {**MIN, "ner": [region]}])
+    [problem] = [problem for problem in validate(path) if problem.severity == "error"]
+    assert str(problem).startswith(f"{path}: error: records[1]: ner[0]: the text is 'pain', but")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[]", "the file holds no document; expected a list of records"),
+        ('[{"text": "a"}', "a.json:1: not JSON: expecting ',' delimiter"),
+        ('[\n{"text": "a"},\n]', "a.json:3: not JSON"),
+        ('[{"text": "a"}, 7]', "records[1]: the line is 7, expected a JSON object"),
+        ('[{"text": "a"}, {"text": 1}]', "records[1]: text is 1, expected the document's text"),
+        ('[{"text": "a", "mentions": 1}]', "records[0]: mentions is 1, expected a list"),
+        ("[" * 100_000, "nested too deeply"),
+        ('"text"', 'the line is "text", expected'),
+    ],
+)
+def test_hostile_files(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "a.json").write_text(content)
+    with pytest.raises(DataError) as caught:
+        list(read(tmp_path / "a.json", format="json"))
+    assert message in str(caught.value)
+
+
+def test_a_bad_record_leaves_the_others(tmp_path: Path) -> None:
+    path = written(tmp_path, [NATIVE, {"text": 1}, NATIVE])
+    assert len(list(read(path, on_error=lambda problem: None))) == 2
