@@ -48,6 +48,7 @@ ORDER = (
     "lab",
     "view",
     "clean",
+    "lake",
     "serve",
     "integrations",
     "cli",

@@ -51,6 +51,7 @@ PUBLIC = {
     "spanloom.kernels_hashing": "enter fill find find_number finish intern mix number",
     "spanloom.lab": "HEAD_RULES HeadChain ReadBack give_heads read_back",
     "spanloom.label": "LabelReport LabelRule LabelRules RuleCounts label label_stream read_label_rules",
+    "spanloom.lake": "Annotator",
     "spanloom.lazy": "lazily",
     "spanloom.learn": (
         "AllowedTarget Chosen CorpusTarget CountTarget EarlyStopping EdgeTarget Epoch Fit Iteration Judge Listener "
@@ -61,7 +62,8 @@ PUBLIC = {
     "spanloom.lm": "",
     "spanloom.model": "",
     "spanloom.modelfile": (
-        "Array Bounded Described FORMAT LARGEST ModelPart OtherModelError damaged load read read_kind save write"
+        "Array Bounded Described FORMAT LARGEST ModelPart OtherModelError damaged load read read_digest read_kind save "
+        "write"
     ),
     "spanloom.models": "KINDS Model Saved explain load",
     "spanloom.parallel": "Executor Processes SERIAL Serial Threads even_ranges threads worker_count",
@@ -105,7 +107,8 @@ METHODS = {
     "Recognizer": (
         "alternatives annotates capable check check_stored describe entropy expected_f1 explain featured fit fitted "
         "from_part get_params holds kind learning log_likelihood marginals overlaps_ pass_ pos_ predict ready sample "
-        "save score second_ set_params splitter_ stream structured summary sweep tagger_ to_part with_penalty"
+        "save score second_ set_params splitter_ stream stream_arrays structured summary "
+        "sweep tagger_ to_part with_penalty"
     ),
     "Cascade": (
         "annotates capable chains_ check check_stored describe explain featured fit fitted from_part get_params kind "

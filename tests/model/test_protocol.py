@@ -49,7 +49,13 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_every_kind_says_what_it_can_do() -> None:
     assert {kind.kind for kind in OWN} == set(KINDS)
-    methods = {"explain": "explain", "alternatives": "alternatives", "sweep": "sweep", "hypergraph": "ready"}
+    methods = {
+        "explain": "explain",
+        "alternatives": "alternatives",
+        "sweep": "sweep",
+        "hypergraph": "ready",
+        "arrays": "stream_arrays",
+    }
     for kind in OWN:
         for capability, method in methods.items():
             assert (capability in kind.capable) <= hasattr(kind, method), (kind, capability)

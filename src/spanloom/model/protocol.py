@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from spanloom.document.inputs import Dev, Given, One, Several
     from spanloom.evaluate.measures import Learning
     from spanloom.learn import Listener
+    from spanloom.model.arrays import MentionArrays
     from spanloom.model.explanation import Explanation
     from spanloom.model.structured import AnyModel
     from spanloom.vocabulary import Vocabulary
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 Annotation = Literal["mentions", "words", "columns", "concepts"]
 """Annotations that a model writes into documents: ``words`` are tokens in place of their own."""
 
-Capability = Literal["scores", "readings", "given_mentions", "explain", "alternatives", "sweep", "hypergraph"]
+Capability = Literal["scores", "readings", "given_mentions", "explain", "alternatives", "sweep", "hypergraph", "arrays"]
 """Capabilities of a model, besides annotating.
 
 - ``scores``: its mentions have probabilities; `stream` takes ``threshold`` and ``answers``.
@@ -30,6 +31,7 @@ Capability = Literal["scores", "readings", "given_mentions", "explain", "alterna
 - ``given_mentions``: `stream` takes ``mentions``, to keep to those of the documents.
 - ``explain``, ``alternatives``, ``sweep``: it has a method of this name.
 - ``hypergraph``: its best sub-hypergraphs can be drawn.
+- ``arrays``: it has a method `stream_arrays`, which gives what `stream` finds without an object for each mention.
 """
 
 
@@ -145,6 +147,13 @@ class Drawable(MentionModel, Protocol):
         """Return documents with what `fitted` needs."""
 
 
+class Tabular(MentionModel, Protocol):
+    """A model that gives the mentions that it finds as arrays."""
+
+    def stream_arrays(self, X: Given, *, threshold: float = ...) -> Iterator[MentionArrays]:
+        """Return what `stream` finds, in the order of the documents, for some of them at a time."""
+
+
 def annotates(saved: Saved) -> TypeGuard[Model]:
     """Return whether a model annotates documents."""
     return bool(saved.annotates)
@@ -183,3 +192,8 @@ def sweeps(saved: Saved) -> TypeGuard[Swept]:
 def draws_hypergraph(saved: Saved) -> TypeGuard[Drawable]:
     """Return whether a model's sub-hypergraphs can be drawn."""
     return "hypergraph" in saved.capable
+
+
+def gives_arrays(saved: Saved) -> TypeGuard[Tabular]:
+    """Return whether a model gives the mentions that it finds as arrays."""
+    return "arrays" in saved.capable

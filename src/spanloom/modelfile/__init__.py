@@ -5,7 +5,7 @@ which say what is its own; `save` and `load` do the rest, and refuse the same da
 missing, cut off or changed, a newer format, numbers that are not finite.
 """
 
-from spanloom.modelfile.folder import FORMAT, load, read, read_kind, save, write
+from spanloom.modelfile.folder import FORMAT, load, read, read_digest, read_kind, save, write
 from spanloom.modelfile.part import LARGEST, Array, Bounded, Described, ModelPart, OtherModelError, damaged
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "damaged",
     "load",
     "read",
+    "read_digest",
     "read_kind",
     "save",
     "write",

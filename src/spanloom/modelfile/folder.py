@@ -129,6 +129,20 @@ def read_kind(path: str | Path) -> str:
     return kind
 
 
+def read_digest(path: str | Path) -> str:
+    """Return SHA-256 of a model's description, which holds that of its weights: what else it is, changes it.
+
+    Raises:
+        ModelError: the folder holds no model, or a damaged one, or one of a newer format.
+    """
+    _description(path)
+    file = Path(path) / _DESCRIPTION
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError as error:
+        raise ModelError(f"{file}: cannot be read: {error.strerror}") from None
+
+
 def _description(path: str | Path) -> dict[str, Any]:
     """Return the content of ``model.json``."""
     file = Path(path) / _DESCRIPTION

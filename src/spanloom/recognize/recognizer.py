@@ -18,6 +18,7 @@ from spanloom.evaluate.measures import Learning
 from spanloom.features import Built, FeatureSet, build_index
 from spanloom.hypergraph import Edges, Floats, Potentials
 from spanloom.learn import EdgeTarget, Fit, Listener, Progress, Target, Training, TrainingSet, fit_together
+from spanloom.model.arrays import MentionArrays, place_arrays
 from spanloom.model.calibration import answered, calibrate, held_mentions, probabilities_of
 from spanloom.model.corpus import (
     Gold,
@@ -52,7 +53,7 @@ from spanloom.passes import DocumentPass, PassSettings, choose_passes, pass_of
 from spanloom.recognize import encoding
 from spanloom.recognize.completing import Completing, partly
 from spanloom.recognize.drawing import Drawing
-from spanloom.recognize.finding import Finder, finder
+from spanloom.recognize.finding import Finder, Found, finder
 from spanloom.recognize.lessons import Lessons
 from spanloom.recognize.parameters import RecognizerParameters, check_encoder_training
 from spanloom.recognize.preparing import Prepared, check_encoder, prepared
@@ -124,7 +125,9 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
 
     kind: ClassVar[Literal["recognizer"]] = "recognizer"
     annotates: ClassVar = frozenset[Annotation](("mentions",))
-    capable: ClassVar = frozenset[Capability](("scores", "readings", "explain", "alternatives", "sweep", "hypergraph"))
+    capable: ClassVar = frozenset[Capability](
+        ("scores", "readings", "explain", "alternatives", "sweep", "hypergraph", "arrays")
+    )
 
     def fit(
         self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None
@@ -355,18 +358,35 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
                 the best structure, or with a second stage that of all candidates.
             notice: told of each sentence where the reading ``all`` is cut short.
         """
-        if not 0 <= threshold <= 1:
-            raise UsageError(f"threshold is {threshold}, expected a probability between 0 and 1")
+        _check_threshold(threshold)
         return self._stream(self.fitted, documents_of(X), threshold, answers, notice)
+
+    def stream_arrays(
+        self, X: Given, *, threshold: float = 0.0, notice: Notice = warnings.warn
+    ) -> Iterator[MentionArrays]:
+        """What `stream` finds, as arrays without an object for each mention; lazily, for some documents at a time.
+
+        The arguments are those of `stream`. Documents keep their order.
+        """
+        _check_threshold(threshold)
+        types, splitting = self.fitted.types, SplittingStream(self.splitter_, notice)
+        found = self._found(documents_of(X), splitting, notice)
+        return (place_arrays(batch, own.table, types, own.scores, threshold) for batch, own in found)
 
     def _stream(
         self, tagger: AnyModel, documents: Iterable[Document], threshold: float, answers: bool, notice: Notice
     ) -> Iterator[Document]:
-        way, splitting = self._finder(), SplittingStream(self.splitter_, notice)
-        for batch in self._batches(documents, splitting):
-            found = way.find(batch, way.score(batch), notice)
+        splitting = SplittingStream(self.splitter_, notice)
+        for batch, found in self._found(documents, splitting, notice):
             placed = splitting.join(place(batch, found.table, tagger.types, found.scores, threshold))
             yield from answered(placed, found.answers()) if answers else placed
+
+    def _found(
+        self, documents: Iterable[Document], splitting: SplittingStream, notice: Notice
+    ) -> Iterator[tuple[Batch, Found]]:
+        way = self._finder()
+        for batch in self._batches(documents, splitting):
+            yield batch, way.find(batch, way.score(batch), notice)
 
     def _finder(self) -> Finder:
         return finder(self.fitted, self.overlaps_, self.second_, self.reading, threads(self.n_jobs))
@@ -569,3 +589,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
     overlaps_: OverlapRules | None = None  # all may
     second_: Rescorer | None = None
     pass_: DocumentPass | None = None
+
+
+def _check_threshold(threshold: float) -> None:
+    if not 0 <= threshold <= 1:
+        raise UsageError(f"threshold is {threshold}, expected a probability between 0 and 1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -37,8 +38,9 @@ _STOP: Final = re.compile(
     rf"|([。！？｡]|．(?!\d)|(?<=[{CJK}])[!?]++(?=[{CJK}]))[{CLOSING}」』）]*+"
     rf"|(?<=[{_GREEK}])([;\u037e])()(?=\s++[{OPENING}]*+[{_GREEK}])"  # the Greek question mark
 )
+_CANDIDATE: Final = re.compile(rf"[{_ENDS}。！？｡．;\u037e]")  # the first characters of what `_STOP` finds
 _NEXT: Final = re.compile(rf"\s*+([{OPENING}]*+)(\S{{0,{_REACH}}})")
-_LAST: Final = re.compile(rf"[^\s{OPENING}/,;–—]*$")
+_BEFORE_LAST: Final = re.compile(rf".*[\s{OPENING}/,;–—]", re.DOTALL)
 _SMALL: Final = re.compile(r"[a-zα-ω]{1,5}-?[A-Z0-9]|[α-ωcv]-[a-zA-Z]")  # p53, mRNA, c-Myc, c-jun, α-actin
 _PART: Final = re.compile(r"[a-z](?:[-–,][ ]?[a-z])?\)")  # of a figure: (a), (b-d)
 _DOTTED: Final = re.compile(r"(?:[^\W\d_]\.-?)+[^\W\d_]")  # b.i.d, p.o, U.S, J.-I, И.Я
@@ -74,7 +76,7 @@ def split_sentences(text: str, tokens: Offsets) -> NDArray[np.int64]:
     count = len(tokens)
     if not count:
         return np.zeros((0, 2), np.int64)
-    stops = [match.end() for match in _STOP.finditer(text) if _ends(text, match)]
+    stops = [match.end() for match in _stops(text) if _ends(text, match)]
     places = np.array(stops + line_breaks(text), np.int64)
     first = np.searchsorted(tokens[:, 0], places)  # the first token that starts there or later
     inner = (first > 0) & (first < count)
@@ -82,6 +84,16 @@ def split_sentences(text: str, tokens: Offsets) -> NDArray[np.int64]:
     bounds = np.unique(first[tokens[first - 1, 1] <= places])
     edges = np.concatenate(([0], bounds, [count])).astype(np.int64)
     return np.stack((edges[:-1], edges[1:]), axis=1)
+
+
+def _stops(text: str) -> Iterator[re.Match[str]]:
+    """Yield what `_STOP` finds; its assertions are tried only where it can begin, a fifteenth of the time."""
+    end = 0
+    for candidate in _CANDIDATE.finditer(text):
+        match = _STOP.match(text, candidate.start()) if candidate.start() >= end else None
+        if match is not None:
+            end = match.end()
+            yield match
 
 
 def _ends(text: str, match: re.Match[str]) -> bool:
@@ -107,14 +119,14 @@ def _may_start(opening: str, word: str) -> bool:
 def _is_abbreviation(text: str, stop: int, following: str) -> bool:
     """Return whether the full stop at ``stop`` belongs to the word before it."""
     before = text[max(0, stop - _REACH) : stop]
-    last = _LAST.search(before)
-    word = last[0] if last else ""
-    key, number = word.lower(), any(character.isdigit() for character in following)
+    last = _BEFORE_LAST.match(before)
+    word = before[last.end() :] if last else before
+    key = word.lower()
     if _NO_INITIAL.search(before):
         return False
-    if key in INSIDE and (number or not _is_acronym(word) or following.isupper()):
+    if key in INSIDE and (_has_digit(following) or not _is_acronym(word) or following.isupper()):
         return True
-    if (key in BEFORE_NUMBER and number) or _is_numbering(text, stop):
+    if (key in BEFORE_NUMBER and _has_digit(following)) or _is_numbering(text, stop):
         return True
     if _DAY.fullmatch(word):
         return _is_ordinal(before[: -len(word)], following)
@@ -126,6 +138,10 @@ def _is_abbreviation(text: str, stop: int, following: str) -> bool:
         return not (_starts_sentence(following) or (word.islower() and _is_capitalized(following)))
     ends = _starts_sentence(following) or (key == "etc" and following.rstrip(",;:") in OTHER_STARTERS)
     return key in SOMETIMES and not ends
+
+
+def _has_digit(word: str) -> bool:
+    return any(character.isdigit() for character in word)
 
 
 def _is_capitalized(word: str) -> bool:

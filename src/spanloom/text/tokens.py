@@ -30,6 +30,7 @@ _INNER: Final = (  # a quotation mark that is a letter's part: ד"ר, ג'ורג'
 _TOKEN: Final = re.compile(
     "|".join(
         (
+            r"[A-Za-z]++(?=[ \n,;)])",  # most words: what stands below would give the same, in twice the time
             r"(?:https?://|www\.)[^\s<>\"]*[\w/]",  # an address, up to its last letter, digit or slash
             rf"\d++(?=(?:{_UNITS})(?!\w))",  # 10 in 10mg
             r"\d{1,3}+(?:,\d{3})++(?!\d)(?:\.\d++)?+",  # 1,000.5

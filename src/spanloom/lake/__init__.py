@@ -1,0 +1,5 @@
+"""Tables of text, annotated where they lie: record batches of Arrow in and out; extra ``arrow``."""
+
+from spanloom.lake.annotator import Annotator
+
+__all__ = ["Annotator"]

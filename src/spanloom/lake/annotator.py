@@ -1,0 +1,191 @@
+"""Annotation of record batches of Arrow: what engines for big tables take as a function."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spanloom.document import Document
+from spanloom.errors import UsageError, clip, plural, reason_of
+from spanloom.extras import extra
+from spanloom.lake.opened import opened
+from spanloom.lake.tables import column_of_arrays, column_of_documents, mention_type, spread
+from spanloom.lake.texts import holds_text, texts_of
+from spanloom.model.protocol import MentionModel, gives_arrays
+from spanloom.modelfile import read_digest
+
+if TYPE_CHECKING:
+    from pyarrow import RecordBatch, Schema, Table
+
+__all__ = ["LONGEST", "MENTIONS", "PROBLEM", "Annotator"]
+
+LONGEST = 1_000_000
+"""Bytes of a text that is annotated; what is longer is no note, and would take a worker's memory."""
+MENTIONS, PROBLEM = "mentions", "problem"
+_ROWS = 1024  # at once
+
+
+@dataclass
+class Annotator:
+    """A function from record batches to record batches, which finds the mentions of a column of texts.
+
+    It is pickled as the path of the model and its digest, so that engines send it to their workers; a process opens the
+    model once, and computes in one thread: run a process for each core. A row that cannot be annotated has no
+    ``mentions`` (null), and ``problem`` says why; it is never an error.
+
+    Args:
+        model: the folder of a model that finds mentions.
+        text: the column of texts: strings, or bytes of UTF-8.
+        id: the column of identifiers, of any type; ``None`` for none.
+        keep: other columns to keep.
+        threshold: leave out mentions with a lower score.
+        longest: bytes of a text; a longer one is a problem.
+        encoder: the folder of the encoder that the model names, where it is not found without.
+
+    Attributes: ``digest`` of the model, and ``counts`` of ``rows``, ``mentions`` and ``problems`` of what this object
+    annotated in this process.
+
+    Raises:
+        ModelError: no model, or a damaged one.
+        UsageError: a model without mentions, or an option that it has no use for; pyarrow is missing.
+
+    >>> import pyarrow as pa
+    >>> from tempfile import TemporaryDirectory
+    >>> from spanloom import Document, Mention, Recognizer
+    >>> documents = [Document("no chest pain", mentions=[Mention("problem", [(3, 13)])])] * 50
+    >>> with TemporaryDirectory() as folder:
+    ...     Recognizer(features=["bias", "w[0]", "w[-1]"]).fit(documents).save(f"{folder}/model")
+    ...     annotator = Annotator(f"{folder}/model", id=None)
+    ...     [found] = annotator([pa.record_batch({"text": ["no chest pain today", None]})])
+    >>> found["mentions"][0].as_py()[0]["spans"], found["problem"].to_pylist()
+    ([{'start': 3, 'end': 13}], [None, 'the text is missing'])
+    """
+
+    model: str | Path
+    text: str = field(default="text", kw_only=True)
+    id: str | None = field(default="id", kw_only=True)
+    keep: Sequence[str] = field(default=(), kw_only=True)
+    threshold: float = field(default=0.0, kw_only=True)
+    longest: int = field(default=LONGEST, kw_only=True)
+    encoder: str | Path | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        with extra("arrow", "an annotator of tables"):
+            import pyarrow as pa  # noqa: F401
+        if not isinstance(self.model, str | Path):
+            raise UsageError(f"model is a {type(self.model).__name__}, expected the folder of a model; save it first")
+        if isinstance(self.keep, str):
+            raise UsageError(f"keep is {clip(self.keep)}, expected a list of columns: [{clip(self.keep)}]")
+        self.model, self.keep = str(Path(self.model).absolute()), tuple(self.keep)
+        self.encoder = None if self.encoder is None else str(Path(self.encoder).absolute())
+        self.digest = read_digest(self.model)
+        self.counts: Counter[str] = Counter()
+        names = [name for name in (self.id, *self.keep) if name is not None]
+        for name in names:
+            if name in (MENTIONS, PROBLEM) or names.count(name) > 1:
+                raise UsageError(f"column {clip(name)} would stand twice in the output; rename it, or leave it out")
+        if self.longest < 1:
+            raise UsageError(f"longest is {self.longest}, expected 1 byte or more")
+        self._check_threshold()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "counts": Counter()}
+
+    def schema(self, schema: Schema) -> Schema:
+        """Return the schema of what is made of tables of some schema: the kept columns, ``mentions`` and ``problem``.
+
+        Raises:
+            UsageError: a column is missing, or the column of texts holds something else.
+        """
+        made = self._schema(schema)
+        kind = schema.field(self.text).type
+        if not holds_text(kind):
+            raise UsageError(f"column {clip(self.text)} is {kind}, expected text; name another with text=")
+        return made
+
+    def __call__(self, batches: Iterable[RecordBatch]) -> Iterator[RecordBatch]:
+        """Annotate record batches lazily; rows keep their order, and big batches come back in parts.
+
+        Raises:
+            UsageError: a column is missing.
+            ModelError: the model was replaced while the job runs.
+        """
+        model = self._opened()
+        for batch in batches:
+            schema = self._schema(batch.schema)
+            for start in range(0, max(1, batch.num_rows), _ROWS):
+                yield self._annotated(model, batch.slice(start, _ROWS), schema)
+
+    def table(self, table: Table) -> Table:
+        """Annotate a table of Arrow.
+
+        Raises:
+            UsageError: a column is missing.
+            ModelError: the model was replaced while the job runs.
+        """
+        import pyarrow as pa
+
+        return pa.Table.from_batches(self(table.to_batches()), self._schema(table.schema))
+
+    def _check_threshold(self) -> None:
+        model = self._opened()
+        most = float("scores" in model.capable)
+        if not 0 <= self.threshold <= most:
+            expected = "a probability between 0 and 1" if most else f"0, as a {model.kind} has no scores"
+            raise UsageError(f"threshold is {self.threshold}, expected {expected}")
+
+    def _opened(self) -> MentionModel:
+        return opened(str(self.model), self.digest, None if self.encoder is None else str(self.encoder))
+
+    def _schema(self, schema: Schema) -> Schema:
+        import pyarrow as pa
+
+        kept = [name for name in (self.id, *self.keep) if name is not None]
+        for name in (self.text, *kept):
+            count = schema.names.count(name)
+            if count != 1:
+                found = f"found {', '.join(map(clip, schema.names)) or 'no column'}"
+                what = "a table without" if not count else f"a table with {plural(count, 'column')} named"
+                raise UsageError(f"{what} {clip(name)}; {found}; name another")
+        fields = [schema.field(name) for name in kept]
+        return pa.schema([*fields, pa.field(MENTIONS, mention_type()), pa.field(PROBLEM, pa.string())])
+
+    def _annotated(self, model: MentionModel, batch: RecordBatch, schema: Schema) -> RecordBatch:
+        import pyarrow as pa
+
+        texts, problems = texts_of(batch.column(self.text), self.longest)
+        rows = [i for i, text in enumerate(texts) if text is not None]
+        columns = self._found(model, [Document(texts[i] or "", id=str(i)) for i in rows], rows, problems)
+        mentions = spread(columns, [problem is None for problem in problems])
+        self.counts["rows"] += len(texts)
+        self.counts["mentions"] += len(mentions.flatten())
+        self.counts["problems"] += len(problems) - problems.count(None)
+        kept = [batch.column(name) for name in schema.names[:-2]]
+        return pa.RecordBatch.from_arrays([*kept, mentions, pa.array(problems, pa.string())], schema=schema)
+
+    def _found(
+        self, model: MentionModel, documents: Sequence[Document], rows: Sequence[int], problems: list[str | None]
+    ) -> list[Any]:
+        """Return columns of what is found; a document that fails is looked for by halves, and left out."""
+        if not documents:
+            return []
+        try:
+            return self._columns(model, documents)
+        except Exception as error:
+            if len(documents) == 1:
+                problems[rows[0]] = f"not annotated: {reason_of(error)}"
+                return []
+        half = len(documents) // 2
+        return [
+            *self._found(model, documents[:half], rows[:half], problems),
+            *self._found(model, documents[half:], rows[half:], problems),
+        ]
+
+    def _columns(self, model: MentionModel, documents: Sequence[Document]) -> list[Any]:
+        asked = {"threshold": self.threshold} if self.threshold else {}
+        if gives_arrays(model):
+            return [column_of_arrays(found) for found in model.stream_arrays(documents, **asked)]
+        return [column_of_documents(list(model.stream(documents, **asked)))]
