@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spanloom.errors import DataError, SpanloomError, UsageError
 from spanloom.label import read_label_rules
@@ -165,3 +167,44 @@ def test_a_file_that_is_no_file(tmp_path):
     (tmp_path / "bytes.toml").write_bytes(b"\xff")
     with pytest.raises(SpanloomError, match="not UTF-8"):
         read_label_rules(tmp_path / "bytes.toml")
+
+
+KEYS = [
+    "kind",
+    "type",
+    "name",
+    "phrases",
+    "file",
+    "pattern",
+    "context",
+    "without",
+    "gap",
+    "weight",
+    "match",
+    "x",
+    "any",
+]
+VALUES = st.recursive(
+    st.one_of(
+        st.sampled_from(["phrases", "pattern", "gapped", "a ... b", "[a", "a+", "", "lower", "\0", "gone/x"]),
+        st.integers(-2, 10**6), st.floats(), st.booleans(), st.text(max_size=4),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.sampled_from([*KEYS, "text", "repeat", "not", "words", "before"]), inner, max_size=4),
+    ),
+    max_leaves=8,
+)  # fmt: skip
+GOOD = st.sampled_from(
+    [PHRASES, {**PATTERN, "pattern": ["a"]}, {"kind": "gapped", "type": "x", "phrases": ["a ... b"]}]
+)
+
+
+@given(GOOD, st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=3))
+def test_whatever_a_rule_says_it_is_a_rule_or_an_error_of_ours(rule, changed):
+    try:
+        rules = read_label_rules({"rule": [{**rule, **changed}]}).rules
+    except SpanloomError as error:
+        assert "\n" not in str(error)
+    else:
+        assert len(rules) == 1
