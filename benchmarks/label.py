@@ -112,6 +112,7 @@ def medic_rules(path: Path, kind: str) -> LabelRules:
         kind = "phrases"
         type = "{kind}"
         vote = "against"
+        annotator = "MEDIC"
         weight = 0.95
         phrases = [{general}]
     """

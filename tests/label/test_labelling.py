@@ -67,6 +67,10 @@ def test_each_rule_or_group_is_an_annotator():
     assert found[0].meta == {"source": "s", "annotation": "unknown", "rules": [], "annotator": "one"}
     assert given[0].meta == {"source": "s"} and given[0].tokens is None
     assert isinstance(label(given[0], {"rule": rules}, each=True), list)
+    against = phrases("pain", vote="against")
+    assert label(given, {"rule": [*rules, against]}, each=True, annotation="unknown") == found
+    with pytest.raises(UsageError, match="no rule votes for anything"):
+        label(given, {"rule": [against]}, each=True)
 
 
 def test_gaps_are_discontiguous_mentions_and_nested_ones_stay():

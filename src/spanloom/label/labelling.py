@@ -124,7 +124,7 @@ def label_stream(
             missing.
         rules: as `read_label_rules` reads them.
         each: whether each annotator (a rule, or all with one ``annotator``) gives a document of its own, with its name
-            as ``meta["annotator"]``.
+            as ``meta["annotator"]``; those that only vote against give none.
         annotation: ``complete``, ``at-least`` or ``unknown``.
         report: is filled.
 
@@ -162,6 +162,8 @@ class _Labeller:
         self._finders = [Finder(rule) for rule in rules.rules]
         together: list[tuple[str | None, Sequence[int]]] = [(None, range(len(self._rules)))]
         self._groups = [*rules.annotators().items()] if each else together
+        if each and not self._groups:
+            raise UsageError("no rule votes for anything, so that there is no annotator; leave each (--each) out")
         self._annotation, self._report, self._overlaps = annotation, report, rules.overlaps
         report.rules[:] = [RuleCounts(rule.name) for rule in self._rules]
 

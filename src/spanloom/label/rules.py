@@ -104,11 +104,15 @@ class LabelRules:
     overlaps: Overlaps = "all"
 
     def annotators(self) -> dict[str, tuple[int, ...]]:
-        """Return the numbers of the rules of each group, in the order of the file."""
+        """Return the numbers of the rules of each group that votes for something, in the order of the file."""
         found: dict[str, tuple[int, ...]] = {}
         for number, rule in enumerate(self.rules):
             found[rule.annotator] = (*found.get(rule.annotator, ()), number)
-        return found
+        return {
+            name: numbers
+            for name, numbers in found.items()
+            if any(self.rules[number].vote == "for" for number in numbers)
+        }
 
 
 def read_label_rules(source: _Source) -> LabelRules:
