@@ -53,7 +53,10 @@ def test_zones_of_a_document_that_says_nothing() -> None:
     ("annotation", "told"),
     [
         ("often", "annotation is 'often', expected complete, at-least or unknown"),
-        (["complete"], "expected complete, at-least, unknown, or a mapping with default, types, zones"),
+        (
+            ["complete"],
+            "expected complete, at-least, unknown, or a mapping with default, either, not, some, types, zones",
+        ),
         ({"zone": []}, "expected complete, at-least, unknown, or a mapping"),
         ({"default": None}, "annotation is None, expected complete"),
         ({"default": ["complete"]}, "annotation is ['complete'], expected complete"),

@@ -2,20 +2,25 @@
 
 ``meta["annotation"]`` is one of these words, for all of the text, or a mapping: ``default`` for all that nothing else
 is said of, ``types`` from types to words, and ``zones``, a list of ``{"start", "end", "annotation", "types"}`` in
-characters, the last optional. What is said later, in this order, counts.
+characters, the last optional. What is said later, in this order, counts. Beside these a mapping may make claims:
+
+- ``not``: a list of ``{"spans", "types"}``, each of which is no mention, of these types or of any;
+- ``some``: a list of the same, each of which is a mention, of one of these types or of any, or of several;
+- ``either``: a list of choices; each is a list of readings, of which one is right, and each reading is a list of
+  mentions ``{"type", "spans"}``, perhaps an empty one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, Literal, NamedTuple, NoReturn, get_args
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document.batch import Batch
+from spanloom.document.claims import CLAIMS, claims_of, refuse
 from spanloom.document.document import Document
-from spanloom.errors import DataError, clip
 
 __all__ = ["COMPLETE", "UNKNOWN", "Completeness", "Said", "Zone", "completeness", "zones_of"]
 
@@ -26,7 +31,7 @@ SAYS: Final[tuple[Completeness, ...]] = get_args(Completeness)
 COMPLETE, _, UNKNOWN = range(3)
 Said = NDArray[np.uint8]
 """(T, K) what is said of each token and type."""
-_KEYS = {"default", "types", "zones"}
+_KEYS = {"default", "types", "zones", *CLAIMS}
 _ZONE = {"start", "end", "annotation", "types"}
 
 
@@ -62,49 +67,44 @@ def zones_of(document: Document, default: Completeness = "complete") -> list[Zon
     given = document.meta.get("annotation", default)
     given = {"default": given} if isinstance(given, str) else given
     if not isinstance(given, Mapping) or not given.keys() <= _KEYS:
-        _wrong(document, "annotation", given, f"{', '.join(SAYS)}, or a mapping with {', '.join(sorted(_KEYS))}")
+        refuse(document, "annotation", given, f"{', '.join(SAYS)}, or a mapping with {', '.join(sorted(_KEYS))}")
     whole = len(document.text)
     found = [Zone(0, whole, None, _word(document, "annotation", given.get("default", default)))]
     types = given.get("types", {})
     if not isinstance(types, Mapping):
-        _wrong(document, "annotation.types", types, "a mapping from types to words")
+        refuse(document, "annotation.types", types, "a mapping from types to words")
     for name, says in types.items():
         found.append(Zone(0, whole, frozenset([str(name)]), _word(document, f"annotation.types.{name}", says)))
     zones = given.get("zones", [])
     if not isinstance(zones, Sequence) or isinstance(zones, str):
-        _wrong(document, "annotation.zones", zones, "a list")
+        refuse(document, "annotation.zones", zones, "a list")
     return found + [_zone(document, number, zone) for number, zone in enumerate(zones, 1)]
 
 
 def _zone(document: Document, number: int, given: Any) -> Zone:
     what = f"annotation, zone {number}"
     if not isinstance(given, Mapping) or not {"start", "end", "annotation"} <= given.keys() <= _ZONE:
-        _wrong(document, what, given, "a mapping with start, end, annotation and perhaps types")
+        refuse(document, what, given, "a mapping with start, end, annotation and perhaps types")
     start, end, types = given["start"], given["end"], given.get("types")
     numbers = all(isinstance(value, int) and not isinstance(value, bool) for value in (start, end))
     if not numbers or not 0 <= start < end <= len(document.text):
-        _wrong(document, what, f"{start!r} to {end!r}", f"characters of the text, which has {len(document.text):,}")
+        refuse(document, what, f"{start!r} to {end!r}", f"characters of the text, which has {len(document.text):,}")
     if types is not None and (not isinstance(types, list) or not all(isinstance(name, str) for name in types)):
-        _wrong(document, f"{what}, types", types, "a list of types")
+        refuse(document, f"{what}, types", types, "a list of types")
     return Zone(start, end, None if types is None else frozenset(types), _word(document, what, given["annotation"]))
 
 
 def _word(document: Document, what: str, given: Any) -> Completeness:
     if given not in SAYS:
-        _wrong(document, what, given, f"{', '.join(SAYS[:-1])} or {SAYS[-1]}")
+        refuse(document, what, given, f"{', '.join(SAYS[:-1])} or {SAYS[-1]}")
     found: Completeness = given
     return found
 
 
-def _wrong(document: Document, what: str, given: Any, expected: str) -> NoReturn:
-    shown = clip(given) if isinstance(given, str) else clip(repr(given))[1:-1]
-    raise DataError(f"document {clip(document.id)}: {what} is {shown}, expected {expected}")
-
-
 def completeness(batch: Batch, types: Sequence[str], default: Completeness = "complete") -> Said | None:
-    """Return (T, K) what is said of each token and type, 0 for `COMPLETE`; ``None`` where all of it is.
+    """Return (T, K) what is said of each token and type, 0 for `COMPLETE`.
 
-    A token that lies partly in a zone belongs to it.
+    A token that lies partly in a zone belongs to it. Where all is complete, and nothing is claimed, it is ``None``.
 
     Raises:
         DataError: as of `zones_of`, or a type that is none of K names.
@@ -117,7 +117,8 @@ def completeness(batch: Batch, types: Sequence[str], default: Completeness = "co
             rows = (tokens[:, 0] < zone.end) & (tokens[:, 1] > zone.start)
             for k in _numbers(document, zone, types):
                 found[first:end, k][rows] = SAYS.index(zone.says)
-    return found if found.any() else None
+    claims = any(claims_of(document, types) for document in batch.documents if "annotation" in document.meta)
+    return found if claims or found.any() else None
 
 
 def _numbers(document: Document, zone: Zone, types: Sequence[str]) -> Iterator[int]:
@@ -127,5 +128,5 @@ def _numbers(document: Document, zone: Zone, types: Sequence[str]) -> Iterator[i
         return
     for name in sorted(zone.types):
         if name not in types:
-            _wrong(document, "a type of its annotation", name, f"one of the training data: {', '.join(types)}")
+            refuse(document, "a type of its annotation", name, f"one of the training data: {', '.join(types)}")
         yield types.index(name)

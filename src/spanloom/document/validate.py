@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from spanloom.document.annotation import zones_of
+from spanloom.document.claims import claims_of
 from spanloom.document.document import Document, Offsets
 from spanloom.document.span import Mention, Span
 from spanloom.errors import DataError, clip, one_line
@@ -72,7 +74,7 @@ def validate(document: Document) -> list[Problem]:
     errors = find_errors(document)
     broken = {problem.mention for problem in errors}
     sound = [(i, mention) for i, mention in enumerate(document.mentions) if i not in broken]
-    warnings = [*_text_warnings(document), *_mention_warnings(document.text, sound)]
+    warnings = [*_text_warnings(document), *_annotation_warnings(document), *_mention_warnings(document.text, sound)]
     tokens_are_sound = not any(problem.place.startswith(("tokens", "sentences")) for problem in errors)
     if document.tokens is not None and tokens_are_sound:
         warnings += _token_warnings(document, document.tokens, sound)
@@ -294,6 +296,15 @@ def _mention_errors(mention: Mention, units: OffsetUnits) -> Iterator[tuple[str,
 def _inside(head: Span, spans: Sequence[Span]) -> bool:
     first = any(start <= head.start < end for start, end in spans)
     return first and any(start < head.end <= end for start, end in spans)
+
+
+def _annotation_warnings(document: Document) -> Iterator[Problem]:
+    """What ``meta["annotation"]`` says that training would refuse; it may be somebody else's, so it is no error."""
+    try:
+        zones_of(document)
+        claims_of(document, None)
+    except DataError as error:
+        yield Problem("warning", "annotation", f"training will refuse it: {error}", "meta.annotation")
 
 
 def _text_warnings(document: Document) -> Iterator[Problem]:

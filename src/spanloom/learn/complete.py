@@ -15,11 +15,12 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from spanloom.hypergraph import Edges, Engine, Expectations, Floats, Ints, Mask, Potentials
+from spanloom.hypergraph import Edges, Engine, Expectations, Floats, Ints, Potentials
 from spanloom.learn.adagrad import adagrad
 from spanloom.learn.corpus_target import CorpusTarget, SoftCounts
 from spanloom.learn.data import TrainingSet
 from spanloom.learn.folds import cross_fit, deal
+from spanloom.learn.readings import Readings
 from spanloom.learn.subsets import subset, tokens_of
 from spanloom.learn.target import EdgeTarget
 from spanloom.parallel import SERIAL, Executor
@@ -39,7 +40,7 @@ class Completion:
 
     Args:
         starts: (S,) the numbers of the roles that start mentions.
-        wanted: (K,) how often they are to occur in all of the text.
+        wanted: (K,) how often they are to occur in all of the text; no number where all of it is complete.
         l2, epochs, rate, seed: of the models that complete.
         rounds: how often all is completed.
     """
@@ -70,7 +71,7 @@ class Completed(NamedTuple):
 
 
 def complete(
-    data: TrainingSet, edges: Edges, allowed: Mask, settings: Completion, run: Executor = SERIAL,
+    data: TrainingSet, edges: Edges, allowed: Readings, settings: Completion, run: Executor = SERIAL,
     tell: Callable[[int], object] = lambda _: None,
 ) -> Completed:  # fmt: skip
     """Complete the annotation of a corpus.
@@ -78,7 +79,7 @@ def complete(
     Args:
         data: the corpus; its target is what is annotated, as if it were complete.
         edges: (T, K, D) the structures of what is annotated.
-        allowed: (T, E, K) the hyperedges of the structures that each sentence may have.
+        allowed: the structures that each sentence may have.
         settings: how.
         run: how folds and pieces of the work are run; the result does not depend on it.
         tell: told of each round, from 1.
@@ -111,18 +112,18 @@ class _Fold(NamedTuple):
         sentences, tokens: their numbers in the corpus.
         offsets: first token of each sentence, counted in the fold.
         potentials: of these tokens.
-        allowed: (T, E, K) of these tokens.
+        allowed: the structures that these sentences may have.
     """
 
     sentences: Ints
     tokens: Ints
     offsets: Ints
     potentials: Potentials
-    allowed: Mask
+    allowed: Readings
 
 
 def _held_out(
-    data: TrainingSet, edges: Edges, allowed: Mask, settings: Completion, number: int, run: Executor
+    data: TrainingSet, edges: Edges, allowed: Readings, settings: Completion, number: int, run: Executor
 ) -> list[_Fold]:
     """Return the folds, which are other ones in each round."""
     sentences = len(data.offsets) - 1
@@ -136,7 +137,9 @@ def _held_out(
     def predict(weights: Weights, held: list[int]) -> _Fold:
         sentences = np.array(held, np.int64)
         offsets, tokens = tokens_of(data.offsets, sentences)
-        return _Fold(sentences, tokens, offsets, role_scores(data.matrix, weights, tokens), allowed[tokens])
+        return _Fold(
+            sentences, tokens, offsets, role_scores(data.matrix, weights, tokens), allowed.take(sentences, tokens)
+        )
 
     return cross_fit(fold, fit, predict, run)
 
@@ -148,15 +151,16 @@ def _expected(engine: Engine, folds: list[_Fold], starts: Ints, offset: Floats, 
         roles = fold.potentials.roles.copy()
         roles[:, starts] += offset.astype(np.float32)
         scores = Potentials(roles, fold.potentials.constants)
-        found.append(engine.expectations(scores, fold.offsets, run, allowed=fold.allowed))
+        found.append(fold.allowed.expectations(engine, scores, fold.offsets, run))
     return found
 
 
 def _fitted(engine: Engine, folds: list[_Fold], settings: Completion, run: Executor) -> tuple[Floats, SoftCounts]:
     """Return the offsets with which the expected starts are those that are wanted, and what is expected then."""
     starts, wanted = settings.starts, settings.wanted
-    low, high = np.full(len(wanted), -_WIDEST), np.full(len(wanted), _WIDEST)
-    for _ in range(_HALVINGS):
+    widest = np.where(np.isnan(wanted), 0.0, _WIDEST)
+    low, high = -widest, widest
+    for _ in range(_HALVINGS if widest.any() else 0):
         middle = (low + high) / 2
         found = _expected(engine, folds, starts, middle, run)
         few = sum(one.roles[:, starts].sum((0, 1), dtype=float) for one in found) < wanted

@@ -15,6 +15,7 @@ from spanloom.errors import DataError, UsageError
 from spanloom.hypergraph import Edges, Floats
 from spanloom.learn import Listener, Progress, TrainingSet
 from spanloom.learn.complete import Completed, Completion, complete
+from spanloom.model.claimed import with_claims
 from spanloom.model.corpus import Gold
 from spanloom.model.partial import allowed_structures
 from spanloom.model.report import CompletionReport, Density
@@ -126,9 +127,8 @@ class Completing(NamedTuple):
         self._check(chosen)
         begun = engine.role_counts(self.edges, data.offsets)[0][:, starts].sum((0, 1), dtype=float)
         wanted = self._wanted(chosen, begun)
-        allowed = allowed_structures(
-            structure, engine, self.gold.table, self.edges, self.said, data.offsets, types
-        ).view(np.uint8)
+        mask = allowed_structures(structure, engine, self.gold.table, self.edges, self.said, data.offsets, types)
+        allowed = with_claims(structure, engine, self.known, self.gold, mask.view(np.uint8), self.said, types)
         settings = Completion(starts, wanted, l2, _EPOCHS, rate, seed)
         found = complete(
             data, self.edges, allowed, settings, run, lambda number: tell(Progress("completing the annotation", number))
@@ -194,14 +194,18 @@ class Completing(NamedTuple):
         return np.stack([whole.sum(0), (~whole).sum(0)]).astype(float), np.stack(counts).astype(float)
 
     def _wanted(self, chosen: Mapping[str, Density], begun: Floats) -> Floats:
-        """Return the starts (K,) that a density of mentions makes: given mentions tell how many start together."""
+        """Return the starts (K,) that a density of mentions makes: given mentions tell how many start together.
+
+        It is no number where annotation is complete.
+        """
         mentions = np.bincount(self.gold.table.kind, minlength=len(chosen)).astype(float)
         wanted = np.array([one.mentions for one in chosen.values()]) * len(self.said) / _PER
         if len(begun) == 1:  # types in one lattice
             mentions, wanted = mentions.sum(keepdims=True), wanted.sum(keepdims=True)
         together = np.where(mentions > 0, begun / np.maximum(mentions, 1), 1.0)
-        found: Floats = np.maximum(wanted * together, begun)
-        return found
+        partly = (self.said != COMPLETE).any(0)
+        partly = partly if len(begun) > 1 else partly.any(keepdims=True)
+        return np.where(partly, np.maximum(wanted * together, begun), np.nan)
 
     def _report(self, found: Completed, chosen: Mapping[str, Density], begun: Floats) -> CompletionReport:
         named = self.model.types if len(begun) > 1 else ("all types",)

@@ -1,0 +1,177 @@
+"""Structures that annotation allows, where that is more than one mask can say.
+
+A mask says which hyperedges may be picked, so what it allows is a product over tokens and types. That a mention is not
+there, that one of two is, or that it has one of several types, is none; but it is a sum and difference of masks: those
+without a mention are all less those with it, and the types of a sentence that has neither of two are those of each type
+by itself. So a sentence of which such a thing is claimed has several *versions*, which are masks, and the sum over the
+allowed structures is a sum of products, over types, of signed sums over versions.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.hypergraph import Engine, Expectations, Floats, Ints, Mask, Potentials
+from spanloom.learn.target import tokens_of
+from spanloom.parallel import SERIAL, Executor
+
+__all__ = ["Readings"]
+
+_LEAST = 1e-5  # of the structures of a version, which are taken to be left when those with a mention are taken away
+
+
+class Readings(NamedTuple):
+    """The structures that the annotation of N sentences allows, with V versions of some of them, and J terms.
+
+    The sum of a sentence's terms is its sum over the structures that are allowed. A term is a product over types, and
+    its factor of a type is a signed sum over the versions of this type that its parts name. No factor is 0 whatever the
+    scores.
+
+    Args:
+        allowed: (T, E, K) the hyperedges of the structures of each sentence, but for those with versions.
+        owner: (V,) the sentence of each version, sorted.
+        offsets: (V + 1,) first token of each version.
+        masks: (T', E, K) the hyperedges that each version allows.
+        term: (J,) the sentence of each term, sorted.
+        part: (P, 4) of each part of a factor its term, type, version, and sign.
+    """
+
+    allowed: Mask
+    owner: Ints
+    offsets: Ints
+    masks: Mask
+    term: Ints
+    part: Ints
+
+    @classmethod
+    def of(cls, allowed: Mask) -> Readings:
+        """Return what one mask says."""
+        none = np.zeros(0, np.int64)
+        return cls(allowed, none, np.zeros(1, np.int64), allowed[:0], none, np.zeros((0, 4), np.int64))
+
+    def take(self, sentences: Ints, tokens: Ints) -> Readings:
+        """Return those of some sentences, in their order, with their tokens."""
+        place = np.full(max(int(max(self.owner.max(initial=-1), sentences.max(initial=-1))) + 1, 1), -1, np.int64)
+        place[sentences] = np.arange(len(sentences))
+        versions, terms = (_in_order(place[column]) for column in (self.owner, self.term))
+        offsets, rows = tokens_of(self.offsets, versions)
+        of_version, of_term = (
+            _inverse(chosen, len(old)) for chosen, old in ((versions, self.owner), (terms, self.term))
+        )
+        part = self.part[of_term[self.part[:, 0]] >= 0]
+        part = np.stack([of_term[part[:, 0]], part[:, 1], of_version[part[:, 2]], part[:, 3]], axis=1)
+        return Readings(
+            self.allowed[tokens], place[self.owner[versions]], offsets, self.masks[rows], place[self.term[terms]], part
+        )
+
+    def expectations(
+        self, engine: Engine, potentials: Potentials, offsets: Ints, run: Executor = SERIAL
+    ) -> Expectations:
+        """Compute expected counts over the allowed structures, as `spanloom.hypergraph.Engine.expectations` does.
+
+        The log-partition function of a sentence with versions is that of all types together, in equal parts.
+        """
+        found = engine.expectations(potentials, offsets, run, allowed=self.allowed)
+        if not len(self.owner):
+            return found
+        sizes, starts = np.diff(self.offsets), offsets[self.owner]
+        rows = np.arange(self.offsets[-1]) + np.repeat(starts - self.offsets[:-1], sizes)
+        scores = Potentials(potentials.roles[rows], potentials.constants)
+        each = engine.expectations(scores, self.offsets, run, allowed=self.masks)
+        shares, totals = self.shares(each.log_partition)
+        return _mixed(found, each, np.repeat(shares, sizes, axis=0), shares, totals, rows, self.owner)
+
+    def shares(self, log_partition: Floats) -> tuple[Floats, Floats]:
+        """Return what share each version has in the counts of its sentence, and log-partition functions of sentences.
+
+        Args:
+            log_partition: (V, K) of the versions.
+
+        Returns:
+            (V, K), which is 1 when summed over the versions of a sentence and may be below 0 for some of them; and of
+            each sentence with versions, in their order.
+        """
+        signed, most, largest = self._signed(log_partition)
+        place, count = self._place(log_partition.shape[1])
+        factors = np.maximum(np.bincount(place, signed, count), _LEAST * largest).reshape(-1, log_partition.shape[1])
+        of_term = np.searchsorted(np.unique(self.owner), self.term)
+        total = np.bincount(of_term, factors.prod(1), len(most))
+        others = _products_of_others(factors) / total[of_term, None]
+        to = self.part[:, 2] * log_partition.shape[1] + self.part[:, 1]
+        shares: Floats = np.bincount(to, signed * others.ravel()[place], log_partition.size).astype(float)
+        logarithms: Floats = np.log(total) + most.sum(1)
+        return shares.reshape(log_partition.shape), logarithms
+
+    def factors(self, log_partition: Floats) -> Floats:
+        """Return (J, K) what is left of each factor, as a share of its parts' absolute values.
+
+        Args:
+            log_partition: (V, K) of the versions.
+        """
+        signed, _, largest = self._signed(log_partition)
+        place, count = self._place(log_partition.shape[1])
+        left = np.bincount(place, signed, count) / np.where(largest > 0, largest, 1.0)
+        found: Floats = left.reshape(-1, log_partition.shape[1])
+        return found
+
+    def _place(self, width: int) -> tuple[Ints, int]:
+        """Return the number of each part's factor, and how many there are."""
+        return self.part[:, 0] * width + self.part[:, 1], len(self.term) * width
+
+    def _signed(self, log_partition: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return (P,) the parts as shares of the largest of (S, K) sentences, its logarithm, and absolute sums."""
+        width = log_partition.shape[1]
+        sentences, number = np.unique(self.owner, return_inverse=True)
+        most: Floats = np.full((len(sentences), width), -np.inf)
+        np.maximum.at(most, number, log_partition)
+        most = np.where(np.isfinite(most), most, 0.0)
+        _, kind, version, sign = self.part.T
+        signed: Floats = sign * np.exp(log_partition - most[number])[version, kind]
+        place, count = self._place(width)
+        largest: Floats = np.bincount(place, np.abs(signed), count).astype(float)
+        return signed, most, largest
+
+
+def _products_of_others(factors: Floats) -> Floats:
+    """Return (J, K) the product of all other factors of each term.
+
+    >>> _products_of_others(np.array([[2.0, 3.0, 0.0]])).tolist()
+    [[0.0, 0.0, 6.0]]
+    """
+    ones = np.ones((len(factors), 1))
+    before = np.hstack([ones, factors[:, :-1].cumprod(1)])
+    behind = np.hstack([factors[:, :0:-1].cumprod(1)[:, ::-1], ones])
+    found: Floats = before * behind
+    return found
+
+
+def _mixed(
+    found: Expectations, each: Expectations, of_tokens: Floats, shares: Floats, totals: Floats, rows: Ints, owner: Ints
+) -> Expectations:
+    """Return counts in which those of sentences with versions are the versions', each with its share."""
+    roles, constants, log_partition = found.roles.copy(), found.each.copy(), found.log_partition.copy()
+    roles[rows], constants[owner] = 0.0, 0.0
+    np.add.at(roles, rows, (of_tokens[:, None] * np.where(of_tokens[:, None] != 0, each.roles, 0.0)).astype(np.float32))
+    np.add.at(constants, owner, shares[:, None] * np.where(shares[:, None] != 0, each.each, 0.0))
+    log_partition[np.unique(owner)] = totals[:, None] / shares.shape[1]
+    return Expectations(log_partition, np.maximum(roles, 0.0), np.maximum(constants, 0.0))
+
+
+def _in_order(place: Ints) -> Ints:
+    """Return the numbers of those that have a place, in the order of places."""
+    order = np.argsort(place, kind="stable")
+    return order[place[order] >= 0]
+
+
+def _inverse(chosen: Ints, size: int) -> NDArray[np.int64]:
+    """Return the place of each of ``size`` numbers among those that are chosen, or -1.
+
+    >>> _inverse(np.array([2, 0]), 3).tolist()
+    [1, -1, 0]
+    """
+    found = np.full(size, -1, np.int64)
+    found[chosen] = np.arange(len(chosen))
+    return found

@@ -1,0 +1,463 @@
+"""Claims of annotation as readings: what is allowed where a mention is not there, or one of several is.
+
+A claim is a condition on which of some mentions are there. It is written as terms that exclude each other, each with
+mentions that are there and mentions that are not; the terms of a sentence are the products of those of its claims. In a
+term types are independent, and the structures of one type without a mention are all less those with it; without
+several, by inclusion and exclusion.
+
+Where annotation is complete a mention is there if the version was encoded with it, and not there otherwise. Elsewhere
+it is there if the structure keeps to its path, or to one of its paths, of which no structure keeps to two. Both are
+*literals*: a mention of the first kind is one, of the second as many as it has paths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations, product
+from typing import Final, NamedTuple, NoReturn
+
+import numpy as np
+
+from spanloom.document import Batch, Mention
+from spanloom.document.annotation import COMPLETE, Said
+from spanloom.document.claims import Claim, claims_of
+from spanloom.errors import DataError, UsageError, clip
+from spanloom.hypergraph import Engine, Floats, Ints, Mask, Paths, Potentials
+from spanloom.learn.readings import Readings
+from spanloom.learn.target import tokens_of
+from spanloom.model.corpus import Gold, lost
+from spanloom.model.partial import allowed_structures
+from spanloom.structures import MentionTable, Structure
+from spanloom.structures.base import concatenate
+
+__all__ = ["with_claims"]
+
+MOST: Final = 512  # versions of a sentence and type
+_NOTHING = 1e-9  # of the structures of a term: none is left
+Literals = frozenset[int]
+NONE: Final[Literals] = frozenset()
+
+
+class Term(NamedTuple):
+    """Literals that are there, and literals that are not."""
+
+    there: Literals = NONE
+    absent: Literals = NONE
+
+    def both(self, other: Term) -> Term:
+        """Return the term in which both hold."""
+        return Term(self.there | other.there, self.absent | other.absent)
+
+    @property
+    def possible(self) -> bool:
+        """Whether nothing is there and not there."""
+        return not self.there & self.absent
+
+
+class Condition(NamedTuple):
+    """A claim about one sentence, in rows of a table of mentions, none of which is given.
+
+    Args:
+        kind: as of `spanloom.document.claims.Claim`.
+        readings: those that the given mentions leave open.
+        every: the mentions of all readings.
+    """
+
+    kind: str
+    readings: tuple[frozenset[int], ...]
+    every: frozenset[int]
+
+    @classmethod
+    def of(cls, kind: str, readings: Sequence[frozenset[int]], known: frozenset[int]) -> Condition | None:
+        """Return the condition of a claim where some mentions are given; ``None`` if they meet it already."""
+        every = frozenset[int]().union(*readings)
+        if kind == "some" and every & known:
+            return None
+        if kind == "either":
+            readings = [reading - known for reading in readings if every & known <= reading]
+        return cls(kind, tuple(readings), every - known)
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A corpus, as its annotation is laid on it.
+
+    Args:
+        structure: in which mentions are written.
+        engine: of the structure.
+        offsets: (N + 1,) first token of each sentence.
+        given: the mentions that are there, which the structure holds.
+        said: (T, K) of each token and type.
+        types: K names.
+    """
+
+    structure: Structure
+    engine: Engine
+    offsets: Ints
+    given: MentionTable
+    said: Said
+    types: tuple[str, ...]
+
+    def lane(self, kind: int) -> int:
+        """Return the number of a type on the engine's axis."""
+        return 0 if self.structure.joint else kind
+
+
+def with_claims(
+    structure: Structure, engine: Engine, batch: Batch, gold: Gold, allowed: Mask, said: Said, types: tuple[str, ...]
+) -> Readings:
+    """Return what annotation allows with its claims.
+
+    Args:
+        structure: in which mentions are written.
+        engine: of the structure.
+        batch: N sentences of documents with claims, or without.
+        gold: the mentions that are given; it is told of claims about mentions that the structure cannot hold.
+        allowed: (T, E, K) the hyperedges of the structures that are allowed without claims.
+        said: (T, K) of each token and type.
+        types: K names.
+
+    Raises:
+        DataError: claims that contradict each other, or what is annotated, or that are too many.
+        UsageError: the structure has heads.
+    """
+    claims = [claims_of(document, types) for document in batch.documents]
+    if not any(claims):
+        return Readings.of(allowed)
+    if structure.heads:
+        raise UsageError(
+            f"annotation claims that mentions are not there, or one of several; the structure {structure} finds their "
+            "heads, of which that says nothing: take another one, or leave the claims out"
+        )
+    table, asked = _laid(structure, batch, claims, gold, types)
+    if not asked:
+        return Readings.of(allowed)
+    given = MentionTable.build([row for row, _ in gold.held])
+    corpus = Corpus(structure, engine, batch.sentences, given, said, types)
+    literals = _Literals(corpus, table)
+    plans = [_Plan(sentence, conditions, literals) for sentence, conditions in sorted(asked.items())]
+    return _Builder(corpus, batch, literals, plans).readings(allowed)
+
+
+def _laid(
+    structure: Structure, batch: Batch, claims: Sequence[Sequence[Claim]], gold: Gold, types: tuple[str, ...]
+) -> tuple[MentionTable, dict[int, list[Condition]]]:
+    """Return the mentions of which something is claimed, and the conditions on each sentence.
+
+    A mention that the structure cannot hold is not there. What is claimed of it is lost, but for claims that say so.
+    """
+    copies = [
+        document.copy(mentions=list(dict.fromkeys(m for claim in own for reading in claim.readings for m in reading)))
+        for document, own in zip(batch.documents, claims, strict=True)
+    ]
+    found = Gold(replace(batch, documents=tuple(copies)), types)
+    holds = structure.holds(found.table)
+    rows = {(id(owner), mention): i for i, (owner, mention) in enumerate(found.owners) if holds[i]}
+    why = {(one.document, one.mention): one.reason for one in found.lost}
+    refused = structure.encode(found.table, batch.sentences, types).lost
+    why |= {(found.owners[i][0].id, found.owners[i][1]): reason for i, reason in refused.items()}
+    there = {row for row, _ in gold.held}
+    known = frozenset(i for i, row in enumerate(found.table.rows()) if row in there)
+    asked: dict[int, list[Condition]] = {}
+
+    for document, own in zip(copies, claims, strict=True):
+
+        def row(mention: Mention, own_id: int = id(document)) -> int:
+            return rows.get((own_id, mention), -1)
+
+        for claim in own:
+            readings = [frozenset(map(row, reading)) for reading in claim.readings]
+            sound = [reading for reading in readings if -1 not in reading]
+            if (claim.kind == "either" and len(sound) < len(readings)) or not any(sound):
+                if claim.kind != "not":
+                    mention = next(m for reading in claim.readings for m in reading if row(m) < 0)
+                    gold.lost.append(lost(document, mention, why[document.id, mention]))
+                    gold.total += 1
+                continue
+            sentences = set(found.table.sentence[list(frozenset().union(*sound))].tolist())
+            if len(sentences) > 1:
+                raise DataError(
+                    f"document {clip(document.id)}: a choice of annotation.either lies in several sentences"
+                )
+            condition = Condition.of(claim.kind, sound, known)
+            if condition is not None:
+                asked.setdefault(sentences.pop(), []).append(condition)
+    return found.table, asked
+
+
+class _Literals:
+    """Literals of the mentions in a table.
+
+    Attributes: ``paths`` of the mentions; ``ways``, the literals of each row of the table: the number of the row where
+    annotation is complete, else those of its paths, counted behind the rows; ``lanes`` of the rows.
+    """
+
+    def __init__(self, corpus: Corpus, table: MentionTable) -> None:
+        self.table = table
+        held = np.flatnonzero(corpus.structure.holds(table))
+        self.paths: Paths = corpus.structure.paths(table.take(held), corpus.types)
+        each = len(self.paths.sentence) // max(len(held), 1)
+        self.lanes = [corpus.lane(kind) for kind in table.kind.tolist()]
+        closed = [self._closed(corpus, row) for row in range(len(table))]
+        self.ways: dict[int, tuple[int, ...]] = {}
+        for place, row in enumerate(held.tolist()):
+            numbers = range(place * each, (place + 1) * each)
+            open_ways = tuple(len(table) + path for path in numbers if self.paths.spread(path).any(1).all())
+            self.ways[row] = (row,) if closed[row] else open_ways
+        self.lane_of = {way: self.lanes[row] for row, ways in self.ways.items() for way in ways}
+
+    def _closed(self, corpus: Corpus, row: int) -> bool:
+        """Return whether annotation is complete at one of a mention's tokens."""
+        table = self.table
+        base, last = corpus.offsets[table.sentence[row]], table.ptr[row + 1] - 1
+        tokens = slice(base + table.first[table.ptr[row]], base + table.end[last])
+        return bool((corpus.said[tokens, table.kind[row]] == COMPLETE).any())
+
+    def is_row(self, literal: int) -> bool:
+        """Return whether a literal is a mention with which a version is encoded."""
+        return literal < len(self.table)
+
+    def there(self, row: int) -> Iterator[Term]:
+        """Yield the terms in which a mention is there."""
+        ways = self.ways[row]
+        for number, way in enumerate(ways):
+            yield Term(frozenset([way]), frozenset(ways[:number]))
+
+    def terms(self, condition: Condition) -> list[Term]:
+        """Return terms that exclude each other, in one of which a condition holds."""
+        every = condition.every
+        if condition.kind == "not":
+            return [Term(absent=self._ways(every))]
+        if condition.kind == "either":
+            return [
+                term.both(Term(absent=self._ways(every - reading)))
+                for reading in condition.readings
+                for term in self._together(reading)
+            ]
+        rows = [row for [row] in condition.readings]
+        return [
+            term.both(Term(absent=self._ways(rows[:number])))
+            for number, row in enumerate(rows)
+            for term in self.there(row)
+        ]
+
+    def _ways(self, rows: Iterable[int]) -> Literals:
+        return frozenset(way for row in rows for way in self.ways[row])
+
+    def _together(self, rows: Iterable[int]) -> Iterator[Term]:
+        """Yield the terms in which several mentions are there."""
+        for terms in product(*(tuple(self.there(row)) for row in sorted(rows))):
+            found = Term()
+            for term in terms:
+                found = found.both(term)
+            yield found
+
+
+class _Plan:
+    """The claims about a sentence.
+
+    Attributes: ``sentence``; ``lanes``, the types of which something is claimed; ``closed``, of each of them the
+    literals with which versions are encoded, and ``open``, the others.
+    """
+
+    def __init__(self, sentence: int, conditions: Sequence[Condition], literals: _Literals) -> None:
+        self.sentence = sentence
+        self.literals = literals
+        self.conditions = conditions
+        rows = frozenset(row for condition in conditions for row in condition.every)
+        every = [way for row in sorted(rows) for way in literals.ways[row]]
+        self.lanes = sorted({literals.lane_of[way] for way in every})
+        self.open = {lane: [x for x in every if self._is(x, lane, False)] for lane in self.lanes}
+        self.closed = {lane: [x for x in every if self._is(x, lane, True)] for lane in self.lanes}
+
+    def _is(self, literal: int, lane: int, row: bool) -> bool:
+        return self.literals.lane_of[literal] == lane and self.literals.is_row(literal) == row
+
+    def terms(self) -> list[Term]:
+        """Return terms that exclude each other, in one of which all claims hold.
+
+        Raises:
+            OverflowError: there are more than `MOST`.
+        """
+        found = [Term()]
+        for condition in self.conditions:
+            found = [one.both(other) for one in found for other in self.literals.terms(condition)]
+            found = [term for term in found if term.possible]
+            if len(found) > MOST:
+                raise OverflowError
+        return found
+
+    def pairs(self) -> Iterator[tuple[int, Literals]]:
+        """Yield pairs of literals of one type, which may exclude each other."""
+        for lane, several in self.open.items():
+            for pair in combinations(several, 2):
+                yield lane, frozenset(pair)
+
+    def factor(self, term: Term, lane: int, apart: frozenset[Literals]) -> list[tuple[int, Literals]]:
+        """Return the signs and literals of the versions whose signed sum is the factor of a type."""
+        closed, opened = frozenset(self.closed[lane]), frozenset(self.open[lane])
+        free = sorted(closed - term.there - term.absent)
+        bases = [term.there & closed | frozenset(chosen) for chosen in _subsets(free, frozenset())]
+        taken = [
+            ((-1) ** len(chosen), term.there & opened | chosen)
+            for chosen in _subsets(sorted(term.absent & opened), apart)
+        ]
+        return [(sign, base | more) for base in bases for sign, more in taken]
+
+
+def _subsets(literals: Sequence[int], apart: frozenset[Literals]) -> list[Literals]:
+    """Return all sets of literals without two that exclude each other.
+
+    Raises:
+        OverflowError: there are more than `MOST`.
+    """
+    found = [NONE]
+    for literal in literals:
+        found += [one | {literal} for one in found if not any(frozenset((literal, other)) in apart for other in one)]
+        if len(found) > MOST:
+            raise OverflowError
+    return found
+
+
+class _Builder:
+    """Readings of a corpus from the plans of its sentences."""
+
+    def __init__(self, corpus: Corpus, batch: Batch, literals: _Literals, plans: Sequence[_Plan]) -> None:
+        self.corpus = corpus
+        self.batch = batch
+        self.literals = literals
+        self.plans = plans
+
+    def readings(self, allowed: Mask) -> Readings:
+        """Return them."""
+        apart = self._apart()
+        owner: list[int] = []
+        version: list[list[Literals]] = []
+        term: list[int] = []
+        part: list[tuple[int, int, int, int]] = []
+        for plan in self.plans:
+            numbers: list[dict[Literals, int]] = [{} for _ in range(self._width)]
+            try:
+                for one in plan.terms():
+                    for lane, sign, wanted in self._factors(plan, one, apart):
+                        number = numbers[lane].setdefault(wanted, len(numbers[lane]))
+                        part.append((len(term), lane, len(owner) + number, sign))
+                    term.append(plan.sentence)
+            except OverflowError:
+                self._refuse(plan, f"can be met in more than {MOST} ways; name fewer mentions, or fewer types")
+            own = _versions(numbers)
+            owner += [plan.sentence] * len(own)
+            version += own
+        masks, offsets = self._masks(np.array(owner, np.int64), version)
+        parts = np.array(part, np.int64).reshape(-1, 4)
+        found = Readings(allowed, np.array(owner, np.int64), offsets, masks, np.array(term, np.int64), parts)
+        return self._without_impossible(found)
+
+    def _factors(self, plan: _Plan, term: Term, apart: frozenset[Literals]) -> Iterator[tuple[int, int, Literals]]:
+        """Yield the parts of a term's factors: type, sign, and the literals of a version."""
+        for lane in range(self._width):
+            if lane in plan.lanes:
+                yield from ((lane, sign, wanted) for sign, wanted in plan.factor(term, lane, apart))
+            else:
+                yield lane, 1, NONE
+
+    @cached_property
+    def _width(self) -> int:
+        return self.corpus.structure.lanes(self.corpus.types)
+
+    def _apart(self) -> frozenset[Literals]:
+        """Return the pairs of paths that no structure keeps to together."""
+        owner, version, pairs = [], [], []
+        for plan in self.plans:
+            for lane, pair in plan.pairs():
+                owner.append(plan.sentence)
+                version.append([pair if own == lane else NONE for own in range(self._width)])
+                pairs.append((lane, pair))
+        masks, offsets = self._masks(np.array(owner, np.int64), version)
+        sums = self._sums(masks, offsets)
+        return frozenset(pair for (lane, pair), own in zip(pairs, sums, strict=True) if np.isneginf(own[lane]))
+
+    def _sums(self, masks: Mask, offsets: Ints) -> Floats:
+        """Return (V, K) the logarithms of the numbers of structures of versions."""
+        template = self.corpus.engine.template
+        zeros = Potentials(
+            np.zeros((len(masks), len(template.roles), self._width), np.float32),
+            np.zeros((len(template.constants), self._width), np.float32),
+        )
+        return self.corpus.engine.log_partition(zeros, offsets, allowed=masks)
+
+    def _masks(self, owner: Ints, version: Sequence[Sequence[Literals]]) -> tuple[Mask, Ints]:
+        """Return the hyperedges (T', E, K) that versions allow, and their offsets.
+
+        Args:
+            owner: (V,) the sentence of each.
+            version: the literals of each type of each.
+        """
+        corpus, literals = self.corpus, self.literals
+        offsets, tokens = tokens_of(corpus.offsets, owner)
+        tables = [corpus.given.take(np.zeros(0, np.int64))]
+        for number, sentence in enumerate(owner.tolist()):
+            there = corpus.given.take(self._given[sentence])
+            tables.append(_moved(there, number))
+            rows = sorted(literal for lane in version[number] for literal in lane if literals.is_row(literal))
+            added = literals.table.take(np.array(rows, np.int64))
+            tables.append(_moved(added, number))
+        table = concatenate(tables)
+        encoded = corpus.structure.encode(table, offsets, corpus.types)
+        masks = allowed_structures(
+            corpus.structure, corpus.engine, table, encoded.edges, corpus.said[tokens], offsets, corpus.types
+        ).view(np.uint8)
+        for row in encoded.lost:  # what is given is not lost by itself
+            lane = corpus.lane(int(table.kind[row]))
+            masks[offsets[table.sentence[row]] : offsets[table.sentence[row] + 1], :, lane] = 0
+        for number, lanes in enumerate(version):
+            for lane, wanted in enumerate(lanes):
+                for literal in wanted:
+                    if not literals.is_row(literal):
+                        path = literal - len(literals.table)
+                        own = literals.paths.spread(path)
+                        begin = offsets[number] + literals.paths.first[path]
+                        masks[begin : begin + len(own), :, lane] &= own
+        return masks, offsets
+
+    @cached_property
+    def _given(self) -> list[Ints]:
+        """The rows of the given mentions of each sentence."""
+        sentence = self.corpus.given.sentence
+        order = np.argsort(sentence, kind="stable")
+        bounds = np.searchsorted(sentence[order], np.arange(len(self.corpus.offsets)))
+        return [order[a:b] for a, b in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)]
+
+    def _without_impossible(self, found: Readings) -> Readings:
+        """Return readings without the terms that no structure is in."""
+        sums = self._sums(found.masks, found.offsets)
+        impossible = np.flatnonzero((found.factors(sums) <= _NOTHING).any(1))
+        kept = np.setdiff1d(np.arange(len(found.term)), impossible)
+        left = set(found.term[kept].tolist())
+        for plan in self.plans:
+            if plan.sentence not in left:
+                self._refuse(plan, "contradict each other, or the mentions that are there; leave one of them out")
+        place = np.full(len(found.term), -1, np.int64)
+        place[kept] = np.arange(len(kept))
+        part = found.part[place[found.part[:, 0]] >= 0]
+        part[:, 0] = place[part[:, 0]]
+        return found._replace(term=found.term[kept], part=part)
+
+    def _refuse(self, plan: _Plan, why: str) -> NoReturn:
+        at, sentence = self.batch.locate(plan.sentence)
+        document = clip(self.batch.documents[at].id)
+        raise DataError(f"document {document}, sentence {sentence + 1}: what annotation claims of its mentions {why}")
+
+
+def _versions(numbers: Sequence[dict[Literals, int]]) -> list[list[Literals]]:
+    """Return the literals of each type of each version; a type with fewer has its first one again."""
+    several = max(map(len, numbers), default=0)
+    of_lane = [[*one, *[*one][:1] * (several - len(one))] for one in numbers]
+    return [[lane[number] for lane in of_lane] for number in range(several)]
+
+
+def _moved(table: MentionTable, sentence: int) -> MentionTable:
+    """Return mentions as those of another sentence."""
+    return MentionTable(np.full(len(table), sentence), *table[1:])
