@@ -69,7 +69,7 @@ IMPORTS_BY_NAME = {
 }
 # libraries of extras, which may be imported inside functions
 OPTIONAL = {
-    *("cassis", "datasets", "fastapi", "matplotlib", "pyarrow", "sklearn", "spacy"),
+    *("cassis", "datasets", "fastapi", "matplotlib", "pyarrow", "sklearn", "spacy", "srsly"),
     *("onnx", "onnxruntime", "tokenizers", "torch", "transformers", "uvicorn"),
 }
 

@@ -25,6 +25,7 @@ from spanloom.formats.brat import BRAT
 from spanloom.formats.characters import CHARACTERS
 from spanloom.formats.columns import COLUMNS
 from spanloom.formats.conllu import CONLLU
+from spanloom.formats.docbin import DOCBIN
 from spanloom.formats.folder import files_of, not_read, stem_in
 from spanloom.formats.foreign import advice
 from spanloom.formats.json_array import JSON
@@ -75,6 +76,7 @@ _ALL = (
     PARQUET,
     ARROW,
     XMI,
+    DOCBIN,
     CSV,
     TSV,
     TEXT,

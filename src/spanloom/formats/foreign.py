@@ -22,7 +22,6 @@ _OFFICE = f"a file of an office program; get the text out first (soffice --conve
 _HL7 = f"HL7 messages; get the texts of the notes out first (field OBX-5, with hl7apy or Mirth), {_EACH}"
 _CDA = f"a clinical document (CDA) in XML; get the text out of its sections first (xmllint --xpath), {_EACH}"
 _UNNAMED = "a table whose columns do not say what they are; name them, with the format {}: --columns text=NAME,id=NAME"
-_SPACY = "hand its documents to spanloom.integrations.spacy.to_document"
 _PACKED = "it is packed; unpack it first"
 _BY_ENDING: Final = MappingProxyType(
     {
@@ -35,7 +34,6 @@ _BY_ENDING: Final = MappingProxyType(
         **dict.fromkeys((".zip", ".gz", ".tgz", ".tar", ".bz2", ".xz", ".7z", ".zst"), _PACKED),
         ".csv": _UNNAMED.format("csv"),
         ".tsv": f"{_UNNAMED.format('tsv')}; of a column file, name the format conll",
-        ".spacy": f"spaCy's DocBin; load it with spaCy, and {_SPACY}",
     }
 )
 # how files begin, whatever their name
@@ -55,7 +53,7 @@ _BY_CONTENT: Final = (
     ),
     (
         rb'\A\s*\[\s*\{(?:.|\n){0,400}?"paragraphs"\s*:\s*\[',
-        f"training data of spaCy 2; convert them with spaCy (spacy convert), and {_SPACY}",
+        "training data of spaCy 2; convert them with spaCy (spacy convert IN.json OUT), to a .spacy file",
     ),
     (rb"<ClinicalDocument[\s>]", _CDA),
 )

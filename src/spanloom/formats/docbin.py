@@ -1,0 +1,329 @@
+"""spaCy's DocBin (``.spacy``): token by token, with span groups and entities; extra ``spacy``.
+
+A file is read here and not by spaCy, whose compiled code trusts the numbers of a file: it is msgpack, packed by zlib,
+and arrays, of which nothing is run, and every number is checked before it is used.
+
+A mention is a span of the group ``sc``, where spaCy's own span categorizer looks for them. Parts of a mention with
+gaps have one identifier, ``spanloom-0`` and so on; those that the spaCy component made have one in any case. Mentions
+without gaps, of those that overlap the longest, are entities as well.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from spanloom.document import Document, Mention, Span
+from spanloom.document.validate import Problem, find_errors
+from spanloom.errors import DataError
+from spanloom.extras import extra
+from spanloom.files.output import output_file
+from spanloom.formats.base import Format, Losses, Scanned, count_mention, count_meta, no_document
+from spanloom.formats.source import read_bytes
+from spanloom.text import tokenize
+
+GROUP: Final = "sc"
+_JOINED: Final = "spanloom-"
+_SPAN: Final = struct.Struct(">QQQllll")  # id, kb_id, label, first token, end token, first character, end
+_UNSUSPICIOUS: Final = 1 << 26  # bytes that any file may unpack to
+_MOST_TIMES: Final = 500  # its size, beyond that
+_INSIDE, _BEGIN = 1, 3  # codes of ENT_IOB
+_DAMAGE = (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError, struct.error)
+_CUT = "mentions that begin or end inside a token"
+
+
+class _Tokens(NamedTuple):
+    """The tokens of one document: attribute -> one value each, and what stands where."""
+
+    columns: dict[int, Any]
+    words: list[str]
+    starts: list[int]
+    ends: list[int]
+    text: str
+
+
+def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
+    """Yield the documents of a DocBin; mentions are those of all span groups, and entities beside them."""
+    with extra("spacy", "a .spacy file"):
+        from spacy import attrs
+        from spacy.strings import StringStore
+        from srsly import msgpack
+
+    message = _loads(msgpack, _unpacked(read_bytes(path), path), path)
+    try:
+        lengths = np.frombuffer(message["lengths"], dtype=np.int32).tolist()
+        columns = [int(column) for column in message["attrs"]]
+        table = np.frombuffer(message["tokens"], dtype=np.uint64).reshape(-1, len(columns))
+        spaces = np.frombuffer(message["spaces"], dtype=bool)
+        strings = StringStore([text for text in message["strings"] if isinstance(text, str)])
+        place = columns.index(attrs.ORTH)
+        sound = min(lengths, default=0) >= 0 and sum(lengths) == len(table) == len(spaces)
+    except _DAMAGE as error:
+        wrong = f"found a damaged file, or none of spaCy's ({_short(error)}); get it again"
+        raise DataError(wrong, path=path) from None
+    if not sound or place < 0:
+        raise DataError("found a damaged file: its arrays are not of one length; get it again", path=path)
+    end = 0
+    for number, length in enumerate(lengths):
+        first, end = end, end + length
+        try:
+            known = _is_known(message.get("flags"), number)
+            tokens = _tokens(columns, table[first:end], spaces[first:end] if known else None, strings, attrs.ORTH)
+            document = _document(tokens, _item(message.get("user_data"), number), msgpack, strings, attrs)
+            if mentions:
+                packed = _item(message.get("span_groups"), number)
+                document.mentions = list(_mentions(tokens, packed, msgpack, strings, attrs))
+            problems = [_placed(one, path, number) for one in find_errors(document)]
+        except (DataError, *_DAMAGE) as error:
+            wrong = f"found a damaged record ({_short(error)}); write the file again"
+            document, problems = Document(""), [_placed(Problem("error", "damaged", wrong), path, number)]
+        yield Scanned(document, problems, str(path))
+    if not lengths:
+        yield no_document(str(path), "documents of spaCy")
+
+
+def _placed(problem: Problem, path: str | Path, number: int) -> Problem:
+    place = f"docs[{number}]: {problem.place}".removesuffix(": ")
+    return replace(problem, path=str(path), place=place)
+
+
+def _short(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:120]
+
+
+def _unpacked(raw: bytes, path: str | Path) -> bytes:
+    packer = zlib.decompressobj()
+    most = max(_UNSUSPICIOUS, _MOST_TIMES * len(raw))
+    try:
+        content = packer.decompress(raw, most)
+    except zlib.error as error:
+        raise DataError(f"found no .spacy file, or a damaged one ({error}); get it again", path=path) from None
+    if packer.unconsumed_tail:
+        message = f"the file holds more than {_MOST_TIMES} times its size; it is damaged, or an attack"
+        raise DataError(message, path=path)
+    if not packer.eof:
+        raise DataError("found a .spacy file that was cut short; get it again", path=path)
+    return content
+
+
+def _loads(msgpack: Any, raw: bytes, path: str | Path | None = None) -> dict[Any, Any]:
+    """Return an object of msgpack.
+
+    Raises:
+        DataError: the bytes hold something else.
+    """
+    try:
+        value = msgpack.loads(raw, raw=False, use_list=True, strict_map_key=False)
+    except Exception as error:  # its own classes have no other base
+        raise DataError(f"found a damaged file ({_short(error)}); get it again", path=path) from None
+    if not isinstance(value, dict):
+        raise DataError(f"found a {type(value).__name__}, expected an object; get the file again", path=path)
+    return value
+
+
+def _item(values: object, number: int) -> Any:
+    return values[number] if isinstance(values, list) and number < len(values) else None
+
+
+def _is_known(flags: object, number: int) -> bool:
+    """Return whether it is known which tokens have a space behind them."""
+    flag = _item(flags, number)
+    return not (isinstance(flag, Mapping) and flag.get("has_unknown_spaces"))
+
+
+def _names(values: Any, strings: Any) -> list[str]:
+    """Return the string of each hash."""
+    distinct, inverse = np.unique(values, return_inverse=True)
+    known = [strings[int(value)] if value else "" for value in distinct]
+    return [known[place] for place in inverse.tolist()]
+
+
+def _tokens(columns: list[int], table: Any, spaces: Any, strings: Any, orth: int) -> _Tokens:
+    values = {column: table[:, place] for place, column in enumerate(columns)}
+    words = _names(values[orth], strings)
+    behind = [" "] * len(words) if spaces is None else [" " if space else "" for space in spaces.tolist()]
+    starts, ends, at = [], [], 0
+    for word, space in zip(words, behind, strict=True):
+        starts.append(at)
+        ends.append(at + len(word))
+        at = ends[-1] + len(space)
+    return _Tokens(values, words, starts, ends, "".join(map("".join, zip(words, behind, strict=True))))
+
+
+def _document(tokens: _Tokens, user_data: object, msgpack: Any, strings: Any, attrs: Any) -> Document:
+    kept = [i for i, word in enumerate(tokens.words) if word.strip()]
+    places = [(tokens.starts[i], tokens.ends[i]) for i in kept]
+    document = Document(tokens.text, tokens=places)
+    if isinstance(user_data, bytes):
+        name = _loads(msgpack, user_data).get("id")
+        document.id = name if isinstance(name, str) else ""
+    for column, attribute in (("pos", attrs.TAG), ("lemma", attrs.LEMMA)):
+        if attribute in tokens.columns and tokens.columns[attribute].any():
+            names = _names(tokens.columns[attribute], strings)
+            document.columns[column] = [names[i] for i in kept]
+    begins = tokens.columns.get(attrs.SENT_START)
+    if begins is not None and kept and (begins[1:] != 0).all():  # 0 is what nobody set; the first begins one anyhow
+        marks = np.logical_or.reduceat(begins[: kept[-1] + 1] == 1, [0, *(place + 1 for place in kept[:-1])])
+        firsts = sorted({0, *np.flatnonzero(marks).tolist()})
+        document.sentences = np.array(list(zip(firsts, [*firsts[1:], len(kept)], strict=True)), dtype=np.int64)
+    return document
+
+
+def _mentions(tokens: _Tokens, packed: object, msgpack: Any, strings: Any, attrs: Any) -> Iterator[Mention]:
+    groups = _loads(msgpack, packed) if isinstance(packed, bytes) and len(packed) > 1 and packed[:1] != b"\x90" else {}
+    found = []
+    for content, keys in groups.items():
+        name = str(keys[0]) if isinstance(keys, list) and keys else "span"
+        found.append(list(_of_group(_loads(msgpack, content), name, tokens, strings)))
+    seen: set[object] = set()
+    for mentions in (*found, list(_entities(tokens, strings, attrs))):  # what two groups have is one mention
+        yield from (mention for mention in mentions if mention.key not in seen)
+        seen.update(mention.key for mention in mentions)
+
+
+def _of_group(group: dict[Any, Any], name: str, tokens: _Tokens, strings: Any) -> Iterator[Mention]:
+    rows = [_SPAN.unpack(row) for row in group["spans"]]
+    given = group.get("attrs")
+    own = isinstance(given, Mapping) and "mentions" in given  # of the component
+    scores = given.get("scores") if isinstance(given, Mapping) else None
+    known = isinstance(scores, list) and len(scores) == len(rows)
+    parts: dict[object, list[tuple[int, ...]]] = {}
+    for number, row in enumerate(rows):
+        label = strings[row[0]] if row[0] else ""
+        joined = label if label and (own or label.startswith(_JOINED)) else number
+        parts.setdefault((joined, row[2]), []).append((number, *row))
+    for found in parts.values():
+        number, _, concept, label_hash = found[0][:4]
+        spans = sorted(_characters(tokens, row[4], row[5]) for row in found)
+        kind = strings[label_hash] if label_hash else name
+        concepts = (strings[concept],) if concept else ()
+        score = scores[number] if known and isinstance(scores, list) else None
+        sure = float(score) if isinstance(score, int | float) and 0 <= score <= 1 else None
+        yield Mention(kind, spans, concepts=concepts, score=sure)
+
+
+def _characters(tokens: _Tokens, first: int, end: int) -> Span:
+    if not 0 <= first < end <= len(tokens.words):
+        raise DataError(f"a span of tokens {first} to {end}, of {len(tokens.words)}")
+    return Span(tokens.starts[first], tokens.ends[end - 1])
+
+
+def _entities(tokens: _Tokens, strings: Any, attrs: Any) -> Iterator[Mention]:
+    codes, kinds = tokens.columns.get(attrs.ENT_IOB), tokens.columns.get(attrs.ENT_TYPE)
+    if codes is None or kinds is None:
+        return
+    concepts = tokens.columns.get(attrs.ENT_KB_ID)
+    inside = (codes == _INSIDE) | (codes == _BEGIN)
+    begins = inside & ((codes == _BEGIN) | ~np.concatenate([[False], inside[:-1]])) if len(codes) else inside
+    for first in np.flatnonzero(begins).tolist():
+        end = first + 1
+        while end < len(codes) and codes[end] == _INSIDE:
+            end += 1
+        concept = 0 if concepts is None else int(concepts[first])
+        kind = strings[int(kinds[first])] if kinds[first] else "entity"
+        names = (strings[concept],) if concept else ()
+        yield Mention(kind, [_characters(tokens, first, end)], concepts=names)
+
+
+def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
+    """Write a DocBin. Texts without tokens get ours; what spaCy has no place for is counted."""
+    with extra("spacy", "a .spacy file"):
+        from spacy.tokens import DocBin
+        from spacy.vocab import Vocab
+
+    losses = Losses()
+    packed, vocab = DocBin(attrs=_ATTRIBUTES, store_user_data=True), Vocab()
+    with output_file(path, force=force) as file:
+        for document in documents:
+            packed.add(to_doc(document, vocab, losses))
+        file.write(packed.to_bytes())
+    return losses
+
+
+_ATTRIBUTES: Final = ("ORTH", "TAG", "LEMMA", "ENT_IOB", "ENT_TYPE", "ENT_KB_ID", "SENT_START")
+
+
+def to_doc(document: Document, vocab: Any, losses: Losses) -> Any:
+    """Return a document as a `Doc` of spaCy.
+
+    Args:
+        document: the document.
+        vocab: spaCy's vocabulary.
+        losses: to add to.
+    """
+    from spacy.tokens import Doc, SpanGroup
+    from spacy.util import filter_spans
+
+    offsets = tokenize(document.text) if document.tokens is None else document.tokens
+    words, spaces, places = _cut(document.text, [(int(start), int(end)) for start, end in offsets])
+    doc = Doc(vocab, words=words, spaces=spaces)
+    _add_columns(doc, document, places, losses)
+    doc.user_data["id"] = document.id
+    spans: list[Any] = []
+    scores: list[float | None] = []
+    for number, mention in enumerate(document.mentions):
+        name = f"{_JOINED}{number}" if len(mention.spans) > 1 else ""
+        concept = mention.concepts[0] if mention.concepts else ""
+        parts: list[Any] = [
+            doc.char_span(start, end, label=mention.type, kb_id=concept, span_id=name) for start, end in mention.spans
+        ]
+        if None in parts:
+            losses.add(_CUT)
+            continue
+        spans += parts
+        scores += [mention.score] * len(parts)
+        losses.add("concepts but the first", len(mention.concepts) - 1 if mention.concepts else 0)
+        count_mention(losses, mention, "heads", "mention identifiers")
+    if spans:
+        doc.spans[GROUP] = SpanGroup(doc, name=GROUP, spans=spans, attrs={"scores": scores})
+    doc.set_ents(filter_spans([span for span in spans if not span.id_]), default="outside")
+    count_meta(losses, document)
+    return doc
+
+
+def _cut(text: str, offsets: list[tuple[int, int]]) -> tuple[list[str], list[bool], list[int]]:
+    """Return spaCy's words of a text, whether a space is behind each, and the place of each token among them."""
+    words: list[str] = []
+    spaces: list[bool] = []
+    places: list[int] = []
+
+    def add(piece: str) -> None:
+        """Add what stands between two tokens: a space is one of the word before it."""
+        if piece[:1] == " " and words and not spaces[-1]:
+            spaces[-1] = True
+            piece = piece[1:]
+        if piece:
+            words.append(piece)
+            spaces.append(False)
+
+    at = 0
+    for start, end in offsets:
+        add(text[at:start])
+        places.append(len(words))
+        words.append(text[start:end])
+        spaces.append(False)
+        at = end
+    add(text[at:])
+    return words, spaces, places
+
+
+def _add_columns(doc: Any, document: Document, places: list[int], losses: Losses) -> None:
+    for column, values in document.columns.items():
+        if column not in ("pos", "lemma"):
+            losses.add("token columns")
+            continue
+        for place, value in zip(places, values, strict=True):
+            setattr(doc[place], "tag_" if column == "pos" else "lemma_", value)
+    if document.sentences is not None and document.tokens is not None:
+        firsts = {places[first] if number else 0 for number, (first, _) in enumerate(document.sentences.tolist())}
+        for token in doc:
+            token.is_sent_start = token.i in firsts
+
+
+DOCBIN = Format("spacy", (".spacy",), scan, write, gaps=True, reads_without_mentions=True, packs=False)
