@@ -62,15 +62,17 @@ PUBLIC = {
     "spanloom.lm": "",
     "spanloom.model": "",
     "spanloom.modelfile": (
-        "Array Bounded Described FORMAT LARGEST ModelPart OtherModelError damaged load read read_digest read_kind save "
-        "write"
+        "Array Bounded COMPACT Described FORMAT LARGEST ModelPart OtherModelError damaged load read read_digest read_kind "
+        "save write"
     ),
     "spanloom.models": "KINDS Model Saved explain load",
     "spanloom.parallel": "Executor Processes SERIAL Serial Threads even_ranges threads worker_count",
     "spanloom.passes": (
         "COLUMNS DocumentPass PassData PassSettings TEMPLATES choose_passes fit_pass is_worth_two_passes pass_of"
     ),
-    "spanloom.recognize": "Cascade CascadeReport KINDS Lost Progress Recognizer TrainingReport load teach to_onnx",
+    "spanloom.recognize": (
+        "Cascade CascadeReport KINDS Lost Progress Recognizer TrainingReport compact load teach to_onnx"
+    ),
     "spanloom.rescoring": (
         "CandidateMentions FirstStage Rescorer RescoringDevelopment ScoredCandidates calibrate_second "
         "fit_rescorer propose"

@@ -405,6 +405,23 @@ def _export(
     """Write a model with an encoder anew, so that it predicts without PyTorch."""
 
 
+@verb("compact")
+def _compact(
+    model: Model,
+    output: options.ExportOutput,
+    dev: options.CompactDev = None,
+    loss: options.CompactLoss = None,
+    threshold: options.CompactThreshold = None,
+    input_format: InputFormat = None,
+    columns: Columns = None,
+    on_error: options.OnError = None,
+    force: Force = False,
+    jobs: Jobs = None,
+    quiet: Quiet = False,
+) -> None:
+    """Make a recognizer or a cascade smaller: small weights left out, the others in eight bits."""
+
+
 @verb("view")
 def _view(
     data: Data,
@@ -452,32 +469,11 @@ def _serve(
 
 @verb("lab ambiguity", lab_app, was="ambiguity")
 def _ambiguity(
-    data: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="DATA",
-            help="A file, a folder, or - for standard input; without it, encodings are counted.",
-            show_default=False,
-        ),
-    ] = None,
-    structure: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--structure",
-            metavar="NAME",
-            help="The structure; with DATA several times for more. [shared; with DATA seven_tag, shared, split]",
-        ),
-    ] = None,
-    components: Annotated[
-        int | None,
-        typer.Option("--components", min=1, metavar="N", help="Parts of a mention with gaps, at most. [3]"),
-    ] = None,
-    length: Annotated[
-        int | None, typer.Option("--length", min=1, max=100, metavar="N", help="Count for texts of 1 to N tokens. [5]")
-    ] = None,
-    against: Annotated[
-        str | None, typer.Option("--against", metavar="NAME", help="Another structure, for the relative ambiguity.")
-    ] = None,
+    data: options.ReadBack = None,
+    structure: options.AmbiguousStructures = None,
+    components: options.AmbiguousComponents = None,
+    length: options.AmbiguousLength = None,
+    against: options.AmbiguousAgainst = None,
     input_format: InputFormat = None,
     as_json: Json = False,
     quiet: Quiet = False,

@@ -27,6 +27,7 @@ DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 # must not wait for them
 VERBS = {
     "clean": "spanloom.cli.clean:run",
+    "compact": "spanloom.cli.compact:run",
     "convert": "spanloom.cli.convert:run",
     "demo": "spanloom.cli.demo:run",
     "evaluate": "spanloom.cli.evaluate:run",

@@ -234,6 +234,53 @@ GraphPrecision = Annotated[
     str, typer.Option("--precision", metavar="NAME", help="Of the encoder's products: float32 or int8.")
 ]
 
+# of `compact`
+CompactDev = Annotated[
+    list[str] | None,
+    typer.Option("--dev", metavar="DATA", help="Annotated documents that F1 is measured on, several times for more."),
+]
+CompactLoss = Annotated[
+    float | None,
+    typer.Option("--loss", min=0, max=100, metavar="POINTS", help="Points of F1 that may be lost on --dev. [0.3]"),
+]
+CompactThreshold = Annotated[
+    float | None,
+    typer.Option(
+        "--threshold",
+        min=0,
+        metavar="W",
+        help="Leave out weights that are nearer to 0. [chosen on --dev, or 0.02]",
+    ),
+]
+
+# of `lab ambiguity`
+ReadBack = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="DATA",
+        help="A file, a folder, or - for standard input; without it, encodings are counted.",
+        show_default=False,
+    ),
+]
+AmbiguousStructures = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--structure",
+        metavar="NAME",
+        help="The structure; with DATA several times for more. [shared; with DATA seven_tag, shared, split]",
+    ),
+]
+AmbiguousComponents = Annotated[
+    int | None,
+    typer.Option("--components", min=1, metavar="N", help="Parts of a mention with gaps, at most. [3]"),
+]
+AmbiguousLength = Annotated[
+    int | None, typer.Option("--length", min=1, max=100, metavar="N", help="Count for texts of 1 to N tokens. [5]")
+]
+AmbiguousAgainst = Annotated[
+    str | None, typer.Option("--against", metavar="NAME", help="Another structure, for the relative ambiguity.")
+]
+
 # of `train language-model`
 PerplexityText = Annotated[
     str | None, typer.Option("--dev", metavar="DATA", help="Text whose perplexity is told; never learned from.")

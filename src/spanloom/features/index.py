@@ -15,6 +15,7 @@ from spanloom.document import Batch, Document
 from spanloom.errors import DataWarning, ModelError, UsageError
 from spanloom.features import kernels_index as kernels
 from spanloom.features.featureset import FeatureSet, Keys, split_rows
+from spanloom.features.packing import packed_index, table_of_rows, unpacked_index
 from spanloom.features.word_vectors import VECTOR_COLUMN, Dense
 from spanloom.hashing import FILLING, Int32, Int64, Slots, UInt64
 from spanloom.modelfile import ModelPart
@@ -72,10 +73,13 @@ class FeatureIndex:
 
     Dense columns have no keys. Their rows are the last ones; the first ``keyed`` rows have keys.
 
+    Where rows were taken out (`keeping`), keys that a look-up has to pass on its way to another are `PASSED`.
+
     Args:
         table: a power of two of 64-bit words, 0 where empty: the key's lower half, and the row, counted from 1.
         group_sizes: (F,) float32, g of each row.
         words: the nonzero words of the table, if already known.
+        compact: whether it is stored with smaller numbers.
 
     Raises:
         ModelError: an invalid table.
@@ -86,7 +90,9 @@ class FeatureIndex:
     ([0, 1, 0], [2, 1])
     """
 
-    def __init__(self, table: UInt64, group_sizes: Float32, words: UInt64 | None = None) -> None:
+    def __init__(
+        self, table: UInt64, group_sizes: Float32, words: UInt64 | None = None, *, compact: bool = False
+    ) -> None:
         size = len(table)
         if table.dtype != np.uint64 or table.ndim != 1 or size < 2 or size & (size - 1):
             raise ModelError(f"feature table has {size} words of {table.dtype}, expected a power of two of uint64")
@@ -97,6 +103,7 @@ class FeatureIndex:
         if len(words) == size or not (rows > 0).all() or rows.max(initial=0) > len(group_sizes):
             raise ModelError(f"feature table is full or names rows beyond {len(group_sizes)}; the model is damaged")
         self.table = table
+        self.compact = compact
         self.group_sizes = group_sizes
         self.keyed = int(rows.max(initial=0))
         self._shares = np.float32(1) / group_sizes
@@ -148,8 +155,18 @@ class FeatureIndex:
         found = kernels.lookup(ids, offsets, *self._slots, self._shares, indices, values, out)
         return indices[:found], out, values[:found]
 
+    def keeping(self, rows: NDArray[np.bool_]) -> FeatureIndex:
+        """Return an index of some of the rows, numbered anew in their order; other keys are unknown to it.
+
+        Args:
+            rows: (F,) which rows stay.
+        """
+        return FeatureIndex(table_of_rows(self.table, rows), self.group_sizes[rows], compact=True)
+
     def to_part(self) -> ModelPart:
         """Return the index as a part of a model file: the words of the table, their slots (as bits), group sizes."""
+        if self.compact:
+            return packed_index(self.table, self.group_sizes)
         filled = self.table != 0
         slots = np.packbits(filled)
         return ModelPart(arrays={"words": self.table[filled], "slots": slots, "group_sizes": self.group_sizes})
@@ -161,6 +178,8 @@ class FeatureIndex:
         Raises:
             ModelError: inconsistent arrays.
         """
+        if "tags" in part.arrays:
+            return cls(*unpacked_index(part), compact=True)
         words, sizes = part.array("words", np.uint64, None), part.array("group_sizes", np.float32, None)
         filled = np.unpackbits(part.array("slots", np.uint8, None)).view(np.bool_)
         if filled.sum() != len(words):

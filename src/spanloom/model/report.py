@@ -59,6 +59,7 @@ class ReportLines:
     dropped: tuple[str, ...]
     dev_f1: float
     splitting: SplittingReport | None
+    compact: CompactReport | None
 
     def chosen(self) -> Iterator[str]:
         """Yield lines on what training chose."""
@@ -88,7 +89,36 @@ class ReportLines:
         if self.ambiguous:
             yield f"held, but read back otherwise, as overlapping ones may be: {plural(self.ambiguous, 'mention')}"
         yield from self.calibrated()
+        if self.compact is not None:
+            yield from self.compact.lines()
         yield f"development F1 {100 * self.dev_f1:.1f}"
+
+
+@dataclass(frozen=True)
+class CompactReport:
+    """Report on a model that was made compact.
+
+    Args:
+        threshold: weights that were nearer to 0 are left out.
+        bytes_before, bytes_after: of the arrays of the model file.
+        f1_before, f1_after: on development data, 0 to 1; ``None`` where none were given.
+    """
+
+    threshold: float
+    bytes_before: int
+    bytes_after: int
+    f1_before: float | None = None
+    f1_after: float | None = None
+
+    def lines(self) -> Iterator[str]:
+        """Say it."""
+        f1 = ""
+        if self.f1_before is not None and self.f1_after is not None:
+            f1 = f"; F1 on the data given {100 * self.f1_before:.1f} before, {100 * self.f1_after:.1f} after"
+        yield (
+            f"compact: weights below {self.threshold:g} left out, the others in 8 bits; "
+            f"{self.bytes_before / 1e6:,.2f} MB before, {self.bytes_after / 1e6:,.2f} MB after{f1}"
+        )
 
 
 @dataclass(frozen=True)
@@ -309,6 +339,7 @@ class TrainingReport(ReportLines):
         vectors: share of the words of the training data that have a vector, 0 to 1; ``None`` without vectors.
         teaching: what was learned from teachers; ``None`` where there were none.
         completion: of partial annotation; ``None`` where all is complete.
+        compact: what became of the weights of a compact model; ``None`` for any other.
     """
 
     documents: int
@@ -335,6 +366,7 @@ class TrainingReport(ReportLines):
     vectors: float | None = None
     teaching: TeachingReport | None = None
     completion: CompletionReport | None = None
+    compact: CompactReport | None = None
 
     def chosen(self) -> Iterator[str]:
         """Yield lines on what training chose."""

@@ -22,6 +22,7 @@ from spanloom.model.structured import AnyModel, StructuredModel
 from spanloom.modelfile import Array, Bounded, Described, ModelPart, OtherModelError
 from spanloom.scoring import LinearScorer, Scorer, encoder
 from spanloom.scoring.encoded import ENCODED, encoded_of, encoded_parts, output_count
+from spanloom.scoring.packing import stored_outputs
 from spanloom.scoring.sum import SumScorer
 from spanloom.structures import STRUCTURES, Structure, structure_of
 from spanloom.text import Phrases, Rules, read_rules
@@ -150,16 +151,14 @@ def model_of(part: ModelPart, shared: ColumnResources, structure: Structure) -> 
         raise ModelError(f"a model of structure {said.structure!r}, expected {structure}")
     if said.counting not in ENGINES or not said.types:
         raise ModelError(f"counting {said.counting!r}, types {said.types}")
-    if "weights" in part.arrays:
-        outputs = part.array("weights", np.float32, None, None, None).shape[1:]
-    else:
-        outputs = (output_count(part),)
+    linear = stored_outputs(part)
+    outputs = (output_count(part),) if linear is None else linear
     if len(said.types) > np.prod(outputs):  # a template may grow with the square of the types
         raise ModelError(f"{len(said.types)} types, but weights of shape {outputs} for each feature")
     engine = ENGINES[said.counting](structure.template(said.types))
     lanes = structure.lanes(said.types)
     scorers: list[Any] = []
-    if "weights" in part.arrays:
+    if linear is not None:
         features = FeatureSet(said.templates, clusters=shared.clusters, resources=shared.resources)
         scorers.append(LinearScorer.from_part(part, features, engine.template, lanes))
     if set(ENCODED) & part.parts.keys():

@@ -6,9 +6,10 @@ missing, cut off or changed, a newer format, numbers that are not finite.
 """
 
 from spanloom.modelfile.folder import FORMAT, load, read, read_digest, read_kind, save, write
-from spanloom.modelfile.part import LARGEST, Array, Bounded, Described, ModelPart, OtherModelError, damaged
+from spanloom.modelfile.part import COMPACT, LARGEST, Array, Bounded, Described, ModelPart, OtherModelError, damaged
 
 __all__ = [
+    "COMPACT",
     "FORMAT",
     "LARGEST",
     "Array",

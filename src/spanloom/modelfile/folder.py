@@ -20,8 +20,9 @@ from spanloom.files.staging import settle
 from spanloom.modelfile.format1 import upgraded
 from spanloom.modelfile.part import LARGEST, Array, ModelPart, damaged
 
-FORMAT: Final = 2
-"""The format that is written. Format 1, the one before it, is read."""
+FORMAT: Final = 3
+"""The newest format, which compact models have; all others are written as format 2. Format 1 is read, too."""
+_FORMAT_OF_OTHERS: Final = 2
 _DESCRIPTION, _WEIGHTS = "model.json", "weights.safetensors"
 _ENCODER = "encoder"  # a folder beside these, where there is one
 _HEADER = ("format", "kind", "spanloom", "sha256")
@@ -94,7 +95,8 @@ def _folder(encoder: str | Path) -> Path:
 def write(path: str | Path, kind: str, part: ModelPart, *, force: bool = False) -> None:
     """Write a part as a model of some kind; see `save`."""
     weights = packed({name: np.ascontiguousarray(array) for name, array in part.flat().items()})
-    header = (FORMAT, kind, __version__, hashlib.sha256(weights).hexdigest())
+    number = FORMAT if part.compact else _FORMAT_OF_OTHERS
+    header = (number, kind, __version__, hashlib.sha256(weights).hexdigest())
     said = {**dict(zip(_HEADER, header, strict=True)), **part.json()}
     text = json.dumps(said, ensure_ascii=False, indent=1, allow_nan=False)
     # only the two files of a model may go: a folder of models is none

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -18,6 +18,8 @@ Array = NDArray[Any]
 LARGEST = 1e12
 """No weight or penalty of a model is further from 0: sums of a million of them are numbers that kernels can follow."""
 Bounded = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
+COMPACT: Final = "compact"
+"""The name of a part that holds weights in eight bits: a model file with one is of format 3."""
 _PARTS = "parts"
 
 
@@ -76,6 +78,11 @@ class ModelPart:
         """Return the values of the part and of all within it, as ``model.json`` holds them."""
         inner = {name: part.json() for name, part in self.parts.items()}
         return {**self.values, **({_PARTS: inner} if inner else {})}
+
+    @property
+    def compact(self) -> bool:
+        """Whether it, or a part within it, holds weights in eight bits."""
+        return COMPACT in self.parts or any(part.compact for part in self.parts.values())
 
     def flat(self) -> dict[str, Array]:
         """All arrays, under names such as ``part.sub.array``."""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from spanloom.model.report import TrainingReport as TrainingReport
     from spanloom.recognize.cascade import Cascade as Cascade
     from spanloom.recognize.cascade import CascadeReport as CascadeReport
+    from spanloom.recognize.compacting import compact as compact
     from spanloom.recognize.exporting import to_onnx as to_onnx
     from spanloom.recognize.loading import KINDS as KINDS
     from spanloom.recognize.loading import load as load
@@ -27,6 +28,7 @@ _EXPORTS = {
     "Progress": "spanloom.learn.training",
     "Recognizer": "spanloom.recognize.recognizer",
     "TrainingReport": "spanloom.model.report",
+    "compact": "spanloom.recognize.compacting",
     "load": "spanloom.recognize.loading",
     "teach": "spanloom.recognize.teaching",
     "to_onnx": "spanloom.recognize.exporting",

@@ -24,7 +24,7 @@ from spanloom.model.corpus import Lost, Notice, by_sentence
 from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator, renamed
 from spanloom.model.protocol import Annotation, Capability
-from spanloom.model.report import PassReport, ReportLines, TrainingReport, of_structures
+from spanloom.model.report import CompactReport, PassReport, ReportLines, TrainingReport, of_structures
 from spanloom.model.splitting import SplittingReport, splitter_of, splitter_part
 from spanloom.model.store import (
     ColumnResources,
@@ -86,7 +86,7 @@ class CascadeReport(ReportLines):
         steps: passes or iterations, of all chains.
         dev_f1: of all types, each chain with its penalty, 0 to 1.
         chains: type -> the report of its chain, in their order.
-        splitting, passes: as of a recognizer.
+        splitting, passes, compact: as of a recognizer.
     """
 
     documents: int
@@ -103,6 +103,7 @@ class CascadeReport(ReportLines):
     chains: dict[str, TrainingReport]
     splitting: SplittingReport | None = None
     passes: PassReport | None = None
+    compact: CompactReport | None = None
 
     def chosen(self) -> Iterator[str]:
         """Yield lines on what training chose, and for each chain."""

@@ -10,17 +10,18 @@ from numpy.typing import NDArray
 
 from spanloom.document import Batch
 from spanloom.features import FeatureIndex, FeatureSet
-from spanloom.hypergraph import Floats, Ints, Potentials
+from spanloom.hypergraph import Floats, Ints, Potentials, Singles
 from spanloom.learn.platt import UNSCALED, Scalings
 from spanloom.model.overlaps import OverlapRules, best_set
 from spanloom.model.structured import LinearModel
-from spanloom.modelfile import Bounded, Described, ModelPart
+from spanloom.modelfile import COMPACT, Bounded, Described, ModelPart
 from spanloom.parallel import SERIAL, Executor
 from spanloom.rescoring.candidates import CandidateMentions, identities, propose
 from spanloom.rescoring.logistic import Regression, linear_scores
 from spanloom.rescoring.seen import SeenNames
 from spanloom.rescoring.templates import candidate_keys
 from spanloom.rescoring.values import CandidateValues, TokenColumns, check_templates
+from spanloom.scoring.packing import packed_weights, quantized, rows_with_weights, stored_weights
 from spanloom.structures import MentionTable
 
 __all__ = ["Rescorer", "ScoredCandidates", "odds_columns"]
@@ -66,6 +67,7 @@ class Rescorer:
         rules: which mentions may overlap.
         threshold: log-odds from which on a candidate is a mention.
         scalings: from probabilities to how often such predictions are right.
+        scales: (1, 1) float32, of which weights of a compact model are multiples; ``None`` for any other.
     """
 
     templates: tuple[str, ...]
@@ -75,6 +77,7 @@ class Rescorer:
     rules: OverlapRules
     threshold: float = 0.0
     scalings: Scalings = UNSCALED
+    scales: Singles | None = None
 
     def values(self, candidates: CandidateMentions, batch: Batch, features: FeatureSet) -> CandidateValues:
         """Return what is known of the candidates of a batch.
@@ -141,11 +144,21 @@ class Rescorer:
         """Return the same with a lower threshold, as a larger mention penalty lowers it."""
         return replace(self, threshold=self.threshold - keener)
 
+    def compacted(self, threshold: float) -> Rescorer:
+        """Return the same with weights of eight bits; see `LinearScorer.compacted`."""
+        weights, scales = quantized(self.weights.sparse[:, None, None], threshold, len(self.index))
+        stays = rows_with_weights(weights, len(self.index))
+        own = Regression(weights[stays, 0, 0], self.weights.dense)
+        return replace(self, index=self.index.keeping(stays), weights=own, scales=scales)
+
     def to_part(self) -> ModelPart:
         """Return it as a part of a model file, without the rules, which are the model's."""
         said = _Rescorer(templates=list(self.templates), threshold=self.threshold, scalings=self.scalings)
         parts = {"index": self.index.to_part(), "seen": self.seen.to_part()}
-        return said.part({"weights": self.weights.sparse, "odds": self.weights.dense}, parts)
+        arrays = {"odds": self.weights.dense}
+        if self.scales is None:
+            return said.part({"weights": self.weights.sparse, **arrays}, parts)
+        return said.part(arrays, {**parts, COMPACT: packed_weights(self.weights.sparse[:, None, None], self.scales)})
 
     @classmethod
     def from_part(cls, part: ModelPart, features: FeatureSet, rules: OverlapRules) -> Rescorer:
@@ -163,9 +176,14 @@ class Rescorer:
         check_templates(said.templates, features)
         index = FeatureIndex.from_part(part.part("index"))
         dense = part.array("odds", np.float32, 2 + len(rules.gaps))
-        weights = Regression(part.array("weights", np.float32, len(index)), dense)
+        scales = None
+        if COMPACT in part.parts:
+            rows, scales = stored_weights(part, len(index), 1, 1)
+            weights = Regression(rows[:, 0, 0], dense)
+        else:
+            weights = Regression(part.array("weights", np.float32, len(index)), dense)
         seen = SeenNames.from_part(part.part("seen"))
-        return cls(tuple(said.templates), index, weights, seen, rules, said.threshold, said.scalings)
+        return cls(tuple(said.templates), index, weights, seen, rules, said.threshold, said.scalings, scales)
 
 
 def odds_columns(candidates: CandidateMentions, types: int) -> Floats:

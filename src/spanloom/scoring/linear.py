@@ -14,9 +14,10 @@ from spanloom.errors import ModelError
 from spanloom.features import FeatureIndex, FeatureSet, Sparse
 from spanloom.features.word_vectors import VECTOR_COLUMN
 from spanloom.hypergraph import Ints, Potentials, Singles
-from spanloom.modelfile import ModelPart
+from spanloom.modelfile import COMPACT, ModelPart
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring.base import Outputs, Part
+from spanloom.scoring.packing import packed_weights, quantized, rows_with_weights, stored_weights
 from spanloom.scoring.product import Weights, role_scores
 
 __all__ = ["LinearScorer", "NamedFeatures"]
@@ -59,11 +60,13 @@ class LinearScorer:
         features: templates.
         index: which feature has which weights.
         weights: of each single feature: those of a row that g features share are divided by g.
+        scales: (R, K) float32, of which weights of a compact model are multiples; ``None`` for any other.
     """
 
     features: FeatureSet
     index: FeatureIndex
     weights: Weights
+    scales: Singles | None = None
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -102,12 +105,27 @@ class LinearScorer:
 
     def with_weights(self, weights: Weights) -> LinearScorer:
         """Return the same with other weights."""
-        return replace(self, weights=weights)
+        return replace(self, weights=weights, scales=None)
+
+    def compacted(self, threshold: float) -> LinearScorer:
+        """Return the same with weights of eight bits, and without features that have none.
+
+        Args:
+            threshold: weights that are nearer to 0 are left out, but those of dense columns.
+        """
+        keyed = self.index.keyed
+        weights, scales = quantized(self.weights.features, threshold, keyed)
+        stays = rows_with_weights(weights, keyed)
+        own = Weights(weights[stays], self.weights.constants)
+        return replace(self, index=self.index.keeping(stays), weights=own, scales=scales)
 
     def to_part(self) -> ModelPart:
         """Return the index and the weights as a part of a model file."""
         weights, constants = self.weights
-        return ModelPart({}, {"weights": weights, "constants": constants}, {"index": self.index.to_part()})
+        parts = {"index": self.index.to_part()}
+        if self.scales is not None:
+            return ModelPart({}, {"constants": constants}, {**parts, COMPACT: packed_weights(weights, self.scales)})
+        return ModelPart({}, {"weights": weights, "constants": constants}, parts)
 
     @classmethod
     def from_part(
@@ -129,6 +147,6 @@ class LinearScorer:
         if features.width and index.keyed + features.width != len(index):
             found = f"{len(index) - index.keyed:,} rows of weights for {features.width:,} numbers of word vectors"
             raise ModelError(f"found {found}; the model is damaged")
-        rows = part.array("weights", np.float32, len(index), len(outputs.roles), types)
+        rows, scales = stored_weights(part, len(index), len(outputs.roles), types)
         constants = part.array("constants", np.float32, len(outputs.constants), types)
-        return cls(features, index, Weights(rows, constants))
+        return cls(features, index, Weights(rows, constants), scales)
