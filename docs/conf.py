@@ -24,6 +24,7 @@ CONTENTS = {
         "docs/tutorials/texts-and-tables",
     ],
     "How to": [
+        "docs/models-ready",
         "docs/how-to/own-data",
         "docs/how-to/tuning",
         "docs/how-to/features",

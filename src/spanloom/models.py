@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from importlib.metadata import entry_points
 from pathlib import Path
 from pkgutil import resolve_name
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from spanloom import modelfile
 from spanloom.document import Mention
@@ -18,7 +22,7 @@ if TYPE_CHECKING:
     from spanloom.model.explanation import Explanation
     from spanloom.structures import Structure
 
-__all__ = ["KINDS", "Model", "Saved", "explain", "load"]
+__all__ = ["KINDS", "Installed", "Model", "Saved", "explain", "installed", "load"]
 
 KINDS: Final = MappingProxyType(
     {
@@ -33,12 +37,94 @@ KINDS: Final = MappingProxyType(
 )
 """Kind, as ``model.json`` and the attribute ``kind`` name it -> its class, imported when it is needed."""
 
+_GROUP: Final = "spanloom.models"  # of entry points; each names a module with a FOLDER
+_CATALOGUE: Final = "catalogue.json"
+_NAME: Final = re.compile(r"\w[\w-]{0,63}")
+
+
+class Installed(NamedTuple):
+    """A model that was installed as a package.
+
+    Args:
+        name: that `load` takes.
+        folder: where it is.
+        package: that brought it.
+        finds: what it finds.
+        licence: under which it may be used.
+        f1: on test data, 0 to 1.
+        size: bytes.
+    """
+
+    name: str
+    folder: Path
+    package: str
+    finds: str
+    licence: str
+    f1: float
+    size: int
+
+
+class _Listed(BaseModel):
+    """What a catalogue says of a model; more may stand there."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
+
+    finds: str
+    licence: str
+    f1: float = Field(ge=0, le=1)
+    bytes: int = Field(ge=0)
+
+
+_LISTS: Final = TypeAdapter(dict[str, _Listed])
+
+
+def installed() -> dict[str, Installed]:
+    """Return the models that were installed as packages, by name; of two of one name that of the first package.
+
+    A package has an entry point of the group ``spanloom.models``, whose value is a module with a path ``FOLDER``. There
+    stand a file ``catalogue.json``, which names the models and says what they are, and a folder for each.
+
+    Raises:
+        ModelError: a package cannot be imported, or its catalogue cannot be read.
+    """
+    found: dict[str, Installed] = {}
+    for entry in sorted(entry_points(group=_GROUP), key=lambda entry: entry.name):
+        try:
+            folder = Path(entry.load().FOLDER)
+            listed = _LISTS.validate_json((folder / _CATALOGUE).read_bytes())
+        except (ImportError, AttributeError, TypeError, OSError, ValidationError) as error:
+            reason = " ".join(str(error).split())
+            raise ModelError(
+                f"the installed models {entry.name} cannot be read: {reason}; install them again"
+            ) from None
+        for name, said in listed.items():
+            if not _NAME.fullmatch(name):
+                raise ModelError(f"the installed models {entry.name} name {name!r}, which is no name; leave them out")
+            one = Installed(name, folder / name, entry.name, said.finds, said.licence, said.f1, said.bytes)
+            found.setdefault(name, one)
+    return found
+
+
+def _found(path: str | Path) -> str | Path:
+    """Return a path, or the folder of the installed model of this name where there is no such path.
+
+    Raises:
+        ModelError: there is neither.
+    """
+    if not isinstance(path, str) or not _NAME.fullmatch(path) or Path(path).exists():
+        return path
+    there = installed()
+    if path in there:
+        return there[path].folder
+    names = f"installed are {', '.join(there)}" if there else "none is installed; pip install ./models brings some"
+    raise ModelError(f"{path}: no model here: there is no such folder, and no installed model of this name; {names}")
+
 
 def load(path: str | Path, *, structure: Structure | str | None = None, encoder: str | Path | None = None) -> Saved:
     """Load what was saved as a folder: a model of any kind, or the index of a vocabulary. Loading runs no code.
 
     Args:
-        path: the folder.
+        path: the folder; or the name of an installed model, such as ``"genia"``, where there is no such path.
         structure: of a recognizer whose structure is none of Spanloom's: the file keeps its name and parameters only.
             As for `Recognizer`, a text or a value.
         encoder: the folder of the encoder that a model with adapters was trained with, where it is neither in the
@@ -48,6 +134,7 @@ def load(path: str | Path, *, structure: Structure | str | None = None, encoder:
         ModelError: the folder holds no model, or a damaged one, or one of another format, kind or structure.
         UsageError: a structure for a model that is no recognizer, or one that is none.
     """
+    path = _found(path)
     kind = modelfile.read_kind(path)
     if kind not in KINDS:
         raise ModelError(f"{path}: a model of kind {kind!r}, expected one of {', '.join(KINDS)}")

@@ -422,6 +422,11 @@ def _compact(
     """Make a recognizer or a cascade smaller: small weights left out, the others in eight bits."""
 
 
+@verb("models")
+def _models(as_json: Json = False) -> None:
+    """List the models that are installed: what they find, licence, test F1, size."""
+
+
 @verb("view")
 def _view(
     data: Data,

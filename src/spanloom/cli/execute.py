@@ -40,6 +40,7 @@ VERBS = {
     "lab features": "spanloom.cli.features:run",
     "lab heads": "spanloom.cli.lab:heads",
     "label": "spanloom.cli.label:run",
+    "models": "spanloom.cli.installed:run",
     "predict": "spanloom.cli.predict:run",
     "serve": "spanloom.cli.serve:run",
     "teach": "spanloom.cli.teach:run",

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, fields
 from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
 
 import numpy as np
 
 from spanloom.document import Document
-from spanloom.document.inputs import Given, training_of
+from spanloom.document.inputs import Given, One, Several, training_of
 from spanloom.document.markup import shorten, table
 from spanloom.errors import LostWarning, UsageError, not_fitted
 from spanloom.evaluate.compare import score as compare_mentions
@@ -110,6 +110,21 @@ class Parameters(Generic[M]):
         """Return some lines on what training saw, chose and could not hold."""
         lines: Iterator[str] = self.report_.lines(self.lost_)
         return lines
+
+    def predict(self, X: Any) -> Any:
+        """Annotate documents."""
+        raise NotImplementedError
+
+    @overload
+    def __call__(self, X: One) -> Document: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def __call__(self, X: Several) -> list[Document]: ...
+
+    def __call__(self, X: Given) -> Document | list[Document]:
+        """Return what `predict` returns: of one text or document one document, of several a list."""
+        found: Document | list[Document] = self.predict(X)
+        return found
 
     def __repr__(self) -> str:
         call = f"{type(self).__name__}({', '.join(f'{name}={value}' for name, value in self._chosen())})"

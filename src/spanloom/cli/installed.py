@@ -1,0 +1,28 @@
+"""`spanloom models`: the models that are installed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from spanloom.models import Installed, installed
+
+
+def run(as_json: bool) -> None:
+    """List the installed models."""
+    there = list(installed().values())
+    if as_json:
+        print(json.dumps([_plain(one) for one in there], indent=2))
+        return
+    if not there:
+        print("no models are installed; pip install ./models, in Spanloom's folder, brings some")
+        return
+    rows = [("name", "F1", "MB", "licence", "finds")]
+    rows += [(one.name, f"{100 * one.f1:.1f}", f"{one.size / 1e6:.1f}", one.licence, one.finds) for one in there]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _plain(one: Installed) -> dict[str, Any]:
+    return {**one._asdict(), "folder": str(one.folder)}
