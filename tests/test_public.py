@@ -62,8 +62,8 @@ PUBLIC = {
     "spanloom.lm": "",
     "spanloom.model": "",
     "spanloom.modelfile": (
-        "Array Bounded COMPACT Described FORMAT LARGEST ModelPart OtherModelError damaged load read read_digest read_kind "
-        "save write"
+        "Array Bounded COMPACT Described FORMAT LARGEST ModelPart OtherModelError damaged load read read_digest "
+        "read_kind save write"
     ),
     "spanloom.models": "Installed KINDS Model Saved explain installed load",
     "spanloom.parallel": "Executor Processes SERIAL Serial Threads even_ranges threads worker_count",
