@@ -19,7 +19,7 @@ TEXTS = {
     "genia": ("Expression of the IL-2 gene in human T cells needs NF-kappa B.", "protein"),
     "bc5cdr": ("Chest pain and myocardial infarction after cocaine and aspirin.", "Chemical"),
     "ncbi_disease": ("Mutations of BRCA1 cause hereditary breast cancer and ovarian cancer.", "SpecificDisease"),
-    "gum": ("The president of the United States met students in Chicago on Monday.", "person"),
+    "gum": ("The president of the United States met students in Chicago on Monday.", "place"),
     "craft": ("Expression of Pax6 in the retina and lens of mouse embryos.", "UBERON"),
 }
 
