@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import spanloom
 from spanloom.document import Document, Mention
+from spanloom.document.annotation import zones_of
 from spanloom.document.validate import find_errors
 from spanloom.errors import DataError, UsageError
 from spanloom.label import LabelReport, label, label_stream, read_label_rules
@@ -35,7 +36,11 @@ def test_log_odds_are_summed_one_vote_a_rule():
         ("x", "chest pain", pytest.approx(0.8)),
         ("x", "pain", pytest.approx(9 / 3 / (1 + 9 / 3))),
     ]
-    assert document.meta == {"annotation": "at-least", "rules": [["a", "b"], ["b"], ["a"]]}
+    denied = [{"spans": [[18, 21]], "types": ["x"]}]
+    assert document.meta == {
+        "annotation": {"default": "at-least", "not": denied},
+        "rules": [["a", "b"], ["b"], ["a"]],
+    }
     assert (report.documents, report.tokens, report.mentions, report.against, report.outvoted) == (1, 9, 3, 1, 2)
     counts = {one.name: (one.matches, one.documents, one.overlaps, one.conflicts) for one in report.rules}
     assert counts == {
@@ -71,6 +76,20 @@ def test_each_rule_or_group_is_an_annotator():
     assert label(given, {"rule": [*rules, against]}, each=True, annotation="unknown") == found
     with pytest.raises(UsageError, match="no rule votes for anything"):
         label(given, {"rule": [against]}, each=True)
+
+
+def test_what_is_voted_against_is_said_to_be_no_mention():
+    rules = [
+        phrases("pain", "fever", "cold"), phrases("fever", vote="against", weight=0.9),
+        phrases("cold", vote="against"), phrases("arm", vote="against", kind="other"),
+    ]  # fmt: skip
+    text = "Pain and fever, a cold arm."
+    document = label(text, {"rule": rules})
+    assert document.meta["annotation"] == {"default": "at-least", "not": [{"spans": [[9, 14]], "types": ["x"]}]}
+    assert [zone.says for zone in zones_of(document)] == ["at-least"]
+    assert label(text, {"rule": rules}, annotation="complete").meta["annotation"] == "complete"
+    [found] = label(text, {"rule": rules}, each=True)
+    assert found.meta["annotation"] == "at-least"
 
 
 def test_gaps_are_discontiguous_mentions_and_nested_ones_stay():

@@ -117,7 +117,8 @@ def label_stream(
     Each span that a rule of a type matches has the log-odds of its rules' weights, added for votes for it and
     subtracted for votes against it. Above a probability of one half it is a mention with that ``score``.
     ``meta["rules"]`` has for each mention the names of the rules that vote for it, ``meta["annotation"]`` says what the
-    annotation is.
+    annotation is; where it is ``at-least``, a span that rules vote against, and that is less likely than not, stands in
+    its ``not``.
 
     Args:
         X: a text, a document, several of them, or a column of texts; tokens and sentences are made where they are
@@ -138,14 +139,14 @@ def label_stream(
     return labeller.stream(documents_of(X))
 
 
-class _Won(NamedTuple):
-    """A candidate that is a mention.
+class _Decided(NamedTuple):
+    """A candidate that is a mention, or is said to be none.
 
     Args:
         ranges: its tokens in the batch.
         type: its type.
         score: its probability.
-        rules: the names of the rules that vote for it.
+        rules: the names of the rules that vote for it; empty where it is none.
     """
 
     ranges: Ranges
@@ -165,6 +166,7 @@ class _Labeller:
         if each and not self._groups:
             raise UsageError("no rule votes for anything, so that there is no annotator; leave each (--each) out")
         self._annotation, self._report, self._overlaps = annotation, report, rules.overlaps
+        self._types = {rule.type for rule in self._rules if rule.vote == "for"}  # others are none that training knows
         report.rules[:] = [RuleCounts(rule.name) for rule in self._rules]
 
     def stream(self, documents: Iterator[Document]) -> Iterator[Document]:
@@ -180,41 +182,49 @@ class _Labeller:
         self._disagree(found)
         starts = batch.starts.tolist()
         shared = [
-            (name, self._by_document(self._won(ballot(found, self._rules, numbers)), starts))
+            (name, self._by_document(self._decided(ballot(found, self._rules, numbers)), starts))
             for name, numbers in self._groups
         ]
         for number, document in enumerate(batch.documents):
             for name, candidates in shared:
                 yield self._document(document, candidates[number], starts[number], name)
 
-    def _won(self, candidates: Iterable[Candidate]) -> list[_Won]:
-        """Return the candidates that are mentions."""
-        won: list[_Won] = []
+    def _decided(self, candidates: Iterable[Candidate]) -> list[_Decided]:
+        """Return the candidates that are mentions, and those that are said to be none."""
+        won: list[_Decided] = []
+        denied: list[_Decided] = []
         for one in candidates:
             score, wanted = round(one.probability(self._rules), 12), one.voted(self._rules, "for")
-            if not wanted:
-                self._report.against += 1
-            elif score <= 0.5:
-                self._report.outvoted += 1
-            else:
-                won.append(_Won(one.ranges, one.type, score, [self._rules[number].name for number in wanted]))
-        if self._overlaps == "all":
-            return won
-        stay = {kind: set(_longest_of(won, kind)) for kind in {one.type for one in won}}
-        kept = [one for one in won if one.ranges in stay[one.type]]
-        self._report.overlapped += len(won) - len(kept)
-        return kept
+            if score > 0.5 and wanted:
+                won.append(_Decided(one.ranges, one.type, score, [self._rules[number].name for number in wanted]))
+                continue
+            self._report.against += not wanted
+            self._report.outvoted += bool(wanted)
+            if score < 0.5 and one.type in self._types and one.voted(self._rules, "against"):
+                denied.append(_Decided(one.ranges, one.type, score, []))
+        if self._overlaps == "longest":
+            stay = {kind: set(_longest_of(won, kind)) for kind in {one.type for one in won}}
+            self._report.overlapped += len(won) - sum(map(len, stay.values()))
+            won = [one for one in won if one.ranges in stay[one.type]]
+        return won + denied if self._annotation == "at-least" else won
 
-    def _by_document(self, won: Sequence[_Won], starts: Sequence[int]) -> list[list[_Won]]:
-        found: list[list[_Won]] = [[] for _ in starts[1:]]
-        for one in won:
+    def _by_document(self, decided: Sequence[_Decided], starts: Sequence[int]) -> list[list[_Decided]]:
+        found: list[list[_Decided]] = [[] for _ in starts[1:]]
+        for one in decided:
             found[bisect_right(starts, one.ranges[0][0]) - 1].append(one)
         return found
 
-    def _document(self, document: Document, won: Sequence[_Won], start: int, annotator: str | None) -> Document:
-        mentions = [Mention(one.type, _spans(document, one.ranges, start), score=one.score) for one in won]
+    def _document(self, document: Document, decided: Sequence[_Decided], start: int, annotator: str | None) -> Document:
+        spans = [_spans(document, one.ranges, start) for one in decided]
+        mentions, denied = [], []
+        for one, own in zip(decided, spans, strict=True):
+            if one.rules:
+                mentions.append(Mention(one.type, own, score=one.score))
+            else:
+                denied.append({"spans": [list(span) for span in own], "types": [one.type]})
         self._report.mentions += len(mentions)
-        meta = {**document.meta, "annotation": self._annotation, "rules": [one.rules for one in won]}
+        said = {"default": self._annotation, "not": denied} if denied else self._annotation
+        meta = {**document.meta, "annotation": said, "rules": [one.rules for one in decided if one.rules]}
         if annotator is not None:
             meta["annotator"] = annotator
         return document.copy(mentions=mentions, meta=meta)
@@ -256,7 +266,7 @@ class _Labeller:
                     self._report.rules[number].conflicts += 1
 
 
-def _longest_of(won: Sequence[_Won], kind: str) -> list[Ranges]:
+def _longest_of(won: Sequence[_Decided], kind: str) -> list[Ranges]:
     return longest(gapped([one.ranges for one in won if one.type == kind])).ranges()
 
 
