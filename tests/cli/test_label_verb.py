@@ -59,7 +59,8 @@ def test_standard_input_and_output(command, rules):
     assert (result.returncode, result.stderr) == (0, "")
     record = json.loads(result.stdout)
     assert [one["spans"] for one in record["mentions"]] == [[[3, 7]]]
-    assert record["meta"] == {"annotation": "at-least", "rules": [["names"]]}
+    denied = [{"spans": [[12, 17]], "types": ["problem"]}]
+    assert record["meta"] == {"annotation": {"default": "at-least", "not": denied}, "rules": [["names"]]}
     lines = command("label", rules, "-", "--quiet", "--each", "--annotation", "unknown", input="Pain.").stdout
     assert [json.loads(line)["meta"]["annotator"] for line in lines.splitlines()] == ["names"]
     columns = command("label", rules, "-", "--format", "conll", "--quiet", input="Pain.")

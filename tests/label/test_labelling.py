@@ -175,7 +175,8 @@ def test_what_is_no_input_is_refused():
 
 
 def test_labels_are_what_a_recognizer_learns_from(tmp_path):
-    found = label(["She has pain."] * 30, {"rule": [phrases("pain")]})
+    against = [phrases("she", vote="against"), {**phrases("has ... pain", vote="against"), "kind": "gapped"}]
+    found = label(["She has pain."] * 30, {"rule": [phrases("pain"), *against]})
     spanloom.write(found, tmp_path / "labels.jsonl")
     again = list(spanloom.read(tmp_path / "labels.jsonl"))
     assert again == found
