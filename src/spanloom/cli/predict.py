@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from spanloom.cli import lake
 from spanloom.cli.messages import Messages
 from spanloom.cli.options import ALL_CORES
 from spanloom.cli.pace import counted
@@ -42,7 +43,11 @@ def run(
     jobs: int | None,
     quiet: bool,
 ) -> int | None:
-    """Read, predict and write, a batch at a time."""
+    """Read, predict and write, a batch at a time; of a folder, into a folder, one fragment after the other."""
+    if lake.is_lake(source, output, output_format):
+        given = {"--input-format": input_format, "--answers": answers, "--reading": reading, "--mentions": mentions}
+        others = [name for name, value in {**given, "--force": force}.items() if value]
+        return lake.run(model, source[0], output, columns, on_error, threshold, encoder, jobs, quiet, others)
     say = Messages(quiet)
     # where no name tells the format: text in, native records out
     input_format = input_format or ("text" if source == [STDIO] else None)
@@ -50,8 +55,8 @@ def run(
     predictor = load_model(model, jobs, encoder)
     reader = Reading(say, input_format=input_format, columns=columns, on_error=on_error)
     # a column is filled beside the mentions of the input, and some may be told to keep them; nothing else looks at them
-    given = reader(source, mentions=mentions is not None or not finds_mentions(predictor))
-    documents = counted(given, "predicting", quiet=quiet, total=partial(number_of, source))
+    documents = reader(source, mentions=mentions is not None or not finds_mentions(predictor))
+    documents = counted(documents, "predicting", quiet=quiet, total=partial(number_of, source))
     found = predict(
         predictor, documents, say, name=model, threshold=threshold, answers=answers, reading=reading, mentions=mentions
     )

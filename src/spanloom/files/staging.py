@@ -159,7 +159,7 @@ def _claim(folder: Path, *, certain: bool = False) -> int | None:
     except FileNotFoundError:
         return None
     try:
-        held = _locked(handle)
+        held = locked(handle)
         if (held or (held is None and not certain)) and os.path.samestat(os.fstat(handle), path.stat()):
             return handle
     except FileNotFoundError:
@@ -171,7 +171,7 @@ def _claim(folder: Path, *, certain: bool = False) -> int | None:
     return None
 
 
-def _locked(handle: int) -> bool | None:
+def locked(handle: int) -> bool | None:
     """Return whether the lock was acquired; ``None`` if the file system has no locks."""
     try:
         if sys.platform == "win32":

@@ -243,18 +243,21 @@ def scan_arrow(
 ) -> Iterator[Scanned]:
     """Yield the documents of an Arrow file; see `scan_parquet`."""
     with extra("arrow", "an Arrow file"):
-        import pyarrow.ipc
+        import pyarrow  # noqa: F401
+    return _scan(path, (mentions, columns, tag_names), arrow_batches)
 
-    def batches(file: BinaryIO) -> Iterator[Any]:
-        magic = file.read(len(_MAGIC))
-        file.seek(0)
-        if magic != _MAGIC:
-            yield from pyarrow.ipc.open_stream(file)
-            return
-        reader = pyarrow.ipc.open_file(file)
-        yield from (reader.get_batch(number) for number in range(reader.num_record_batches))
 
-    return _scan(path, (mentions, columns, tag_names), batches)
+def arrow_batches(file: BinaryIO) -> Iterator[Any]:
+    """Yield the record batches of an Arrow file of either kind."""
+    import pyarrow.ipc
+
+    magic = file.read(len(_MAGIC))
+    file.seek(0)
+    if magic != _MAGIC:
+        yield from pyarrow.ipc.open_stream(file)
+        return
+    reader = pyarrow.ipc.open_file(file)
+    yield from (reader.get_batch(number) for number in range(reader.num_record_batches))
 
 
 def _scan(
@@ -341,7 +344,7 @@ def _write(
     writer: Callable[[io.RawIOBase, Any], AbstractContextManager[Any]],
 ) -> Losses:
     schema = arrow_schema()
-    with output_file(path, force=force) as sink, writer(_Stream(sink), schema) as table:
+    with output_file(path, force=force) as sink, writer(SinkStream(sink), schema) as table:
         for batch in to_batches(documents, schema, path):
             table.write_batch(batch)
     return Losses()
@@ -375,16 +378,18 @@ def _batch(document: Document, schema: Any, path: str | Path | None) -> Any:
         raise unwritable(document, f" cannot be written: {error}", path) from error
 
 
-class _Stream(io.RawIOBase):
+class SinkStream(io.RawIOBase):
     """An output as a file object for pyarrow."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
 
     def writable(self) -> bool:
+        """Return true."""
         return True
 
     def write(self, data: Any) -> int:
+        """Write bytes."""
         view = bytes(data)
         self._sink.write(view)
         return len(view)

@@ -1,0 +1,183 @@
+"""`spanloom predict MODEL LAKE/ --output OUT/`: a folder of fragments, each annotated whole or not at all."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from spanloom.cli.execute import FAILED, INTERRUPTED
+from spanloom.cli.messages import Messages, as_json, log_line
+from spanloom.cli.options import ALL_CORES
+from spanloom.cli.pace import duration
+from spanloom.errors import DataError, UsageError, plural
+from spanloom.lake.annotator import Annotator
+from spanloom.lake.fragments import SUFFIXES, fragments_of, schema_of
+from spanloom.lake.job import Job, Pace
+from spanloom.lake.ledger import Ledger
+from spanloom.parallel import worker_count
+
+_EVERY = {True: 0.2, False: 10.0}  # seconds between two lines: on a terminal, in a log
+_CLEAR = "\r\x1b[2K"
+
+
+def is_lake(source: Sequence[str], output: str, output_format: str | None) -> bool:
+    """Return whether the output is a folder of as many files as the input has: it ends with ``/``, or is a folder."""
+    folder = output.endswith("/") or Path(output).is_dir()
+    return folder and output_format is None and len(source) == 1 and Path(source[0]).is_dir()
+
+
+def run(
+    model: str, lake: str, output: str, columns: str | None, on_error: str, threshold: float, encoder: str | None,
+    jobs: int | None, quiet: bool, others: Sequence[str],
+) -> int | None:  # fmt: skip
+    """Annotate what of a lake is not annotated yet.
+
+    Args:
+        model: the folder of a model.
+        lake, output: folders.
+        columns: the option ``--columns``.
+        on_error: ``skip`` or ``stop``.
+        threshold: of scores.
+        encoder: the folder of the model's encoder.
+        jobs: processes.
+        quiet: say nothing.
+        others: options that were given and mean nothing here.
+    """
+    if others:
+        raise UsageError(f"fragments of a folder are written as Parquet, with no use for {' and '.join(others)}")
+    if on_error not in ("stop", "skip"):
+        raise UsageError(f"--on-error is {on_error!r}, expected stop or skip")
+    say = Messages(quiet)
+    source, target = Path(lake).resolve(), Path(output).resolve()
+    if source == target or source in target.parents or target in source.parents:
+        raise UsageError(f"the output {output} and the input {lake} lie in each other; name a folder beside the input")
+    annotator = Annotator(model, threshold=threshold, encoder=encoder, **_columns(columns))
+    fragments = fragments_of(source)
+    if not fragments:
+        known = ", ".join(SUFFIXES)
+        raise UsageError(f"{lake} holds no fragment ({known}); to mark up other files, name a file as output")
+    ledger = Ledger.open(target, annotator, _schema(annotator, fragments))
+    line = _Line(quiet)
+    job = Job(
+        annotator, fragments, ledger, worker_count(jobs or ALL_CORES), on_error == "stop",
+        lambda message: line.say(say, f"spanloom: {message}"), line,
+    )  # fmt: skip
+    began, interrupted = monotonic(), False
+    with ExitStack() as stack:
+        stack.callback(line.clear)
+        try:
+            job.run()
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            manifest = ledger.write_manifest(fragments, job.failed)
+    return _finish(job, manifest, output, monotonic() - began, interrupted, say)
+
+
+def _finish(
+    job: Job, manifest: dict[str, Any], output: str, seconds: float, interrupted: bool, say: Messages
+) -> int | None:
+    done, own = manifest["fragments"], job.counts["rows"]
+    rate = f", {own / seconds:,.0f} texts a second" if own else ""
+    say(
+        f"{plural(manifest['mentions'], 'mention')} in {plural(manifest['rows'], 'text')} of "
+        f"{plural(len(done), 'fragment')}, {plural(manifest['problems'], 'text')} with a problem; {own:,} of the texts "
+        f"now, in {duration(seconds)}{rate}"
+    )
+    if interrupted:
+        Messages()("spanloom: interrupted; what is finished stays, and the same command goes on")
+        return INTERRUPTED
+    if job.failed:
+        Messages()(
+            f"spanloom: {plural(len(job.failed), 'fragment')} left out, because of errors; {output} has the others, "
+            "and the same command tries again"
+        )
+        return FAILED
+    return None
+
+
+def _columns(columns: str | None) -> dict[str, Any]:
+    """Return the arguments of an annotator for ``--columns``.
+
+    >>> _columns("text=note,id=,keep=ward,keep=site")
+    {'text': 'note', 'id': None, 'keep': ['ward', 'site']}
+    """
+    said: dict[str, Any] = {"keep": []}
+    for pair in (columns or "").split(",") if columns else ():
+        key, equals, name = (part.strip() for part in pair.partition("="))
+        if not equals or key not in ("text", "id", "keep") or (not name and key != "id"):
+            raise UsageError(f"--columns is {columns!r}, expected such as text=note,id=key,keep=ward,keep=site")
+        if key == "keep":
+            said["keep"].append(name)
+        elif key in said:
+            raise UsageError(f"--columns is {columns!r}, where {key} stands twice; leave one out")
+        else:
+            said[key] = name or None
+    return {key: said[key] for key in ("text", "id", "keep") if key in said}
+
+
+def _schema(annotator: Annotator, fragments: Sequence[Any]) -> Any:
+    """Return the schema of the output: that of the first fragment which can be read and has the columns."""
+    names = [name for name in (annotator.text, annotator.id, *annotator.keep) if name is not None]
+    first: Exception | None = None
+    for fragment in fragments:
+        try:
+            return annotator.schema(schema_of(fragment, names))
+        except (DataError, UsageError) as error:
+            first = first or error
+    assert first is not None
+    raise first
+
+
+class _Line:
+    """A line of progress: on a terminal written anew, in a log of JSON one now and then.
+
+    Args:
+        quiet: show nothing.
+    """
+
+    def __init__(self, quiet: bool) -> None:
+        self._terminal = sys.stderr.isatty() and not as_json()
+        self._shown = not quiet and (self._terminal or as_json())
+        self._last = monotonic()
+
+    def __call__(self, pace: Pace) -> None:
+        """Show how far a job is."""
+        now = monotonic()
+        if not self._shown or now - self._last < _EVERY[self._terminal]:
+            return
+        self._last = now
+        if self._terminal:
+            sys.stderr.write(_CLEAR + paced(pace))
+            sys.stderr.flush()
+        else:
+            print(log_line("progress", **pace._asdict()), file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Remove the line."""
+        if self._shown and self._terminal:
+            sys.stderr.write(_CLEAR)
+            sys.stderr.flush()
+
+    def say(self, say: Messages, message: str) -> None:
+        """Say something in place of the line."""
+        self.clear()
+        say(message)
+
+
+def paced(pace: Pace) -> str:
+    """The line.
+
+    >>> paced(Pace(fragments=3, all_fragments=10, rows=45000, share=0.25, seconds=60.0))
+    'predicting 3 of 10 fragments · 45,000 texts · 750 a second · 3 min 0 s left'
+    """
+    figures = [f"{pace.fragments:,} of {plural(pace.all_fragments, 'fragment')}", plural(pace.rows, "text")]
+    if pace.rows and pace.seconds:
+        figures.append(f"{pace.rows / pace.seconds:,.0f} a second")
+    if pace.share:
+        figures.append(f"{duration(pace.seconds / pace.share * (1 - pace.share))} left")
+    return f"predicting {' · '.join(figures)}"

@@ -1,0 +1,194 @@
+"""Fragments of a lake: the files of a folder, each read as record batches and written as one Parquet file."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
+
+from spanloom.errors import DataError, UsageError, reason_of
+from spanloom.files.output import output_file
+from spanloom.formats.arrow import SinkStream, arrow_batches
+from spanloom.lake.annotator import PROBLEM, Annotator
+
+if TYPE_CHECKING:
+    from pyarrow import RecordBatch, Schema
+
+__all__ = ["SUFFIXES", "Fragment", "annotate_fragment", "fragments_of", "schema_of"]
+
+SUFFIXES: Final = (".parquet", ".arrow", ".feather", ".jsonl", ".jsonl.gz")
+_ROWS = 1024  # at once
+
+
+class Fragment(NamedTuple):
+    """A file of a lake.
+
+    Args:
+        name: its path in the lake, with ``/``.
+        path: where it is.
+        size: bytes.
+        time: of its last change, in nanoseconds; only compared with what it was.
+    """
+
+    name: str
+    path: Path
+    size: int
+    time: int
+
+    @property
+    def output(self) -> str:
+        """The path of what is made of it.
+
+        >>> Fragment("a/b.parquet", Path(), 0, 0).output, Fragment("c.jsonl.gz", Path(), 0, 0).output
+        ('a/b.parquet', 'c.jsonl.gz.parquet')
+        """
+        return self.name if self.name.endswith(".parquet") else f"{self.name}.parquet"
+
+
+def fragments_of(lake: Path) -> list[Fragment]:
+    """Return the fragments of a folder and the folders in it, by name; hidden files are none, nor are ``_`` ones."""
+    found = []
+    for path in sorted(lake.rglob("*")):
+        inside = path.relative_to(lake)
+        if path.name.endswith(SUFFIXES) and not any(part[0] in "._" for part in inside.parts) and path.is_file():
+            status = path.stat()
+            found.append(Fragment(inside.as_posix(), path, status.st_size, status.st_mtime_ns))
+    return found
+
+
+def schema_of(fragment: Fragment, columns: Sequence[str]) -> Schema:
+    """Return the schema of the columns of a fragment.
+
+    Raises:
+        DataError: a damaged file.
+    """
+    import pyarrow as pa
+
+    with _opened(fragment) as file:
+        if ".jsonl" in fragment.name:
+            return pa.schema([(name, pa.string()) for name in columns])
+        if fragment.name.endswith(".parquet"):
+            import pyarrow.parquet as pq
+
+            return pq.ParquetFile(file).schema_arrow
+        return next(arrow_batches(file)).schema
+
+
+def annotate_fragment(annotator: Annotator, fragment: Fragment, output: Path, schema: Schema) -> Iterator[int]:
+    """Write what is made of a fragment, whole or not at all; yield numbers of rows as they are done.
+
+    Args:
+        annotator: its counts are those of the fragment afterwards.
+        fragment: what is read.
+        output: the file to write, or to replace.
+        schema: of the output; columns of other types become those, if they lose nothing.
+
+    Raises:
+        DataError: a damaged file, columns of other types, or the system refused.
+        UsageError: a column is missing.
+    """
+    import pyarrow.parquet as pq
+
+    annotator.counts.clear()
+    columns = [annotator.text, *schema.names[:-2]]
+    with (
+        _opened(fragment) as file,
+        output_file(output, force=True) as sink,
+        pq.ParquetWriter(SinkStream(sink), schema, compression="zstd") as table,
+    ):
+        for batch, problems in _batches(file, fragment, columns):
+            for made in annotator([batch]):
+                table.write_batch(_fitted(made, problems, schema))
+                yield made.num_rows
+
+
+def _fitted(made: RecordBatch, problems: Any, schema: Schema) -> RecordBatch:
+    """Return a batch in the schema of the job, with what reading it had to tell."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if problems is not None:
+        made = made.set_column(made.num_columns - 1, PROBLEM, pc.coalesce(problems, made[PROBLEM]))
+    try:
+        return pa.RecordBatch.from_arrays(
+            [column.cast(kept.type) for column, kept in zip(made.columns, schema, strict=True)], schema=schema
+        )
+    except (pa.ArrowException, ValueError) as error:
+        raise DataError(f"columns are not those of the first fragment ({reason_of(error)})") from None
+
+
+@contextmanager
+def _opened(fragment: Fragment) -> Iterator[BinaryIO]:
+    """Open a fragment; whatever reading it raises names it."""
+    import pyarrow as pa
+
+    try:
+        with fragment.path.open("rb") as file:
+            yield file
+    except (pa.ArrowException, OSError, EOFError, zlib.error, StopIteration, ValueError) as error:
+        if isinstance(error, UsageError):
+            raise
+        raise DataError(f"cannot be read: {reason_of(error)}; get it again", path=fragment.path) from None
+    except DataError as error:
+        raise error if error.path else DataError(error.message, path=fragment.path) from None
+
+
+def _batches(file: BinaryIO, fragment: Fragment, columns: Sequence[str]) -> Iterator[tuple[RecordBatch, Any]]:
+    """Yield batches, and a column of problems where reading found any."""
+    if ".jsonl" in fragment.name:
+        lines = gzip.GzipFile(fileobj=file) if fragment.name.endswith(".gz") else file
+        yield from _lines(lines, columns)  # type: ignore[arg-type]
+        return
+    if fragment.name.endswith(".parquet"):
+        import pyarrow.parquet as pq
+
+        table = pq.ParquetFile(file)
+        there = set(columns) <= set(table.schema_arrow.names)  # else who looks for them names what is there
+        batches = table.iter_batches(batch_size=_ROWS, columns=list(dict.fromkeys(columns)) if there else None)
+    else:
+        batches = arrow_batches(file)
+    for batch in batches:
+        batch.validate()  # lists of offsets may be damaged; texts are looked at one by one
+        yield batch, None
+
+
+def _lines(lines: BinaryIO, columns: Sequence[str]) -> Iterator[tuple[RecordBatch, Any]]:
+    import pyarrow as pa
+
+    names = list(dict.fromkeys(columns))
+    schema = pa.schema([(name, pa.string()) for name in names])
+    numbered = enumerate(lines, start=1)
+    while chunk := list(islice(numbered, _ROWS)):
+        rows, problems = [], []
+        for number, line in chunk:
+            record, problem = _record(line, number, columns[0])
+            rows.append({name: _text(record.get(name)) for name in names})
+            problems.append(problem)
+        yield pa.RecordBatch.from_pylist(rows, schema), pa.array(problems, pa.string())
+
+
+def _record(line: bytes, number: int, text: str) -> tuple[dict[str, Any], str | None]:
+    """Return the values of a line, and what is wrong with it."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}, f"line {number} is not JSON"
+    if not isinstance(record, dict):
+        return {}, f"line {number} is no object"
+    value = record.get(text)
+    if value is not None and not isinstance(value, str):
+        return {**record, text: None}, f"the text is a {type(value).__name__}"
+    return record, None
+
+
+def _text(value: Any) -> str | None:
+    """Return a value of JSON as a column of strings has it."""
+    if value is None:
+        return None
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text.encode("utf-8", "replace").decode("utf-8")  # half of a surrogate pair has no UTF-8 form

@@ -1,0 +1,171 @@
+"""The ledger of an annotated lake: what was asked, and what has become of each fragment; JSON files in ``_spanloom``.
+
+``job.json`` says which model and settings the lake is annotated with. ``done`` has a record for each fragment that is
+finished: it is written after the fragment's output is in place, so that a job that is killed between the two does the
+fragment again. ``claims`` has what is worked on, ``manifest.json`` all records together.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from spanloom import __version__
+from spanloom.errors import DataError, UsageError
+from spanloom.files.output import output_file, writing
+from spanloom.lake.annotator import Annotator
+from spanloom.lake.fragments import Fragment
+
+if TYPE_CHECKING:
+    from pyarrow import Schema
+
+__all__ = ["Ledger"]
+
+FORMAT: Final = 1
+_FOLDER: Final = "_spanloom"  # which readers of folders of tables pass over
+_COUNTS: Final = ("rows", "mentions", "problems")
+
+
+class Ledger:
+    """The ledger of an output folder; made by `open`.
+
+    Args:
+        output: the folder.
+        job: the content of ``job.json``.
+    """
+
+    def __init__(self, output: Path, job: Mapping[str, Any]) -> None:
+        import pyarrow as pa
+
+        self.output, self._job = output, job
+        self.folder = output / _FOLDER
+        self.schema: Schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(job["schema"])))
+
+    @classmethod
+    def open(cls, output: Path, annotator: Annotator, schema: Schema) -> Ledger:
+        """Return the ledger of a folder; begin it, where there is none.
+
+        Args:
+            output: the folder, which need not be there.
+            annotator: model and settings.
+            schema: of what is written; that of the ledger counts, where there is one.
+
+        Raises:
+            UsageError: the folder holds something else, or was begun with another model or other settings.
+            DataError: the ledger is damaged, or the system refused to write.
+        """
+        file = output / _FOLDER / "job.json"
+        asked = {"format": FORMAT, "model": annotator.digest, "settings": _settings(annotator)}
+        if not file.exists():
+            if output.exists() and (not output.is_dir() or any(path.name != _FOLDER for path in output.iterdir())):
+                raise UsageError(
+                    f"{output} is there already, and is no lake that Spanloom annotated; name another output"
+                )
+            with writing(output):
+                for name in ("claims", "done"):
+                    (output / _FOLDER / name).mkdir(parents=True, exist_ok=True)
+                said = {**asked, "schema": base64.b64encode(schema.serialize().to_pybytes()).decode()}
+                _write_first(file, json.dumps(said, indent=1))
+        found = _read(file)
+        for name, value in asked.items():
+            if found.get(name) != value:
+                raise UsageError(
+                    f"{output} was begun with {name} {_shown(found.get(name))}, and this is {_shown(value)}; give what "
+                    "it was begun with, or name another output"
+                )
+        return cls(output, found)
+
+    def record(self, fragment: Fragment) -> dict[str, Any] | None:
+        """Return the record of a fragment, if it is finished and has not changed since."""
+        try:
+            found = _read(self._file(fragment))
+        except DataError:
+            return None  # cut off by a full disk, or not there: the fragment is done again
+        same = (found.get("bytes"), found.get("time")) == (fragment.size, fragment.time)
+        return found if same and (self.output / fragment.output).exists() else None
+
+    def note(self, fragment: Fragment, counts: Mapping[str, int], seconds: float) -> None:
+        """Write the record of a fragment whose output is in place.
+
+        Raises:
+            DataError: the system refused to write.
+        """
+        record = {
+            "fragment": fragment.name,
+            "bytes": fragment.size,
+            "time": fragment.time,
+            **{name: counts.get(name, 0) for name in _COUNTS},
+            "seconds": round(seconds, 3),
+        }
+        with output_file(self._file(fragment), force=True) as sink:
+            sink.write(json.dumps(record))
+
+    def write_manifest(self, fragments: Iterable[Fragment], failed: Mapping[str, str]) -> dict[str, Any]:
+        """Write all records as one file, and return its content.
+
+        Args:
+            fragments: of the lake.
+            failed: name of a fragment -> why it is not there.
+
+        Raises:
+            DataError: the system refused to write.
+        """
+        records = {fragment.name: self.record(fragment) for fragment in fragments}
+        done = {name: record for name, record in records.items() if record is not None}
+        totals = {name: sum(record[name] for record in done.values()) for name in _COUNTS}
+        manifest = {
+            **{name: value for name, value in self._job.items() if name != "schema"},
+            "spanloom": __version__,
+            **totals,
+            "fragments": {
+                name: {key: value for key, value in record.items() if key != "fragment"}
+                for name, record in done.items()
+            },
+            "failed": {name: reason for name, reason in failed.items() if name not in done},
+            "missing": [name for name in records if name not in done and name not in failed],
+        }
+        with output_file(self.folder / "manifest.json", force=True) as sink:
+            sink.write(json.dumps(manifest, ensure_ascii=False, indent=1) + "\n")
+        return manifest
+
+    def _file(self, fragment: Fragment) -> Path:
+        return self.folder / "done" / f"{hashlib.sha256(fragment.name.encode()).hexdigest()[:32]}.json"
+
+
+def _settings(annotator: Annotator) -> dict[str, Any]:
+    names = ("text", "id", "keep", "threshold", "longest")
+    return {name: list(value) if isinstance(value := getattr(annotator, name), tuple) else value for name in names}
+
+
+def _write_first(file: Path, text: str) -> None:
+    """Write a file whole, unless another job was first."""
+    draft = file.with_name(f".{secrets.token_hex(8)}")
+    try:
+        draft.write_text(text, encoding="utf-8")
+        with suppress(FileExistsError):
+            os.link(draft, file)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path=file) from None
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise DataError("damaged, expected what Spanloom wrote; name another output", path=file)
+    return found
+
+
+def _shown(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

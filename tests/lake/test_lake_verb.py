@@ -1,0 +1,378 @@
+"""`spanloom predict MODEL LAKE/ --output OUT/`: each fragment whole or absent, none lost, whatever happens."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet as pq
+import pytest
+
+import spanloom
+from spanloom.errors import DataError
+from spanloom.lake import Annotator, workers
+from spanloom.lake.claims import Claims
+from spanloom.lake.fragments import fragments_of
+from spanloom.lake.job import Job
+from spanloom.lake.ledger import Ledger
+
+TEXTS = ["No chest pain today.", "Severe aortic stenosis was seen.", "Denies abdominal pain or nausea."]
+Run = Callable[..., Any]
+
+
+def texts(number: int, count: int = 40) -> list[str]:
+    chosen = random.Random(number)
+    return [" ".join(chosen.choices(TEXTS, k=3)) for _ in range(count)]
+
+
+def fill(lake: Path, count: int = 6, rows: int = 40) -> Path:
+    (lake / "sub").mkdir(parents=True)
+    for number in range(count):
+        table = pa.table({"id": range(rows), "ward": ["A"] * rows, "text": texts(number, rows)})
+        pq.write_table(table, lake / ("sub" if number % 2 else "") / f"part-{number}.parquet")
+    return lake
+
+
+def contents(out: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(out).as_posix(): path.read_bytes()
+        for path in out.rglob("*.parquet")
+        if path.parts[-1][0] != "."
+    }
+
+
+def leftovers(out: Path) -> list[Path]:
+    return [*out.rglob(".*"), *(out / "_spanloom" / "claims").iterdir()]
+
+
+def manifest(out: Path) -> Any:
+    return json.loads((out / "_spanloom" / "manifest.json").read_text())
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Path:
+    return fill(tmp_path / "lake")
+
+
+@pytest.fixture(scope="module")
+def wanted(model: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """What an undisturbed job writes."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    annotate(model, fill(folder / "lake"), folder / "out")
+    return contents(folder / "out")
+
+
+def annotate(model: Path, lake: Path, out: Path, stop: bool = False, jobs: int = 1) -> tuple[Job, list[str]]:
+    """A job as the verb runs it."""
+    annotator, fragments, told = Annotator(model), fragments_of(lake), list[str]()
+    first = pa.schema([("id", pa.int64()), ("ward", pa.string()), ("text", pa.string())])
+    ledger = Ledger.open(out, annotator, annotator.schema(first))
+    job = Job(annotator, fragments, ledger, jobs, stop, told.append, lambda _: None)
+    try:
+        job.run()
+    finally:
+        ledger.write_manifest(fragments, job.failed)
+    return job, told
+
+
+def test_a_folder_of_fragments(model: Path, lake: Path, tmp_path: Path, process: Run) -> None:
+    table = pq.read_table(lake / "part-0.parquet").set_column(0, "id", pa.array([str(i) for i in range(40)]))
+    shutil.rmtree(lake)
+    lake.mkdir()
+    pq.write_table(table, lake / "a.parquet")
+    with pa.ipc.new_file(lake / "b.arrow", table.schema) as file:
+        file.write_table(table)
+    lines = [json.dumps(row) for row in table.to_pylist()]
+    lines += [
+        "{",
+        "[]",
+        '{"id": 7, "text": ["x"]}',
+        '{"text": "No chest pain.", "ward": {"a": 1}}',
+        '{"text": "\\ud800"}',
+    ]
+    (lake / "c.jsonl.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
+    (lake / "_hidden.parquet").write_bytes(b"no table")
+    (lake / "notes.txt").write_text("no fragment")
+    out = f"{tmp_path / 'out'}/"
+    done = process("predict", model, lake, "--output", out, "--jobs", 2, "--columns", "text=text,id=id,keep=ward")
+    assert done.returncode == 0, done.stderr
+    assert "in 125 texts of 3 fragments, 3 texts with a problem" in done.stderr
+    assert done.stdout == ""
+    tables = {name: pq.read_table(Path(out) / name) for name in ("a.parquet", "b.arrow.parquet", "c.jsonl.gz.parquet")}
+    assert len({table.schema for table in tables.values()}) == 1
+    found = spanloom.load(model).predict(table["text"])
+    expected = [[(m.type, [tuple(s) for s in m.spans], m.score) for m in document.mentions] for document in found]
+    for made in tables.values():
+        own = [
+            [(m["type"], [(s["start"], s["end"]) for s in m["spans"]], m["score"]) for m in row]
+            for row in made["mentions"].slice(0, 40).to_pylist()
+        ]
+        assert own == expected
+        assert made["id"].slice(0, 40).equals(table["id"])
+    rest = tables["c.jsonl.gz.parquet"].slice(40)
+    assert rest["problem"].to_pylist() == [
+        "line 41 is not JSON", "line 42 is no object", "the text is a list", None, None,
+    ]  # fmt: skip
+    assert rest["id"].to_pylist() == [None, None, "7", None, None]
+    assert rest["ward"].to_pylist()[3] == '{"a": 1}'
+    said = manifest(Path(out))
+    assert (said["rows"], said["problems"], said["failed"], said["missing"]) == (125, 3, {}, [])
+    assert said["model"] == Annotator(model).digest
+    assert {name: record["rows"] for name, record in said["fragments"].items()} == {
+        "a.parquet": 40, "b.arrow": 40, "c.jsonl.gz": 45,
+    }  # fmt: skip
+    assert not leftovers(Path(out))
+
+
+def test_finished_fragments_are_skipped_and_changed_ones_done_again(model: Path, lake: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert annotate(model, lake, out)[0].counts["rows"] == 240
+    before = contents(out)
+    assert annotate(model, lake, out)[0].counts["rows"] == 0
+    (out / "part-0.parquet").unlink()
+    next((out / "_spanloom" / "done").iterdir()).write_text('{"cut off')
+    fill(tmp_path / "other", 2, 30)
+    shutil.copy(tmp_path / "other" / "sub" / "part-1.parquet", lake / "sub" / "part-1.parquet")
+    job, _ = annotate(model, lake, out)
+    assert 30 + 40 <= job.counts["rows"] <= 30 + 2 * 40
+    after = contents(out)
+    assert [name for name in before if before[name] != after[name]] == ["sub/part-1.parquet"]
+    assert manifest(out)["rows"] == 230
+
+
+@pytest.mark.parametrize("times", [4])
+def test_killed_at_random_times_the_output_is_the_same(
+    times: int, model: Path, lake: Path, tmp_path: Path, wanted: dict[str, bytes]
+) -> None:
+    out, chosen = tmp_path / "out", random.Random(7)
+    line = [
+        sys.executable,
+        "-m",
+        "spanloom.cli",
+        "predict",
+        str(model),
+        str(lake),
+        "-o",
+        f"{out}/",
+        "--jobs",
+        "2",
+        "-q",
+    ]
+    for _ in range(times):
+        job = subprocess.Popen(line)
+        deadline = time.monotonic() + chosen.uniform(0.0, 6.0)
+        while time.monotonic() < deadline and job.poll() is None:
+            time.sleep(0.05)
+        job.kill()
+        job.wait()
+        for name, data in contents(out).items():
+            assert data == wanted[name]
+    done = subprocess.run(line, capture_output=True, encoding="utf-8", timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert contents(out) == wanted
+    assert manifest(out)["rows"] == 240
+    assert not leftovers(out)
+
+
+def test_fragments_that_cannot_be_read_are_told_and_the_others_are_done(
+    model: Path, lake: Path, tmp_path: Path, wanted: dict[str, bytes], process: Run
+) -> None:
+    whole = (lake / "part-2.parquet").read_bytes()
+    (lake / "part-2a.parquet").write_bytes(whole[:2000] + b"\xff" * 40 + whole[2040:])
+    (lake / "part-2b.parquet").write_bytes(whole[: len(whole) // 2])
+    (lake / "part-2c.parquet").write_bytes(b"")
+    pq.write_table(pa.table({"id": [1], "body": ["x"]}), lake / "part-2d.parquet")
+    pq.write_table(pa.table({"id": ["x"], "text": ["x"]}), lake / "part-2e.parquet")
+    (lake / "part-2f.jsonl.gz").write_bytes(gzip.compress(b'{"id": 1, "text": "x"}\n' * 5000)[:-20])
+    pq.write_table(pa.table({"id": [1], "text": [5]}), lake / "part-2g.parquet")
+    pq.write_table(pa.table({"id": [1, 2], "text": [b"\xff", None]}), lake / "part-2h.parquet")
+    out = tmp_path / "out"
+    done = process("predict", model, lake, "--output", f"{out}/", "--jobs", 1)
+    assert done.returncode == 1
+    bad = [f"part-2{letter}.parquet" for letter in "bcde"] + ["part-2f.jsonl.gz"]
+    for name in bad:
+        assert f"spanloom: left out: fragment {name}: " in done.stderr
+    assert "a table without 'text'; found 'id', 'body'" in done.stderr
+    assert "columns are not those of the first fragment" in done.stderr
+    found, said = contents(out), manifest(out)
+    assert set(bad) <= set(said["failed"])
+    assert {name: data for name, data in found.items() if name in wanted} == wanted
+    assert not set(found) & set(said["failed"])
+    assert pq.read_table(out / "part-2g.parquet")["problem"].to_pylist() == ["the column is int64, expected text"]
+    assert pq.read_table(out / "part-2h.parquet")["problem"].null_count == 0
+    assert not leftovers(out)
+    stopped = process("predict", model, lake, "--output", f"{out}/", "--jobs", 1, "--on-error", "stop")
+    assert stopped.returncode == 1
+    assert "spanloom: error: fragment part-2" in stopped.stderr
+
+
+def test_a_full_disk_leaves_fragments_out_and_the_next_job_does_them(
+    model: Path, lake: Path, tmp_path: Path, wanted: dict[str, bytes]
+) -> None:
+    out = tmp_path / "out"
+    line = [sys.executable, "-m", "spanloom.cli", "predict", str(model), str(lake), "-o", f"{out}/", "--jobs", "1"]
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
+
+    big = pa.table({"id": range(4000), "ward": ["A"] * 4000, "text": texts(9, 4000)})
+    pq.write_table(big, lake / "big.parquet")
+    done = subprocess.run(line, preexec_fn=limit, capture_output=True, encoding="utf-8", timeout=300, check=False)
+    assert done.returncode == 1
+    assert "fragment big.parquet: " in done.stderr and "cannot be written: File too large" in done.stderr
+    assert "big.parquet" not in contents(out)
+    assert not list(out.rglob(".*"))
+    done = subprocess.run(line, capture_output=True, encoding="utf-8", timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    found = contents(out)
+    assert pq.read_table(out / "big.parquet").num_rows == 4000
+    assert {name: data for name, data in found.items() if name in wanted} == wanted
+
+
+def dying(pipe: Any, annotator: Annotator, schema: bytes) -> None:
+    """A worker that dies of the fragment part-2, and once of part-1."""
+    once = Path(os.environ["ONCE"])
+    whole = workers.annotate_fragment
+
+    def annotate_fragment(annotator: Annotator, fragment: Any, *more: Any) -> Any:
+        if fragment.name == "part-2.parquet" or (fragment.name == "sub/part-1.parquet" and not once.exists()):
+            if fragment.name == "sub/part-1.parquet":
+                once.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        yield from whole(annotator, fragment, *more)
+
+    workers.annotate_fragment = annotate_fragment
+    WORK(pipe, annotator, schema)
+
+
+WORK = workers._work
+
+
+def test_killed_workers_are_told_and_a_fragment_that_kills_is_given_up(
+    model: Path, lake: Path, tmp_path: Path, wanted: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ONCE", str(tmp_path / "once"))
+    monkeypatch.setattr(workers, "_work", dying)
+    job, told = annotate(model, lake, tmp_path / "out")
+    assert sorted(told) == [
+        "a worker was killed (SIGKILL) while it annotated part-2.parquet, which is tried again",
+        "a worker was killed (SIGKILL) while it annotated sub/part-1.parquet, which is tried again",
+        "left out: fragment part-2.parquet: 2 workers were killed (SIGKILL) while they annotated it; it may need more "
+        "memory",
+    ]
+    assert list(job.failed) == ["part-2.parquet"]
+    assert contents(tmp_path / "out") == {name: data for name, data in wanted.items() if name != "part-2.parquet"}
+    assert not leftovers(tmp_path / "out")
+
+
+def test_two_jobs_share_a_lake(model: Path, lake: Path, tmp_path: Path, wanted: dict[str, bytes]) -> None:
+    out = tmp_path / "out"
+    line = [sys.executable, "-m", "spanloom.cli", "predict", str(model), str(lake), "-o", f"{out}/", "--jobs", "1"]
+    pair = [subprocess.Popen(line, stderr=subprocess.PIPE, encoding="utf-8") for _ in range(2)]
+    told = [job.communicate(timeout=300)[1] for job in pair]
+    assert [job.returncode for job in pair] == [0, 0], told
+    assert contents(out) == wanted
+    assert manifest(out)["rows"] == 240
+    assert not leftovers(out)
+    own = [
+        int(line.split("with a problem; ")[1].split()[0]) for line in "".join(told).splitlines() if "problem; " in line
+    ]
+    assert sum(own) == 240  # none twice
+
+
+def test_another_model_or_other_settings_are_refused(model: Path, lake: Path, tmp_path: Path, process: Run) -> None:
+    out, other = tmp_path / "out", tmp_path / "model"
+    annotate(model, lake, out)
+    before = contents(out)
+    shutil.copytree(model, other)
+    said = json.loads((other / "model.json").read_text())
+    (other / "model.json").write_text(json.dumps(said, indent=2))
+    done = process("predict", other, lake, "--output", out)
+    assert done.returncode == 2
+    assert (
+        f'{out} was begun with model "{Annotator(model).digest}", and this is "{Annotator(other).digest}"'
+        in done.stderr
+    )
+    done = process("predict", model, lake, "--output", out, "--threshold", 0.5)
+    assert done.returncode == 2
+    assert "was begun with settings" in done.stderr
+    assert contents(out) == before
+
+
+def test_wrong_usage(model: Path, lake: Path, tmp_path: Path, command: Run) -> None:
+    full = tmp_path / "full"
+    full.mkdir()
+    (full / "mine.txt").write_text("mine")
+    for source, out, options, message in (
+        (lake, full, [], "is there already, and is no lake"),
+        (lake, lake / "out", [], "lie in each other"),
+        (lake, tmp_path, [], "lie in each other"),
+        (lake, tmp_path / "new", ["--answers", "--force"], "with no use for --answers and --force"),
+        (lake, tmp_path / "new", ["--columns", "word,pos"], "expected such as text=note,id=key"),
+        (lake, tmp_path / "new", ["--columns", "text=a,text=b"], "text stands twice"),
+        (lake, tmp_path / "new", ["--columns", "text=body"], "a table without 'body'"),
+        (lake, tmp_path / "new", ["--columns", "text=id"], "column 'id' is int64, expected text"),
+        (lake, tmp_path / "new", ["--on-error", "cry"], "--on-error is 'cry'"),
+        (full, tmp_path / "new", [], "holds no fragment"),
+    ):
+        done = command("predict", model, source, "--output", f"{out}/", *options)
+        assert (done.returncode, done.stdout) == (2, ""), done.stderr
+        assert message in done.stderr
+    assert (full / "mine.txt").read_text() == "mine"
+
+
+def test_a_folder_with_a_file_as_output_is_read_as_ever(model: Path, lake: Path, tmp_path: Path, command: Run) -> None:
+    done = command("predict", model, lake, "--output", tmp_path / "one.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert len(list(spanloom.read(tmp_path / "one.jsonl"))) == 240
+
+
+def test_a_damaged_ledger_is_told(model: Path, lake: Path, tmp_path: Path) -> None:
+    annotate(model, lake, tmp_path / "out")
+    (tmp_path / "out" / "_spanloom" / "job.json").write_text("{")
+    with pytest.raises(DataError, match="damaged, expected what Spanloom wrote"):
+        annotate(model, lake, tmp_path / "out")
+
+
+def test_claims_of_this_machine_end_with_their_owner(tmp_path: Path) -> None:
+    mine, other = Claims(tmp_path), Claims(tmp_path)
+    assert mine.take("a")
+    assert not other.take("a")
+    assert other.take("b")
+    mine.release("a")
+    assert other.take("a")
+    os.close(other._held.pop("a"))  # as if it had been killed
+    assert mine.take("a")
+    mine.close()
+    other.close()
+    assert not list(tmp_path.iterdir())
+
+
+def test_claims_of_other_machines_end_when_they_show_no_life_whatever_the_clocks_say(tmp_path: Path) -> None:
+    theirs, mine = Claims(tmp_path, "another machine"), Claims(tmp_path, patience=0.2)
+    assert theirs.take("a")
+    [path] = tmp_path.iterdir()
+    os.close(theirs._held["a"])  # no lock reaches us
+    theirs._held["a"] = os.open(path, os.O_RDWR)
+    for stamp in (10**18, 0, 2 * 10**18):  # their clock jumps, and they live
+        os.utime(path, ns=(stamp, stamp))
+        assert not mine.take("a")
+        time.sleep(0.25)
+    assert mine.take("a")
+    assert not theirs._held or path.exists()
+    mine.release("a")
+    theirs.beat()
+    theirs.release("a")
