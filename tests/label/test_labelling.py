@@ -88,8 +88,9 @@ def test_what_is_voted_against_is_said_to_be_no_mention():
     assert document.meta["annotation"] == {"default": "at-least", "not": [{"spans": [[9, 14]], "types": ["x"]}]}
     assert [zone.says for zone in zones_of(document)] == ["at-least"]
     assert label(text, {"rule": rules}, annotation="complete").meta["annotation"] == "complete"
+    rules = [{**rule, "annotator": "one"} for rule in rules]
     [found] = label(text, {"rule": rules}, each=True)
-    assert found.meta["annotation"] == "at-least"
+    assert found.meta["annotation"] == "at-least" and found.mentions == document.mentions
 
 
 def test_gaps_are_discontiguous_mentions_and_nested_ones_stay():

@@ -118,7 +118,7 @@ def label_stream(
     subtracted for votes against it. Above a probability of one half it is a mention with that ``score``.
     ``meta["rules"]`` has for each mention the names of the rules that vote for it, ``meta["annotation"]`` says what the
     annotation is; where it is ``at-least``, a span that rules vote against, and that is less likely than not, stands in
-    its ``not``.
+    its ``not``, unless ``each`` is asked for.
 
     Args:
         X: a text, a document, several of them, or a column of texts; tokens and sentences are made where they are
@@ -166,6 +166,7 @@ class _Labeller:
         if each and not self._groups:
             raise UsageError("no rule votes for anything, so that there is no annotator; leave each (--each) out")
         self._annotation, self._report, self._overlaps = annotation, report, rules.overlaps
+        self._denies = annotation == "at-least" and not each  # one of several annotators claims nothing
         self._types = {rule.type for rule in self._rules if rule.vote == "for"}  # others are none that training knows
         report.rules[:] = [RuleCounts(rule.name) for rule in self._rules]
 
@@ -206,7 +207,7 @@ class _Labeller:
             stay = {kind: set(_longest_of(won, kind)) for kind in {one.type for one in won}}
             self._report.overlapped += len(won) - sum(map(len, stay.values()))
             won = [one for one in won if one.ranges in stay[one.type]]
-        return won + denied if self._annotation == "at-least" else won
+        return won + denied if self._denies else won
 
     def _by_document(self, decided: Sequence[_Decided], starts: Sequence[int]) -> list[list[_Decided]]:
         found: list[list[_Decided]] = [[] for _ in starts[1:]]
