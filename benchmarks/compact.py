@@ -1,4 +1,4 @@
-"""Compact models: size, F1, calibration error and speed before and after.
+"""Compact models: size, F1 and calibration error before and after.
 
     python benchmarks/compact.py --data DATA [--only "genia, preset fast"] [--limit 400]
 
@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from common import Result, commit, corpus, options, run_cases, say, timed, token_count
+from common import Result, commit, corpus, options, run_cases, say
 from spanloom import load, read
 from spanloom.document import Document
 from spanloom.evaluate import calibration, evaluate
@@ -31,7 +31,6 @@ from spanloom.recognize import Recognizer, compact
 from spanloom.text import prepare
 
 BC5CDR = {"train": "CDR_TrainingSet", "dev": "CDR_DevelopmentSet", "test": "CDR_TestSet"}
-RUNS = 3  # of prediction, of which the fastest counts
 
 
 class Case(NamedTuple):
@@ -86,30 +85,26 @@ def measured(case: Case, chosen: Any) -> dict[str, Any]:
     """Train a model, make it compact, and compare."""
     train, dev, test = parts(case, chosen)
     model = Recognizer(**case.params, random_state=chosen.seed, n_jobs=chosen.jobs)
-    training, _ = timed(lambda: model.fit(train, dev=dev))
-    seconds, small = timed(lambda: compact(model, dev=dev, progress=lambda step: say(step.stage, step.dev_f1)))
+    model.fit(train, dev=dev)
+    small = compact(model, dev=dev, progress=lambda step: say(step.stage, step.dev_f1))
     told = small.report_.compact
     with tempfile.TemporaryDirectory() as folder:
         rows = [_row(one, Path(folder) / name, test) for name, one in (("before", model), ("after", small))]
     dev_f1 = [told.f1_before, told.f1_after]
-    return {
-        "commit": commit(), "threshold": told.threshold, "training": training.wall, "compacting": seconds.wall,
-        "rows": [{**row, "dev_f1": f1} for row, f1 in zip(rows, dev_f1, strict=True)], "documents": len(train),
-    }  # fmt: skip
+    both = [{**row, "dev_f1": f1} for row, f1 in zip(rows, dev_f1, strict=True)]
+    return {"commit": commit(), "threshold": told.threshold, "rows": both, "documents": len(train)}
 
 
 def _row(model: Recognizer, path: Path, test: Sequence[Document]) -> dict[str, Any]:
     """Save a model, load it, and predict."""
     model.save(path)
-    loading, loaded = timed(lambda: load(path))
-    times = [timed(lambda: loaded.predict(test)) for _ in range(RUNS)]
-    found = times[0][1]
+    loaded: Any = load(path)
+    found = loaded.predict(test)
     report = evaluate(test, found)
     return {
         "megabytes": sum(file.stat().st_size for file in path.iterdir()) / 1e6,
         "rows": len(loaded.fitted.scorer.index), "f1": report.overall.f1,
-        "error": calibration(test, found).error, "loading": loading.wall,
-        "speed": token_count(found) / min(seconds.wall for seconds, _ in times),
+        "error": calibration(test, found).error,
     }  # fmt: skip
 
 
@@ -125,9 +120,8 @@ def written(kept: dict[str, Any], chosen: Any) -> None:
             rows.append(
                 [
                     case.name, when, f"{row['megabytes']:.2f}", row["rows"], f"{100 * row['dev_f1']:.2f}",
-                    f"{100 * row['f1']:.2f}", f"{100 * row['error']:.1f}", row["loading"], round(row["speed"], -2),
-                    one["threshold"] if when == "after" else None, one["compacting"] if when == "after" else None,
-                    one["commit"],
+                    f"{100 * row['f1']:.2f}", f"{100 * row['error']:.1f}",
+                    one["threshold"] if when == "after" else None, one["commit"],
                 ]
             )  # fmt: skip
         before, after = one["rows"]
@@ -137,8 +131,7 @@ def written(kept: dict[str, Any], chosen: Any) -> None:
     result.table(
         "Before and after",
         (
-            "model", "", "MB", "rows of weights", "dev F1", "test F1", "calibration error %", "seconds to load",
-            "tokens a second", "threshold", "seconds to make it compact", "commit",
+            "model", "", "MB", "rows of weights", "dev F1", "test F1", "calibration error %", "threshold", "commit",
         ),
         rows,
     )  # fmt: skip

@@ -19,8 +19,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from spanloom import __version__, load, read
 from spanloom.document import Document, Mention
 from spanloom.evaluate import calibration, evaluate
@@ -90,15 +88,6 @@ def gum(data: Path) -> Parts:
     return train, dev, test
 
 
-def craft(data: Path) -> Parts:
-    """Return CRAFT's training articles, a tenth of them as development data, and its development articles as test."""
-    articles = bare(read(data / "craft" / "train.jsonl"))
-    order = np.random.default_rng(0).permutation(len(articles)).tolist()
-    cut = len(order) // 10
-    test = bare(read(data / "craft" / "dev.jsonl"))
-    return [articles[i] for i in order[cut:]], [articles[i] for i in order[:cut]], test
-
-
 JSONL = ("train.jsonl", "dev.jsonl", "test.jsonl")
 RECIPES = (
     Recipe(
@@ -141,16 +130,6 @@ RECIPES = (
         "It marks all descriptions of things, such as *the second of the two doors*, and not names alone. There is "
         "little training text, so that it misses much.",
         gum, {"structure": "separators"},
-    ),
-    Recipe(
-        "craft", "Ontologies' concepts in articles, with gaps",
-        "CHEBI, CL, GO and other ontologies as types; mentions may skip words", "CC BY 3.0",
-        "CRAFT 5, the Colorado Richly Annotated Full-Text corpus, University of Colorado. Bada et al. (2012), *Concept "
-        "annotation in the CRAFT corpus*. No names of ontologies are used but those that stand in the articles.",
-        "A tenth of the 60 training articles for development, the rest for training; the 7 development articles for "
-        "testing.",
-        "The articles are on the genetics of mice. It finds mentions, and does not say which concept they are.",
-        craft, {"structure": "shared", "counting": "derivations", "rescore": False, "epochs": 4},
     ),
 )  # fmt: skip
 

@@ -20,7 +20,6 @@ TEXTS = {
     "bc5cdr": ("Chest pain and myocardial infarction after cocaine and aspirin.", "Chemical"),
     "ncbi_disease": ("Mutations of BRCA1 cause hereditary breast cancer and ovarian cancer.", "SpecificDisease"),
     "gum": ("The president of the United States met students in Chicago on Monday.", "place"),
-    "craft": ("Expression of Pax6 in the retina and lens of mouse embryos.", "UBERON"),
 }
 
 
