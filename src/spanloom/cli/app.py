@@ -353,6 +353,24 @@ def _label(
     """Mark what rules match: phrases, vocabularies, token patterns, phrases with gaps; rules vote for or against."""
 
 
+@verb("split")
+def _split(
+    source: options.Inputs,
+    output: options.PartsOutput,
+    parts: options.PartShares = "train=8,dev=1,test=1",
+    by: options.SplitBy = None,
+    output_format: options.PartsFormat = "jsonl",
+    input_format: InputFormat = None,
+    columns: Columns = None,
+    on_error: options.OnError = None,
+    seed: Seed = None,
+    as_json: Json = False,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Divide documents into parts for training, development and testing, and count what is in each."""
+
+
 @verb("validate")
 def _validate(
     data: Data,

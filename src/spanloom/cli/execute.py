@@ -43,6 +43,7 @@ VERBS = {
     "models": "spanloom.cli.installed:run",
     "predict": "spanloom.cli.predict:run",
     "serve": "spanloom.cli.serve:run",
+    "split": "spanloom.cli.split:run",
     "teach": "spanloom.cli.teach:run",
     "train clusters": "spanloom.cli.clusters:run",
     "train cascade": "spanloom.cli.train:cascade",

@@ -146,6 +146,23 @@ QuietOrConfig = Annotated[
     bool | None, typer.Option("--quiet", "-q", help="Say nothing but errors on standard error.", show_default=False)
 ]
 
+# of `split`
+PartsOutput = Annotated[
+    str, typer.Option("--output", "-o", metavar="DIR", help="The folder for the parts.", show_default=False)
+]
+PartShares = Annotated[
+    str, typer.Option("--parts", metavar="SHARES", help="The name of each part, and its share of the documents.")
+]
+SplitBy = Annotated[
+    str | None,
+    typer.Option(
+        "--by", metavar="KEY", help="A field of meta, such as patient: documents with one value stay together."
+    ),
+]
+PartsFormat = Annotated[
+    str, typer.Option("--format", "-f", metavar="FORMAT", help="The format of the parts; of brat, a folder for each.")
+]
+
 # of `convert`
 Converted = Annotated[
     list[str],

@@ -1,4 +1,4 @@
-"""Plain text: one document a file, without annotations."""
+"""Plain text: one document a file, without annotations; several documents are a folder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from pathlib import Path
 from spanloom.document import Document
 from spanloom.errors import DataError
 from spanloom.files import STDIO
+from spanloom.files.output import output_folder
 from spanloom.formats.base import Format, Losses, Scanned, count_meta, count_unwritten, single
+from spanloom.formats.file_names import free_name, put
 from spanloom.formats.foreign import of_content
 from spanloom.formats.packed import output_file
 from spanloom.formats.source import bare, decode, read_bytes
@@ -32,14 +34,40 @@ def scan(path: str | Path, stem: str | None = None) -> Iterator[Scanned]:
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
-    """Write the text of one document; everything else is counted as lost."""
+    """Write the text of one document to a ``.txt`` file, or of several to a folder, each under its identifier.
+
+    Everything else is counted as lost.
+
+    Raises:
+        UsageError: several documents for one file.
+        DataError: two documents of one ``id`` in a folder.
+    """
     losses = Losses()
+    if _is_folder(path):
+        with output_folder(path, force=force, may_replace=_is_ours) as folder:
+            for number, document in enumerate(documents, start=1):
+                name = free_name(folder, document, number, ".txt", Path(path))
+                put(folder / f"{name}.txt", _content(document, losses), Path(path))
+        return losses
     with output_file(path, force=force) as file:
-        document = single(documents, path, "plain text holds one document, but there are several; write JSONL")
-        file.write(_BOM + document.text if document.text.startswith(_BOM) else document.text)
-        count_unwritten(losses, document, "tokens", "sentences", "token columns", "mentions")
-        count_meta(losses, document)
+        several = "a .txt file holds one document, but there are several; name a folder, with --format text, or JSONL"
+        file.write(_content(single(documents, path, several), losses))
     return losses
+
+
+def _is_folder(path: str | Path) -> bool:
+    named = str(path) == STDIO or bare(path).suffix.lower() == ".txt"
+    return not named and (Path(path).is_dir() or not Path(path).exists())
+
+
+def _is_ours(path: Path) -> bool:
+    return path.suffix == ".txt"
+
+
+def _content(document: Document, losses: Losses) -> str:
+    count_unwritten(losses, document, "tokens", "sentences", "token columns", "mentions")
+    count_meta(losses, document)
+    return _BOM + document.text if document.text.startswith(_BOM) else document.text
 
 
 TEXT = Format("text", (".txt",), scan, write, named_by_file=True)

@@ -1,0 +1,115 @@
+"""`spanloom split`: documents divided into parts, such as for training, development and testing."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from spanloom.cli.messages import Messages
+from spanloom.cli.pace import counted
+from spanloom.cli.reading import Reading, lost, number_of
+from spanloom.document import Document
+from spanloom.document.parts import split
+from spanloom.errors import UsageError, clip
+from spanloom.files.output import check_free, output_folder
+from spanloom.formats import FORMATS, Format, Losses, write
+from spanloom.formats.columns import COLUMNS
+from spanloom.text import prepare
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_FOLDERS = ("brat", "text", "xmi")  # formats that need a folder for several documents
+_ENDINGS = (".txt", ".ann", ".xmi", ".xml")  # of files in such folders
+
+
+def run(
+    source: list[str],
+    output: str,
+    parts: str,
+    by: str | None,
+    output_format: str,
+    input_format: str | None,
+    columns: str | None,
+    on_error: str | None,
+    seed: int | None,
+    as_json: bool,
+    force: bool,
+    quiet: bool,
+) -> int | None:
+    """Read all, divide, write a file or folder for each part, and count what is in each."""
+    say = Messages(quiet)
+    shares = parse_parts(parts)
+    if output_format not in FORMATS:
+        raise UsageError(f"found the format {output_format!r}, expected one of: {', '.join(FORMATS)}")
+    kind = FORMATS[output_format]
+    check_free(output, force=force or _is_empty(Path(output)))  # before the data are read, not after it
+    reading = Reading(say, input_format=input_format, columns=columns, on_error=on_error or "stop")
+    documents = list(counted(reading(source), "reading", quiet=quiet, total=partial(number_of, source)))
+    found = split(documents, shares, seed or 0, by)
+    losses = _write(found, output, kind, force)
+    if losses:
+        say(f"spanloom: {lost(losses)}")
+    counts = {name: _counts(part) for name, part in found.items()}
+    print(json.dumps(counts, ensure_ascii=False, indent=2) if as_json else _table(counts))
+    return reading.finish()
+
+
+def parse_parts(parts: str) -> dict[str, float]:
+    """Return the name of each part and its share.
+
+    Raises:
+        UsageError: something else than ``name=share`` with commas between.
+
+    >>> parse_parts("train=8,dev=1,test=1")
+    {'train': 8.0, 'dev': 1.0, 'test': 1.0}
+    """
+    found: dict[str, float] = {}
+    for part in parts.split(","):
+        name, _, share = (piece.strip() for piece in part.partition("="))
+        if _NAME.fullmatch(name) is None or re.fullmatch(r"[0-9]*\.?[0-9]+", share) is None or name in found:
+            expected = "names of their own and shares, such as train=8,dev=1,test=1"
+            raise UsageError(f"--parts holds {clip(part)}, expected {expected}")
+        found[name] = float(share)
+    return found
+
+
+def _is_empty(path: Path) -> bool:
+    return path.is_dir() and not any(path.iterdir())
+
+
+def _write(found: Mapping[str, list[Document]], output: str, kind: Format, force: bool) -> Losses:
+    names = {name: name if kind.name in _FOLDERS else f"{name}{kind.suffixes[0]}" for name in found}
+    root, losses = Path(output).resolve(), Losses()
+
+    def may_replace(file: Path) -> bool:
+        inside = file.resolve().relative_to(root)
+        known = len(inside.parts) == 1 or inside.suffix in _ENDINGS
+        return inside.parts[0] in names.values() and known
+
+    with output_folder(output, force=force, may_replace=may_replace) as folder:
+        for name, part in found.items():
+            documents = map(prepare, part) if kind is COLUMNS else part
+            for what, count in write(documents, folder / names[name], kind.name).counts.items():
+                losses.add(what, count)
+    return losses
+
+
+def _counts(documents: list[Document]) -> dict[str, Any]:
+    types = Counter(mention.type for document in documents for mention in document.mentions)
+    return {"documents": len(documents), "mentions": types.total(), "types": dict(sorted(types.items()))}
+
+
+def _table(counts: Mapping[str, dict[str, Any]]) -> str:
+    types = sorted({kind for part in counts.values() for kind in part["types"]})
+    rows = [["", *counts]]
+    rows += [[name, *(f"{part[name]:,}" for part in counts.values())] for name in ("documents", "mentions")]
+    rows += [[f"  {kind}", *(f"{part['types'].get(kind, 0):,}" for part in counts.values())] for kind in types]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join([first.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))])
+        for first, *cells in rows
+    )
