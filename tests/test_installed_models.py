@@ -69,6 +69,15 @@ def test_a_name_is_found(site: Path, model: Path) -> None:
     assert to_record(loaded(text)) == to_record(spanloom.load(model).predict(text))  # type: ignore[attr-defined]
 
 
+def test_a_table_is_annotated_by_a_name(site: Path, model: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    package(site, model)
+    annotator = pytest.importorskip("spanloom.lake").Annotator("notes", id=None)
+    assert annotator.model == str(site / "ready_made" / "notes")
+    [found] = annotator([pa.record_batch({"text": ["No chest pain today."]})])
+    assert found["problem"].to_pylist() == [None]
+
+
 def test_a_path_wins(site: Path, model: Path, tmp_path: Path) -> None:
     package(site, model)
     (tmp_path / "notes").mkdir()

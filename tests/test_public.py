@@ -65,7 +65,7 @@ PUBLIC = {
         "Array Bounded COMPACT Described FORMAT LARGEST ModelPart OtherModelError damaged load read read_digest "
         "read_kind save write"
     ),
-    "spanloom.models": "Installed KINDS Model Saved explain installed load",
+    "spanloom.models": "Installed KINDS Model Saved explain installed load locate",
     "spanloom.parallel": "Executor Processes SERIAL Serial Threads even_ranges threads worker_count",
     "spanloom.passes": (
         "COLUMNS DocumentPass PassData PassSettings TEMPLATES choose_passes fit_pass is_worth_two_passes pass_of"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from spanloom.model.explanation import Explanation
     from spanloom.structures import Structure
 
-__all__ = ["KINDS", "Installed", "Model", "Saved", "explain", "installed", "load"]
+__all__ = ["KINDS", "Installed", "Model", "Saved", "explain", "installed", "load", "locate"]
 
 KINDS: Final = MappingProxyType(
     {
@@ -105,7 +105,7 @@ def installed() -> dict[str, Installed]:
     return found
 
 
-def _found(path: str | Path) -> str | Path:
+def locate(path: str | Path) -> str | Path:
     """Return a path, or the folder of the installed model of this name where there is no such path.
 
     Raises:
@@ -134,7 +134,7 @@ def load(path: str | Path, *, structure: Structure | str | None = None, encoder:
         ModelError: the folder holds no model, or a damaged one, or one of another format, kind or structure.
         UsageError: a structure for a model that is no recognizer, or one that is none.
     """
-    path = _found(path)
+    path = locate(path)
     kind = modelfile.read_kind(path)
     if kind not in KINDS:
         raise ModelError(f"{path}: a model of kind {kind!r}, expected one of {', '.join(KINDS)}")

@@ -16,6 +16,7 @@ from spanloom.lake.tables import column_of_arrays, column_of_documents, mention_
 from spanloom.lake.texts import holds_text, texts_of
 from spanloom.model.protocol import MentionModel, gives_arrays
 from spanloom.modelfile import read_digest
+from spanloom.models import locate
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch, Schema, Table
@@ -79,7 +80,7 @@ class Annotator:
             raise UsageError(f"model is a {type(self.model).__name__}, expected the folder of a model; save it first")
         if isinstance(self.keep, str):
             raise UsageError(f"keep is {clip(self.keep)}, expected a list of columns: [{clip(self.keep)}]")
-        self.model, self.keep = str(Path(self.model).absolute()), tuple(self.keep)
+        self.model, self.keep = str(Path(locate(self.model)).absolute()), tuple(self.keep)
         self.encoder = None if self.encoder is None else str(Path(self.encoder).absolute())
         self.digest = read_digest(self.model)
         self.counts: Counter[str] = Counter()
