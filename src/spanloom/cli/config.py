@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 
 from spanloom.cli.options import ALL_CORES
+from spanloom.cli.reading import Reading
+from spanloom.document import Document
 from spanloom.errors import UsageError
 from spanloom.model.choices import Order
 from spanloom.model.fields import Parameter, Whole, declared
@@ -46,9 +49,27 @@ class CommonOptions(BaseModel):
         given: dict[str, Any] = {"jobs": ALL_CORES, **self.model_dump(include=set(self.known), exclude_none=True)}
         return {_PARAMETERS.get(name, name): value for name, value in given.items()}
 
+    def training(self, reading: Reading) -> Iterator[Document]:
+        """Read the training data."""
+        return reading(self.train)
+
     def beside_data(self) -> dict[str, Any]:
         """Return the arguments of the model's `fit` besides the data."""
         return self.model_dump(include=set(type(self).model_fields) - self.known - set(CommonOptions.model_fields))
+
+
+class RecognizerOptions(CommonOptions):
+    """Options of `train recognizer`, besides parameters."""
+
+    annotators: bool = False
+
+    def training(self, reading: Reading) -> Iterator[Document]:
+        """As of `CommonOptions`; with the names of annotators, where files are those of several."""
+        return reading.by_annotators(self.train) if self.annotators else super().training(reading)
+
+    def beside_data(self) -> dict[str, Any]:
+        """Return the arguments of the model's `fit` besides the data: none."""
+        return {}
 
 
 class CompareOptions(CommonOptions):

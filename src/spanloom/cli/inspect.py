@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from spanloom.errors import UsageError
+from spanloom.errors import UsageError, plural
 from spanloom.model.calibration import Check
+from spanloom.model.report import Quality
 from spanloom.models import load
 
 Strongest = Mapping[str, list[tuple[str, float]]]
 # of a training, what is not one figure a line
-_SEVERAL = ("history", "lost", "dropped", "chains", "calibration")
+_SEVERAL = ("history", "lost", "dropped", "chains", "calibration", "annotators")
 
 
 def run(model: str, top: int, role: str | None, as_json: bool) -> None:
@@ -64,11 +65,19 @@ def _training(training: Mapping[str, Any]) -> Iterator[str]:
     for reason, count in training.get("lost", {}).items():
         yield _row("  lost", f"{count:,}: {reason}")
     yield from _calibration(training)
+    for name, one in ((training.get("annotators") or {}).get("annotators") or {}).items():
+        yield _row("  annotator", f"{name}: {_quality(one['overall'])}, agreement {100 * one['agreement']:.0f} %")
+        yield from (_row(f"    {kind}", _quality(each)) for kind, each in one["types"].items())
     for number, (name, chain) in enumerate(training.get("chains", {}).items(), 1):
         figures = f"lambda {chain['l2']:g}, penalty {chain['penalty']:.2f}"
         figures = f"{chain['mentions']:,} mentions, {figures}" if "mentions" in chain else figures
         yield _row(f"  chain {number}", f"{name}: {figures}, dev F1 {100 * chain['dev_f1']:.1f}")
         yield from _calibration(chain)
+
+
+def _quality(told: Sequence[Any] | Mapping[str, Any]) -> str:
+    quality = Quality(**told) if isinstance(told, Mapping) else Quality(*told)
+    return f"{plural(quality.mentions, 'mention')}, {quality}"
 
 
 def _calibration(training: Mapping[str, Any]) -> Iterator[str]:

@@ -122,6 +122,14 @@ Train = Annotated[
     list[str] | None,
     typer.Option("--train", metavar="DATA", help="Annotated documents to learn from; several times for more."),
 ]
+SeveralAnnotators = Annotated[
+    bool | None,
+    typer.Option(
+        "--annotators",
+        help="Files of --train are annotators of the same texts, unless meta.annotator names others.",
+        show_default=False,
+    ),
+]
 Dev = Annotated[
     list[str] | None,
     typer.Option(

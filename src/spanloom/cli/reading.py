@@ -9,6 +9,7 @@ from typing import Any
 from spanloom.cli.execute import FAILED
 from spanloom.cli.messages import Messages
 from spanloom.document import Document
+from spanloom.document.annotators import annotator_of, several
 from spanloom.document.validate import Problem
 from spanloom.errors import UsageError, plural
 from spanloom.files import STDIO
@@ -49,6 +50,27 @@ class Reading:
         on_error: OnError = self._leave_out if self._skips else "stop"
         paths = _paths(inputs)
         return read(paths, mentions=mentions, notice=self._say.notice, on_error=on_error, **self._options)
+
+    def by_annotators(self, inputs: Sequence[str]) -> Iterator[Document]:
+        """The documents of inputs; those that do not name their annotator have the name of the input.
+
+        Raises:
+            UsageError: no document has two annotators.
+        """
+        paths = _paths(inputs)
+        stems = [Path(path).name if Path(path).is_dir() else Path(path).stem for path in paths]
+        names = stems if len(set(stems)) == len(stems) else paths
+        documents = [
+            one if annotator_of(one) is not None else one.copy(meta={**one.meta, "annotator": name})
+            for name, path in zip(names, paths, strict=True)
+            for one in self([path])
+        ]
+        if not several(documents):
+            raise UsageError(
+                "--annotators: no document has two annotators, expected the same ids in several --train, or leave it "
+                "out where each text is annotated once"
+            )
+        yield from documents
 
     def raw(self, inputs: Sequence[str]) -> Iterator[Document]:
         """The texts of inputs, one after the other; plain text comes in blocks."""

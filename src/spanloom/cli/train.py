@@ -8,7 +8,7 @@ from pkgutil import resolve_name
 from time import monotonic
 from typing import Any
 
-from spanloom.cli.config import CommonOptions, checked, options_of
+from spanloom.cli.config import CommonOptions, RecognizerOptions, checked, options_of
 from spanloom.cli.messages import Messages
 from spanloom.cli.progress import Reporter
 from spanloom.cli.reading import Reading
@@ -56,7 +56,7 @@ def fit_and_save(model: Model, options: CommonOptions) -> int | None:
         reading = Reading(
             say, input_format=options.input_format, columns=options.columns, on_error=options.on_error or "stop"
         )
-        data, dev = reading(options.train), None if options.dev is None else reading(options.dev)
+        data, dev = options.training(reading), None if options.dev is None else reading(options.dev)
         with Reporter(options.quiet) as reporter:
             model.fit(data, dev=dev, progress=reporter, **options.beside_data())
         model.save(folder)
@@ -73,7 +73,7 @@ def summary(model: Model, seconds: float) -> Iterator[str]:
     yield f"{last}, in {seconds:.1f} s"
 
 
-recognizer = partial(train, "recognizer")
+recognizer = partial(train, "recognizer", RecognizerOptions)
 cascade = partial(train, "cascade")
 linker = partial(train, "linker", LinkerOptions)
 tagger = partial(train, "tagger")

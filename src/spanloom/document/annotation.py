@@ -22,13 +22,13 @@ from spanloom.document.batch import Batch
 from spanloom.document.claims import CLAIMS, claims_of, refuse
 from spanloom.document.document import Document
 
-__all__ = ["COMPLETE", "UNKNOWN", "Completeness", "Said", "Zone", "completeness", "zones_of"]
+__all__ = ["AT_LEAST", "COMPLETE", "UNKNOWN", "Completeness", "Said", "Zone", "completeness", "zones_of"]
 
 Completeness = Literal["complete", "at-least", "unknown"]
 """``complete``: what is not annotated is no mention. ``at-least``: annotated mentions are there, and others may be.
 ``unknown``: nothing is said, whatever is annotated."""
 SAYS: Final[tuple[Completeness, ...]] = get_args(Completeness)
-COMPLETE, _, UNKNOWN = range(3)
+COMPLETE, AT_LEAST, UNKNOWN = range(3)
 Said = NDArray[np.uint8]
 """(T, K) what is said of each token and type."""
 _KEYS = {"default", "types", "zones", *CLAIMS}

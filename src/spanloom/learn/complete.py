@@ -16,20 +16,16 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from spanloom.hypergraph import Edges, Engine, Expectations, Floats, Ints, Potentials
-from spanloom.learn.adagrad import adagrad
 from spanloom.learn.corpus_target import CorpusTarget, SoftCounts
 from spanloom.learn.data import TrainingSet
-from spanloom.learn.folds import cross_fit, deal
+from spanloom.learn.held_out import Held, HeldOut, held_out, in_order
 from spanloom.learn.readings import Readings
-from spanloom.learn.subsets import subset, tokens_of
 from spanloom.learn.target import EdgeTarget
 from spanloom.parallel import SERIAL, Executor
-from spanloom.scoring import Weights, role_scores
 
 __all__ = ["ROUNDS", "Completed", "Completion", "complete"]
 
 ROUNDS: Final = 3
-FOLDS: Final = 3
 _WIDEST = 12.0  # offset, in logarithms of odds
 _HALVINGS = 16  # of the range of offsets: to 0.0004
 
@@ -41,16 +37,13 @@ class Completion:
     Args:
         starts: (S,) the numbers of the roles that start mentions.
         wanted: (K,) how often they are to occur in all of the text; no number where all of it is complete.
-        l2, epochs, rate, seed: of the models that complete.
+        models: how those are trained that complete.
         rounds: how often all is completed.
     """
 
     starts: Ints
     wanted: Floats
-    l2: float
-    epochs: int
-    rate: float
-    seed: int
+    models: Held
     rounds: int = ROUNDS
 
 
@@ -89,8 +82,9 @@ def complete(
     current = data
     for number in range(1, settings.rounds + 1):
         tell(number)
-        folds = _held_out(current, edges, allowed, settings, number, run)
-        offset, soft = _fitted(engine, folds, settings, run)
+        folds = held_out(current, edges, settings.models, number, run)
+        own = [allowed.take(fold.sentences, fold.tokens) for fold in folds]
+        offset, soft = _fitted(engine, folds, own, settings, run)
         target = CorpusTarget(EdgeTarget(engine, offsets[:1], edges[:0]), soft)
         current = replace(data, target=target)
     expected = soft.roles[:, settings.starts].astype(np.float32)
@@ -105,70 +99,30 @@ def _nothing(data: TrainingSet) -> Potentials:
     return Potentials(np.zeros((tokens, roles, types), np.float32), np.zeros((constants, types), np.float32))
 
 
-class _Fold(NamedTuple):
-    """A fold as a model of the other folds sees it.
-
-    Args:
-        sentences, tokens: their numbers in the corpus.
-        offsets: first token of each sentence, counted in the fold.
-        potentials: of these tokens.
-        allowed: the structures that these sentences may have.
-    """
-
-    sentences: Ints
-    tokens: Ints
-    offsets: Ints
-    potentials: Potentials
-    allowed: Readings
-
-
-def _held_out(
-    data: TrainingSet, edges: Edges, allowed: Readings, settings: Completion, number: int, run: Executor
-) -> list[_Fold]:
-    """Return the folds, which are other ones in each round."""
-    sentences = len(data.offsets) - 1
-    fold = deal(sentences, min(FOLDS, sentences), settings.seed + number)
-    seed = settings.seed, number
-
-    def fit(sentences: list[int]) -> Weights:
-        part = subset(data, edges, np.array(sentences, np.int64))
-        return adagrad(part, l2=settings.l2, epochs=settings.epochs, rate=settings.rate, seed=seed)
-
-    def predict(weights: Weights, held: list[int]) -> _Fold:
-        sentences = np.array(held, np.int64)
-        offsets, tokens = tokens_of(data.offsets, sentences)
-        return _Fold(
-            sentences, tokens, offsets, role_scores(data.matrix, weights, tokens), allowed.take(sentences, tokens)
-        )
-
-    return cross_fit(fold, fit, predict, run)
-
-
-def _expected(engine: Engine, folds: list[_Fold], starts: Ints, offset: Floats, run: Executor) -> list[Expectations]:
+def _expected(
+    engine: Engine, folds: list[HeldOut], allowed: list[Readings], starts: Ints, offset: Floats, run: Executor
+) -> list[Expectations]:
     """Return what is expected of each fold with an offset (K,) of the roles that start mentions."""
     found = []
-    for fold in folds:
+    for fold, own in zip(folds, allowed, strict=True):
         roles = fold.potentials.roles.copy()
         roles[:, starts] += offset.astype(np.float32)
         scores = Potentials(roles, fold.potentials.constants)
-        found.append(fold.allowed.expectations(engine, scores, fold.offsets, run))
+        found.append(own.expectations(engine, scores, fold.offsets, run))
     return found
 
 
-def _fitted(engine: Engine, folds: list[_Fold], settings: Completion, run: Executor) -> tuple[Floats, SoftCounts]:
+def _fitted(
+    engine: Engine, folds: list[HeldOut], allowed: list[Readings], settings: Completion, run: Executor
+) -> tuple[Floats, SoftCounts]:
     """Return the offsets with which the expected starts are those that are wanted, and what is expected then."""
     starts, wanted = settings.starts, settings.wanted
     widest = np.where(np.isnan(wanted), 0.0, _WIDEST)
     low, high = -widest, widest
     for _ in range(_HALVINGS if widest.any() else 0):
         middle = (low + high) / 2
-        found = _expected(engine, folds, starts, middle, run)
+        found = _expected(engine, folds, allowed, starts, middle, run)
         few = sum(one.roles[:, starts].sum((0, 1), dtype=float) for one in found) < wanted
         low, high = np.where(few, middle, low), np.where(few, high, middle)
     offset = (low + high) / 2
-    found = _expected(engine, folds, starts, offset, run)
-    order = np.argsort(np.concatenate([fold.sentences for fold in folds]))
-    soft = SoftCounts.join(
-        [SoftCounts.of(one.roles, one.each, fold.offsets) for one, fold in zip(found, folds, strict=True)]
-    )
-    return offset, soft.take(order)
+    return offset, in_order(folds, _expected(engine, folds, allowed, starts, offset, run))

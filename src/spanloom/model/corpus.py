@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document, Mention, Span, align
 from spanloom.document.annotation import zones_of
+from spanloom.document.annotators import check_one_voice
 from spanloom.document.span import join_spans
 from spanloom.errors import DataError, DataWarning, UsageError, clip
 from spanloom.hypergraph import Floats, Ints
@@ -203,7 +204,7 @@ def training_types(documents: Sequence[Document]) -> tuple[str, ...]:
 
 
 def check_complete(documents: Sequence[Document], what: str) -> None:
-    """Check that documents say nothing but that their annotation is complete.
+    """Check that documents say nothing but that their annotation is complete, and that each has one annotator.
 
     Args:
         documents: training data.
@@ -212,6 +213,7 @@ def check_complete(documents: Sequence[Document], what: str) -> None:
     Raises:
         UsageError: one says something else.
     """
+    check_one_voice(documents, what)
     for document in documents:
         if any(zone.says != "complete" for zone in zones_of(document)):
             raise UsageError(

@@ -10,7 +10,7 @@ from spanloom.errors import DataError
 from spanloom.hypergraph import Edges, Engine, Ints
 from spanloom.structures import MentionTable, Structure
 
-__all__ = ["allowed_structures", "given_mentions"]
+__all__ = ["allowed_structures", "given_mentions", "said_of_lanes"]
 
 Bools = NDArray[np.bool_]
 
@@ -30,6 +30,26 @@ def given_mentions(table: MentionTable, said: Said, offsets: Ints) -> Bools:
     some = counts[base + table.end, kind] > counts[base + table.first, kind]
     np.logical_or.at(known, owner, some)
     return known
+
+
+def said_of_lanes(structure: Structure, said: Said) -> Said:
+    """Return what is said of each token and copy of a structure's template.
+
+    Args:
+        structure: which may join all types.
+        said: (T, K) of each token and type.
+
+    Raises:
+        DataError: different things are said of types that the structure joins.
+    """
+    if not structure.joint:
+        return said
+    if (said != said[:, :1]).any():
+        raise DataError(
+            f"annotation says different things of different types, but the structure {structure} joins them; say "
+            "the same of all types, or take a structure such as separators"
+        )
+    return said[:, :1]
 
 
 def allowed_structures(
@@ -54,13 +74,7 @@ def allowed_structures(
         DataError: different things are said of types that the structure joins.
     """
     lanes = edges.shape[1]
-    if structure.joint:
-        if (said != said[:, :1]).any():
-            raise DataError(
-                f"annotation says different things of different types, but the structure {structure} joins them; say "
-                "the same of all types, or take a structure such as separators"
-            )
-        said = said[:, :1]
+    said = said_of_lanes(structure, said)
     width = len(engine.template.edges)
     picked = np.zeros((len(edges), width + 1, lanes), bool)
     np.put_along_axis(picked, edges.transpose(0, 2, 1).astype(np.int64), True, axis=1)  # -1 is the one too many

@@ -312,6 +312,68 @@ class CompletionReport:
         )
 
 
+class Quality(NamedTuple):
+    """How good an annotator is.
+
+    Args:
+        mentions: that are marked.
+        found: the share of what is probably there that is marked, of what somebody marked.
+        right: the share of what is marked that is probably there.
+    """
+
+    mentions: int
+    found: float
+    right: float
+
+    def __str__(self) -> str:
+        return f"finds {100 * self.found:.0f} %, {100 * self.right:.0f} % right"
+
+
+@dataclass(frozen=True)
+class AnnotatorReport:
+    """Report on one of several annotators.
+
+    Args:
+        documents: texts that the annotator has marked.
+        overall: how good.
+        agreement: F1 with the mentions of the others, in the texts that they share.
+        types: type -> how good.
+    """
+
+    documents: int
+    overall: Quality
+    agreement: float
+    types: dict[str, Quality]
+
+
+@dataclass(frozen=True)
+class AnnotatorsReport:
+    """Report on several annotators of the same texts.
+
+    Args:
+        annotators: name -> how good.
+        documents: texts.
+        shared: those that several annotators have marked.
+        mentions: of the likeliest structures, given what all marked.
+    """
+
+    annotators: dict[str, AnnotatorReport]
+    documents: int
+    shared: int
+    mentions: int
+
+    def lines(self) -> Iterator[str]:
+        """Say it."""
+        yield (
+            f"{plural(len(self.annotators), 'annotator')} of {plural(self.documents, 'text')}, {self.shared:,} of them "
+            f"marked by several: {plural(self.mentions, 'mention')} probably there"
+        )
+        for name, one in self.annotators.items():
+            own = ", ".join(f"{kind} {quality}" for kind, quality in one.types.items())
+            agreement = f"agreement with the others {100 * one.agreement:.0f} %"
+            yield f"annotator {name}: {plural(one.overall.mentions, 'mention')}, {one.overall}, {agreement}; {own}"
+
+
 @dataclass(frozen=True)
 class TrainingReport(ReportLines):
     """Report of a recognizer's training: data, choices and scores.
@@ -340,6 +402,7 @@ class TrainingReport(ReportLines):
         teaching: what was learned from teachers; ``None`` where there were none.
         completion: of partial annotation; ``None`` where all is complete.
         compact: what became of the weights of a compact model; ``None`` for any other.
+        annotators: several of the same texts; ``None`` where there is one.
     """
 
     documents: int
@@ -367,6 +430,7 @@ class TrainingReport(ReportLines):
     teaching: TeachingReport | None = None
     completion: CompletionReport | None = None
     compact: CompactReport | None = None
+    annotators: AnnotatorsReport | None = None
 
     def chosen(self) -> Iterator[str]:
         """Yield lines on what training chose."""
@@ -380,7 +444,7 @@ class TrainingReport(ReportLines):
             yield f"word clusters hold {100 * self.clustered:.1f} % of the different words of the training text"
         if self.vectors is not None:
             yield f"word vectors hold {100 * self.vectors:.1f} % of the words of the training text"
-        for part in (self.teaching, self.completion, self.passes, self.overlaps, self.rescoring):
+        for part in (self.teaching, self.completion, self.annotators, self.passes, self.overlaps, self.rescoring):
             if part is not None:
                 yield from part.lines()
 

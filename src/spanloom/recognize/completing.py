@@ -15,6 +15,7 @@ from spanloom.errors import DataError, UsageError
 from spanloom.hypergraph import Edges, Floats
 from spanloom.learn import Listener, Progress, TrainingSet
 from spanloom.learn.complete import Completed, Completion, complete
+from spanloom.learn.held_out import HELD_EPOCHS, Held
 from spanloom.model.claimed import with_claims
 from spanloom.model.corpus import Gold
 from spanloom.model.partial import allowed_structures
@@ -129,7 +130,7 @@ class Completing(NamedTuple):
         wanted = self._wanted(chosen, begun)
         mask = allowed_structures(structure, engine, self.gold.table, self.edges, self.said, data.offsets, types)
         allowed = with_claims(structure, engine, self.known, self.gold, mask.view(np.uint8), self.said, types)
-        settings = Completion(starts, wanted, l2, _EPOCHS, rate, seed)
+        settings = Completion(starts, wanted, Held(l2, HELD_EPOCHS, rate, seed))
         found = complete(
             data, self.edges, allowed, settings, run, lambda number: tell(Progress("completing the annotation", number))
         )
@@ -213,6 +214,3 @@ class Completing(NamedTuple):
             densities=dict(chosen), given=float(begun.sum()), expected=float(found.expected.sum()),
             sure=dict(zip(named, found.sure.tolist(), strict=True)), offsets=tuple(found.offsets.tolist()),
         )  # fmt: skip
-
-
-_EPOCHS = 8  # of the models that complete

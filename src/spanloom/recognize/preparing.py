@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from spanloom.document import Batch, Document
 from spanloom.document.annotation import completeness
+from spanloom.document.annotators import check_one_voice, merged, several, voted
 from spanloom.document.inputs import Dev, Given, development_of, training_of
 from spanloom.errors import UsageError
 from spanloom.features import FeatureSet
@@ -85,18 +86,38 @@ def prepared(
     jobs, seed = estimator.n_jobs, estimator.random_state
     pos = open_tagger(estimator.pos)
     tell(Progress("reading"))
-    train = fill(map(prepare, training_of(X, y)), pos, jobs)
-    if isinstance(estimator, RecognizerParameters):
-        train = marked(train, estimator.annotation)
+    train = fill(map(prepare, _given(estimator, list(training_of(X, y)))), pos, jobs)
     types = training_types(train)
     check_types(types)
     splitter, splitting = learn_splitter(train, seed) if estimator.split_tokens else (Splitter(), None)
     if dev is None:
         train, held = held_out(train, types, seed)
+        held = [voted(one) for one in held]
     else:
-        held = fill(map(prepare, training_of(*development_of(dev), "dev")), pos, jobs)
+        given = list(training_of(*development_of(dev), "dev"))
+        check_one_voice(given, "tuning on development data")
+        held = fill(map(prepare, given), pos, jobs)
     data = Material(train, held, types, pos, splitter, splitting)
     return finished(estimator, data, tell, templates=templates)
+
+
+def _given(estimator: RecognizerParameters | CascadeParameters, documents: list[Document]) -> list[Document]:
+    """Return training documents that say what their annotation is; those of several annotators as one a text."""
+    if not isinstance(estimator, RecognizerParameters):
+        check_one_voice(documents, "a cascade")
+        return documents
+    documents = marked(documents, estimator.annotation)
+    if not several(documents):
+        return documents
+    if estimator.encoder is not None:
+        check_one_voice(documents, "a model with an encoder")
+    if estimator.passes != "one":
+        raise UsageError(f"with several annotators there is one pass over documents, passes is {estimator.passes!r}")
+    if estimator.density is not None:
+        raise UsageError(
+            f"density is {estimator.density!r}, but several annotators tell how many mentions there are; leave it out"
+        )
+    return merged(documents)
 
 
 class Material(NamedTuple):

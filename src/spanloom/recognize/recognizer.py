@@ -33,7 +33,14 @@ from spanloom.model.overlaps import OverlapRules, best_consistent, rules_of
 from spanloom.model.parameters import MentionEstimator, lambdas, renamed
 from spanloom.model.partial import given_mentions
 from spanloom.model.protocol import Annotation, Capability
-from spanloom.model.report import CompletionReport, PassReport, TrainingReport, make_report, of_structures
+from spanloom.model.report import (
+    AnnotatorsReport,
+    CompletionReport,
+    PassReport,
+    TrainingReport,
+    make_report,
+    of_structures,
+)
 from spanloom.model.splitting import splitter_of, splitter_part
 from spanloom.model.store import (
     Estimated,
@@ -51,6 +58,7 @@ from spanloom.modelfile import ModelPart
 from spanloom.parallel import SERIAL, Executor, threads
 from spanloom.passes import DocumentPass, PassSettings, choose_passes, pass_of
 from spanloom.recognize import encoding
+from spanloom.recognize.annotating import Annotating, versioned
 from spanloom.recognize.completing import Completing, partly
 from spanloom.recognize.drawing import Drawing
 from spanloom.recognize.finding import Finder, Found, finder
@@ -90,6 +98,7 @@ class _Learned(NamedTuple):
         stage: all that does not depend on there being features.
         tried: weights of raw text and the development F1 of each, where there is any.
         completion: of partial annotation.
+        annotators: several of the same texts.
     """
 
     features: FeatureSet
@@ -99,6 +108,12 @@ class _Learned(NamedTuple):
     stage: Stage
     tried: tuple[tuple[float, float], ...]
     completion: CompletionReport | None
+    annotators: AnnotatorsReport | None
+
+    @property
+    def soft(self) -> bool:
+        """Whether it was learned from what is expected, in place of gold mentions."""
+        return self.completion is not None or self.annotators is not None
 
 
 class _Described(Estimated[TrainingReport]):
@@ -191,14 +206,14 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         f1 = stage.held.f1_of(best.table)
         report = replace(report, splitting=ready.splitting, dev_f1=f1, overlaps=told, passes=passes, encoder=read)
         if learned is not None:
-            report = replace(report, completion=learned.completion)
+            report = replace(report, completion=learned.completion, annotators=learned.annotators)
         if lessons is not None and learned is not None:
             report = lessons.told(report, learned.data, learned.tried)
         self.second_, self.report_, self.splitter_, self.strongest_ = None, report, ready.splitter, {}
         if learned is not None:
             linear = learned.stage.model
             self.strongest_ = strongest_features(linear, learned.features, stage.known, learned.built, self.names)
-            if self.rescore and self.encoder is None and learned.completion is None:
+            if self.rescore and self.encoder is None and not learned.soft:
                 tell(Progress("second stage", seconds=monotonic() - began))
                 self._fit_second(learned, rules, run, None if lessons is None else lessons.annotated)
         self._tell_lost(stacklevel=4)
@@ -268,6 +283,11 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
     ) -> _Learned:  # fmt: skip
         """Train on some features."""
         tagger, built, data, gold, edges = self._prepare(known, types, features, run, lessons)
+        annotators = None
+        if versioned(known.documents):
+            voices = Annotating(tagger, known, gold, self._headless)
+            l2 = lambdas(self.l2)[0]
+            data, known, gold, edges, annotators = voices.agree(data, l2, self.rate, self.random_state, run, tell)
         data, completion = self._completed(tagger, known, data, gold, edges, run, tell)
         tunes = self.tune_penalty and not partly(unseen.documents, types)
         development = Development(unseen, tagger, self.reading, self._headless, tunes, run)
@@ -283,7 +303,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         model = trained(tagger, data, fit)
         potentials = development.score(model.scorer.weights)
         stage = Stage(model, known, unseen, gold, edges, development, potentials, fit, len(data.group_sizes))
-        return _Learned(features, built, data, fit, stage, tried, completion)
+        return _Learned(features, built, data, fit, stage, tried, completion, annotators)
 
     def _completed(
         self, tagger: LinearModel, known: Batch, data: TrainingSet, gold: Gold, edges: Edges, run: Executor,

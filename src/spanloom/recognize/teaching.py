@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import numpy as np
 
 from spanloom.document import Batch, Document, batches
+from spanloom.document.annotators import check_one_voice
 from spanloom.document.inputs import Dev, Given, development_of, documents_of, training_of
 from spanloom.errors import DataError, UsageError
 from spanloom.hypergraph import Edges, Potentials
@@ -94,7 +95,9 @@ def teach(
     texts = [prepare(document.copy(mentions=())) for document in documents_of(raw, "raw")]
     if not any(document.token_count for document in texts):
         raise DataError("the raw text has no words; give text to learn from")
-    known = [] if train is None else fill(map(prepare, training_of(train, name="train")), pos, jobs)
+    known = [] if train is None else list(training_of(train, name="train"))
+    check_one_voice(known, "a student")
+    known = fill(map(prepare, known), pos, jobs)
     if train is not None and not known:
         raise DataError("the training data hold no document; give annotated text, or leave them out")
     known = known_types(known, types, what="training data", lack=_LACK)

@@ -1,0 +1,190 @@
+"""Several annotators of the same texts: their documents, ``meta["annotator"]`` names each, as one document a text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from spanloom.document.document import Document, Offsets
+from spanloom.document.span import Mention, Span
+from spanloom.errors import DataError, UsageError, clip
+
+__all__ = [
+    "MentionKey",
+    "Version",
+    "annotator_of",
+    "check_one_voice",
+    "key_of",
+    "merged",
+    "several",
+    "versions_of",
+    "voted",
+]
+
+NAME: Final = "annotator"
+_VERSIONS: Final = "spanloom.versions"
+MentionKey: TypeAlias = tuple[str, tuple[Span, ...], Span | None]
+
+
+class Version(NamedTuple):
+    """What one annotator says of a text.
+
+    Args:
+        mentions: what is marked.
+        annotation: as ``meta["annotation"]``; ``None`` where the document says nothing.
+    """
+
+    mentions: frozenset[MentionKey]
+    annotation: Any
+
+
+def key_of(mention: Mention) -> MentionKey:
+    """Return what makes two annotators' mentions the same one."""
+    return mention.type, mention.spans, mention.head
+
+
+def annotator_of(document: Document) -> str | None:
+    """Return the name of a document's annotator, if it says one.
+
+    Raises:
+        DataError: it is no text, or an empty one.
+    """
+    name = document.meta.get(NAME)
+    if name is not None and (not isinstance(name, str) or not name.strip()):
+        raise DataError(f"document {clip(document.id)}: meta.{NAME} is {name!r}, expected a name")
+    return name
+
+
+def several(documents: Iterable[Document]) -> bool:
+    """Return whether two annotators have marked one text.
+
+    >>> one, other = (Document("no pain", id="1", meta={"annotator": name}) for name in ("Ada", "Eve"))
+    >>> several([one, other]), several([one, other.copy(id="2")])
+    (True, False)
+    """
+    seen: dict[tuple[str, str], str | None] = {}
+    for document in documents:
+        name = document.meta.get(NAME)
+        if name is not None and seen.setdefault(_identity(document), annotator_of(document)) != name:
+            return True
+    return False
+
+
+def check_one_voice(documents: Iterable[Document], what: str) -> None:
+    """Check that no text has several annotators.
+
+    Args:
+        documents: training or development data.
+        what: what takes those of one annotator, in words.
+
+    Raises:
+        UsageError: one has.
+    """
+    if several(documents):
+        raise UsageError(
+            f"texts have several annotators (meta.{NAME}), and {what} takes one annotation of each; give the documents "
+            "of one annotator, or one that was agreed on"
+        )
+
+
+def _identity(document: Document) -> tuple[str, str]:
+    """Return what versions of one document share: its id, or without one its text."""
+    return (document.id, "") if document.id else ("", document.text)
+
+
+def merged(documents: Sequence[Document]) -> list[Document]:
+    """Return one document a text, in the order of their first versions, with the mentions of all annotators.
+
+    Raises:
+        DataError: a document without an annotator; versions of a document whose texts, tokens or sentences
+            differ; two by one annotator; an annotator who has no document in common with any other.
+
+    >>> ada = Document("no pain", id="1", mentions=[Mention("sign", [(3, 7)])], meta={"annotator": "Ada"})
+    >>> [both] = merged([ada, ada.copy(mentions=[], meta={"annotator": "Eve"})])
+    >>> len(both.mentions), {name: len(one.mentions) for name, one in versions_of(both).items()}
+    (1, {'Ada': 1, 'Eve': 0})
+    """
+    groups: dict[tuple[str, str], dict[str, Document]] = {}
+    for document in documents:
+        name = annotator_of(document)
+        if name is None:
+            raise DataError(
+                f"document {clip(document.id)} does not say its annotator (meta.{NAME}), and others do; name one, or "
+                "train with --annotators, which takes the name of the file"
+            )
+        group = groups.setdefault(_identity(document), {})
+        if name in group:
+            raise DataError(f"document {clip(document.id)}: there are two by annotator {clip(name)}, expected one")
+        for other in list(group.values())[:1]:
+            _check_same(document, other)
+        group[name] = document
+    _check_together(groups.values())
+    return [_merged(group) for group in groups.values()]
+
+
+def versions_of(document: Document) -> Mapping[str, Version]:
+    """Return the versions of a text by annotator; none of a document that `merged` has not made."""
+    found: Mapping[str, Version] = document.meta.get(_VERSIONS, {})
+    return found
+
+
+def voted(document: Document) -> Document:
+    """Return a text with the mentions that half of its annotators or more have marked, to choose by, not to tune by.
+
+    A document that `merged` has not made is returned unchanged.
+    """
+    versions = versions_of(document)
+    if not versions:
+        return document
+    votes = Counter(key for version in versions.values() for key in version.mentions)
+    kept = [mention for mention in document.mentions if 2 * votes[key_of(mention)] >= len(versions)]
+    meta = {key: value for key, value in document.meta.items() if key != _VERSIONS}
+    return document.copy(mentions=kept, meta={**meta, "annotation": "at-least"})
+
+
+def _check_same(document: Document, other: Document) -> None:
+    """Check that two versions are of the same text, and of the same tokens and sentences."""
+    pairs = (
+        ("texts", document.text == other.text),
+        ("tokens", _same(document.tokens, other.tokens)),
+        ("sentences", _same(document.sentences, other.sentences)),
+    )
+    for what, same in pairs:
+        if not same:
+            names = " and ".join(clip(str(one.meta[NAME])) for one in (other, document))
+            raise DataError(
+                f"document {clip(document.id)}: the {what} of annotators {names} differ, expected the same; give other "
+                "texts other ids" + (", or leave tokens and sentences out of all" if what != "texts" else "")
+            )
+
+
+def _same(one: Offsets | None, other: Offsets | None) -> bool:
+    return one is other if one is None or other is None else np.array_equal(one, other)
+
+
+def _check_together(groups: Iterable[Mapping[str, Document]]) -> None:
+    """Check that each annotator shares a document with another."""
+    alone: dict[str, bool] = {}
+    for group in groups:
+        for name in group:
+            alone[name] = alone.get(name, True) and len(group) == 1
+    for name, is_alone in alone.items():
+        if is_alone:
+            raise DataError(
+                f"annotator {clip(name)} has no document in common with any other, so that nothing tells how good the "
+                "annotation is; give documents with the same ids, or train without annotators"
+            )
+
+
+def _merged(group: Mapping[str, Document]) -> Document:
+    """Return one document of all versions."""
+    first = next(iter(group.values()))
+    own = {name: {key_of(mention): mention for mention in one.mentions} for name, one in group.items()}
+    every = {key: mention for mentions in own.values() for key, mention in mentions.items()}
+    versions = {name: Version(frozenset(own[name]), one.meta.get("annotation")) for name, one in group.items()}
+    meta = {key: value for key, value in first.meta.items() if key not in (NAME, "annotation")}
+    columns = {key: value for one in reversed(group.values()) for key, value in one.columns.items()}
+    return first.copy(mentions=list(every.values()), columns=columns, meta={**meta, _VERSIONS: versions})

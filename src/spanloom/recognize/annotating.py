@@ -1,0 +1,229 @@
+"""Training on several annotators of the same texts: what they say, what is probably there, and how good they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.document import Batch, Document
+from spanloom.document.annotation import AT_LEAST, COMPLETE, Said, completeness
+from spanloom.document.annotators import key_of, versions_of
+from spanloom.errors import DataError
+from spanloom.hypergraph import Edges, Floats
+from spanloom.learn import Listener, Progress, TrainingSet
+from spanloom.learn.annotators import Agreed, Agreement, Voice, agree
+from spanloom.learn.held_out import HELD_EPOCHS, Held, HeldOut
+from spanloom.model.corpus import Gold, place
+from spanloom.model.partial import given_mentions, said_of_lanes
+from spanloom.model.report import AnnotatorReport, AnnotatorsReport, Quality
+from spanloom.model.structured import LinearModel
+from spanloom.parallel import Executor
+from spanloom.structures import MentionTable
+
+__all__ = ["Annotating", "Heard", "versioned"]
+
+Flags = NDArray[np.bool_]
+_KINDS: Final = ((COMPLETE, True), (AT_LEAST, False))  # what is said, and whether what is not marked is said not to be
+
+
+def versioned(documents: Sequence[Document]) -> bool:
+    """Return whether documents hold the versions of several annotators."""
+    return any(versions_of(one) for one in documents)
+
+
+class Heard(NamedTuple):
+    """A corpus after its annotators have been heard.
+
+    Args:
+        data: with what is expected as its target.
+        known: the corpus, with the likeliest mentions.
+        gold: these mentions.
+        edges: (T, K, D) their structures.
+        report: on the annotators.
+    """
+
+    data: TrainingSet
+    known: Batch
+    gold: Gold
+    edges: Edges
+    report: AnnotatorsReport
+
+
+class _Annotator(NamedTuple):
+    """An annotator.
+
+    Args:
+        name: of the annotator.
+        covers: (D,) the texts that are annotated.
+        said: (T, K) of each token and type.
+        marks: (M,) which mentions of all are marked where something is said.
+    """
+
+    name: str
+    covers: Flags
+    said: Said
+    marks: Flags
+
+
+class Annotating(NamedTuple):
+    """A corpus with several annotators.
+
+    Args:
+        model: not trained yet.
+        known: the corpus, with the mentions of all.
+        gold: these mentions.
+        headless: as of `Gold`.
+    """
+
+    model: LinearModel
+    known: Batch
+    gold: Gold
+    headless: str | None
+
+    def agree(
+        self, data: TrainingSet, l2: float, rate: float, seed: int, run: Executor, tell: Listener
+    ) -> Heard:  # fmt: skip
+        """Return the corpus with what is probably there.
+
+        Args:
+            data: the corpus, as if all that somebody marked were there.
+            l2, rate, seed: of the models that say what the text says.
+            run: how pieces of the work are run.
+            tell: told of each round.
+
+        Raises:
+            DataError: nobody's annotation of a type is complete anywhere, or there is one sentence.
+        """
+        if len(data.offsets) <= 2:
+            raise DataError("several annotators have marked one training sentence; give two at least")
+        annotators = self._annotators()
+        starts = np.array(self.model.start_rows, np.int64)
+        voices = [voice for one in annotators for voice in self._voices(one)]
+        self._check(voices)
+        settings = Agreement(starts, Held(l2, HELD_EPOCHS, rate, seed))
+        found = agree(
+            data, voices, settings, run, lambda number: tell(Progress("weighing the annotators", number))
+        )  # fmt: skip
+        known, gold, edges = self._likeliest(found, run)
+        report = self._report(annotators, self._chances(found, run), gold)
+        return Heard(replace(data, target=found.target), known, gold, edges, report)
+
+    def _annotators(self) -> list[_Annotator]:
+        """Return the annotators, in the order of their first documents."""
+        documents, types, offsets = self.known.documents, self.model.types, self.known.sentences
+        names = list(dict.fromkeys(name for one in documents for name in versions_of(one)))
+        found = []
+        for name in names:
+            covers = np.array([name in versions_of(one) for one in documents], bool)
+            said = _said(self.known, name, types)
+            own = [name in (own := versions_of(d)) and key_of(m) in own[name].mentions for d, m in self.gold.owners]
+            marks = np.array(own, bool) & given_mentions(self.gold.table, said, offsets)
+            found.append(_Annotator(name, covers, said, marks))
+        return found
+
+    def _voices(self, one: _Annotator) -> list[Voice]:
+        """Return an annotator's voices: where annotation is complete, and where it is not."""
+        model, offsets = self.model, self.known.sentences
+        edges = model.structure.encode(self.gold.table.take(one.marks), offsets, model.types).edges
+        said = said_of_lanes(model.structure, one.said)
+        starts = np.array(model.start_rows, np.int64)
+        return [
+            Voice.of(model.engine, offsets, edges, starts, said == word, whole)
+            for word, whole in _KINDS
+            if (said == word).any()
+        ]
+
+    def _check(self, voices: Sequence[Voice]) -> None:
+        """Check that somebody says of each type where there is none."""
+        lanes = np.zeros(self.model.structure.lanes(self.model.types), bool)
+        for voice in voices:
+            lanes |= voice.whole & voice.speaks.any(0)
+        if not lanes.all():
+            name = self.model.types[int(np.argmin(lanes))]
+            raise DataError(
+                f"no annotator's annotation of type {name!r} is complete anywhere, so nothing tells where there are no "
+                "mentions; give some that is (meta.annotation)"
+            )
+
+    def _likeliest(self, found: Agreed, run: Executor) -> tuple[Batch, Gold, Edges]:
+        """Return the corpus with the mentions of the likeliest structures."""
+        model, known = self.model, self.known
+        edges = np.full((len(known.tokens), model.structure.lanes(model.types), model.engine.depth), -1, np.int16)
+        for fold in found.folds:
+            edges[fold.tokens] = model.engine.viterbi(fold.potentials, fold.offsets, run).edges
+        table = model.structure.decode(edges, known.sentences, model.types)
+        documents = tuple(place(known, table, model.types))
+        agreed = replace(known, documents=documents)
+        gold = Gold(agreed, model.types, self.headless)
+        encoded = model.structure.encode(gold.table, known.sentences, model.types)
+        gold.lost += self.gold.lost
+        gold.total += len(self.gold.lost)
+        return agreed, gold, encoded.edges
+
+    def _chances(self, found: Agreed, run: Executor) -> Floats:
+        """Return (M,) the probability of each mention that somebody marked, given what all did."""
+        table, chances = self.gold.table, np.zeros(len(self.gold.table))
+        holds = self.model.structure.holds(table)
+        for fold in found.folds:
+            rows, own = _of_fold(table, holds, fold)
+            chances[rows] = self.model.probabilities(fold.potentials, fold.offsets, own, run, calibrated=False)
+        return chances
+
+    def _report(self, annotators: Sequence[_Annotator], chances: Floats, gold: Gold) -> AnnotatorsReport:
+        owner = self.known.owners[self.known.sentences[self.gold.table.sentence]]
+        holds = self.model.structure.holds(self.gold.table)
+        number = np.sum([one.covers for one in annotators], axis=0)
+        told = {}
+        for one in annotators:
+            covered = one.covers[owner] & holds
+            types = {
+                name: _quality(chances, one.marks, covered & (self.gold.table.kind == k))
+                for k, name in enumerate(self.model.types)
+            }
+            told[one.name] = AnnotatorReport(
+                documents=int(one.covers.sum()), overall=_quality(chances, one.marks, covered),
+                agreement=_agreement(one, annotators, owner), types=types,
+            )  # fmt: skip
+        return AnnotatorsReport(told, len(self.known.documents), int((number > 1).sum()), len(gold.table))
+
+
+def _said(known: Batch, name: str, types: Sequence[str]) -> Said:
+    """Return (T, K) what an annotator says of each token and type; nothing of other texts."""
+    documents = []
+    for one in known.documents:
+        own = versions_of(one).get(name)
+        word = "unknown" if own is None else "complete" if own.annotation is None else own.annotation
+        documents.append(one.copy(meta={"annotation": word}))
+    said = completeness(replace(known, documents=tuple(documents)), types)
+    return np.full((len(known.tokens), len(types)), COMPLETE, np.uint8) if said is None else said
+
+
+def _of_fold(table: MentionTable, holds: Flags, fold: HeldOut) -> tuple[NDArray[np.int64], MentionTable]:
+    """Return the numbers of the mentions of a fold that the structure holds, and these as the fold counts sentences."""
+    order = np.argsort(fold.sentences)
+    place = np.minimum(np.searchsorted(fold.sentences[order], table.sentence), len(order) - 1)
+    sentence = order[place]
+    rows = np.flatnonzero(holds & (fold.sentences[sentence] == table.sentence))
+    return rows, MentionTable(sentence[rows], *table.take(rows)[1:])
+
+
+def _quality(chances: Floats, marks: Flags, among: Flags) -> Quality:
+    """Return what of some mentions an annotator finds, and what is right."""
+    own, every = float(chances[marks & among].sum()), float(chances[among].sum())
+    number = int((marks & among).sum())
+    return Quality(number, own / every if every else 0.0, own / number if number else 0.0)
+
+
+def _agreement(one: _Annotator, annotators: Sequence[_Annotator], owner: NDArray[np.int64]) -> float:
+    """Return the F1 of an annotator's mentions and those of all others, in the texts that they share."""
+    both = either = 0
+    for other in annotators:
+        if other.name != one.name:
+            shared = (one.covers & other.covers)[owner]
+            both += 2 * int((one.marks & other.marks & shared).sum())
+            either += int((one.marks & shared).sum() + (other.marks & shared).sum())
+    return both / either if either else 1.0
