@@ -186,5 +186,5 @@ def _merged(group: Mapping[str, Document]) -> Document:
     every = {key: mention for mentions in own.values() for key, mention in mentions.items()}
     versions = {name: Version(frozenset(own[name]), one.meta.get("annotation")) for name, one in group.items()}
     meta = {key: value for key, value in first.meta.items() if key not in (NAME, "annotation")}
-    columns = {key: value for one in reversed(group.values()) for key, value in one.columns.items()}
+    columns = {key: value for one in list(group.values())[::-1] for key, value in one.columns.items()}
     return first.copy(mentions=list(every.values()), columns=columns, meta={**meta, _VERSIONS: versions})
