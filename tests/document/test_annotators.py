@@ -20,6 +20,10 @@ def by(name: Any, *mentions: Mention, id: str = "1", text: str = TEXT, **more: A
     return Document(text, id=id, mentions=list(mentions), meta={"annotator": name}, **more)
 
 
+def claiming(document: Document) -> Document:
+    return document.copy(meta={**document.meta, "annotation": {"not": []}})
+
+
 def test_versions() -> None:
     ada = by("Ada", PAIN)
     ada.meta |= {"annotation": "at-least", "source": "ward"}
@@ -75,6 +79,7 @@ def test_votes_of_half() -> None:
         ([by("Ada", tokens=[(0, 2)]), by("Eve")], "the tokens of annotators 'Ada' and 'Eve' differ"),
         ([by("Ada", tokens=[(0, 2)]), by("Eve", tokens=[(0, 3)])], "the tokens of annotators"),
         ([by("Ada"), by(7)], "meta.annotator is 7, expected a name"),
+        ([by("Ada"), claiming(by("Eve"))], "of annotator 'Eve' has claims (not), which"),
         ([by("Ada"), by(" ")], "meta.annotator is ' ', expected a name"),
     ],
 )

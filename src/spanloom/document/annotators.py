@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from spanloom.document.claims import CLAIMS
 from spanloom.document.document import Document, Offsets
 from spanloom.document.span import Mention, Span
 from spanloom.errors import DataError, UsageError, clip
@@ -100,7 +101,7 @@ def merged(documents: Sequence[Document]) -> list[Document]:
 
     Raises:
         DataError: a document without an annotator; versions of a document whose texts, tokens or sentences
-            differ; two by one annotator; an annotator who has no document in common with any other.
+            differ; two by one annotator; claims; an annotator who has no document in common with any other.
 
     >>> ada = Document("no pain", id="1", mentions=[Mention("sign", [(3, 7)])], meta={"annotator": "Ada"})
     >>> [both] = merged([ada, ada.copy(mentions=[], meta={"annotator": "Eve"})])
@@ -120,6 +121,7 @@ def merged(documents: Sequence[Document]) -> list[Document]:
             raise DataError(f"document {clip(document.id)}: there are two by annotator {clip(name)}, expected one")
         for other in list(group.values())[:1]:
             _check_same(document, other)
+        _check_claims(document, name)
         group[name] = document
     _check_together(groups.values())
     return [_merged(group) for group in groups.values()]
@@ -159,6 +161,16 @@ def _check_same(document: Document, other: Document) -> None:
                 f"document {clip(document.id)}: the {what} of annotators {names} differ, expected the same; give other "
                 "texts other ids" + (", or leave tokens and sentences out of all" if what != "texts" else "")
             )
+
+
+def _check_claims(document: Document, name: str) -> None:
+    given = document.meta.get("annotation")
+    claims = [kind for kind in CLAIMS if kind in given] if isinstance(given, Mapping) else []
+    if claims:
+        raise DataError(
+            f"document {clip(document.id)}: the annotation of annotator {clip(name)} has claims ({', '.join(claims)}), "
+            "which are taken from one annotator only; leave them out"
+        )
 
 
 def _same(one: Offsets | None, other: Offsets | None) -> bool:

@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import replace
 from functools import partial
 from time import monotonic
-from typing import Any, ClassVar, Literal, NamedTuple, Self, overload
+from typing import Any, ClassVar, Literal, Self, overload
 
 from spanloom.document import Batch, Document, Mention, batches
 from spanloom.document.annotation import completeness
@@ -17,7 +17,7 @@ from spanloom.errors import DataError, DataWarning, ModelError, UsageError
 from spanloom.evaluate.measures import Learning
 from spanloom.features import Built, FeatureSet, build_index
 from spanloom.hypergraph import Edges, Floats, Potentials
-from spanloom.learn import EdgeTarget, Fit, Listener, Progress, Target, Training, TrainingSet, fit_together
+from spanloom.learn import EdgeTarget, Listener, Progress, Target, Training, TrainingSet, fit_together
 from spanloom.model.arrays import MentionArrays, place_arrays
 from spanloom.model.calibration import answered, calibrate, held_mentions, probabilities_of
 from spanloom.model.corpus import (
@@ -34,7 +34,6 @@ from spanloom.model.parameters import MentionEstimator, lambdas, renamed
 from spanloom.model.partial import given_mentions
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import (
-    AnnotatorsReport,
     CompletionReport,
     PassReport,
     TrainingReport,
@@ -65,7 +64,7 @@ from spanloom.recognize.finding import Finder, Found, finder
 from spanloom.recognize.lessons import Lessons
 from spanloom.recognize.parameters import RecognizerParameters, check_encoder_training
 from spanloom.recognize.preparing import Prepared, check_encoder, prepared
-from spanloom.recognize.stage import Beside, Stage
+from spanloom.recognize.stage import Beside, Learned, Stage
 from spanloom.rescoring import FirstStage, Rescorer, RescoringDevelopment, calibrate_second, fit_rescorer
 from spanloom.rescoring.explaining import explain_wholes
 from spanloom.rescoring.fitting import folds_of, held_out_scores
@@ -85,35 +84,6 @@ from spanloom.text.splitting import Splitter, SplittingStream
 
 BATCH_TOKENS = 20_000  # predicted at once
 _PASSES = 10  # of AdaGrad over the folds of the second stage, where L-BFGS trains the first
-
-
-class _Learned(NamedTuple):
-    """What was trained on some features, before it is calibrated.
-
-    Args:
-        features: templates.
-        built: index and matrix of the training data.
-        data: the training data.
-        fit: weights, and how they were chosen.
-        stage: all that does not depend on there being features.
-        tried: weights of raw text and the development F1 of each, where there is any.
-        completion: of partial annotation.
-        annotators: several of the same texts.
-    """
-
-    features: FeatureSet
-    built: Built
-    data: TrainingSet
-    fit: Fit
-    stage: Stage
-    tried: tuple[tuple[float, float], ...]
-    completion: CompletionReport | None
-    annotators: AnnotatorsReport | None
-
-    @property
-    def soft(self) -> bool:
-        """Whether it was learned from what is expected, in place of gold mentions."""
-        return self.completion is not None or self.annotators is not None
 
 
 class _Described(Estimated[TrainingReport]):
@@ -224,7 +194,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
 
     def _learn(
         self, ready: Prepared, run: Executor, tell: Listener, began: float, lessons: Lessons | None
-    ) -> tuple[_Learned, DocumentPass | None, PassReport | None]:
+    ) -> tuple[Learned, DocumentPass | None, PassReport | None]:
         """Train on features, with one pass over documents or two."""
         return choose_passes(
             self.passes, ready.for_passes,
@@ -243,7 +213,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         """Features of columns whose scores are added to an encoder's, which cannot see them."""
         return None
 
-    def _fit_second(self, learned: _Learned, rules: OverlapRules, run: Executor, annotated: int | None) -> None:
+    def _fit_second(self, learned: Learned, rules: OverlapRules, run: Executor, annotated: int | None) -> None:
         """Train the second stage on the annotated documents, and keep it where development F1 is better with it."""
         stage = learned.stage
         known = stage.known if annotated is None else stage.known.take(range(annotated))
@@ -256,7 +226,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             self.second_, checked = calibrate_second(self.fitted, second, held, self.reading, run)
             self.report_ = replace(self.report_, calibration=checked, dev_f1=rescoring.after)
 
-    def _first_stage(self, learned: _Learned, model: LinearModel, f1: float) -> FirstStage:
+    def _first_stage(self, learned: Learned, model: LinearModel, f1: float) -> FirstStage:
         """Return what was learned on features as something that is trained again on folds."""
         steps = learned.fit.steps if self.optimizer == "adagrad" else _PASSES
         return FirstStage(
@@ -264,7 +234,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             f1,
         )  # fmt: skip
 
-    def _beside(self, learned: _Learned, run: Executor) -> Beside:
+    def _beside(self, learned: Learned, run: Executor) -> Beside:
         """Return what an encoder is trained beside: scores of features that have not seen the sentence they score."""
         stage = learned.stage
         first = self._first_stage(learned, stage.model, learned.fit.dev_f1)
@@ -280,7 +250,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
     def _learned(
         self, types: tuple[str, ...], known: Batch, unseen: Batch, features: FeatureSet, run: Executor,
         tell: Listener, began: float, lessons: Lessons | None = None,
-    ) -> _Learned:  # fmt: skip
+    ) -> Learned:  # fmt: skip
         """Train on some features."""
         tagger, built, data, gold, edges = self._prepare(known, types, features, run, lessons)
         annotators = None
@@ -303,7 +273,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         model = trained(tagger, data, fit)
         potentials = development.score(model.scorer.weights)
         stage = Stage(model, known, unseen, gold, edges, development, potentials, fit, len(data.group_sizes))
-        return _Learned(features, built, data, fit, stage, tried, completion, annotators)
+        return Learned(features, built, data, fit, stage, tried, completion, annotators)
 
     def _completed(
         self, tagger: LinearModel, known: Batch, data: TrainingSet, gold: Gold, edges: Edges, run: Executor,
