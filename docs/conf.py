@@ -31,6 +31,7 @@ CONTENTS = {
         "docs/how-to/encoders",
         "docs/how-to/label",
         "docs/how-to/partial",
+        "docs/how-to/annotators",
         "docs/how-to/teaching",
         "docs/how-to/compact",
         "docs/how-to/clean",
