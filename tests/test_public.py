@@ -40,7 +40,9 @@ PUBLIC = {
         "available_columns build_index category_phrases name_rows parse parse_all"
     ),
     "spanloom.files": "",
-    "spanloom.formats": "FORMATS Format Losses OnError from_answers from_record read to_record validate write",
+    "spanloom.formats": (
+        "FORMATS Format Losses OnError from_answers from_columns from_record read to_columns to_record validate write"
+    ),
     "spanloom.hashing": "RangeHashes Slots code_points hash_text hash_values intern mix mixed",
     "spanloom.hypergraph": (
         "Best Child DerivationEngine ENGINES Edges Engine Expectations Floats Hyperedge Ints Mask Paths Potentials "

@@ -28,6 +28,7 @@ from spanloom.formats.conllu import CONLLU
 from spanloom.formats.docbin import DOCBIN
 from spanloom.formats.folder import files_of, not_read, stem_in
 from spanloom.formats.foreign import advice
+from spanloom.formats.frames import from_columns, to_columns
 from spanloom.formats.json_array import JSON
 from spanloom.formats.jsonl import JSONL
 from spanloom.formats.label_studio import LABEL_STUDIO
@@ -50,8 +51,10 @@ __all__ = [
     "Losses",
     "OnError",
     "from_answers",
+    "from_columns",
     "from_record",
     "read",
+    "to_columns",
     "to_record",
     "validate",
     "write",
