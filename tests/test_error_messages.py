@@ -187,6 +187,7 @@ PROVOKED: list[Callable[[], object]] = [
     comparing(["1"], ["1"], text="b"),
     comparing(["1"], []),
     comparing(["1"], ["1", "2"]),
+    lambda: load("./nothing"),
     lambda: load("nothing"),
     lambda: load(file("m/model.json", "{}").parent),
     lambda: load(file("m/model.json", "{").parent),
