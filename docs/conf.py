@@ -37,6 +37,7 @@ CONTENTS = {
         "docs/how-to/clean",
         "docs/how-to/calibration",
         "docs/how-to/big-corpora",
+        "docs/how-to/lake",
         "docs/privacy",
         "docs/model-files",
         "docs/how-to/from-spacy",

@@ -69,7 +69,20 @@ IMPORTS_BY_NAME = {
 }
 # libraries of extras, which may be imported inside functions
 OPTIONAL = {
-    *("cassis", "datasets", "fastapi", "matplotlib", "pyarrow", "sklearn", "spacy", "srsly"),
+    *(
+        "cassis",
+        "dask",
+        "datasets",
+        "duckdb",
+        "fastapi",
+        "matplotlib",
+        "polars",
+        "pyarrow",
+        "pyspark",
+        "sklearn",
+        "spacy",
+        "srsly",
+    ),
     *("onnx", "onnxruntime", "tokenizers", "torch", "transformers", "uvicorn"),
 }
 
