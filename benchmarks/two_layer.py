@@ -4,8 +4,8 @@
 
 Trained on the sentences with at least one discontiguous mention, and evaluated on those of the development data, with
 the parameters of `discontiguous.py`: lambda, passes and penalty are chosen on a tenth of the training articles. CRAFT
-with the types GO_BP, CL and UBERON, and GENIA with resolved conjuncts. Of the shared and the other part of a set the
-one that the corpus shares more often is the shared one (no part is latent).
+with the types GO_BP, CL and UBERON, and GENIA with resolved conjuncts. Where a mention shares nothing its first part is
+written as the shared one, as `encode` does; it is not latent.
 
 The time is the processor time of iterations of L-BFGS, each an objective and its gradient, over the same sentences,
 features and lambda, one thread, a run of each model after the other, three times; what is told is the least.
