@@ -3,8 +3,8 @@
     python benchmarks/label.py --data DATA [--only BC5CDR] [--limit 100]
 
 *BC5CDR diseases*: the names of MEDIC, folded; words that end as diseases do (-itis, -emia); what is too general votes
-against. The rules were written before the first run, which showed test scores; after it overlaps were resolved in favour
-of the longest mention, and one rule moved to another annotator, which these rows do not see. *CRAFT CL*: the texts of
+against. The rules were written before the first run, which showed test scores; after it overlaps were resolved for
+the longest mention, and one rule moved to another annotator, which these rows do not see. *CRAFT CL*: the texts of
 the training mentions of cells, in lower case: a dictionary that fits the corpus. Test data of CRAFT are its development
 articles, and every tenth of its training articles is its development data.
 
