@@ -24,6 +24,7 @@ CONTENTS = {
         "docs/tutorials/texts-and-tables",
     ],
     "How to": [
+        "docs/which-model",
         "docs/models-ready",
         "docs/how-to/own-data",
         "docs/how-to/tuning",
@@ -87,6 +88,7 @@ CONTENTS = {
     ],
     "Background": [
         "docs/architecture",
+        "docs/results",
         "docs/papers",
         "benchmarks/README",
         "docs/chinese_corpus",

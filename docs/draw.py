@@ -90,7 +90,7 @@ def figures() -> dict[str, str]:
         for structure in ("shared", "split"):
             drawn[f"{name}-{structure}.svg"] = _hypergraph(structure, case, mentions)
     drawn |= {f"{name}.svg": _example(name, example) for name, example in EXAMPLES.items()}
-    return drawn | {"viewing.svg": _viewing()}
+    return drawn | {"viewing.svg": _viewing(), "crossing.svg": _crossing()}
 
 
 def _example(name: str, example: Example) -> str:
@@ -123,6 +123,21 @@ def _lattice(names: Sequence[str], tags: list[int]) -> tuple[Template, Any]:
     edges = (Hyperedge(f"{names[a]}, {names[b]}", names[a], (Child(names[b], 1),)) for a, b in distinct)
     template = Template(tuple(names), names[tags[0]], frozenset(names), tuple(edges))
     return template, np.array([[distinct.index(pair)] for pair in pairs])
+
+
+def _crossing() -> str:
+    """Three mentions that skip words, two of which cross: the picture of the README."""
+    text = "Infarctions either water shed or embolic, laceration of the mid and distal esophagus."
+
+    def find(*words: str) -> list[tuple[int, int]]:
+        return [(text.index(word), text.index(word) + len(word)) for word in words]
+
+    spans = [
+        find("Infarctions", "water shed"), find("Infarctions", "embolic"), find("laceration", "mid", "esophagus"),
+        find("laceration", "distal esophagus"),
+    ]  # fmt: skip
+    mentions = [*(Mention("problem", one) for one in spans), Mention("anatomy", find("distal esophagus"))]
+    return to_svg([Document(text, mentions=mentions)], width=108, title="Mentions that nest, cross and skip words")
 
 
 def _viewing() -> str:
