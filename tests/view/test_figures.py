@@ -25,7 +25,7 @@ def test_no_other_figures():
 
 def test_every_figure_is_shown():
     shown = set()
-    for page in DOCS.rglob("*.md"):
+    for page in (DOCS.parent / "README.md", *DOCS.rglob("*.md")):
         for target in re.findall(r"!\[[^\]]+\]\(([^)]+\.svg)\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).is_file(), f"{page.name} shows {target}"
             shown |= {Path(target).name} if (page.parent / target).parent.name == "figures" else set()
