@@ -25,6 +25,7 @@ CONTENTS = {
     ],
     "How to": [
         "docs/which-model",
+        "docs/tasks",
         "docs/models-ready",
         "docs/how-to/own-data",
         "docs/how-to/tuning",
