@@ -239,7 +239,7 @@ def test_a_mention_of_unknown_type_in_complete_annotation():
     ],
 )  # fmt: skip
 def test_contradictions_name_document_and_sentence(annotation, mentions):
-    with pytest.raises(DataError, match=r"document 'd', sentence 1: what annotation claims .* contradict"):
+    with pytest.raises(DataError, match=r"document 'd', sentence 1: the claims about its mentions contradict"):
         Case("separators", one(annotation, mentions))
 
 
@@ -252,7 +252,28 @@ def test_crossing_mentions_contradict_each_other_where_a_chain_holds_one():
 def test_too_many_claims_are_refused():
     claims = [{"spans": [[2 * i, 2 * i + 2 * j + 1]]} for i in range(8) for j in range(8 - i)]
     with pytest.raises(DataError, match="more than 512 ways"):
-        Case("separators", one({"default": "at-least", "not": claims}, words=8))
+        Case("separators", one({"default": "at-least", "some": claims}, words=8))
+
+
+@pytest.mark.parametrize("count", [8, 36])
+def test_claims_that_too_many_mentions_are_not_there_are_told(count):
+    spans = [[2 * i, 2 * i + 2 * j + 1] for i in range(8) for j in range(8 - i)][:count]
+    claims = [{"spans": [span], "types": ["x"]} for span in spans]
+    case = Case("separators", one({"default": "at-least", "not": claims}, words=8))
+    kept = count - len(case.gold.lost)
+    assert kept == min(count, 9)
+    assert all("too many" in lost.reason for lost in case.gold.lost)
+    assert sorted(lost.mention.spans for lost in case.gold.lost) == sorted((tuple(s),) for s in spans[kept:])
+    fewer = Case("separators", one({"default": "at-least", "not": claims[:kept]}, words=8))
+    np.testing.assert_array_equal(case.expectations().roles, fewer.expectations().roles)
+
+
+def test_no_claim_about_complete_text_is_dropped():
+    claims = [{"spans": [[2 * i, 2 * i + 1]], "types": ["x"]} for i in range(40)]
+    text = " ".join("abcdefgh"[i % 8] for i in range(40))
+    for default, lost in (("complete", 0), ("at-least", 31)):
+        document = Document(text, id="d", meta={"annotation": {"default": default, "not": claims}})
+        assert len(Case("separators", document).gold.lost) == lost
 
 
 def test_claims_that_a_structure_cannot_hold_are_told():

@@ -35,6 +35,8 @@ from spanloom.structures.base import concatenate
 __all__ = ["with_claims"]
 
 MOST: Final = 512  # versions of a sentence and type
+OPEN: Final = 64  # paths of a sentence and type of which something is claimed; each two of them are a version, too
+TOO_MANY: Final = "too many mentions of its sentence are claimed not to be there"
 _NOTHING = 1e-9  # of the structures of a term: none is left
 Literals = frozenset[int]
 NONE: Final[Literals] = frozenset()
@@ -120,7 +122,8 @@ def with_claims(
         types: K names.
 
     Raises:
-        DataError: claims that contradict each other, or what is annotated, or that are too many.
+        DataError: claims that contradict each other, or what is annotated, or that are too many; of too many claims
+            that mentions are not there the last ones are left out, and told.
         UsageError: the structure has heads.
     """
     claims = [claims_of(document, types) for document in batch.documents]
@@ -131,19 +134,24 @@ def with_claims(
             f"annotation claims that mentions are not there, or one of several; the structure {structure} finds their "
             "heads, of which that says nothing: take another one, or leave the claims out"
         )
-    table, asked = _laid(structure, batch, claims, gold, types)
+    found, asked = _laid(structure, batch, claims, gold, types)
     if not asked:
         return Readings.of(allowed)
     given = MentionTable.build([row for row, _ in gold.held])
     corpus = Corpus(structure, engine, batch.sentences, given, said, types)
-    literals = _Literals(corpus, table)
+    literals = _Literals(corpus, found.table)
     plans = [_Plan(sentence, conditions, literals) for sentence, conditions in sorted(asked.items())]
-    return _Builder(corpus, batch, literals, plans).readings(allowed)
+    builder = _Builder(corpus, batch, literals, plans)
+    readings = builder.readings(allowed)
+    for condition in builder.dropped:
+        gold.lost.append(lost(*found.owners[min(condition.every)], TOO_MANY))
+        gold.total += 1
+    return readings
 
 
 def _laid(
     structure: Structure, batch: Batch, claims: Sequence[Sequence[Claim]], gold: Gold, types: tuple[str, ...]
-) -> tuple[MentionTable, dict[int, list[Condition]]]:
+) -> tuple[Gold, dict[int, list[Condition]]]:
     """Return the mentions of which something is claimed, and the conditions on each sentence.
 
     A mention that the structure cannot hold is not there. What is claimed of it is lost, but for claims that say so.
@@ -179,12 +187,13 @@ def _laid(
             sentences = set(found.table.sentence[list(frozenset().union(*sound))].tolist())
             if len(sentences) > 1:
                 raise DataError(
-                    f"document {clip(document.id)}: a choice of annotation.either lies in several sentences"
+                    f"document {clip(document.id)}: a choice of annotation.either lies in several sentences, expected "
+                    "one; give each sentence a choice of its own"
                 )
             condition = Condition.of(claim.kind, sound, known)
             if condition is not None:
                 asked.setdefault(sentences.pop(), []).append(condition)
-    return found.table, asked
+    return found, asked
 
 
 class _Literals:
@@ -275,6 +284,18 @@ class _Plan:
     def _is(self, literal: int, lane: int, row: bool) -> bool:
         return self.literals.lane_of[literal] == lane and self.literals.is_row(literal) == row
 
+    def lighter(self) -> tuple[_Plan, Condition] | None:
+        """Return the plan without its last claim that a mention is not there, where annotation is not complete.
+
+        Of a plan with none it is ``None``.
+        """
+        for number, condition in reversed([*enumerate(self.conditions)]):
+            ways = (way for row in condition.every for way in self.literals.ways[row])
+            if condition.kind == "not" and not all(map(self.literals.is_row, ways)):
+                kept = [*self.conditions[:number], *self.conditions[number + 1 :]]
+                return _Plan(self.sentence, kept, self.literals), condition
+        return None
+
     def terms(self) -> list[Term]:
         """Return terms that exclude each other, in one of which all claims hold.
 
@@ -322,13 +343,20 @@ def _subsets(literals: Sequence[int], apart: frozenset[Literals]) -> list[Litera
 
 
 class _Builder:
-    """Readings of a corpus from the plans of its sentences."""
+    """Readings of a corpus from the plans of its sentences.
+
+    Attributes: ``plans``; ``dropped``, the claims of sentences with too many of them that are left out.
+    """
 
     def __init__(self, corpus: Corpus, batch: Batch, literals: _Literals, plans: Sequence[_Plan]) -> None:
         self.corpus = corpus
         self.batch = batch
         self.literals = literals
-        self.plans = plans
+        self.dropped: list[Condition] = []
+        self.plans = list(plans)
+        for place in range(len(plans)):
+            while any(len(own) > OPEN for own in self.plans[place].open.values()):
+                self.plans[place] = self._lighter(self.plans[place])
 
     def readings(self, allowed: Mask) -> Readings:
         """Return them."""
@@ -337,16 +365,13 @@ class _Builder:
         version: list[list[Literals]] = []
         term: list[int] = []
         part: list[tuple[int, int, int, int]] = []
-        for plan in self.plans:
+        for plan, factors in self._planned(apart):
             numbers: list[dict[Literals, int]] = [{} for _ in range(self._width)]
-            try:
-                for one in plan.terms():
-                    for lane, sign, wanted in self._factors(plan, one, apart):
-                        number = numbers[lane].setdefault(wanted, len(numbers[lane]))
-                        part.append((len(term), lane, len(owner) + number, sign))
-                    term.append(plan.sentence)
-            except OverflowError:
-                self._refuse(plan, f"can be met in more than {MOST} ways; name fewer mentions, or fewer types")
+            for one in factors:
+                for lane, sign, wanted in one:
+                    number = numbers[lane].setdefault(wanted, len(numbers[lane]))
+                    part.append((len(term), lane, len(owner) + number, sign))
+                term.append(plan.sentence)
             own = _versions(numbers)
             owner += [plan.sentence] * len(own)
             version += own
@@ -354,6 +379,32 @@ class _Builder:
         parts = np.array(part, np.int64).reshape(-1, 4)
         found = Readings(allowed, np.array(owner, np.int64), offsets, masks, np.array(term, np.int64), parts)
         return self._without_impossible(found)
+
+    def _planned(self, apart: frozenset[Literals]) -> Iterator[tuple[_Plan, list[list[tuple[int, int, Literals]]]]]:
+        """Yield the plans and the parts of the factors of each of their terms; of too many, some claims are dropped."""
+        for place in range(len(self.plans)):
+            while True:
+                plan = self.plans[place]
+                try:
+                    factors = [[*self._factors(plan, term, apart)] for term in plan.terms()]
+                except OverflowError:
+                    self.plans[place] = self._lighter(plan)
+                    continue
+                yield plan, factors
+                break
+
+    def _lighter(self, plan: _Plan) -> _Plan:
+        """Return a plan without a claim, which is dropped.
+
+        Raises:
+            DataError: none can be.
+        """
+        found = plan.lighter()
+        if found is None:
+            self._refuse(plan, f"can be met in more than {MOST} ways; name fewer mentions, or fewer types")
+        lighter, condition = found
+        self.dropped.append(condition)
+        return lighter
 
     def _factors(self, plan: _Plan, term: Term, apart: frozenset[Literals]) -> Iterator[tuple[int, int, Literals]]:
         """Yield the parts of a term's factors: type, sign, and the literals of a version."""
@@ -448,7 +499,7 @@ class _Builder:
     def _refuse(self, plan: _Plan, why: str) -> NoReturn:
         at, sentence = self.batch.locate(plan.sentence)
         document = clip(self.batch.documents[at].id)
-        raise DataError(f"document {document}, sentence {sentence + 1}: what annotation claims of its mentions {why}")
+        raise DataError(f"document {document}, sentence {sentence + 1}: the claims about its mentions {why}")
 
 
 def _versions(numbers: Sequence[dict[Literals, int]]) -> list[list[Literals]]:
