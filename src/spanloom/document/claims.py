@@ -60,7 +60,7 @@ def claims_of(document: Document, types: Sequence[str] | None) -> list[Claim]:
             found.append(Claim(kind, readings))
     denied = {(m.type, m.spans) for claim in found if claim.kind == "not" for [m] in claim.readings}
     for mention in document.mentions:
-        if (mention.type, mention.spans) in denied:
+        if not denied.isdisjoint([(mention.type, mention.spans), ("", mention.spans)]):  # the latter: of any type
             where = ";".join(f"{start}-{end}" for start, end in mention.spans)
             raise DataError(
                 f"document {clip(document.id)}: characters {where} are annotated as a mention of type "
