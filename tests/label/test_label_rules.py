@@ -89,6 +89,8 @@ def test_a_file_with_every_kind(tmp_path):
         ({**PHRASES, "phrases": ["of the"], "match": "folded"}, "phrases", "folds to nothing"),
         ({"kind": "phrases", "type": "x", "file": "/nowhere/x.txt"}, "file", "cannot be read"),
         ({"kind": "phrases", "type": "x", "file": 3}, "file", "expected the name of a file"),
+        ({"kind": "phrases", "type": "x", "file": "a\0b"}, "file", "expected the name of a file"),
+        ({"kind": "vocabulary", "type": "x", "file": "a\0b"}, "file", "expected the name of a file"),
         ({**PHRASES, "context": ["no"]}, "context", "expected a table"),
         ({**PHRASES, "context": {"before": 3}}, "context, words, file", "found neither"),
         ({**PHRASES, "context": {"words": ["no sign"]}}, "context, words", "no single token"),

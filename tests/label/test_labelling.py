@@ -59,6 +59,12 @@ def test_overlapping_mentions_of_a_type_stay_or_do_not():
         label("Pain.", {"rule": rules, "overlaps": "some"})
 
 
+def test_labels_are_not_by_the_annotator_of_the_mentions_that_they_replace():
+    given = Document("pain", id="1", meta={"annotator": "Ada", "source": "s"})
+    found = label(given, {"rule": [phrases("pain")]})
+    assert found.meta.keys() == {"annotation", "rules", "source"}
+
+
 def test_each_rule_or_group_is_an_annotator():
     rules = [
         phrases("pain", name="a", annotator="one"), phrases("fever", name="b"),

@@ -226,6 +226,7 @@ class _Labeller:
         self._report.mentions += len(mentions)
         said = {"default": self._annotation, "not": denied} if denied else self._annotation
         meta = {**document.meta, "annotation": said, "rules": [one.rules for one in decided if one.rules]}
+        meta.pop("annotator", None)  # of mentions that are not used
         if annotator is not None:
             meta["annotator"] = annotator
         return document.copy(mentions=mentions, meta=meta)

@@ -268,7 +268,7 @@ class _Reader:
 
     def _file(self, table: Mapping[str, Any], place: str = "") -> Path:
         name = table.get("file")
-        if not isinstance(name, str) or not name:
+        if not isinstance(name, str) or not name or "\0" in name:
             self.fail(f"found {_shown(name)}, expected the name of a file", place + "file")
         return Path(name) if self._path is None else self._path.parent / name
 
