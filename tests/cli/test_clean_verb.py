@@ -107,6 +107,7 @@ def test_records_that_cannot_be_read_are_left_out_and_told(command, tmp_path):
         (["few.jsonl", "--html", "page.txt"], 2, "found --html page.txt, expected a name that ends in .html"),
         (["few.jsonl", "--html", "there.html"], 2, "there.html is there already"),
         (["few.jsonl", "--output", "there.html"], 2, "there.html is there already"),
+        (["few.jsonl", "--json", "--output", "-"], 2, "would both go to standard output"),
         (["few.jsonl", "--html", "x.html", "--output", "x.html"], 2, "--html and --output are both x.html"),
         (["few.jsonl", "--output", "nowhere/x.jsonl"], 2, "nowhere"),
         (["few.jsonl", "--structure", "tree"], 2, "tree"),

@@ -44,7 +44,7 @@ class CleanOptions(CommonOptions):
 def run(source: list[str], config: str | None, as_json: bool, **flags: Any) -> int | None:
     """Judge all documents by models of the others, and print what is probably wrong."""
     options = checked(options_of(RecognizerParameters, CleanOptions), {**flags, "train": source}, config)
-    _check_outputs(options)
+    _check_outputs(options, as_json)
     recognizer = recognizer_of(**options.parameters())
     recognizer.check()
     say = Messages(options.quiet)
@@ -69,7 +69,7 @@ def run(source: list[str], config: str | None, as_json: bool, **flags: Any) -> i
     return reading.finish()
 
 
-def _check_outputs(options: CleanOptions) -> None:
+def _check_outputs(options: CleanOptions, as_json: bool) -> None:
     """Check that outputs can be written, before the training that they wait for.
 
     Raises:
@@ -77,6 +77,8 @@ def _check_outputs(options: CleanOptions) -> None:
     """
     if options.html is not None and Path(options.html).suffix.lower() not in (".html", ".htm"):
         raise UsageError(f"found --html {options.html}, expected a name that ends in .html")
+    if as_json and options.output == STDIO:
+        raise UsageError("--json and the documents would both go to standard output; name a file with --output")
     if options.html is not None and options.html == options.output:
         raise UsageError(f"--html and --output are both {options.html}; give them names of their own")
     for path in (options.html, options.output):

@@ -96,6 +96,11 @@ def _identity(document: Document) -> tuple[str, str]:
     return (document.id, "") if document.id else ("", document.text)
 
 
+def _named(document: Document) -> str:
+    """Return what a message calls a document: its id, or without one the beginning of its text."""
+    return clip(document.id or document.text)
+
+
 def merged(documents: Sequence[Document]) -> list[Document]:
     """Return one document a text, in the order of their first versions, with the mentions of all annotators.
 
@@ -113,12 +118,12 @@ def merged(documents: Sequence[Document]) -> list[Document]:
         name = annotator_of(document)
         if name is None:
             raise DataError(
-                f"document {clip(document.id)} does not say its annotator (meta.{NAME}), and others do; name one, or "
+                f"document {_named(document)} does not say its annotator (meta.{NAME}), and others do; name one, or "
                 "train with --annotators, which takes the name of the file"
             )
         group = groups.setdefault(_identity(document), {})
         if name in group:
-            raise DataError(f"document {clip(document.id)}: there are two by annotator {clip(name)}, expected one")
+            raise DataError(f"document {_named(document)}: there are two by annotator {clip(name)}, expected one")
         for other in list(group.values())[:1]:
             _check_same(document, other)
         _check_claims(document, name)
@@ -158,7 +163,7 @@ def _check_same(document: Document, other: Document) -> None:
         if not same:
             names = " and ".join(clip(str(one.meta[NAME])) for one in (other, document))
             raise DataError(
-                f"document {clip(document.id)}: the {what} of annotators {names} differ, expected the same; give other "
+                f"document {_named(document)}: the {what} of annotators {names} differ, expected the same; give other "
                 "texts other ids" + (", or leave tokens and sentences out of all" if what != "texts" else "")
             )
 
@@ -168,7 +173,7 @@ def _check_claims(document: Document, name: str) -> None:
     claims = [kind for kind in CLAIMS if kind in given] if isinstance(given, Mapping) else []
     if claims:
         raise DataError(
-            f"document {clip(document.id)}: the annotation of annotator {clip(name)} has claims ({', '.join(claims)}), "
+            f"document {_named(document)}: the annotation of annotator {clip(name)} has claims ({', '.join(claims)}), "
             "which are taken from one annotator only; leave them out"
         )
 
