@@ -14,7 +14,8 @@ TEXT = "No chest pain today."
 def test_what_is_found(command, model):
     result = command("explain", model, "--text", TEXT)
     assert (result.returncode, result.stderr) == (0, "")
-    heading, odds, without, first, *_ = result.stdout.splitlines()
+    heading, words, odds, without, first, *_ = result.stdout.splitlines()
+    assert words.startswith("  found, above all for “")
     assert heading.startswith("chest pain (problem)  3-13  ") and heading.endswith("%)  predicted")
     assert "% (marginal " in heading
     assert odds.startswith("  log-odds +") and odds.endswith(" against the best structure without it")
@@ -24,8 +25,8 @@ def test_what_is_found(command, model):
 
 def test_what_is_shown_adds_up(command, model):
     lines = command("explain", model, "--text", TEXT, "--mention", "3-13:problem", "--top", "2").stdout.splitlines()
-    odds = float(lines[1].split()[1])
-    outer = sum(float(line.split()[0]) for line in lines[3:] if not line.startswith("      "))
+    odds = float(lines[2].split()[1])
+    outer = sum(float(line.split()[0]) for line in lines[4:] if not line.startswith("      "))
     assert outer == pytest.approx(odds, abs=0.01)
     every = command("explain", model, "--text", TEXT, "--mention", "3-13:problem", "--top", "0").stdout
     assert " more" not in every and len(every) > len("\n".join(lines))

@@ -111,6 +111,8 @@ def _lines(document: Document, found: Sequence[Explanation], top: int) -> Iterat
         if number:
             yield ""
         yield _heading(document.text, explanation)
+        if explanation.words:
+            yield f"  {explanation.words}"
         if explanation.log_odds is None:
             yield from _candidates(explanation.candidates, top)
         else:

@@ -21,6 +21,7 @@ from spanloom.hypergraph.constrain import rivals
 from spanloom.model.corpus import Gold, place
 from spanloom.model.explanation import Contribution, Explanation
 from spanloom.model.structured import StructuredModel
+from spanloom.model.wording import in_words
 from spanloom.scoring import Part, Scorer
 from spanloom.structures import MentionTable
 
@@ -128,7 +129,10 @@ class _Scored:
         scores = tagger.scalings.mentions(marginals)
         [mention] = next(place(self.batch, table, tagger.types, scores, 0.0)).mentions
         predicted = table.headed()[0] in self.found.headed()
-        return Explanation(mention, predicted, log_odds, tuple(parts), winner, runner_up, marginal=float(marginals[0]))
+        words = in_words(self.document, mention, parts, predicted)
+        return Explanation(
+            mention, predicted, log_odds, tuple(parts), winner, runner_up, marginal=float(marginals[0]), words=words
+        )  # fmt: skip
 
     def _read(self, edges: Edges, sentence: int, lane: int) -> tuple[Mention, ...]:
         """The mentions of a structure of one sentence and copy of the template."""

@@ -95,6 +95,8 @@ class Explanation:
         candidates: of a linker, best first.
         whole: what a second stage says of the mention as a whole, from the strongest to the weakest; the scores add up
             to the log-odds of its probability before calibration, which are those that decide.
+        words: a sentence that names the words that speak most for the answer, and the one that speaks most against it;
+            empty where there is none, and for linkers and segmenters.
         marginal: the exact marginal probability of the mention under the trained model, without the mention penalty and
             before calibration; ``None`` where the model gives none.
     """
@@ -108,6 +110,7 @@ class Explanation:
     candidates: tuple[Candidate, ...] = ()
     marginal: float | None = None
     whole: tuple[Part, ...] = ()
+    words: str = ""
 
     @property
     def probability(self) -> float | None:
@@ -120,6 +123,7 @@ class Explanation:
         chance = "" if self.probability is None else f", {100 * self.probability:.1f} %"
         title = f"{self.mention.type} {spans}{chance}: {'found' if self.predicted else 'not found'}"
         parts = [(part.text, part.role, f"{part.score:+.2f}", _named(part.features)) for part in self.contributions]
+        title += f", {self.words}" if self.words else ""
         html = table(title, parts, ("token", "role", "score", "features"))
         if self.whole:
             html += table(
@@ -139,6 +143,7 @@ class Explanation:
         return {
             "mention": mention_record(self.mention),
             "predicted": self.predicted,
+            "words": self.words,
             "probability": self.probability,
             "marginal": self.marginal,
             "log_odds": self.log_odds,

@@ -11,6 +11,7 @@ from spanloom.features.conjunctions import atoms
 from spanloom.model.corpus import Gold
 from spanloom.model.explanation import Explanation
 from spanloom.model.structured import LinearModel
+from spanloom.model.wording import in_words
 from spanloom.rescoring.rescorer import Rescorer, ScoredCandidates, odds_columns
 from spanloom.rescoring.seen import SEEN
 from spanloom.rescoring.templates import candidate_keys
@@ -43,7 +44,9 @@ def explain_wholes(
         [row] = scored.rows_of(gold.table).tolist()
         parts = sorted(_Whole(model, second, batch, scored).parts(row), key=lambda part: -abs(part.score))
         score = float(second.probabilities(scored.odds[[row]])[0])
-        yield replace(own, mention=mention.replace(score=score), predicted=mention in predicted, whole=tuple(parts))
+        decided = mention in predicted
+        words = in_words(document, mention, own.contributions, decided)
+        yield replace(own, mention=mention.replace(score=score), predicted=decided, whole=tuple(parts), words=words)
 
 
 @dataclass(frozen=True)
