@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -215,3 +216,35 @@ def test_formats_are_told_by_name(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no such file"):
         read(tmp_path / "none.jsonl")
     assert [document.text for document in read(tmp_path / "a.dat", format="text")] == ["a"]
+
+
+def test_a_folder_is_no_file_and_standard_output_is_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="new/ is a folder; name a file"):
+        write([], f"{tmp_path}/new/", format="jsonl")
+    with pytest.raises(UsageError, match="the output is -, standard output"), output_folder("-"):
+        raise AssertionError
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_read_is_an_error_and_links_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "in" / "shut").mkdir(parents=True)
+    (tmp_path / "in" / "a.jsonl").write_text('{"text": "x"}\n')
+    (tmp_path / "in" / "link").symlink_to(tmp_path)
+    (tmp_path / "in" / "gone.jsonl").symlink_to(tmp_path / "gone")
+    told: list[str] = []
+    assert len(list(read(tmp_path / "in", notice=lambda problem: told.append(str(problem))))) == 1
+    assert "gone.jsonl: not read: a link to a folder or to nothing" in told[0]
+    [*_, last] = [problem.path for problem in validate(tmp_path / "in")]
+    assert Path(str(last)).name == "link"
+    real = os.scandir
+
+    def refusing(path: str) -> object:
+        if str(path).endswith("shut"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    with pytest.raises(DataError, match="shut: the folder cannot be read: permission denied"):
+        list(read(tmp_path / "in"))

@@ -88,3 +88,17 @@ def test_wrong_tables(table: Any, message: str) -> None:
 def test_two_documents_of_one_name() -> None:
     with pytest.raises(DataError, match="two documents are called 'n1'"):
         from_columns(ROW, [NOTE, NOTE])
+
+
+def test_what_is_no_document_and_no_table_is_told() -> None:
+    table: dict[str, list[Any]] = {"doc_id": ["a"], "start": [0], "end": [4], "type": ["p"]}
+    note: Any = Document("Mild pain.", id="a")
+    polars: Any = pytest.importorskip("polars")
+    for call, message in (
+        (lambda: from_columns(table, note), "documents is a Document, expected a list"),
+        (lambda: from_columns(table, ["Mild pain."]), "documents holds a str"),  # type: ignore[list-item]
+        (lambda: to_columns([None]), "documents holds a NoneType"),  # type: ignore[list-item]
+        (lambda: from_columns(polars.DataFrame(table).lazy(), [note]), "call its collect"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            call()

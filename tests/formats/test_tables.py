@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 from pathlib import Path
 
 import pytest
@@ -281,3 +282,24 @@ def test_tables_take_linear_time(tmp_path: Path, assert_linear) -> None:
         return lambda: list(read(tmp_path / f"{count}.csv", texts=tmp_path / f"{count}.jsonl"))
 
     assert_linear(prepare, 2000)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", b"", "it is empty; expected a line with the names of columns"),
+        ("a.csv", "doc_id,start\n".encode("utf-16"), "starts with the mark of UTF-16; convert it to UTF-8"),
+        (
+            "a.tsv",
+            b"key,what\n1,2\n",
+            "--columns text=NAME,id=NAME; of a column file, name the format conll; found 'key,what'",
+        ),
+        ("a.csv.gz", gzip.compress(b"key,what\n"), "do not say what they are; name them, with the format csv"),
+        ("a.csv", b"PK\x03\x04", "a file of an office program"),
+    ],
+)
+def test_a_table_that_is_none_says_what_was_found(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(UsageError) as caught:
+        list(read(tmp_path / name))
+    assert message in str(caught.value)

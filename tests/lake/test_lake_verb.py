@@ -376,3 +376,55 @@ def test_claims_of_other_machines_end_when_they_show_no_life_whatever_the_clocks
     mine.release("a")
     theirs.beat()
     theirs.release("a")
+
+
+def test_the_names_of_folders_and_files_do_not_change_what_a_fragment_is(
+    model: Path, tmp_path: Path, process: Run
+) -> None:
+    lake, out = tmp_path / "lake", tmp_path / "out"
+    (lake / "day.jsonl").mkdir(parents=True)
+    table = pa.table({"id": [1, 2], "text": TEXTS[:2]})
+    for name in ("day.jsonl/part.parquet", "notes.jsonl.parquet", "BIG.PARQUET"):
+        pq.write_table(table, lake / name)
+    (lake / "UP.JSONL").write_text(json.dumps({"id": "1", "text": TEXTS[0]}) + "\n")
+    done = process("predict", model, lake, "--output", f"{out}/", "--jobs", 1)
+    assert done.returncode == 0, done.stderr
+    assert sorted(contents(out)) == [
+        "BIG.PARQUET.parquet", "UP.JSONL.parquet", "day.jsonl/part.parquet", "notes.jsonl.parquet",
+    ]  # fmt: skip
+    assert manifest(out)["rows"] == 7
+    assert manifest(out)["problems"] == 0
+
+
+def test_two_fragments_of_one_output_are_refused(model: Path, tmp_path: Path, command: Run) -> None:
+    lake = tmp_path / "lake"
+    lake.mkdir()
+    (lake / "a.jsonl").write_text('{"text": "No pain."}\n')
+    pq.write_table(pa.table({"id": [1], "text": ["x"]}), lake / "a.jsonl.parquet")
+    done = command("predict", model, lake, "--output", f"{tmp_path}/out/")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "'a.jsonl' and 'a.jsonl.parquet' would both become 'a.jsonl.parquet'; rename one" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_lines_without_the_column_of_texts_are_an_error(model: Path, tmp_path: Path, process: Run) -> None:
+    lake, out = tmp_path / "lake", tmp_path / "out"
+    lake.mkdir()
+    (lake / "a.jsonl").write_text('{"id": 1, "body": "No pain."}\n' * 3)
+    (lake / "b.jsonl").write_text('{"id": 1, "text": "No pain."}\n{"id": 2}\nnone\n')
+    done = process("predict", model, lake, "--output", f"{out}/", "--jobs", 1)
+    assert done.returncode == 1
+    assert "left out: fragment a.jsonl: no record has 'text'; found 'id', 'body'; name another" in done.stderr
+    assert list(contents(out)) == ["b.jsonl.parquet"]
+    assert pq.read_table(out / "b.jsonl.parquet")["problem"].to_pylist() == [
+        None, "the text is missing", "line 3 is not JSON",
+    ]  # fmt: skip
+
+
+def test_links_that_are_not_followed_are_told(model: Path, lake: Path, tmp_path: Path, command: Run) -> None:
+    fill(tmp_path / "elsewhere")
+    (lake / "more").symlink_to(tmp_path / "elsewhere")
+    (lake / "gone.parquet").symlink_to(tmp_path / "gone")
+    done = command("predict", model, lake, "--output", f"{tmp_path}/out/", "--jobs", 1)
+    assert "not read: more, a link to a folder" in done.stderr
+    assert "not read: gone.parquet, a link" in done.stderr

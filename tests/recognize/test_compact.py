@@ -250,3 +250,8 @@ def test_structures_of_others_stay(tmp_path: Path) -> None:
     assert small.get_params() == model.get_params()
     text = Document("Severe chest pain and dyspnea.", mentions=[Mention("problem", [(0, 17)])])
     assert small.holds(text) == model.holds(text)
+
+
+def test_development_data_without_mentions_tell_nothing() -> None:
+    with pytest.raises(DataError, match="dev holds no mentions"):
+        compact(trained("tagger"), dev=[Document("No chest pain.")])

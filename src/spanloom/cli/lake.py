@@ -14,6 +14,7 @@ from spanloom.cli.messages import Messages, as_json, log_line
 from spanloom.cli.options import ALL_CORES
 from spanloom.cli.pace import duration
 from spanloom.errors import DataError, UsageError, plural
+from spanloom.files.walk import everything, is_closed_link
 from spanloom.lake.annotator import Annotator
 from spanloom.lake.fragments import SUFFIXES, fragments_of, schema_of
 from spanloom.lake.job import Job, Pace
@@ -57,6 +58,8 @@ def run(
         raise UsageError(f"the output {output} and the input {lake} lie in each other; name a folder beside the input")
     annotator = Annotator(model, threshold=threshold, encoder=encoder, **_columns(columns))
     fragments = fragments_of(source)
+    for link in filter(is_closed_link, everything(source)):
+        say(f"spanloom: not read: {link.relative_to(source)}, a link to a folder or to nothing; put files there")
     if not fragments:
         known = ", ".join(SUFFIXES)
         raise UsageError(f"{lake} holds no fragment ({known}); to mark up other files, name a file as output")

@@ -112,7 +112,7 @@ def output_files(paths: Sequence[str | Path], *, force: bool = False) -> Iterato
     """
     targets = [check_free(path, force=force) for path in paths]
     for path, target in zip(paths, targets, strict=True):
-        if target.is_dir():
+        if target.is_dir() or str(path).endswith("/"):
             raise UsageError(f"{path} is a folder; name a file")
     with _staged(targets[0], paths[0]) as staging:
         with ExitStack() as files:
@@ -133,9 +133,11 @@ def output_folder(
         may_replace: whether a file in the old folder may go; keeps ``--force`` from emptying somebody's home.
 
     Raises:
-        UsageError: the folder exists and may not be replaced, or its parent is missing.
+        UsageError: the folder exists and may not be replaced, its parent is missing, or it is standard output.
         DataError: the system refused to write.
     """
+    if str(path) == STDIO:
+        raise UsageError("the output is -, standard output, and a folder is to be written; name a folder")
     target = Path(path)
     empty = target.is_dir() and not any(target.iterdir())
     target = check_free(target, force=force or empty)

@@ -9,6 +9,7 @@ from pathlib import Path
 from spanloom.document import Document
 from spanloom.errors import DataError, clip
 from spanloom.files.output import writing
+from spanloom.files.walk import everything
 
 _ESCAPED = re.compile(r'[\x00-\x1f/\\:*?"<>|]|^\.|%(?=[01][0-9A-F]|2[2AEF5]|3[ACEF]|5C|7C)')
 _LONGEST = 255  # bytes of a name, on nearly all file systems
@@ -17,7 +18,7 @@ _ESCAPE = re.compile(r"%([01][0-9A-F]|2[2AEF5]|3[ACEF]|5C|7C)")
 
 def visible(root: Path) -> list[Path]:
     """Return the files in a folder and its subfolders, by name, without hidden ones."""
-    return [file for file in sorted(root.rglob("*")) if not re.search(r"(?:^|/)\.", file.relative_to(root).as_posix())]
+    return [file for file in everything(root) if not re.search(r"(?:^|/)\.", file.relative_to(root).as_posix())]
 
 
 def escaped(name: str) -> str:

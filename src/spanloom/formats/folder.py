@@ -8,6 +8,7 @@ from pathlib import Path
 
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, UsageError
+from spanloom.files.walk import is_closed_link
 from spanloom.formats.base import Format, Scanned
 from spanloom.formats.file_names import visible
 from spanloom.formats.foreign import advice
@@ -31,12 +32,14 @@ def files_of(root: Path, kind: Format | None, kinds: Iterable[Format]) -> tuple[
     Raises:
         UsageError: there is nothing to read.
     """
-    files = [file for file in visible(root) if file.is_file()]
+    everywhere = visible(root)
+    files = [file for file in everywhere if file.is_file()]
+    links = [file for file in everywhere if is_closed_link(file)]
     data = [file for file in files if not _BESIDE.match(file.name)]
     choices = list(kinds) if kind is None else [kind]
     whole = next((other for other in choices if other.folders and (other is kind or other.knows(root))), None)
     if whole is not None:
-        return [(whole, root)], [file for file in data if file.suffix not in (".txt", *whole.suffixes)]
+        return [(whole, root)], [file for file in data if file.suffix not in (".txt", *whole.suffixes)] + links
     known = ((next((other for other in choices if other.knows(file)), None), file) for file in files)
     inputs = [(other, file) for other, file in known if other is not None]
     if kind is not None and not inputs:
@@ -44,7 +47,7 @@ def files_of(root: Path, kind: Format | None, kinds: Iterable[Format]) -> tuple[
     if not inputs:
         raise UsageError(f"the folder {root} holds no file that ends in one of: {_endings(choices)}")
     taken = {file for _, file in inputs}
-    return inputs, [file for file in data if file not in taken]
+    return inputs, [file for file in data if file not in taken] + links
 
 
 def _of_one_ending(root: Path, files: Sequence[Path], kind: Format) -> Sequence[Path]:
@@ -60,7 +63,7 @@ def _of_one_ending(root: Path, files: Sequence[Path], kind: Format) -> Sequence[
 
 
 def _endings(kinds: Sequence[Format]) -> str:
-    return ", ".join(suffix for kind in kinds for suffix in kind.suffixes)
+    return ", ".join(dict.fromkeys(suffix for kind in kinds for suffix in kind.suffixes))
 
 
 def stem_in(root: Path, file: Path) -> str:
@@ -77,6 +80,8 @@ def not_read(files: Iterable[Path]) -> Iterator[Scanned]:
 
 
 def _hint(file: Path) -> str | None:
+    if is_closed_link(file):
+        return "a link to a folder or to nothing, which is not followed; name what it leads to"
     try:
         return advice(file)
     except DataError:  # it is not read in any case

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+from spanloom.errors import clip
 from spanloom.formats.source import BOM, HEAD, bare, opened
 
 _EACH = "one .txt file for each document"
@@ -71,14 +73,27 @@ def advice(path: Path) -> str | None:
     'a PDF; get the text out first (pdftotext IN.pdf OUT.txt), one .txt file for each document'
     """
     ending = bare(path).suffix.lower()
-    if ending not in (".json", ".xml") and (known := _BY_ENDING.get(path.suffix.lower())) is not None:
+    table = ending in (".csv", ".tsv")
+    if not table and ending not in (".json", ".xml") and (known := _BY_ENDING.get(path.suffix.lower())) is not None:
         return known
     with opened(path) as file:
         head = file.read(HEAD).removeprefix(BOM)
+    if table:
+        return of_content(head) or _unnamed(head, _BY_ENDING[ending])
     found = (
         next((advice for mark, advice in _KINDS if mark.search(head)), None) if ending in (".json", ".xml") else None
     )
     return found or of_content(head)
+
+
+def _unnamed(head: bytes, known: str) -> str:
+    """Return what is wrong with a table that begins so."""
+    if not head.strip():
+        return "it is empty; expected a line with the names of columns, and a row for each text or mention"
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "it starts with the mark of UTF-16; convert it to UTF-8"
+    line = head.splitlines()[0].decode("utf-8", "replace")
+    return f"{known}; found {clip(line)}"
 
 
 def of_content(raw: bytes) -> str | None:

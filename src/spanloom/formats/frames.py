@@ -7,7 +7,7 @@ methods.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -35,7 +35,7 @@ def to_columns(documents: Iterable[Document]) -> dict[str, list[Any]]:
     {'doc_id': ['n1'], 'start': [5], 'text': ['pain'], 'spans': [[[5, 9]]]}
     """
     table: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
-    for number, document in enumerate(documents, start=1):
+    for number, document in _numbered(documents):
         for mention in document.mentions:
             row = (
                 _name(document, number), mention.start, mention.end, mention.type, mention.text(document.text),
@@ -56,7 +56,7 @@ def from_columns(table: Any, documents: Iterable[Document]) -> list[Document]:
         documents: the texts; mentions that they have are replaced.
 
     Raises:
-        UsageError: a table without a column that is required, or with columns of different lengths.
+        UsageError: a table without a column that is required, or with columns of different lengths; no documents.
         DataError: a row that is wrong, or about no document, with its number from 0.
 
     >>> table = {"doc_id": ["n1"], "start": [5], "end": [9], "type": ["problem"]}
@@ -69,7 +69,7 @@ def from_columns(table: Any, documents: Iterable[Document]) -> list[Document]:
         row = dict(zip(columns, values, strict=True))
         rows.setdefault(str(row["doc_id"]), []).append((number, row))
     found, names = [], set()
-    for number, document in enumerate(documents, start=1):
+    for number, document in _numbered(documents):
         name = _name(document, number)
         if name in names:
             raise DataError(f"two documents are called {clip(name)}; give each an identifier of its own")
@@ -81,12 +81,28 @@ def from_columns(table: Any, documents: Iterable[Document]) -> list[Document]:
     return found
 
 
+def _numbered(documents: Iterable[Document]) -> Iterator[tuple[int, Document]]:
+    """Yield documents with their numbers from 1.
+
+    Raises:
+        UsageError: something else.
+    """
+    if not isinstance(documents, Iterable):
+        raise UsageError(f"documents is a {type(documents).__name__}, expected a list of documents")
+    for number, document in enumerate(documents, start=1):
+        if not isinstance(document, Document):
+            raise UsageError(f"documents holds a {type(document).__name__}, expected documents")
+        yield number, document
+
+
 def _name(document: Document, number: int) -> str:
     return document.id or f"document-{number:06d}"
 
 
 def _read(table: Any) -> dict[str, list[Any]]:
     """Return the known columns of a table as lists."""
+    if type(table).__name__ == "LazyFrame":
+        raise UsageError("the table is a LazyFrame, which is not computed yet; call its collect()")
     names = getattr(table, "column_names", getattr(table, "columns", None))
     names = list(table) if isinstance(table, Mapping) else None if names is None else [str(name) for name in names]
     if names is None:

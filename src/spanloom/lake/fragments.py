@@ -11,8 +11,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 
-from spanloom.errors import DataError, UsageError, reason_of
+from spanloom.errors import DataError, UsageError, clip, reason_of
 from spanloom.files.output import output_file
+from spanloom.files.walk import everything
 from spanloom.formats.arrow import SinkStream, arrow_batches
 from spanloom.lake.annotator import PROBLEM, Annotator
 
@@ -23,6 +24,7 @@ __all__ = ["SUFFIXES", "Fragment", "annotate_fragment", "fragments_of", "schema_
 
 SUFFIXES: Final = (".parquet", ".arrow", ".feather", ".jsonl", ".jsonl.gz")
 _ROWS = 1024  # at once
+_SHOWN = 20  # names of fields in a message
 
 
 class Fragment(NamedTuple):
@@ -49,16 +51,38 @@ class Fragment(NamedTuple):
         """
         return self.name if self.name.endswith(".parquet") else f"{self.name}.parquet"
 
+    @property
+    def lines(self) -> bool:
+        """Whether it is JSONL; what the folders around it are called does not matter.
+
+        >>> Fragment("a.jsonl/b.parquet", Path(), 0, 0).lines, Fragment("a/b.JSONL.gz", Path(), 0, 0).lines
+        (False, True)
+        """
+        return self.name.lower().endswith((".jsonl", ".jsonl.gz"))
+
 
 def fragments_of(lake: Path) -> list[Fragment]:
-    """Return the fragments of a folder and the folders in it, by name; hidden files are none, nor are ``_`` ones."""
-    found = []
-    for path in sorted(lake.rglob("*")):
+    """Return the fragments of a folder and the folders in it, by name; hidden files are none, nor are ``_`` ones.
+
+    Raises:
+        DataError: a folder cannot be read.
+        UsageError: two of them would become the same file.
+    """
+    found: dict[str, Fragment] = {}
+    for path in everything(lake):
         inside = path.relative_to(lake)
-        if path.name.endswith(SUFFIXES) and not any(part[0] in "._" for part in inside.parts) and path.is_file():
+        if (
+            path.name.lower().endswith(SUFFIXES)
+            and not any(part[0] in "._" for part in inside.parts)
+            and path.is_file()
+        ):
             status = path.stat()
-            found.append(Fragment(inside.as_posix(), path, status.st_size, status.st_mtime_ns))
-    return found
+            fragment = Fragment(inside.as_posix(), path, status.st_size, status.st_mtime_ns)
+            other = found.setdefault(fragment.output, fragment)
+            if other is not fragment:
+                names = f"{clip(other.name)} and {clip(fragment.name)}"
+                raise UsageError(f"the fragments {names} would both become {clip(fragment.output)}; rename one")
+    return list(found.values())
 
 
 def schema_of(fragment: Fragment, columns: Sequence[str]) -> Schema:
@@ -70,9 +94,9 @@ def schema_of(fragment: Fragment, columns: Sequence[str]) -> Schema:
     import pyarrow as pa
 
     with _opened(fragment) as file:
-        if ".jsonl" in fragment.name:
+        if fragment.lines:
             return pa.schema([(name, pa.string()) for name in columns])
-        if fragment.name.endswith(".parquet"):
+        if fragment.name.lower().endswith(".parquet"):
             import pyarrow.parquet as pq
 
             return pq.ParquetFile(file).schema_arrow
@@ -140,11 +164,11 @@ def _opened(fragment: Fragment) -> Iterator[BinaryIO]:
 
 def _batches(file: BinaryIO, fragment: Fragment, columns: Sequence[str]) -> Iterator[tuple[RecordBatch, Any]]:
     """Yield batches, and a column of problems where reading found any."""
-    if ".jsonl" in fragment.name:
-        lines = gzip.GzipFile(fileobj=file) if fragment.name.endswith(".gz") else file
+    if fragment.lines:
+        lines = gzip.GzipFile(fileobj=file) if fragment.name.lower().endswith(".gz") else file
         yield from _lines(lines, columns)  # type: ignore[arg-type]
         return
-    if fragment.name.endswith(".parquet"):
+    if fragment.name.lower().endswith(".parquet"):
         import pyarrow.parquet as pq
 
         table = pq.ParquetFile(file)
@@ -163,12 +187,18 @@ def _lines(lines: BinaryIO, columns: Sequence[str]) -> Iterator[tuple[RecordBatc
     names = list(dict.fromkeys(columns))
     schema = pa.schema([(name, pa.string()) for name in names])
     numbered = enumerate(lines, start=1)
+    known, others = 0, dict[str, None]()
     while chunk := list(islice(numbered, _ROWS)):
         rows, problems = [], []
         for number, line in chunk:
             record, problem = _record(line, number, columns[0])
             rows.append({name: _text(record.get(name)) for name in names})
             problems.append(problem)
+            known += columns[0] in record
+            others.update(dict.fromkeys(list(record)[:_SHOWN]))
+        if others and not known:
+            shown = ", ".join(map(clip, list(others)[:_SHOWN]))
+            raise UsageError(f"no record has {clip(columns[0])}; found {shown}; name another")
         yield pa.RecordBatch.from_pylist(rows, schema), pa.array(problems, pa.string())
 
 

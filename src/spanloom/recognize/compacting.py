@@ -55,7 +55,7 @@ def compact(
 
     Raises:
         UsageError: another kind of model, one with an encoder, one that is compact, or options that do not go together.
-        DataError: no development data, or eight bits alone lose more than ``loss``.
+        DataError: no development data, none with mentions, or eight bits alone lose more than ``loss``.
 
     >>> from spanloom.document import Mention
     >>> notes = [Document("no chest pain", mentions=[Mention("problem", [(3, 13)])])] * 50
@@ -78,6 +78,8 @@ def compact(
             raise UsageError("a threshold and a loss to choose one by; give one of them")
         made = _compacted(model, threshold)
         return _told(model, made, threshold, (before, _f1(made, gold)))
+    if not any(document.mentions for document in gold):
+        raise DataError("dev holds no mentions, so that its F1 tells nothing; give annotated documents, or no dev")
     made, taken, after = _chosen(model, gold, before, LOSS if loss is None else loss, progress)
     return _told(model, made, taken, (before, after))
 
