@@ -120,6 +120,9 @@ def test_held_out_text_that_is_partly_annotated_tunes_nothing(notes: Any) -> Non
         ({"density": float("nan")}, "density is nan, expected"),
         ({"density": True}, "density is True, expected"),
         ({"density": object()}, "density is <object"),
+        ({"density": ["drug=3", "drug=4"]}, "2 numbers for type 'drug', expected one"),
+        ({"density": ["30", "40"]}, "2 numbers for all types, expected one"),
+        ({"density": ["=30"]}, "density is ['=30'], expected"),
         ({"density": {"disease": 3}}, "there are anatomy, drug, problem, test, treatment"),
         ({"density": 1}, "mentions per 1,000 tokens, but annotation has"),
         ({"density": 900, "structure": "bio"}, "is more than fits"),
@@ -147,6 +150,17 @@ def test_what_learns_from_complete_annotation(notes: Any) -> None:
         Linker("small").fit(given, dev=notes.dev, vocabulary=clinical() / "vocabulary.tsv")
     words = Document("痛", tokens=[(0, 1)], mentions=[Mention("problem", [(0, 1)])], meta={"annotation": "at-least"})
     with pytest.raises(UsageError, match="and a segmenter learns from complete annotation"):
+        Segmenter().fit([words] * 4)
+
+
+def test_what_learns_from_no_claims(notes: Any) -> None:
+    given = [note.copy(meta={"annotation": {"some": [{"spans": [[0, 3]]}]}}) for note in notes.train]
+    with pytest.raises(UsageError, match=r"has claims \(some\), and a cascade learns from what is marked alone"):
+        Cascade(features=["bias"]).fit(given, dev=notes.dev)
+    with pytest.raises(UsageError, match=r"has claims \(some\), and a linker learns"):
+        Linker("small").fit(given, dev=notes.dev, vocabulary=clinical() / "vocabulary.tsv")
+    words = Document("痛", tokens=[(0, 1)], meta={"annotation": {"not": [{"spans": [[0, 1]]}]}})
+    with pytest.raises(UsageError, match=r"has claims \(not\), and a segmenter learns"):
         Segmenter().fit([words] * 4)
 
 

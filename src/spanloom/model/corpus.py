@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from spanloom.document import Batch, Document, Mention, Span, align
 from spanloom.document.annotation import zones_of
 from spanloom.document.annotators import check_one_voice
+from spanloom.document.claims import claims_of
 from spanloom.document.span import join_spans
 from spanloom.errors import DataError, DataWarning, UsageError, clip
 from spanloom.hypergraph import Floats, Ints
@@ -219,6 +220,11 @@ def check_complete(documents: Sequence[Document], what: str) -> None:
             raise UsageError(
                 f"document {clip(document.id)}: its annotation is incomplete, and {what} learns from complete "
                 "annotation; train a recognizer on features, or annotate all"
+            )
+        if claims := claims_of(document, None):
+            raise UsageError(
+                f"document {clip(document.id)}: its annotation has claims ({claims[0].kind}), and {what} learns from "
+                "what is marked alone; train a recognizer on features, or leave them out"
             )
 
 

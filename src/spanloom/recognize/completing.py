@@ -11,7 +11,7 @@ import numpy as np
 
 from spanloom.document import Batch, Document
 from spanloom.document.annotation import COMPLETE, Completeness, Said, completeness
-from spanloom.errors import DataError, UsageError
+from spanloom.errors import DataError, UsageError, clip
 from spanloom.hypergraph import Edges, Floats
 from spanloom.learn import Listener, Progress, TrainingSet
 from spanloom.learn.complete import Completed, Completion, complete
@@ -62,6 +62,11 @@ def densities(given: DensityLike | None, types: Sequence[str]) -> dict[str, floa
     else:
         several: Sequence[object] = given if isinstance(given, list | tuple) else [given]
         pairs = [_pair(one) for one in several]
+    names = [name for name, _ in pairs]
+    for name in names:
+        if names.count(name) > 1:
+            of = f"type {clip(name)}" if name else "all types"
+            raise UsageError(f"density is {given!r}: {names.count(name)} numbers for {of}, expected one")
     found: dict[str, float] = {}
     for name, value in sorted(pairs, key=lambda pair: pair[0]):  # what is said of all types first
         number = _number(value)
@@ -76,7 +81,7 @@ def densities(given: DensityLike | None, types: Sequence[str]) -> dict[str, floa
 
 def _pair(given: object) -> tuple[str, object]:
     name, equals, value = str(given).rpartition("=")
-    return (name, value) if equals else ("", given)
+    return (name or "=", value) if equals else ("", given)  # no type is called =
 
 
 def _number(value: object) -> float:
