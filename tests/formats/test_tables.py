@@ -303,3 +303,9 @@ def test_a_table_that_is_none_says_what_was_found(tmp_path: Path, name: str, con
     with pytest.raises(UsageError) as caught:
         list(read(tmp_path / name))
     assert message in str(caught.value)
+
+
+def test_a_column_that_is_named_twice_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("key,body\n1,No pain.\n")
+    with pytest.raises(UsageError, match="'text=body,text=key' name one twice; leave one out"):
+        list(read(tmp_path / "a.csv", "csv", columns=["text=body", "text=key"]))

@@ -39,7 +39,7 @@ def given_names(columns: Columns, known: Sequence[str]) -> dict[str, str]:
         known: names of ours.
 
     Raises:
-        UsageError: an item without ``=``, or a name that is none of ours.
+        UsageError: an item without ``=``, or a name that is none of ours, or stands twice.
 
     >>> given_names(["text=note", "id=key"], ["id", "text"])
     {'text': 'note', 'id': 'key'}
@@ -52,6 +52,8 @@ def given_names(columns: Columns, known: Sequence[str]) -> dict[str, str]:
         if wrong is not None:
             raise UsageError(f"the columns of a table are named as text=NAME,id=NAME, but found {clip(wrong)}")
         names = {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
+        if len(names) < len(pairs):
+            raise UsageError(f"the columns {clip(','.join(map(str, columns or ())))} name one twice; leave one out")
     unknown = next((ours for ours in names if ours not in known), None)
     if unknown is not None:
         raise UsageError(f"this format has no column {clip(unknown)}; expected one of: {', '.join(known)}")
