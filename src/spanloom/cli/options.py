@@ -90,7 +90,7 @@ InputFormat = Annotated[
         "--input-format",
         metavar="FORMAT",
         help="The input's format, where its name does not say: jsonl, brat, pubtator, conll, conllu, characters, "
-        "spaced, bioc, bioc-json, label-studio, json, parquet, arrow, xmi, spacy, csv, tsv, text.",
+        "spaced, bioc, bioc-json, label-studio, json, parquet, arrow, xmi, spacy, csv, tsv, webanno, text.",
     ),
 ]
 Limit = Annotated[

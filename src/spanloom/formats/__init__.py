@@ -39,6 +39,7 @@ from spanloom.formats.source import is_packed
 from spanloom.formats.spaced import SPACED
 from spanloom.formats.table import CSV, TSV
 from spanloom.formats.text import TEXT
+from spanloom.formats.webanno import WEBANNO
 from spanloom.formats.xmi import XMI
 from spanloom.lazy import lazily
 
@@ -63,7 +64,8 @@ __all__ = [
 if not TYPE_CHECKING:  # it needs RapidFuzz, which reading and prediction do without
     __getattr__ = lazily(__name__, {"from_answers": "spanloom.formats.answers"})
 
-# The first that knows a path reads it: brat stands before text, because a .txt with an .ann beside it is brat's.
+# The first that knows a path reads it: brat stands before text, because a .txt with an .ann beside it is brat's. The
+# first that has an ending writes it: tsv stands before webanno, and leaves its files alone, which have no such header.
 _ALL = (
     JSONL,
     BRAT,
@@ -82,6 +84,7 @@ _ALL = (
     DOCBIN,
     CSV,
     TSV,
+    WEBANNO,
     TEXT,
 )
 FORMATS: dict[str, Format] = {kind.name: kind for kind in _ALL}

@@ -28,6 +28,23 @@ from spanloom.vocabulary.read import SCANNERS
 LONGEST = 1000  # characters of a message
 SLOW = 10.0  # seconds of processor time for a file of some kilobytes
 TEXTS = ("No chest pain, mild dyspnea.", "Left and right atria dilated; pain in arm or leg.", "无关节疼痛。")
+WEBANNO = """#FORMAT=WebAnno TSV 3.3
+#T_SP=de.tudarmstadt.ukp.dkpro.core.api.lexmorph.type.pos.POS|PosValue
+#T_SP=de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity|identifier|value
+#T_RL=webanno.custom.Of|kind|BT_de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity
+
+
+#Text=💊 Mild pain\\t.
+1-1\t0-2\t💊\t_\t*\tdrug\\_x\t_\t_\t
+1-2\t3-7\tMild\tJJ\tX:1[1]\tproblem[1]\t_\t_\t
+1-3\t8-12\tpain\tNN\tX:1[1]|*[2]\tproblem[1]|*[2]\tof\t1-1\t
+1-3.1\t8-10\tpa\t_\t*\tpart\t_\t_\t
+
+#Text=No
+#Text=fever.
+2-1\t15-17\tNo\t_\t_\t_\t_\t_\t
+2-2\t18-23\tfever\tNN\t_\t_\t_\t_\t
+"""
 VOCABULARIES = {
     "medic": "# Fields:\n# DiseaseName\tDiseaseID\tAltDiseaseIDs\tDefinition\tParentIDs\tSynonyms\n"
     "Infarction\tMESH:D1\tOMIM:1|DO:2\tof the heart\tMESH:D2\tHeart Attack|MI\nIschemia\tMESH:D2\t\t\t\tx\n",
@@ -103,6 +120,9 @@ def readers(folder: Path) -> dict[str, Reader]:
         if name == "brat":
             place = folder / "brat" / "d0.ann"
             write(documents()[:1], folder / "brat", format="brat")
+        elif name == "webanno":
+            place = place.with_stem("annotated")
+            place.write_text(WEBANNO, encoding="utf-8")
         else:
             write(documents()[:1] if name in ("xmi", "text") else documents(), place, format=name)
             if kind.texts_beside:

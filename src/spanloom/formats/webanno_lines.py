@@ -1,0 +1,315 @@
+r"""Lines of WebAnno TSV 3: the layers of the header, the texts of sentences, rows of tokens, and their escapes.
+
+A file begins with ``#FORMAT=WebAnno TSV 3.3`` and a line for each layer, ``#T_SP=LAYER|FEATURE|...``, each feature of
+which is a column. Then come sentences: ``#Text=`` lines, a row for each token (``1-2``), and below it rows for parts of
+it that are annotated (``1-2.1``). Rows begin with a number, offsets and the surface; their values follow.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from spanloom.document.validate import Problem
+from spanloom.errors import DataError, clip
+from spanloom.formats.source import decode, raw_lines
+
+SPAN, CHAIN, RELATION = "SP", "CH", "RL"
+NONE = "_"  # in a column: no annotation
+
+_VERSION = re.compile(r"#FORMAT=WebAnno TSV 3\.[23]\s*")
+_LAYER = re.compile(r"#T_(SP|CH|RL)=([^|]+)(?:\|(.*))?")
+_TEXT, _SENTENCE_ID = "#Text=", "#Sentence.id="
+_NUMBER = re.compile(r"([0-9]{1,9})-([0-9]{1,9})(?:\.([0-9]{1,9}))?")
+_OFFSETS = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
+_FIXED = 3  # columns before those of the layers
+_ROLE = "ROLE_"
+
+_IN_TEXT = re.compile(r"\\([\\tnrfb\x01-\x1f])")
+_IN_VALUE = re.compile(r"\\([\\\[\]|_;*tn]|->)")
+_CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "b": "\b"}
+_DIVIDER = re.compile(r"\\.|\|")
+_VALUE = re.compile(r"((?:\\.|[^\\\[\]])*)(?:\[([0-9]{1,9})\])?")
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A layer of annotations.
+
+    Args:
+        kind: `SPAN`, `CHAIN` or `RELATION`.
+        name: the full name of its type.
+        features: one for each of its columns; a layer without features has one column.
+        first: its first column among the values of a row.
+        own: the columns that are about an annotation itself, and not about the target of a role.
+        plain: the features that have one value, without roles and their targets.
+    """
+
+    kind: str
+    name: str
+    features: tuple[str, ...]
+    first: int
+    own: tuple[int, ...]
+    plain: tuple[str, ...]
+
+    @classmethod
+    def declared(cls, kind: str, name: str, features: tuple[str, ...], first: int) -> Layer:
+        """Return the layer of a line of the header; the feature behind a role is its target."""
+        roles = [feature.startswith(_ROLE) for feature in features]
+        own = tuple(i for i in range(len(features)) if i == 0 or not roles[i - 1])
+        return cls(kind, name, features, first, own, tuple(features[i] for i in own if features[i] and not roles[i]))
+
+    def stacked(self, values: list[str]) -> Iterator[Value]:
+        """Yield the annotations of this layer in a row.
+
+        Raises:
+            DataError: values that do not belong together, or cannot be understood.
+        """
+        columns = {i: split_stack(values[self.first + i]) for i in self.own if values[self.first + i] != NONE}
+        counts = {len(column) for column in columns.values()}
+        if len(counts) > 1:
+            shown = " and ".join(clip(values[self.first + i]) for i in columns)
+            raise DataError(f"found {shown} in the columns of {self.name}, expected as many values in each")
+        for place in range(max(counts, default=0)):
+            found = {i: parse_value(column[place]) for i, column in columns.items()}
+            numbers = {number for _, number in found.values() if number is not None}
+            if len(numbers) > 1:
+                shown = " and ".join(f"[{number}]" for number in sorted(numbers))
+                raise DataError(f"found {shown} in the columns of one annotation of {self.name}, expected one number")
+            texts = {self.features[i]: text for i, (text, _) in found.items() if text is not None}
+            yield Value(texts, next(iter(numbers), None))
+
+
+class Value(NamedTuple):
+    """An annotation as a row has it.
+
+    Args:
+        features: name -> value, of those that have one.
+        number: the same in all rows of an annotation, where rows do not tell it by themselves.
+    """
+
+    features: dict[str, str]
+    number: int | None
+
+
+class Row(NamedTuple):
+    """A row: a token, or a part of one.
+
+    Args:
+        line: its number in the file.
+        sentence: the number of the sentence.
+        token: the number of the token in it.
+        part: the number of the part, 0 for the token.
+        start: in UTF-16 units.
+        end: likewise.
+        surface: the text.
+        values: one for each column of the layers.
+    """
+
+    line: int
+    sentence: int
+    token: int
+    part: int
+    start: int
+    end: int
+    surface: str
+    values: list[str]
+
+
+@dataclass(slots=True)
+class Sentence:
+    """A sentence: its text and rows.
+
+    Args:
+        line: of the first line of its text.
+        texts: its lines.
+        rows: tokens, each followed by its parts.
+        broken: whether a row could not be read.
+    """
+
+    line: int
+    texts: list[str] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    broken: bool = False
+
+
+@dataclass(slots=True)
+class Sheet:
+    """What the lines of a file say.
+
+    Args:
+        layers: of the header.
+        sentences: in the order of the file.
+        identifiers: the number of sentences with an identifier.
+        problems: an error for each line that cannot be read.
+        width: the number of columns of the layers.
+    """
+
+    layers: list[Layer] = field(default_factory=list)
+    sentences: list[Sentence] = field(default_factory=list)
+    identifiers: int = 0
+    problems: list[Problem] = field(default_factory=list)
+    width: int = 0
+
+
+def read_sheet(path: str | Path) -> Sheet:
+    """Read the lines of a file.
+
+    Raises:
+        DataError: the file cannot be read, or is of another version.
+    """
+    sheet = Sheet()
+    apart = True  # whether rows that follow belong to no sentence
+    for number, raw in raw_lines(path):
+        line = decode(raw, path, number).removesuffix("\n").removesuffix("\r")
+        if number == 1:
+            _check_version(line, path)
+            continue
+        try:
+            apart = not line or _take(sheet, number, line, apart)
+        except DataError as error:
+            apart = False
+            sheet.problems.append(wrong_line(number, error.message))
+    bare = (sentence for sentence in sheet.sentences if not sentence.rows and not sentence.broken)
+    message = f"found {_TEXT} without a token, expected a row for each token below it"
+    sheet.problems += [wrong_line(sentence.line, message) for sentence in bare]
+    sheet.problems.sort(key=lambda problem: problem.line or 0)
+    return sheet
+
+
+def wrong_line(line: int, message: str) -> Problem:
+    """Return the error for a line."""
+    return Problem("error", "WebAnno TSV", message, line=line)
+
+
+def _check_version(line: str, path: str | Path) -> None:
+    if not _VERSION.fullmatch(line):
+        message = f"found {clip(line)}, expected '#FORMAT=WebAnno TSV 3.2' or 3.3; export it from INCEpTION again"
+        raise DataError(message, path=path, line=1)
+
+
+def _take(sheet: Sheet, number: int, line: str, apart: bool) -> bool:
+    """Add a line; return whether rows that follow belong to no sentence."""
+    if line.startswith("#T_") and not sheet.sentences:
+        sheet.layers.append(_layer(line, sheet.width))
+        sheet.width += len(sheet.layers[-1].features)
+        return True
+    if line.startswith(_SENTENCE_ID):
+        sheet.identifiers += 1
+        return True
+    if line.startswith(_TEXT):
+        if apart or sheet.sentences[-1].rows:
+            sheet.sentences.append(Sentence(number))
+        sheet.sentences[-1].texts.append(unescape_text(line.removeprefix(_TEXT)))
+        return False
+    if not sheet.sentences:
+        sheet.sentences.append(Sentence(number, broken=True))
+    sentence = sheet.sentences[-1]
+    try:
+        row = _row(line, number, sheet.width)
+        if apart:
+            shown = _numbered(row.sentence, row.token, row.part)
+            raise DataError(f"found the row {shown}, expected '{_TEXT}' and the text of its sentence above it")
+        if not sentence.broken:
+            _check_order(sentence, row)
+    except DataError:
+        sentence.broken = True
+        raise
+    sentence.rows.append(row)
+    return False
+
+
+def _layer(line: str, first: int) -> Layer:
+    match = _LAYER.fullmatch(line)
+    if match is None:
+        raise DataError(f"found {clip(line)}, expected '#T_SP=', '#T_CH=' or '#T_RL=' with a layer and its features")
+    return Layer.declared(match[1], match[2], tuple((match[3] or "").split("|")), first)
+
+
+def _row(line: str, number: int, width: int) -> Row:
+    cells = line.split("\t")
+    if len(cells) == _FIXED + width + 1 and not cells[-1]:
+        cells.pop()  # each value may end in a tab
+    if len(cells) != _FIXED + width:
+        message = (
+            f"found {len(cells)} columns in {clip(line, 40)}, expected {_FIXED + width}, between tabs: "
+            f"number, offsets, token, and {width} of the layers"
+        )
+        raise DataError(message)
+    place, offsets = _NUMBER.fullmatch(cells[0]), _OFFSETS.fullmatch(cells[1])
+    if place is None:
+        raise DataError(f"found {clip(cells[0], 20)}, expected the number of a token, as 1-2, or of a part, as 1-2.1")
+    if offsets is None:
+        raise DataError(f"found {clip(cells[1], 20)}, expected start and end of {clip(cells[2], 20)}, as 0-4")
+    return Row(
+        number, int(place[1]), int(place[2]), int(place[3] or 0), int(offsets[1]), int(offsets[2]), cells[2],
+        cells[_FIXED:],
+    )  # fmt: skip
+
+
+def _check_order(sentence: Sentence, row: Row) -> None:
+    if not sentence.rows:
+        expected = [(row.sentence, 1, 0)]
+    else:
+        last = sentence.rows[-1]
+        expected = [(last.sentence, last.token + 1, 0), (last.sentence, last.token, last.part + 1)]
+    if (row.sentence, row.token, row.part) not in expected:
+        shown = " or ".join(_numbered(*one) for one in expected)
+        raise DataError(f"found the row {_numbered(row.sentence, row.token, row.part)}, expected {shown}")
+
+
+def _numbered(sentence: int, token: int, part: int) -> str:
+    return f"{sentence}-{token}.{part}" if part else f"{sentence}-{token}"
+
+
+def unescape_text(text: str) -> str:
+    r"""Undo the escapes of ``#Text=`` lines.
+
+    >>> unescape_text(r"C:\\temp\tx\rend\x")
+    'C:\\temp\tx\rend\\x'
+    """
+    return _IN_TEXT.sub(_unescaped, text) if "\\" in text else text
+
+
+def unescape_value(text: str) -> str:
+    r"""Undo the escapes of values.
+
+    >>> unescape_value(r"B\_x\[1\] \-> \*")
+    'B_x[1] -> *'
+    """
+    return _IN_VALUE.sub(_unescaped, text) if "\\" in text else text
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    return _CONTROLS.get(match[1], match[1])
+
+
+def split_stack(raw: str) -> list[str]:
+    r"""Return the values of stacked annotations.
+
+    >>> split_stack(r"PER[1]|a\|b[2]")
+    ['PER[1]', 'a\\|b[2]']
+    """
+    if "|" not in raw:
+        return [raw]
+    # a file with NUL characters is not read
+    return _DIVIDER.sub(lambda match: "\0" if match[0] == "|" else match[0], raw).split("\0")
+
+
+def parse_value(raw: str) -> tuple[str | None, int | None]:
+    r"""Return a value, and the number that its annotation has; ``None`` where there is none.
+
+    Raises:
+        DataError: brackets that are neither escaped nor those of a number.
+
+    >>> parse_value("PER[12]"), parse_value("*[3]"), parse_value(r"\_")
+    (('PER', 12), (None, 3), ('_', None))
+    """
+    match = _VALUE.fullmatch(raw)
+    if match is None:
+        raise DataError(rf"found the value {clip(raw, 40)}, expected [ ] and \ as \[ \] \\, or a number, as PER[1]")
+    text = None if match[1] in ("*", NONE, "") else unescape_value(match[1])
+    return text, None if match[2] is None else int(match[2])
