@@ -128,7 +128,7 @@ def test_a_penalty_that_is_no_number(model, penalty):
     refused(model, "penalty")
 
 
-@pytest.mark.parametrize("version", [0, 3, True, 999, "1", 1.5, None, [1], {}])
+@pytest.mark.parametrize("version", [0, 4, True, 999, "1", 1.5, None, [1], {}])
 def test_another_format(model, version):
     describe(model, format=version, spanloom="9.9")
     refused(model, "model.json", "format", "9.9")

@@ -57,7 +57,9 @@ function say(status, problem = "") {
   $("problem").textContent = problem;
 }
 
+let typing = 0; // the timer that marks up what has been typed
 async function markUp() {
+  clearTimeout(typing);
   if (state.asked) state.asked.abort();
   const text = $("text").value;
   if (!model()) return;
@@ -416,7 +418,6 @@ function take(record) {
 
 // ---- what the user does
 
-let typing = 0;
 $("text").addEventListener("input", () => {
   state.given = null;
   $("picker").hidden = true;
@@ -439,7 +440,6 @@ $("text").addEventListener("keydown", (event) => {
 });
 $("form").addEventListener("submit", (event) => {
   event.preventDefault();
-  clearTimeout(typing);
   markUp();
 });
 $("model").addEventListener("change", () => {
