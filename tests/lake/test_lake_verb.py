@@ -24,9 +24,9 @@ import pytest
 import spanloom
 from spanloom.errors import DataError
 from spanloom.lake import Annotator, workers
-from spanloom.lake.claims import Claims
 from spanloom.lake.fragments import fragments_of
 from spanloom.lake.job import Job
+from spanloom.lake.leases import Leases
 from spanloom.lake.ledger import Ledger
 
 TEXTS = ["No chest pain today.", "Severe aortic stenosis was seen.", "Denies abdominal pain or nausea."]
@@ -348,7 +348,7 @@ def test_a_damaged_ledger_is_told(model: Path, lake: Path, tmp_path: Path) -> No
 
 
 def test_claims_of_this_machine_end_with_their_owner(tmp_path: Path) -> None:
-    mine, other = Claims(tmp_path), Claims(tmp_path)
+    mine, other = Leases(tmp_path), Leases(tmp_path)
     assert mine.take("a")
     assert not other.take("a")
     assert other.take("b")
@@ -362,7 +362,7 @@ def test_claims_of_this_machine_end_with_their_owner(tmp_path: Path) -> None:
 
 
 def test_claims_of_other_machines_end_when_they_show_no_life_whatever_the_clocks_say(tmp_path: Path) -> None:
-    theirs, mine = Claims(tmp_path, "another machine"), Claims(tmp_path, patience=0.2)
+    theirs, mine = Leases(tmp_path, "another machine"), Leases(tmp_path, patience=0.2)
     assert theirs.take("a")
     [path] = tmp_path.iterdir()
     os.close(theirs._held["a"])  # no lock reaches us

@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 from spanloom.errors import DataError, SpanloomError
 from spanloom.lake.annotator import Annotator
-from spanloom.lake.claims import BEAT, Claims
 from spanloom.lake.fragments import Fragment
+from spanloom.lake.leases import BEAT, Leases
 from spanloom.lake.ledger import Ledger
 from spanloom.lake.workers import Done, Event, Failed, Killed, Rows, Worker, events
 
@@ -77,14 +77,14 @@ class Job:
         self._waiting = deque(fragment for fragment in self.fragments if self.ledger.record(fragment) is None)
         self._finished = len(self.fragments) - len(self._waiting)
         self._bytes = [0, sum(fragment.size for fragment in self._waiting)]
-        self._claims = Claims(self.ledger.folder / "claims")
+        self._leases = Leases(self.ledger.folder / "claims")
         workers: list[Worker] = []
         try:
             self._work(workers)
         finally:
             for worker in workers:
                 worker.kill()
-            self._claims.close()
+            self._leases.close()
 
     def _work(self, workers: list[Worker]) -> None:
         beat = monotonic()
@@ -107,7 +107,7 @@ class Job:
                 self._hear(workers, worker, event)
             if monotonic() - beat > BEAT or not heard:
                 beat = monotonic()
-                self._claims.beat()
+                self._leases.beat()
             self.pace(self._pace())
 
     def _idle(self, workers: list[Worker]) -> list[Worker]:
@@ -118,15 +118,15 @@ class Job:
         return [worker for worker in workers if worker.fragment is None]
 
     def _next(self) -> Fragment | None:
-        """Return a fragment that this job has claimed; ``None`` if others have all that are left."""
+        """Return a fragment that this job has leased; ``None`` if others have all that are left."""
         for _ in range(len(self._waiting)):
             fragment = self._waiting.popleft()
             if self.ledger.record(fragment) is not None:
                 self._settled(fragment)
-            elif not self._claims.take(fragment.name):
+            elif not self._leases.take(fragment.name):
                 self._waiting.append(fragment)
             elif self.ledger.record(fragment) is not None:  # another job was done with it just before
-                self._claims.release(fragment.name)
+                self._leases.release(fragment.name)
                 self._settled(fragment)
             else:
                 return fragment
@@ -146,7 +146,7 @@ class Job:
         if isinstance(event, Killed):
             workers.remove(worker)
             worker.kill()
-            self._claims.release(fragment.name)
+            self._leases.release(fragment.name)
             self._died(fragment, event)
             return
         if isinstance(event, Done):
@@ -157,7 +157,7 @@ class Job:
                 self._bytes[0] += fragment.size
             except SpanloomError as error:
                 event = Failed(str(error))
-        self._claims.release(fragment.name)
+        self._leases.release(fragment.name)
         if isinstance(event, Failed):
             self._fail(fragment, event.reason)
 

@@ -1,8 +1,8 @@
-"""Claims of fragments by jobs that know nothing of each other: a file for each, made by one of them and locked.
+"""Leases of fragments by jobs that know nothing of each other: a file for each, made by one of them and locked.
 
-A claim ends when its owner removes it, or dies. On the owner's machine a lock of the system's tells that, which ends
-with the process, however it ends. From other machines it is told by the claim's time, which the owner changes every
-few seconds: a claim whose time stays the same, while the one who waits counts his own seconds, is abandoned. Clocks are
+A lease ends when its owner removes it, or dies. On the owner's machine a lock of the system's tells that, which ends
+with the process, however it ends. From other machines it is told by the lease's time, which the owner changes every
+few seconds: a lease whose time stays the same, while the one who waits counts his own seconds, is abandoned. Clocks are
 never compared, so one that jumps does no harm. Where all that fails, two jobs do the same work, and the second puts
 the same file in place of the first one's.
 """
@@ -19,16 +19,16 @@ from typing import Final
 
 from spanloom.files.staging import locked
 
-__all__ = ["BEAT", "PATIENCE", "Claims"]
+__all__ = ["BEAT", "PATIENCE", "Leases"]
 
 BEAT: Final = 5.0
 """Seconds between two signs of life."""
 PATIENCE: Final = 60.0
-"""Seconds without one after which the claim of another machine is abandoned."""
+"""Seconds without one after which the lease of another machine is abandoned."""
 
 
-class Claims:
-    """The claims of one job.
+class Leases:
+    """The leases of one job.
 
     Args:
         folder: where all jobs have them.
@@ -43,7 +43,7 @@ class Claims:
         self._seen: dict[str, tuple[int, float]] = {}
 
     def take(self, name: str) -> bool:
-        """Return whether a fragment is claimed by this job from now on.
+        """Return whether a fragment is leased by this job from now on.
 
         Raises:
             OSError: the system refused.
@@ -63,27 +63,27 @@ class Claims:
         return True
 
     def beat(self) -> None:
-        """Give a sign of life for all claims."""
+        """Give a sign of life for all leases."""
         for name in self._held:
             with suppress(FileNotFoundError):  # somebody believed us dead; both do the work
                 os.utime(self._path(name))
 
     def release(self, name: str) -> None:
-        """Remove a claim."""
+        """Remove a lease."""
         with suppress(FileNotFoundError):
             self._path(name).unlink()
         os.close(self._held.pop(name))
 
     def close(self) -> None:
-        """Remove all claims."""
+        """Remove all leases."""
         for name in list(self._held):
             self.release(name)
 
     def _path(self, name: str) -> Path:
-        return self._folder / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.claim"
+        return self._folder / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.lease"
 
     def _abandoned(self, name: str, path: Path) -> int | None:
-        """Return a handle to the claim of another job, if that job is dead."""
+        """Return a handle to the lease of another job, if that job is dead."""
         try:
             handle = os.open(path, os.O_RDWR)
         except FileNotFoundError:
