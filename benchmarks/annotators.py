@@ -24,12 +24,11 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from common import Result, commit, corpus, options, run_cases, say, timed
+from common import Result, commit, options, parts_of, run_cases, say, timed
 from spanloom.document import Document, Mention
 from spanloom.document.annotators import key_of
 from spanloom.evaluate import evaluate, paired_test
 from spanloom.recognize import Recognizer
-from spanloom.text import prepare
 
 FIXED: Final[dict[str, Any]] = {"features": "fast", "l2": 1.0, "rescore": False}
 NAMES: Final = ("A", "B", "C")
@@ -116,14 +115,7 @@ def voted(versions: Sequence[Sequence[Document]], least: int) -> list[Document]:
 
 def measured(case: Case, chosen: Any) -> dict[str, Any]:
     """Train in all ways, and test the differences."""
-    held = "dev" if case.tested == "test" else "train"
-    train = [prepare(one) for one in corpus(chosen.data, case.place, "train", chosen.limit)]
-    dev = [prepare(one) for one in corpus(chosen.data, case.place, held)]
-    gold = [prepare(one) for one in corpus(chosen.data, case.place, case.tested)]
-    if held == "train":
-        order = np.random.default_rng(chosen.seed).permutation(len(train)).tolist()
-        cut = max(1, len(train) // 10)
-        train, dev = [train[i] for i in order[cut:]], [train[i] for i in order[:cut]]
+    train, dev, gold = parts_of(case.place, case.tested, chosen)
     train = [one.copy(id=str(i)) for i, one in enumerate(train)]  # GENIA has a text twice
     rows: dict[str, dict[str, Any]] = {}
     found = {}

@@ -18,11 +18,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
+import numpy as np
+
 from spanloom.cli.compare_one import peak_memory as process_peak
 from spanloom.document import Document
 from spanloom.features.clusters import induce, write_paths
 from spanloom.formats import read
-from spanloom.text import sentence_words
+from spanloom.text import prepare, sentence_words
 
 R = TypeVar("R")
 
@@ -110,6 +112,23 @@ def options(
 def corpus(folder: Path, name: str, part: str, limit: int | None = None) -> list[Document]:
     """The documents of a part of a corpus: ``train``, ``dev`` or ``test``; the first ones where there is a limit."""
     return list(read(folder / name / f"{part}.jsonl"))[:limit]
+
+
+def parts_of(place: str, tested: str, chosen: Any) -> tuple[list[Document], list[Document], list[Document]]:
+    """Return what is trained on, what is tuned on, and what is tested on, of a corpus that may have no test data.
+
+    Args:
+        place: its folder.
+        tested: the part for tests; where it is ``dev``, a tenth of the training documents is what is tuned on.
+        chosen: options, with ``limit`` of the training documents.
+    """
+    train = [prepare(one) for one in corpus(chosen.data, place, "train", chosen.limit)]
+    gold = [prepare(one) for one in corpus(chosen.data, place, tested)]
+    if tested == "test":
+        return train, [prepare(one) for one in corpus(chosen.data, place, "dev")], gold
+    order = np.random.default_rng(chosen.seed).permutation(len(train)).tolist()
+    cut = max(1, len(train) // 10)
+    return [train[i] for i in order[cut:]], [train[i] for i in order[:cut]], gold
 
 
 def run_cases(

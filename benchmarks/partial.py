@@ -25,11 +25,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from common import Result, commit, corpus, options, run_cases, say, token_count
+from common import Result, commit, options, parts_of, run_cases, say, token_count
 from spanloom.document import Document
 from spanloom.evaluate import evaluate
 from spanloom.recognize import Recognizer
-from spanloom.text import prepare
 
 FIXED: dict[str, Any] = {"features": "fast", "l2": 1.0, "rescore": False}
 SHARES = (0.3, 0.5, 0.7)
@@ -87,14 +86,7 @@ def without(documents: Sequence[Document], case: Case, seed: Sequence[int]) -> l
 
 def measured(case: Case, chosen: Any) -> dict[str, Any]:
     """Train on all mentions, and in all ways on those that are left."""
-    held = "dev" if case.tested == "test" else "train"
-    train = [prepare(one) for one in corpus(chosen.data, case.place, "train", chosen.limit)]
-    dev = [prepare(one) for one in corpus(chosen.data, case.place, held)]
-    gold = [prepare(one) for one in corpus(chosen.data, case.place, case.tested)]
-    if held == "train":
-        order = np.random.default_rng(chosen.seed).permutation(len(train)).tolist()
-        cut = max(1, len(train) // 10)
-        train, dev = [train[i] for i in order[cut:]], [train[i] for i in order[:cut]]
+    train, dev, gold = parts_of(case.place, case.tested, chosen)
     per = _densities(train)
     rows: dict[str, list[float]] = {}
     for seed in range(chosen.seeds):
