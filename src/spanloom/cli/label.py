@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 from functools import partial
-from typing import TYPE_CHECKING
 
 from spanloom.cli.messages import Messages
 from spanloom.cli.pace import counted
 from spanloom.cli.reading import Reading, lost, number_of, output_format_of
+from spanloom.document.annotation import Completeness
 from spanloom.errors import UsageError, plural
 from spanloom.files import STDIO
 from spanloom.files.output import check_free
 from spanloom.formats import write
 from spanloom.label import LabelReport, label_stream, read_label_rules
-
-if TYPE_CHECKING:
-    from spanloom.document.annotation import Completeness
 
 _NAME = 40  # characters of a rule's name
 _COUNTS = ("matches", "documents", "overlaps", "conflicts")
