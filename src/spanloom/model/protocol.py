@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 Annotation = Literal["mentions", "words", "columns", "concepts"]
 """Annotations that a model writes into documents: ``words`` are tokens in place of their own."""
 
-Capability = Literal["scores", "readings", "given_mentions", "explain", "alternatives", "sweep", "hypergraph", "arrays"]
+Capability = Literal[
+    "scores", "readings", "given_mentions", "explain", "alternatives", "sweep", "hypergraph", "arrays", "compact"
+]  # fmt: skip
 """Capabilities of a model, besides annotating.
 
 - ``scores``: its mentions have probabilities; `stream` takes ``threshold`` and ``answers``.
@@ -32,6 +34,7 @@ Capability = Literal["scores", "readings", "given_mentions", "explain", "alterna
 - ``explain``, ``alternatives``, ``sweep``: it has a method of this name.
 - ``hypergraph``: its best sub-hypergraphs can be drawn.
 - ``arrays``: it has a method `stream_arrays`, which gives what `stream` finds without an object for each mention.
+- ``compact``: where its scores are of features, `spanloom.recognize.compact` makes it smaller.
 """
 
 

@@ -154,7 +154,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
 
     kind: ClassVar[Literal["cascade"]] = "cascade"
     annotates: ClassVar = frozenset[Annotation](("mentions",))
-    capable: ClassVar = frozenset[Capability](("scores", "explain"))
+    capable: ClassVar = frozenset[Capability](("scores", "explain", "compact"))
 
     def fit(
         self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None

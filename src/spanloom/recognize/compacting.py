@@ -1,4 +1,4 @@
-"""Compact models: a smaller recognizer or cascade that predicts almost the same."""
+"""Compact models: a smaller recognizer, cascade or segmenter that predicts almost the same."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from numbers import Real
+from statistics import fmean
 from time import monotonic
 from typing import Any, Final, TypeVar
 
 from spanloom.document import Document
 from spanloom.document.inputs import Dev, development_of, training_of
 from spanloom.errors import DataError, UsageError
-from spanloom.evaluate.compare import score
+from spanloom.evaluate.compare import exact, score
+from spanloom.evaluate.words import words
 from spanloom.learn import Listener, Progress
+from spanloom.model.parameters import MentionEstimator
 from spanloom.model.report import CompactReport
 from spanloom.recognize.cascade import Cascade
 from spanloom.recognize.recognizer import Recognizer
@@ -22,7 +25,7 @@ from spanloom.tag.pos_tagger import PosTagger
 
 __all__ = ["LOSS", "THRESHOLD", "compact"]
 
-M = TypeVar("M", Recognizer, Cascade)
+M = TypeVar("M", bound=MentionEstimator[Any])
 
 THRESHOLD: Final = 0.02
 """Weights that are nearer to 0 are left out where there are no development data to choose by."""
@@ -46,8 +49,9 @@ def compact(
     left out. What was done stands in its report, ``report_.compact``.
 
     Args:
-        model: a trained recognizer or cascade, whose scores are of features.
-        dev: documents with gold mentions, or a pair of X and y, on which F1 is measured.
+        model: a trained recognizer, cascade or segmenter, whose scores are of features.
+        dev: documents with gold mentions, or a pair of X and y, on which F1 is measured; of a segmenter the mean of
+            those of words and of mentions.
         loss: points of F1, from 0 to 100, that may be lost on ``dev``; the largest threshold that loses no more is
             taken. 0.3 when ``None``.
         threshold: weights that are nearer to 0 are left out; chosen on ``dev`` when ``None``, and 0.02 without ``dev``.
@@ -86,9 +90,10 @@ def compact(
 
 def _check(model: Any, loss: float | None, threshold: float | None) -> None:
     """Check what was given, before any work."""
-    if not isinstance(model, Recognizer | Cascade):
-        kind = getattr(model, "kind", type(model).__name__)
-        raise UsageError(f"found a {kind}, expected a recognizer or a cascade, the models that can be made compact")
+    if "compact" not in getattr(model, "capable", ()):
+        kind = getattr(model, "kind", type(model).__name__).replace("-", " ")
+        expected = "a recognizer, a cascade or a segmenter"
+        raise UsageError(f"found a {kind}, expected {expected}, the models that can be made compact")
     if any(not isinstance(one.scorer, LinearScorer) for one in model.structured):
         raise UsageError("this model has an encoder; only models whose scores are of features can be made compact")
     if model.report_.compact is not None:
@@ -129,46 +134,57 @@ def _chosen(
 
 def _compacted(model: M, threshold: float) -> M:
     """Return a copy with compact weights wherever it has weights of features."""
-    made = copy(model)
+    made: Any = copy(model)
     if isinstance(made, Cascade):
         made.model_ = tuple(_compacted(chain, threshold) for chain in made.fitted)
     else:
         made.model_ = _scored(made.fitted, threshold)
         made.strongest_ = {}
-        made.second_ = None if made.second_ is None else made.second_.compacted(threshold)
+    if isinstance(made, Recognizer) and made.second_ is not None:
+        made.second_ = made.second_.compacted(threshold)
     if made.pass_ is not None:
         made.pass_ = replace(made.pass_, model=_scored(made.pass_.model, threshold))
-    if isinstance(made.pos_, PosTagger):
-        tagger = copy(made.pos_)
-        tagger.model_ = _scored(tagger.fitted, _OF_TAGGERS * threshold)
-        if made.pos is made.pos_:
+    own = _tagger(made)
+    if own is not None:
+        tagger = copy(own)
+        tagger.model_ = _scored(own.fitted, _OF_TAGGERS * threshold)
+        if made.pos is own:
             made.pos = tagger
         made.pos_ = tagger
-    return made
+    smaller: M = made
+    return smaller
 
 
 def _scored(model: Any, threshold: float) -> Any:
     return model.scored_by(lambda scorer: scorer.compacted(threshold))
 
 
-def _untagged(model: Recognizer | Cascade, document: Document) -> Document:
+def _tagger(model: Any) -> PosTagger | None:
+    """Return the model's own tagger of parts of speech."""
+    own = getattr(model, "pos_", None)
+    return own if isinstance(own, PosTagger) else None
+
+
+def _untagged(model: MentionEstimator[Any], document: Document) -> Document:
     """Return a document without the column that the model's own tagger fills, as new text is without it."""
-    if not isinstance(model.pos_, PosTagger):
+    tagger = _tagger(model)
+    if tagger is None:
         return document
-    columns = {name: values for name, values in document.columns.items() if name != model.pos_.column}
-    return document.copy(columns=columns)
+    return document.copy(columns={name: values for name, values in document.columns.items() if name != tagger.column})
 
 
-def _f1(model: Recognizer | Cascade, gold: Sequence[Document]) -> float:
-    return score(gold, list(model.stream(gold))).f1
+def _f1(model: MentionEstimator[Any], gold: Sequence[Document]) -> float:
+    """Return F1 of mentions; of a model that finds words, too, the mean of both."""
+    found = list(model.stream(gold))
+    keys = (exact, words) if "words" in model.annotates else (exact,)
+    return fmean(score(gold, found, key=key).f1 for key in keys)
 
 
 def _told(model: M, made: M, threshold: float, f1: tuple[float, float] | tuple[None, None] = (None, None)) -> M:
     """Return a model that says in its report how it was made."""
-    report: Any = model.report_
-    made.report_ = replace(report, compact=CompactReport(threshold, _size(model), _size(made), *f1))
+    made.report_ = replace(model.report_, compact=CompactReport(threshold, _size(model), _size(made), *f1))
     return made
 
 
-def _size(model: Recognizer | Cascade) -> int:
+def _size(model: MentionEstimator[Any]) -> int:
     return sum(array.nbytes for array in model.to_part().flat().values())

@@ -111,7 +111,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
     kind: ClassVar[Literal["recognizer"]] = "recognizer"
     annotates: ClassVar = frozenset[Annotation](("mentions",))
     capable: ClassVar = frozenset[Capability](
-        ("scores", "readings", "explain", "alternatives", "sweep", "hypergraph", "arrays")
+        ("scores", "readings", "explain", "alternatives", "sweep", "hypergraph", "arrays", "compact")
     )
 
     def fit(

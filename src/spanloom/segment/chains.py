@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -12,8 +13,8 @@ from spanloom.document import Batch, Document
 from spanloom.hypergraph import Edges, Floats, Ints, Potentials
 from spanloom.model.structured import AnyModel, LinearModel, StructuredModel
 from spanloom.parallel import SERIAL, Executor
-from spanloom.scoring import Named, Part, Scorer, Weights
-from spanloom.scoring.section import SectionScorer, sections_of
+from spanloom.scoring import LinearScorer, Named, Part, Scorer, Weights
+from spanloom.scoring.section import Section, SectionScorer, sections_of
 from spanloom.structures import MentionTable
 from spanloom.structures.chain import Chain
 from spanloom.structures.product import (
@@ -96,11 +97,12 @@ class Chains:
     def scored_by(self, change: Callable[[Any], Scorer]) -> Chains:
         """Return the same with another scorer, made of that of all chains."""
         scorer = change(self.scorer)
-
-        def within(section: SectionScorer) -> Scorer:
-            return replace(section, whole=scorer)
-
-        return Chains(scorer, {name: model.scored_by(within) for name, model in self.models.items()})
+        sections = sections_of([model.engine.template for model in self.models.values()])
+        models = {
+            name: model.scored_by(partial(_within, scorer, section))
+            for (name, model), section in zip(self.models.items(), sections, strict=True)
+        }
+        return Chains(scorer, models)
 
     def score(self, batch: Batch, run: Executor = SERIAL) -> dict[str, Scored]:
         """Each chain with its potentials.
@@ -115,6 +117,15 @@ class Chains:
             name: Scored(model, section.of(potentials))
             for (name, model), section in zip(self.models.items(), sections, strict=True)
         }
+
+
+def _within(whole: Scorer, section: Section, _: Scorer) -> Scorer:
+    """Return the scorer of one chain, in place of its former one; with features it has weights of its own."""
+    if not isinstance(whole, LinearScorer):
+        return SectionScorer(whole, section)
+    rows = np.ascontiguousarray(whole.weights.features[:, section.roles])
+    scales = None if whole.scales is None else whole.scales[section.roles]
+    return replace(whole, weights=Weights(rows, whole.weights.constants[section.constants]), scales=scales)
 
 
 class Scored(NamedTuple):

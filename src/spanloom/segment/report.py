@@ -10,7 +10,7 @@ from spanloom.document import Document
 from spanloom.errors import plural
 from spanloom.model.calibration import CalibrationReport
 from spanloom.model.corpus import Lost
-from spanloom.model.report import EncoderReport, PassReport, lost_lines
+from spanloom.model.report import CompactReport, EncoderReport, PassReport, lost_lines
 from spanloom.segment.corpus import Corpus
 from spanloom.segment.gold import GoldLabels
 from spanloom.segment.model import Decoded
@@ -55,6 +55,7 @@ class SegmenterReport:
         calibration: of the probabilities, on the development data; ``None`` for a model that was not calibrated.
         passes: how many passes over documents there are, and why; ``None`` where one was asked for.
         encoder: what an encoder read, whose tokens are characters; ``None`` where there is none.
+        compact: what became of the weights of a compact model; ``None`` for any other.
     """
 
     documents: int
@@ -72,6 +73,7 @@ class SegmenterReport:
     calibration: CalibrationReport | None = None
     passes: PassReport | None = None
     encoder: EncoderReport | None = None
+    compact: CompactReport | None = None
 
     def lines(self, lost: Sequence[Lost]) -> Iterator[str]:
         """Say what training saw, chose and could not hold.
@@ -100,7 +102,8 @@ class SegmenterReport:
                 how = f"the best of {len(chain.history)} passes is pass {chain.steps}"
             yield (f"  {name}: {how}, mention penalty {chain.penalty:.2f}, development F1 {100 * chain.dev_f1:.1f}")
         yield from lost_lines(self.lost, lost, every=True)
-        yield from () if self.calibration is None else self.calibration.lines()
+        for part in (self.calibration, self.compact):
+            yield from () if part is None else part.lines()
         yield f"development F1 {100 * self.dev_words_f1:.1f} of words, {100 * self.dev_f1:.1f} of mentions"
 
 

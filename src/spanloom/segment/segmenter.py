@@ -26,6 +26,7 @@ from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import of_structures
 from spanloom.model.store import NOTHING, near_encoder
 from spanloom.model.strongest import Strongest, names_from
+from spanloom.model.structured import AnyModel
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import Executor, threads
 from spanloom.passes import DocumentPass, PassData, PassSettings, choose_passes, pass_of
@@ -101,7 +102,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
 
     kind: ClassVar[Literal["segmenter"]] = "segmenter"
     annotates: ClassVar = frozenset[Annotation](("mentions", "words"))
-    capable: ClassVar = frozenset[Capability](("scores", "explain"))
+    capable: ClassVar = frozenset[Capability](("scores", "explain", "compact"))
 
     def fit(
         self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None
@@ -300,9 +301,13 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
             w, m = w + tokens, m + len(document.mentions)
         return answer(X, result)
 
+    @property
+    def structured(self) -> tuple[AnyModel, ...]:
+        """The trained models of its chains."""
+        return tuple(chain for part in self.fitted.parts for chain in part.models.values())
+
     def _description(self) -> dict[str, Any]:
-        chains = [chain for part in self.fitted.parts for chain in part.models.values()]
-        return of_structures(self.types_, chains)
+        return of_structures(self.types_, self.structured)
 
     def explain(self, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
         """Explain why the model finds mentions, or not: roles and features that carry each, and what would be instead.

@@ -13,7 +13,7 @@ from spanloom.learn.platt import UNSCALED, Scalings
 from spanloom.model.store import Estimated, named_phrases, packed, unpacked
 from spanloom.model.strongest import Strongest
 from spanloom.model.structured import AnyModel, StructuredModel
-from spanloom.modelfile import Bounded, Described, ModelPart
+from spanloom.modelfile import COMPACT, Bounded, Described, ModelPart
 from spanloom.passes import COLUMNS as PASS_COLUMNS
 from spanloom.passes import DocumentPass
 from spanloom.scoring import LinearScorer
@@ -69,7 +69,7 @@ def _part_of(chains: Chains) -> ModelPart:
     parts: dict[str, ModelPart | None]
     if isinstance(scorer, LinearScorer):
         parts = {_INDEX: scorer.index.to_part()}
-        parts |= {name: _Chain(penalty=model.penalty).part(model.scorer.to_part().arrays) for name, model in models}
+        parts |= {name: _weights_of(model) for name, model in models}
         return _Part(templates=[str(template) for template in scorer.features.templates]).part({}, parts)
     parts = {name: _Chain(penalty=model.penalty).part() for name, model in models}
     if not isinstance(scorer, SumScorer):
@@ -77,6 +77,12 @@ def _part_of(chains: Chains) -> ModelPart:
     linear = scorer.linear  # of what the encoder cannot see
     parts |= {**encoded_parts(scorer.encoder), _COLUMNS: linear.to_part()}
     return _Part(templates=[str(template) for template in linear.features.templates]).part({}, parts)
+
+
+def _weights_of(model: AnyModel) -> ModelPart:
+    """Return a chain without the index, which the others share."""
+    own = model.scorer.to_part()
+    return _Chain(penalty=model.penalty).part(own.arrays, {COMPACT: own.parts.get(COMPACT)})
 
 
 def model_of(part: ModelPart, said: SegmenterValues) -> SegmenterModel:

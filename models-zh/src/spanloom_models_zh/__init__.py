@@ -1,0 +1,6 @@
+"""Chinese models for Spanloom: folders described by ``catalogue.json``; see `spanloom.models.installed`."""
+
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+"""The folder of ``catalogue.json`` and of the models that it names."""
