@@ -205,7 +205,7 @@ RECIPES = (
         "made of the model is to be shared alike.",
         "The corpus' own.",
         "The texts are of an encyclopedia, in simplified characters.",
-        uner, {}, MODELS_ZH, Segmenter,
+        uner, {"min_count": 2}, MODELS_ZH, Segmenter,
     ),
 )  # fmt: skip
 
