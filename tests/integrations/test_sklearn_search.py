@@ -114,6 +114,24 @@ def test_texts_and_mentions_as_any_other_data() -> None:
     assert pipeline.predict([" mild chest pain "])[0].mentions[0].spans == ((5, 15),)
 
 
+def test_a_pipeline_is_cloned_set_and_searched_as_a_whole(notes: list[Document]) -> None:
+    pipeline = Pipeline([("find", small())]).fit(notes)
+    alone = small().fit(notes)
+    assert [to_record(found) for found in pipeline.predict(notes)] == [
+        to_record(found) for found in alone.predict(notes)
+    ]
+    assert pipeline.score(notes) == alone.score(notes)
+    copy = clone(pipeline).set_params(find__epochs=2)
+    assert (copy.get_params()["find__epochs"], pipeline.get_params()["find__epochs"]) == (2, 5)
+    with pytest.raises(NotFittedError):
+        copy.predict(notes)
+    with pytest.raises(UsageError, match="no parameter 'epoch'"):
+        copy.set_params(find__epoch=2)
+    search = GridSearchCV(pipeline, {"find__l2": [0.01, 1000.0]}, cv=2).fit(notes)
+    assert search.best_params_ == {"find__l2": 0.01}
+    assert search.best_estimator_["find"].report_.l2 == 0.01
+
+
 @pytest.mark.parametrize("estimator", [Recognizer, Cascade, Linker, Segmenter, PosTagger])
 def test_a_model_that_is_not_trained(estimator: Callable[[], Any]) -> None:
     for kind in (NotFittedError, SpanloomError, ValueError):

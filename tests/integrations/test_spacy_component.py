@@ -186,6 +186,56 @@ class Cutting:
         return [one.copy(mentions=[Mention("x", [(0, 2)]), Mention("y", [(0, 4), (8, 9)])]) for one in documents]
 
 
+class Crossing:
+    """A model whose mentions nest, cross, skip words and cut tokens."""
+
+    pos_ = None
+    found = (
+        Mention("problem", [(0, 18)], score=0.6),
+        Mention("part", [(0, 8)], score=0.9, concepts=("C1", "C2")),
+        Mention("problem", [(0, 4), (14, 18)], score=0.95),
+        Mention("part", [(9, 13)], score=0.7),
+        Mention("sign", [(9, 13)], score=0.7),
+        Mention("problem", [(14, 17)], score=0.8),
+    )
+
+    def stream(self, documents: list[Document]) -> list[Document]:
+        return [one.copy(mentions=self.found) for one in documents]
+
+
+def test_ents_are_the_surest_mentions_that_do_not_overlap(model: Path) -> None:
+    component = SpanloomComponent(str(model), ents=True)
+    component._model = Crossing()  # type: ignore[assignment]
+    nlp = spacy.blank("en")
+    doc = nlp("left arm hand pain today")
+    doc.ents = [doc.char_span(0, 18, label="OTHER"), doc.char_span(19, 24, label="DATE")]
+    with pytest.warns(UserWarning, match="1 of 6 mentions begin or end inside a token"):
+        component(doc)
+    assert [(entity.text, entity.label_, entity.kb_id_) for entity in doc.ents] == [
+        ("left arm", "part", "C1"),
+        ("hand", "part", ""),
+        ("today", "DATE", ""),
+    ]
+    assert doc._.spanloom == list(Crossing.found)
+    left_out = [Crossing.found[i] for i in (0, 2, 4, 5)]
+    assert doc._.spanloom_left_out == left_out
+    [again] = DocBin(docs=[doc]).get_docs(nlp.vocab)
+    assert again._.spanloom_left_out == left_out
+    assert [doc._.spanloom[int(entity.id_)].type for entity in doc.ents[:2]] == ["part", "part"]
+
+
+def test_ents_are_filled_only_if_asked_for(nlp: Language, model: Path) -> None:
+    filled = spacy.blank("en")
+    filled.add_pipe("sentencizer")
+    filled.add_pipe("spanloom", config={"model": str(model), "ents": True})
+    doc = filled(TEXTS[2])
+    assert [entity.text for entity in doc.ents] == ["chest pain", "left atrium is dilated"] or len(doc.ents) == 2
+    assert len(doc.ents) + len(doc._.spanloom_left_out) == len(doc._.spanloom)
+    assert nlp(TEXTS[2]).ents == () and nlp(TEXTS[2])._.spanloom_left_out == []
+    restored = pickle.loads(pickle.dumps(filled.get_pipe("spanloom")))
+    assert len(restored(filled.make_doc(TEXTS[2])).ents) == 2
+
+
 def test_mentions_that_cut_a_token_are_told(model: Path) -> None:
     component = SpanloomComponent(str(model))
     component._model = Cutting()  # type: ignore[assignment]

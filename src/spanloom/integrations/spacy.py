@@ -5,7 +5,8 @@ spaCy finds it under the name ``spanloom`` without an import, by the entry point
     nlp.add_pipe("spanloom", config={"model": "my-model"})
 
 ``doc.spans["spanloom"]`` holds a `Span` for each part of each mention: ``label_`` is the type, ``kb_id_`` the first
-concept, and the parts of one mention have one ``id_``. ``doc._.spanloom`` gives the mentions themselves.
+concept, and the parts of one mention have one ``id_``. ``doc._.spanloom`` gives the mentions themselves. With ``ents``
+those that ``doc.ents`` can hold are there, too, and ``doc._.spanloom_left_out`` gives the others.
 
 spaCy imports this module for each pipeline, whether or not it has the component, so models and their compiled kernels
 are imported when the first model is loaded.
@@ -21,6 +22,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from spanloom.document import Document, Mention
+from spanloom.document.span import join_spans
 from spanloom.errors import UsageError
 from spanloom.extras import extra
 from spanloom.formats.record import mention_record
@@ -45,14 +47,17 @@ class SpanloomComponent:
             a pipeline that was saved has its model within it.
         spans_key: where in ``doc.spans`` the mentions go.
         threshold: leave out mentions with a lower score; a linker has none.
+        ents: fill ``doc.ents``, too, which holds neither overlaps nor gaps: the surest mention goes there first, then
+            each that shares no token with one that is there; of equal scores, or without any, the longer. Entities of
+            other components stay where they share no token with ours.
 
     Raises:
         ModelError: a damaged model.
         UsageError: something else than a model that marks up text, or a threshold that is not valid.
     """
 
-    def __init__(self, model: str, spans_key: str = "spanloom", threshold: float = 0.0) -> None:
-        self.path, self.spans_key, self.threshold = model, spans_key, threshold
+    def __init__(self, model: str, spans_key: str = "spanloom", threshold: float = 0.0, ents: bool = False) -> None:
+        self.path, self.spans_key, self.threshold, self.ents = model, spans_key, threshold, ents
         self._model = _load(model, threshold) if Path(model).exists() else None
 
     def __call__(self, doc: Doc) -> Doc:
@@ -64,6 +69,8 @@ class SpanloomComponent:
         for docs in minibatch(stream, size=batch_size):  # type: ignore[no-untyped-call]
             for doc, document in zip(docs, self._predict(docs), strict=True):
                 _mark(doc, document.mentions, self.spans_key)
+                if self.ents:
+                    doc.spans[self.spans_key].attrs["left_out"] = _fill_ents(doc, document.mentions)
                 yield doc
 
     def _predict(self, docs: list[Doc]) -> Iterator[Document]:
@@ -112,22 +119,22 @@ class SpanloomComponent:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # a worker that does not share our memory gets the model's files, which are read as carefully as any
-        return _restored, (self.path, self.spans_key, self.threshold, self.to_bytes())
+        return _restored, (self.path, self.spans_key, self.threshold, self.ents, self.to_bytes())
 
 
-def _restored(path: str, spans_key: str, threshold: float, data: bytes) -> SpanloomComponent:
+def _restored(path: str, spans_key: str, threshold: float, ents: bool, data: bytes) -> SpanloomComponent:
     component = SpanloomComponent.__new__(SpanloomComponent)
-    component.path, component.spans_key, component.threshold = path, spans_key, threshold
+    component.path, component.spans_key, component.threshold, component.ents = path, spans_key, threshold, ents
     return component.from_bytes(data)
 
 
 @Language.factory(
     "spanloom",
-    assigns=["doc.spans", "doc._.spanloom"],
-    default_config={"spans_key": "spanloom", "threshold": 0.0},
+    assigns=["doc.spans", "doc._.spanloom", "doc.ents"],
+    default_config={"spans_key": "spanloom", "threshold": 0.0, "ents": False},
 )
-def _make(nlp: Language, name: str, model: str, spans_key: str, threshold: float) -> SpanloomComponent:
-    return SpanloomComponent(model, spans_key, threshold)
+def _make(nlp: Language, name: str, model: str, spans_key: str, threshold: float, ents: bool) -> SpanloomComponent:
+    return SpanloomComponent(model, spans_key, threshold, ents)
 
 
 def _load(path: str | Path, threshold: float) -> MentionModel:
@@ -168,9 +175,8 @@ def _mark(doc: Doc, mentions: list[Mention], key: str) -> None:
     scores: list[float | None] = []
     lost = 0
     for number, mention in enumerate(mentions):
-        concept = mention.concepts[0] if mention.concepts else ""
         parts = [
-            doc.char_span(start, end, label=mention.type, kb_id=concept, span_id=str(number))
+            doc.char_span(start, end, label=mention.type, kb_id=_concept(mention), span_id=str(number))
             for start, end in mention.spans
         ]
         if None in parts:
@@ -185,10 +191,46 @@ def _mark(doc: Doc, mentions: list[Mention], key: str) -> None:
     doc.spans[key] = SpanGroup(doc, name=key, spans=spans, attrs=attributes)
 
 
+def _fill_ents(doc: Doc, mentions: list[Mention]) -> list[int]:
+    """Put mentions into ``doc.ents``, the surest first, and return the numbers of those that have no place there."""
+    taken: set[int] = set()
+    entities: list[Any] = []
+    left_out = []
+    for number in sorted(range(len(mentions)), key=lambda i: _rank(mentions[i])):
+        mention = mentions[number]
+        names: dict[str, Any] = {"label": mention.type, "kb_id": _concept(mention), "span_id": str(number)}
+        whole = len(join_spans(doc.text, mention.spans)) == 1
+        span = doc.char_span(mention.start, mention.end, **names) if whole else None
+        if span is None or not taken.isdisjoint(range(span.start, span.end)):
+            left_out.append(number)
+        else:
+            taken.update(range(span.start, span.end))
+            entities.append(span)
+    others = [entity for entity in doc.ents if taken.isdisjoint(range(entity.start, entity.end))]
+    doc.set_ents([*entities, *others])
+    return sorted(left_out)
+
+
+def _concept(mention: Mention) -> str:
+    """Return the one concept that a span of spaCy holds."""
+    return mention.concepts[0] if mention.concepts else ""
+
+
+def _rank(mention: Mention) -> tuple[float, int, int, str]:
+    return -(mention.score or 0.0), mention.start - mention.end, mention.start, mention.type
+
+
 def _mentions(doc: Doc) -> list[Mention]:
     """Return the mentions that all components of this kind found; the getter of ``doc._.spanloom``."""
     records = (record for group in doc.spans.values() for record in group.attrs.get("mentions", ()))
     return [Mention(**record) for record in records]
 
 
+def _left_out(doc: Doc) -> list[Mention]:
+    """Return the mentions that are not in ``doc.ents``; the getter of ``doc._.spanloom_left_out``."""
+    attributes = (group.attrs for group in doc.spans.values())
+    return [Mention(**found["mentions"][number]) for found in attributes for number in found.get("left_out", ())]
+
+
 Doc.set_extension("spanloom", getter=_mentions, force=True)
+Doc.set_extension("spanloom_left_out", getter=_left_out, force=True)
