@@ -7,14 +7,19 @@ the same here and where the files are read as they are.
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 from sphinx.application import Sphinx
 from sphinx.errors import SphinxError
 
 from spanloom import __version__
+from spanloom.view.style import DARK, EDGE, FAINT, INK, LIGHT, PAPER
 
-# What the side bar lists: captions, and pages in their order. Sphinx complains of a page that is not in it.
+sys.path.insert(0, str(Path(__file__).parent))  # for `sessions`
+
+# What the side bar lists, in the four parts of documentation: captions, and pages in their order. Sphinx complains of a
+# page that is not in it.
 CONTENTS = {
     "Tutorials": [
         "docs/tutorials/recognize",
@@ -22,6 +27,7 @@ CONTENTS = {
         "docs/tutorials/link",
         "docs/tutorials/segment",
         "docs/tutorials/texts-and-tables",
+        "docs/gallery",
     ],
     "How to": [
         "docs/which-model",
@@ -40,19 +46,17 @@ CONTENTS = {
         "docs/how-to/calibration",
         "docs/how-to/big-corpora",
         "docs/how-to/lake",
-        "docs/privacy",
-        "docs/model-files",
         "docs/how-to/from-spacy",
         "docs/how-to/from-brat",
         "docs/how-to/from-llm",
         "docs/viewing",
         "docs/explaining",
-        "docs/second-stage",
-        "docs/two-passes",
         "docs/serving",
         "docs/integrations",
     ],
-    "Models": [
+    "Reference": [
+        "docs/command-line",
+        "docs/api",
         "docs/models/index",
         "docs/models/separators",
         "docs/models/separator_states",
@@ -65,29 +69,29 @@ CONTENTS = {
         "docs/models/bio-bilou",
         "docs/models/semi_markov",
         "docs/models/cascaded",
+        "docs/models/own",
         "docs/linking",
         "docs/segmentation",
         "docs/tagger",
         "docs/language-model",
-        "docs/models/counting",
-        "docs/models/examples",
-        "docs/models/own",
-        "docs/ambiguity",
-    ],
-    "Reference": [
-        "docs/command-line",
-        "docs/api",
         "docs/formats",
         "docs/features",
         "docs/vocabularies",
         "docs/candidates",
         "docs/evaluation",
         "docs/compare",
+        "docs/model-files",
         "docs/conventions",
         "docs/errors",
         "docs/glossary",
     ],
-    "Background": [
+    "Explanation": [
+        "docs/models/counting",
+        "docs/models/examples",
+        "docs/ambiguity",
+        "docs/second-stage",
+        "docs/two-passes",
+        "docs/privacy",
         "docs/architecture",
         "docs/results",
         "docs/papers",
@@ -106,15 +110,37 @@ REMOTE = re.compile(
     r"""|(?:url\(|@import)\s*["']?(?:https?:)?//[^)]+"""
 )
 
+
+def colors(scheme: str, kinds: tuple[str, ...]) -> dict[str, str]:
+    """The theme's variables for the colours and the font of the pages that Spanloom makes."""
+    return {
+        "color-background-primary": PAPER[scheme],
+        "color-background-border": EDGE[scheme],
+        "color-foreground-primary": INK[scheme],
+        "color-foreground-secondary": FAINT[scheme],
+        "color-brand-primary": kinds[0],
+        "color-brand-content": kinds[0],
+        "font-stack": "system-ui, sans-serif",
+    }
+
+
 project = "Spanloom"
 version = release = __version__
 root_doc = "docs/index"
 include_patterns = ["docs/**.md", "benchmarks/README.md", "benchmarks/results/*.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 exclude_patterns = [".*", "build", "dist", "src", "tests"]  # not walked through
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sessions"]
 myst_heading_anchors = 3
 html_theme = "furo"
 html_title = f"Spanloom {__version__}"
+html_theme_options = {
+    "light_css_variables": colors("light", LIGHT),
+    "dark_css_variables": colors("dark", DARK),
+}
+html_logo = html_favicon = "_static/mark.svg"
+html_static_path = ["_static"]
+html_css_files = ["spanloom.css"]
+html_js_files = [("copy.js", {"defer": "defer"})]
 html_extra_path = ["site"]  # a page at the top that leads to the first one
 html_copy_source = False
 html_show_copyright = False

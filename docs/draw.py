@@ -15,7 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spanloom.data import clinical
 from spanloom.document import Document, Mention
+from spanloom.evaluate import evaluate
+from spanloom.formats import read
 from spanloom.hypergraph import Child, Hyperedge, Template
 from spanloom.structures import STRUCTURES, MentionTable, Structure, Words
 from spanloom.structures.chain import Chain
@@ -90,7 +93,7 @@ def figures() -> dict[str, str]:
         for structure in ("shared", "split"):
             drawn[f"{name}-{structure}.svg"] = _hypergraph(structure, case, mentions)
     drawn |= {f"{name}.svg": _example(name, example) for name, example in EXAMPLES.items()}
-    return drawn | {"viewing.svg": _viewing(), "crossing.svg": _crossing()}
+    return drawn | {"viewing.svg": _viewing(), "crossing.svg": _crossing(), "report.svg": _report()}
 
 
 def _example(name: str, example: Example) -> str:
@@ -156,6 +159,18 @@ def _viewing() -> str:
         Mention("anatomy", find("distal esophagus"), score=0.99),
     ]
     return to_svg([Document(text, mentions=mentions)], width=108, title="Mentions of a sentence")
+
+
+def _report() -> str:
+    """A report of the bundled notes against themselves, with mentions left out and gaps lost."""
+    gold = list(read(clinical() / "dev"))
+    predicted = [document.copy(mentions=_worse(document.mentions)) for document in gold]
+    return evaluate(gold, predicted, bootstrap=200).plot().svg
+
+
+def _worse(mentions: Sequence[Mention]) -> list[Mention]:
+    kept = [mention for i, mention in enumerate(mentions) if i % 6]
+    return [mention.replace(spans=mention.spans[: 1 + i % 2]) for i, mention in enumerate(kept)]
 
 
 def _hypergraph(name: str, case: dict[str, Any], mentions: list[Any]) -> str:

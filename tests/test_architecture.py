@@ -62,6 +62,7 @@ IMPORTS_BY_NAME = {
     "cli/execute.py",
     "cli/train.py",
     "document/document.py",  # its drawing, which only a notebook asks for
+    "evaluate/report.py",  # likewise
     "features/lemmas.py",
     "integrations/spacy.py",
     "lazy.py",

@@ -29,8 +29,8 @@ PUBLIC = {
         "plural reason_of"
     ),
     "spanloom.evaluate": (
-        "Bin Calibration ConceptReport ConceptTest ERROR_KINDS Finding Interval Intervals KEYS Key Overlaps "
-        "PairedTest Point Report Score TagReport boundaries boundary_kind calibration compared_kinds "
+        "Bin Breakdown Calibration ConceptReport ConceptTest ERROR_KINDS Finding Interval Intervals KEYS Key Overlaps "
+        "PairedTest Point Report Score TagReport boundaries boundary_kind breakdown calibration compared_kinds "
         "concept_test evaluate evaluate_concepts evaluate_tags exact findings heads join_spans overlaps "
         "paired_test precision_recall score"
     ),

@@ -1,8 +1,8 @@
 """Takes the screenshots of docs/screenshots: ``python docs/screenshots/make.py``.
 
-It needs Playwright and a Chromium (or Chrome) on the path. Beside the pictures, ``sources.json`` keeps a hash of each
-page, so that a test can tell a picture of an older page without comparing pixels, which differ with fonts and browsers.
-The pages of a trained model, whose figures differ with the machine, have none.
+It needs Playwright, Pillow (which comes with Matplotlib) and a Chromium (or Chrome) on the path. Beside the pictures,
+``sources.json`` keeps a hash of each page, so that a test can tell a picture of an older page without comparing pixels,
+which differ with fonts and browsers. The pages of a trained model, whose figures differ with the machine, have none.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
 from spanloom.data import clinical
@@ -44,15 +45,17 @@ class Shot(NamedTuple):
         height: of the window, in pixels.
         dark: whether the browser prefers dark.
         top: a CSS selector of what stands at the top; the page's own when empty.
+        width: of the window.
     """
 
     html: str
     height: int
     dark: bool = False
     top: str = ""
+    width: int = 1000
 
 
-WIDTH = 1000
+PHONE = 360  # pixels
 SENTENCE = "The patient has left and right lower lobe infiltrates without chest pain or fever."
 
 
@@ -143,6 +146,7 @@ def shots() -> dict[str, Shot]:
         "view-light.png": Shot(page, 1060),
         "view-dark.png": Shot(page, 1060, dark=True),
         "errors.png": Shot(errors(), 1080, top="#errors"),
+        "errors-phone.png": Shot(errors(), 780, dark=True, top="#errors", width=PHONE),
     }
 
 
@@ -168,12 +172,19 @@ def browser() -> Iterator[Browser]:
 def take(started: Browser, shot: Shot, path: Path) -> None:
     """Write a picture."""
     scheme = "dark" if shot.dark else "light"
-    tab = started.new_page(viewport={"width": WIDTH, "height": shot.height}, color_scheme=scheme)
+    tab = started.new_page(viewport={"width": shot.width, "height": shot.height}, color_scheme=scheme)
     tab.set_content(shot.html)
     if shot.top:
         tab.evaluate("selector => document.querySelector(selector).scrollIntoView()", shot.top)
     tab.screenshot(path=path)
     tab.close()
+    shrink(path)
+
+
+def shrink(path: Path) -> None:
+    """Write a picture again with 128 colours, in a third of the bytes."""
+    with Image.open(path) as picture:
+        picture.convert("RGB").quantize(128, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 def take_served(started: Browser, model: Path, path: Path) -> None:
@@ -184,7 +195,7 @@ def take_served(started: Browser, model: Path, path: Path) -> None:
             assert server.stderr is not None
             address = re.search(r"http://\S+/", server.stderr.readline())
             assert address is not None
-            tab = started.new_page(viewport={"width": WIDTH + 200, "height": 900})
+            tab = started.new_page(viewport={"width": 1200, "height": 900})
             tab.goto(address[0])
             tab.fill("#text", SENTENCE)
             tab.click("button[type=submit]")
@@ -192,6 +203,7 @@ def take_served(started: Browser, model: Path, path: Path) -> None:
             tab.locator("#marked .b.g").first.click(force=True)  # a gap, so a mention that skips words
             tab.wait_for_timeout(2000)
             tab.screenshot(path=path)
+            shrink(path)
         finally:
             server.terminate()
 

@@ -32,7 +32,7 @@ def articles(page: str) -> list[HtmlElement]:
 
 
 def sides(article: HtmlElement) -> list[str]:
-    """The words below each side: what is listed, or that nothing is there."""
+    """The words of each side: what is listed, or that nothing is there."""
     found = article.find_class("pair")[0].findall("div")
     return [" ".join("".join(s.itertext()) for s in side.xpath(".//li|.//p[@class='faint']")) for side in found]
 
@@ -49,8 +49,10 @@ def test_each_suspect_stands_beside_its_text_in_the_order_of_the_list() -> None:
         ["part", "left arm, 85.0% 8-16"],
     ]
     assert sides(found[1])[1] == sides(found[2])[0] == "nothing here"
-    sentences = [paragraph.text_content() for paragraph in found[0].find_class("t")]
-    assert sentences == ["Pain in left arm."] * 2
+    [sentence] = found[0].find_class("t")
+    assert sentence.text_content() == "Pain in left arm."
+    labels = [label.get("data-l") for label in sentence.iter("b")]
+    assert sorted(labels) == ["annotated: part 10%", "expected: part 85%"]
     assert found[2].find_class("t")[0].text_content() == "No fever, mild nausea."
 
 

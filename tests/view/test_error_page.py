@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
@@ -69,7 +68,7 @@ def predicted_errors() -> Document:
     return Document(TEXT, id="note", mentions=found)
 
 
-def test_errors_side_by_side() -> None:
+def test_gold_stands_over_the_prediction() -> None:
     root = parse(page([gold_errors()], [predicted_errors()]))
     assert [(item.get("data-kind"), item.get("data-score")) for item in articles(root)] == [
         ("missed", None),
@@ -78,13 +77,112 @@ def test_errors_side_by_side() -> None:
         ("gap missed", "0.700000"),
         ("fragment wrong", "0.600000"),
     ]
-    gold, found = articles(root)[3].find_class("pair")[0].findall("div")
+    missed = articles(root)[3]
+    gold, found = missed.find_class("pair")[0].findall("div")
     assert [side.find("h5").text for side in (gold, found)] == ["gold", "predicted"]
-    assert gold.find("p").text_content() == found.find("p").text_content() == TEXT
+    [sentence] = missed.find_class("t")  # once, so both sides have its lines
+    assert sentence.text_content() == TEXT
+    sides = {label.get("data-l"): "a" in label.getparent().get("class").split() for label in sentence.iter("b")}
+    assert sides == {"gold: part C1": True, "predicted: part 70%": False}
     assert [item.text_content().split(" ", 2)[2] for side in (gold, found) for item in side.iter("li")] == [
         "left … arm, C1 8-12, 23-26",
         "left and right arm, 70.0% 8-26",
     ]
+
+
+def test_a_heading_says_what_is_wrong_with_which_mention() -> None:
+    root = parse(page([gold_errors()], [predicted_errors()]))
+    assert [item.find("h4").text_content() for item in articles(root)] == [
+        "cough: missed, gold problem note",
+        "watershed: invented, found as part note, 20.0%",
+        "fever: found as sign, gold problem note, 30.0%",
+        "left … arm: gap not seen: two words too long note, 70.0%",
+        "Infarctions … embolic: wrong part: one word too short at the end note, 60.0%",
+    ]
+
+
+def test_words_at_the_borders() -> None:
+    text = "No severe chest pain today, chest x-ray."
+    whole = find(text, "chest pain")
+
+    def heading(gold: Mention, found: Mention) -> str:
+        root = parse(page([Document(text, mentions=[gold])], [Document(text, mentions=[found])]))
+        return articles(root)[0].find("h4").text_content().removesuffix(" document 1")
+
+    gold = Mention("a", whole)
+    assert heading(gold, Mention("a", find(text, "pain"))) == "chest pain: border: one word too short at the start"
+    long = Mention("a", find(text, "No severe chest pain today"))
+    assert heading(gold, long) == "chest pain: border: three words too long"
+    assert heading(gold, Mention("a", find(text, "pain today"))) == (
+        "chest pain: border: one word too many, one word missing"
+    )
+    assert heading(gold, Mention("a", find(text, "hest pain"))) == "chest pain: border: inside a word"
+    head, linked = gold.replace(head=whole[0]), gold.replace(concepts=("C1",))
+    assert heading(head, gold.replace(head=find(text, "pain")[0])) == "chest pain: head pain, gold chest pain"
+    assert heading(linked, gold.replace(concepts=("C2", "C3"))) == "chest pain: linked to C2, C3, gold C1"
+
+
+def test_what_is_not_looked_at_is_dimmed() -> None:
+    text = "left and right arm pain"
+    gold = [Mention("part", find(text, "left and right arm")), Mention("part", find(text, "right arm"))]
+    found = [Mention("part", find(text, "left"), score=0.5), gold[1]]
+    root = parse(page([Document(text, mentions=gold)], [Document(text, mentions=found)]))
+    [article] = articles(root)
+    [sentence] = article.find_class("t")
+    assert "".join(piece.text_content() for piece in sentence.find_class("on")) == "left and right arm"
+    labels = {label.get("data-l"): "d" in label.getparent().get("class").split() for label in sentence.iter("b")}
+    assert labels == {"gold: part": True, "predicted: part 50%": False, "predicted: part": True}
+    bars = [bar for bar in sentence.iter("i") if bar.get("class").split()[0] == "b"]
+    assert {" ".join(bar.get("class").split()[2:4]) for bar in bars if bar.get("title")} >= {"a s1", "a d", "d s1"}
+
+
+def test_confusions() -> None:
+    root = parse(page([gold_errors()], [predicted_errors()]))
+    [table] = root.find_class("matrix")
+    head = [cell.text_content() for cell in table.find("thead").iter("th")][1:]
+    body = {
+        row.find("th").text_content(): dict(zip(head, [cell.text_content() for cell in row.iter("td")], strict=True))
+        for row in table.findall("tr")
+    }
+    assert head == ["problem", "part", "sign", "missed"]
+    assert {name: {key: cell for key, cell in row.items() if cell} for name, row in body.items()} == {
+        "problem": {"problem": "1 +1", "sign": "1", "missed": "1"},
+        "part": {"part": "0 +1"},
+        "sign": {},
+        "invented": {"part": "1"},
+    }
+
+
+def test_many_types_are_summed_in_the_matrix() -> None:
+    text = "pain " * 30
+    mentions = [Mention(f"type {i}", [(5 * i, 5 * i + 4)]) for i in range(30)]
+    [table] = parse(page([Document(text, mentions=mentions)], [Document(text)])).find_class("matrix")
+    head = [cell.text_content() for cell in table.find("thead").iter("th")]
+    assert (len(head), head[-2:]) == (23, ["other types", "missed"])
+    assert [cell.text_content() for cell in table.findall("tr")[20].iter("td")][-1] == "10"
+
+
+def test_novelty_is_told_where_the_training_data_are_given() -> None:
+    gold, found = [gold_errors()], [predicted_errors()]
+    assert "the training data were not given" in page(gold, found)
+    html = error_page(gold, found, evaluate(gold, found, bootstrap=0), known=[Document("Nausea", mentions=[
+        Mention("problem", [(0, 6)])])])  # fmt: skip
+    assert "the training data were not given" not in html
+    rows = {row.find("th").text_content(): [cell.text for cell in row.iter("td")] for row in parse(html).iter("tr")}
+    assert rows["seen in training"] == ["100.00", "100.00", "100.00", "1", "1"]
+    assert rows["not seen in training"] == ["0.00", "0.00", "0.00", "4", "4"]
+
+
+def test_choosing_needs_no_script_and_holds_no_text() -> None:
+    html = page([hostile()], [hostile().copy(mentions=[])])
+    root = parse(html)
+    rules = root.find(".//style").text
+    for name, values in {"kind": ["kind-missed"], "type": ["y0"], "order": ["text", "type", "high", "low"]}.items():
+        offered = [option.get("value") for option in root.get_element_by_id(name).iter("option")]
+        assert offered[:1] == [""] and set(values) <= set(offered)
+        assert all(f'body:has(#{name} [value="{value}"]:checked)' in rules for value in offered[1:])
+    classes = {name for item in articles(root) for name in item.get("class").split()}
+    assert classes <= {"e", "kind-missed", *(f"y{i}" for i in range(len(hostile().mentions)))}
 
 
 def test_kinds_are_counted() -> None:
@@ -96,15 +194,18 @@ def test_kinds_are_counted() -> None:
         "fragment wrong": "1", "head": "-", "concept": "-", "NIL": "-",
     }  # fmt: skip
     anchors = {link.get("href")[1:] for link in table.iter("a")}
-    assert anchors == {head.get("id") for head in root.iter("h3")}
+    assert anchors == {head.get("id") for head in root.get_element_by_id("errors").iter("h3")}
 
 
-def test_it_reads_without_its_script() -> None:
+def test_it_reads_in_full() -> None:
     kinds = ["missed", "spurious", "type", "gap missed", "fragment wrong"]
     root = parse(page([gold_errors()], [predicted_errors()]))
-    assert root.get_element_by_id("choose").get("hidden") is not None
-    assert not any(item.get("hidden") for item in articles(root))
-    assert [head.text.strip() for head in root.iter("h3")] == kinds
+    errors = root.get_element_by_id("errors")
+    assert [head.text.strip() for head in errors.iter("h3")] == kinds
+    places = [dict(part.split(":") for part in item.get("style").split(";")) for item in articles(root)]
+    assert [place["--text"] for place in places] == ["4", "2", "3", "0", "1"]
+    sure = sorted(range(5), key=lambda i: int(places[i]["--high"]))
+    assert [articles(root)[i].get("data-score") for i in sure] == ["0.700000", "0.600000", "0.300000", "0.200000", None]
 
 
 def test_plots() -> None:
@@ -154,21 +255,13 @@ def test_learning_of_several_chains() -> None:
     assert "objective" not in {text.text for text in drawing.iter("text")}
 
 
-def test_one_script_and_nothing_else_is_loaded() -> None:
+def test_there_is_no_script_and_nothing_is_loaded() -> None:
     for html in (scored([gold_errors()], [predicted_errors()]), page([hostile()], [hostile().copy(mentions=[])])):
         references = [value for value in external_references(html) if not value.startswith("#")]
         assert references == []
         root = parse(html)
-        (script,) = root.iter("script")
-        assert script.text == module._SCRIPT
+        assert list(root.iter("script")) == [] and "script-src" not in html
         assert not any(name.startswith("on") for element in root.iter() for name in element.attrib)
-
-
-def test_hostile_types_stay_values() -> None:
-    root = parse(page([hostile()], [hostile().copy(mentions=[])]))
-    types = [json.loads(item.get("data-types")) for item in articles(root)]
-    offered = [option.get("value") for option in root.get_element_by_id("choose").find(".//select[@name='type']")]
-    assert sorted({name for names in types for name in names}) == sorted(offered[1:])
 
 
 def test_many_errors_are_cut_and_counted() -> None:
@@ -176,7 +269,7 @@ def test_many_errors_are_cut_and_counted() -> None:
     found = [Mention("problem", [(5 * i, 5 * i + 4)], score=i / 600) for i in range(600)]
     root = parse(page([Document(text)], [Document(text, mentions=found)]))
     assert len(articles(root)) == module.MOST
-    assert "600" in root.find(".//h3").text_content()
+    assert "600" in root.get_element_by_id("errors").find("h3").text_content()
     assert articles(root)[0].get("data-score") == f"{599 / 600:.6f}"
     assert "The 500 most confident are shown." in root.text_content()
 

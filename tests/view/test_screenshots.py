@@ -33,7 +33,7 @@ def chromium():
 @pytest.fixture
 def tab(chromium, request):
     options = getattr(request, "param", {})
-    opened = chromium.new_page(viewport={"width": MAKE["WIDTH"], "height": 1000}, **options)
+    opened = chromium.new_page(viewport={"width": 1000, "height": 1000}, **options)
     opened.asked, opened.said = [], []
     opened.on("request", lambda asked: opened.asked.append(asked.url))
     opened.on("console", lambda message: opened.said.append(message.text))
@@ -51,7 +51,7 @@ def size(picture: bytes) -> tuple[int, int]:
 def test_a_picture_is_taken(chromium, tmp_path, name):
     MAKE["take"](chromium, SHOTS[name], tmp_path / name)
     taken = (tmp_path / name).read_bytes()
-    assert size(taken) == size((DOCS / name).read_bytes()) == (MAKE["WIDTH"], SHOTS[name].height)
+    assert size(taken) == size((DOCS / name).read_bytes()) == (SHOTS[name].width, SHOTS[name].height)
     blank = MAKE["Shot"]("<!DOCTYPE html><p></p>", SHOTS[name].height)
     MAKE["take"](chromium, blank, tmp_path / "blank.png")
     assert len(taken) > 3 * (tmp_path / "blank.png").stat().st_size
@@ -76,7 +76,9 @@ def test_nothing_is_loaded_and_nothing_goes_wrong(tab, tmp_path, name):
     tab.goto((tmp_path / "page.html").as_uri())
     assert tab.asked == [(tmp_path / "page.html").as_uri()]
     assert tab.said == []
-    assert tab.evaluate("document.documentElement.scrollWidth") <= MAKE["WIDTH"]
+    for width in (1000, MAKE["PHONE"]) if name.startswith("errors") else (1000,):
+        tab.set_viewport_size({"width": width, "height": 1000})
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize("tab", [{"color_scheme": "dark"}, {"color_scheme": "light"}], indirect=True)
@@ -117,14 +119,29 @@ def test_bars_of_different_mentions_do_not_meet(tab):
         assert lows == sorted(set(lows))
 
 
-def test_errors_can_be_chosen_and_ordered(tab):
+@pytest.mark.parametrize("tab", [{"java_script_enabled": False}], indirect=True)
+def test_errors_can_be_chosen_and_ordered_without_a_script(tab):
     tab.set_content(SHOTS["errors.png"].html)
-    tab.select_option("select[name=kind]", "gap missed")
-    visible = [item.get_attribute("data-kind") for item in tab.locator("article").all() if item.is_visible()]
-    assert visible == ["gap missed"]
+    articles = tab.locator("article").all()
+    tab.select_option("select[name=kind]", "kind-gap-missed")
+    assert [item.get_attribute("data-kind") for item in articles if item.is_visible()] == ["gap missed"]
     tab.select_option("select[name=kind]", "")
+    tab.select_option("select[name=type]", label="anatomy")
+    assert [item.get_attribute("data-kind") for item in articles if item.is_visible()] == ["type"]
+    tab.select_option("select[name=type]", "")
     tab.select_option("select[name=order]", "low")
-    scores = [item.get_attribute("data-score") for item in tab.locator("article").all()]
-    given = [float(score) for score in scores if score is not None]
-    assert given == sorted(given)
-    assert tab.said == []
+    below = sorted(articles, key=lambda item: item.bounding_box()["y"])
+    scores = [item.get_attribute("data-score") for item in below]
+    assert scores[-1] is None and scores[:-1] == sorted(scores[:-1])
+    assert not any(head.is_visible() for head in tab.locator("#errors > h3").all())
+
+
+def test_both_sides_of_an_error_stand_on_the_same_lines(tab):
+    tab.set_viewport_size({"width": MAKE["PHONE"], "height": 1000})
+    tab.set_content(SHOTS["errors.png"].html)
+    pieces = tab.locator("article .p:has(.a:not(.d)):has(.b:not(.a):not(.d))").all()
+    assert pieces
+    for piece in pieces:
+        text = piece.bounding_box()
+        above, below = (piece.locator(bar).first.bounding_box() for bar in (".a:not(.d)", ".b:not(.a):not(.d)"))
+        assert above["y"] + above["height"] <= text["y"] + 2 and below["y"] >= text["y"] + text["height"] - 2

@@ -1,4 +1,4 @@
-"""Page of suspects: each beside its text, as annotated on the left and as held-out models would have it on the right.
+"""Page of suspects: each with its text, as annotated above it and as held-out models would have it below it.
 
 Without its script the page reads in full, the most certain suspect first. The script, which is part of the page, hides
 what is filtered out and changes the order.
@@ -14,7 +14,7 @@ from json import dumps
 from spanloom.clean.suspects import KINDS, Suspect
 from spanloom.document import Document
 from spanloom.view import excerpts
-from spanloom.view.excerpts import plain, select, side_by_side, type_values
+from spanloom.view.excerpts import both_sides, plain, select, type_values
 from spanloom.view.layout import blocks
 from spanloom.view.page import legend
 from spanloom.view.style import page
@@ -122,7 +122,7 @@ def _articles(
         data = {"kind": suspect.kind, "n": n, "place": place[n], "type": types[0], "types": dumps(types)}
         attributes = " ".join(f'data-{key}="{escape(str(value))}"' for key, value in data.items())
         sides = {"annotated": annotated[suspect.document], "expected": other}
-        body = side_by_side(document.text, suspect.mentions, cuts[suspect.document], sides)
+        body = both_sides(document.text, suspect.mentions, cuts[suspect.document], sides)
         yield (
             f'<article class="e" {attributes}><h4>{suspect.kind} <span class="faint">'
             f"<bdi>{plain(suspect.name_in(documents))}</bdi>, {suspect.certainty:.1%}</span></h4>\n{body}</article>\n"

@@ -83,8 +83,8 @@ def run(
         raise UsageError("evaluate needs GOLD and either PREDICTED or --model MODEL")
     if encoder is not None and model is None:
         raise UsageError("--encoder names the encoder of a model; give it with --model, or leave it out")
-    if known is not None and not words:
-        raise UsageError("--known tells which words are not new; give it with --words")
+    if known is not None and not words and html is None:
+        raise UsageError("--known tells which words and mentions are not new; give it with --words or --html")
     if [gold, predicted, compare, known].count(STDIO) > 1:
         raise UsageError("standard input (-) can be read only once; give the others as files")
     if vocabulary is not None and not concepts:
@@ -133,23 +133,23 @@ def run(
         other = list(_of_types(reading(compare), types))
         test = paired_test(documents, found, other, seed=seed, key=KEYS[match])
         linked_test = concept_test(documents, found, other, vocabulary=resolver, seed=seed) if concepts else None
-    segmented = _words(documents, found, known, reading, seed) if words else None
+    training = None if known is None else list(reading(known))
+    segmented = _words(documents, found, training, known, seed) if words else None
     if html is not None:
         title = f"Errors of {Path(model or predicted or gold).name} on {Path(gold).name}"
         known_model = predictor if predictor is not None and finds_mentions(predictor) else None
-        _write_page(html, documents, found, report, scores, model=known_model, title=title, force=force)
+        _write_page(html, documents, found, report, scores, model=known_model, known=training, title=title, force=force)
     results = _Results(report, segmented, linked, scores, test, linked_test)
     print(json.dumps(results.to_dict(), indent=2) + "\n" if as_json else results.to_text(), end="")
     return reading.finish()
 
 
 def _words(
-    gold: Sequence[Document], found: Sequence[Document], known: str | None, reading: Reading, seed: int
+    gold: Sequence[Document], found: Sequence[Document], known: list[Document] | None, source: str | None, seed: int
 ) -> WordReport:
     seen = None
     if known is not None:
-        documents = _with_words(reading(known), known)
-        seen = {word for document in documents for word in document.words}
+        seen = {word for document in _with_words(known, source or "") for word in document.words}
     return evaluate_words(gold, found, known=seen, seed=seed)
 
 
@@ -235,6 +235,7 @@ def _write_page(
     scores: Calibration | None,
     *,
     model: MentionModel | None,
+    known: list[Document] | None,
     title: str,
     force: bool,
 ) -> None:
@@ -247,6 +248,7 @@ def _write_page(
         report: of the same.
         scores: calibration, if all predicted mentions have scores.
         model: that predicted, if it is known: for its learning curve and its mention penalty.
+        known: the training data, if they are given.
         title: of the page.
         force: replace a file that is there.
     """
@@ -260,7 +262,7 @@ def _write_page(
         learning = None
     page = error_page(
         gold, predicted, report, calibration=scores, curve=curve, note=note, penalties=penalties,
-        learning=learning, title=title,
+        learning=learning, known=known, title=title,
     )  # fmt: skip
     with output_file(output, force=force) as file:
         file.write(page)

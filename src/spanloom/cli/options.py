@@ -146,7 +146,11 @@ Config = Annotated[
 Words = Annotated[bool, typer.Option("--words", help="Compare the tokens, too: a segmentation into words.")]
 Known = Annotated[
     str | None,
-    typer.Option("--known", metavar="DATA", help="With --words: documents whose words are not new, as of training."),
+    typer.Option(
+        "--known",
+        metavar="DATA",
+        help="With --words or --html: the training data, whose words and mentions are not new.",
+    ),
 ]
 # unlike the flags of other verbs, these may stand in the configuration file, too
 ForceOrConfig = Annotated[bool | None, typer.Option("--force", help="Replace a model that exists.", show_default=False)]

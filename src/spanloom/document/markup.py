@@ -1,9 +1,14 @@
-"""HTML for notebooks: tables and preformatted text, in which all text is escaped."""
+"""HTML for notebooks: tables, preformatted text and figures, in which all text is escaped."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from html import escape
+from pathlib import Path
+
+from spanloom.errors import UsageError
+from spanloom.files.output import output_file
 
 
 class Printed:
@@ -20,6 +25,39 @@ class Printed:
 
     def _repr_html_(self) -> str:
         return preformatted(self.to_text())
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing that a notebook shows.
+
+    Args:
+        svg: one SVG element, which loads nothing.
+    """
+
+    svg: str
+
+    def __repr__(self) -> str:
+        return f"Figure({len(self.svg):,} characters of SVG)"
+
+    def _repr_html_(self) -> str:
+        return f'<div style="overflow-x: auto">{self.svg}</div>'
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the drawing to a file, in full or not at all.
+
+        Args:
+            path: its name ends in ``.svg``.
+            force: replace a file that is there.
+
+        Raises:
+            UsageError: another ending, or the file is there.
+            DataError: the file cannot be written.
+        """
+        if Path(path).suffix.lower() != ".svg":
+            raise UsageError(f"found {path}, expected a name that ends in .svg")
+        with output_file(path, force=force) as file:
+            file.write(self.svg)
 
 
 def preformatted(text: str) -> str:

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from spanloom.evaluate.reliability import calibration as calibration
     from spanloom.evaluate.report import Report as Report
     from spanloom.evaluate.report import evaluate as evaluate
+    from spanloom.evaluate.slices import Breakdown as Breakdown
+    from spanloom.evaluate.slices import breakdown as breakdown
     from spanloom.evaluate.tags import TagReport as TagReport
     from spanloom.evaluate.tags import evaluate_tags as evaluate_tags
     from spanloom.evaluate.threshold import Point as Point
@@ -48,6 +50,7 @@ _EXPORTS = {
     "ERROR_KINDS": "spanloom.evaluate.kinds",
     "KEYS": "spanloom.evaluate.compare",
     "Bin": "spanloom.evaluate.reliability",
+    "Breakdown": "spanloom.evaluate.slices",
     "Calibration": "spanloom.evaluate.reliability",
     "ConceptReport": "spanloom.evaluate.concept_report",
     "ConceptTest": "spanloom.evaluate.concept_report",
@@ -63,6 +66,7 @@ _EXPORTS = {
     "TagReport": "spanloom.evaluate.tags",
     "boundaries": "spanloom.evaluate.compare",
     "boundary_kind": "spanloom.evaluate.kinds",
+    "breakdown": "spanloom.evaluate.slices",
     "calibration": "spanloom.evaluate.reliability",
     "compared_kinds": "spanloom.evaluate.kinds",
     "concept_test": "spanloom.evaluate.concept_report",

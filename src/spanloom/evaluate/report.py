@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
 
 from spanloom.document import Document
-from spanloom.document.markup import Printed
+from spanloom.document.markup import Figure, Printed
 from spanloom.errors import UsageError
 from spanloom.evaluate.compare import KEYS, Key, compare
 from spanloom.evaluate.measures import Score
@@ -79,6 +80,15 @@ class Report(Printed):
             lines += [f"{'  ' * bool(title) + name:{width}}{cells(score)}" for name, score in rows.items()]
         lines += ["", *self._notes()]
         return "\n".join(lines) + "\n"
+
+    def plot(self) -> Figure:
+        """Draw the report: F1 with its interval, precision and recall of each row.
+
+        Returns:
+            a figure that a notebook shows, and that `Figure.save` writes as SVG.
+        """
+        figure: Figure = resolve_name("spanloom.view.report_plot:plot")(self)
+        return figure
 
     def _summary(self) -> dict[str, Score]:
         return {self.match: self.overall, "partial": self.partial, **self.keys}

@@ -1,12 +1,16 @@
-"""Excerpts of a comparison: a sentence twice, side by side, with the mentions of each side that matter there."""
+"""Excerpts of a comparison: a sentence with the mentions of one side above it and those of the other below.
+
+The text stands once, so both sides have the same lines, whatever breaks them; what is not looked at is dimmed.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from html import escape
 
-from spanloom.document import Mention
+from spanloom.document import Mention, Span
 from spanloom.evaluate import join_spans
 from spanloom.view.cells import shorten
 from spanloom.view.sentence import draw, listed
@@ -15,14 +19,28 @@ from spanloom.view.tracks import Track
 
 _REACH = 200  # characters of the sentence that are shown before and after a mention
 _LONG = 200
+NOTHING = '<p class="faint">nothing here</p>\n'  # what stands in place of a side's list
 
 STYLE = """\
 .script { display: flex; flex-wrap: wrap; gap: .5rem 1rem; margin: 1rem 0; }
-.e { content-visibility: auto; contain-intrinsic-size: auto 9rem; border-top: 1px solid var(--line); padding: .4rem 0; }
-.e h4 { font-size: .85rem; margin: 0; }
+.script select { max-width: 100%; }
+.e { content-visibility: auto; contain-intrinsic-size: auto 9rem; border-top: 1px solid var(--line); padding: .4rem 0;
+  min-width: 0; }
+.e h4 { font-size: .95rem; margin: 0; overflow-wrap: anywhere; }
+.e h4 span { font-weight: normal; font-size: .8rem; }
+.e .t { color: var(--faint); margin: .3rem 0; padding-inline-end: min(calc(var(--l, 0) * .4em), 30%); }
+.e .on { color: var(--ink); font-weight: 600; }
+.e .w::before { height: calc(1.6em + (var(--n) + var(--u, 0)) * 1.5em);
+  vertical-align: calc(-.4em - var(--n) * 1.5em); }
+.e .d { opacity: .4; }
+.e .a { top: auto; bottom: calc(100% + .1em + var(--r) * 1.5em); }
+.e .a.h { margin: 0 0 -2px; }
+.e .a.s1::before, .e .a.e1::after { top: 0; bottom: -3px; }
+.e .a b { top: auto; bottom: calc(100% + 1px); }
 .pair { display: grid; grid-template-columns: 1fr 1fr; gap: 0 1.5rem; }
 .pair > div { min-width: 0; }
 .pair h5 { font-size: .75rem; font-weight: normal; color: var(--faint); margin: .2rem 0 0; }
+.pair p, .pair .m { margin: 0; }
 [hidden] { display: none !important; }
 @media (max-width: 45rem) { .pair { grid-template-columns: 1fr; } }
 @media print { .e { content-visibility: visible; break-inside: avoid; } }
@@ -39,12 +57,12 @@ def select(name: str, text: str, values: Mapping[str, str]) -> str:
     """Return a labelled choice of a form.
 
     Args:
-        name: of the field.
+        name: of the field; also its id.
         text: the label.
         values: value -> what is shown for it.
     """
     options = "".join(f'<option value="{escape(key)}">{escape(value)}</option>' for key, value in values.items())
-    return f'<label>{text} <select name="{name}">{options}</select></label>\n'
+    return f'<label>{text} <select id="{name}" name="{name}">{options}</select></label>\n'
 
 
 def type_values(names: Sequence[str]) -> dict[str, str]:
@@ -53,23 +71,33 @@ def type_values(names: Sequence[str]) -> dict[str, str]:
     return {"": "all", **{clean(name): shorten(clean(name), _LONG) for name in names}}
 
 
-def side_by_side(
+def both_sides(
     text: str, mentions: Sequence[Mention], cuts: Sequence[tuple[int, int]], sides: Mapping[str, Sequence[Track]]
 ) -> str:
-    """Return the sentence of some mentions, once for each side.
+    """Return the sentence of some mentions with the tracks of two sides, and both sides in words.
+
+    Tracks that share a character with the mentions are drawn. The words of the mentions stand out, and the tracks of
+    others are dimmed.
 
     Args:
         text: of the document.
         mentions: what is looked at; one at least.
         cuts: start and end of the document's sentences.
-        sides: title -> the tracks of a side, of which those are drawn that share a character with the mentions.
+        sides: title -> the tracks of the side above the text, and of the one below it.
     """
     low, high = _window(text, mentions, cuts)
-    columns = "".join(
-        f"<div><h5>{title}</h5>\n{_column(text, tracks, mentions, low, high)}</div>\n"
-        for title, tracks in sides.items()
+    keys = {_key(text, mention) for mention in mentions}
+    near = {title: [track for track in tracks if _shares(text, track, mentions)] for title, tracks in sides.items()}
+    above, below = (
+        [replace(track, label=f"{title}: {track.label}") for track in tracks if track.end > low and track.start < high]
+        for title, tracks in near.items()
     )
-    return f'<div class="pair">\n{columns}</div>'
+    for side in (above, below):  # what is looked at stands next to the text
+        side.sort(key=lambda track: _key(text, track.mention) not in keys)
+    focus = [i for i, track in enumerate((*below, *above)) if _key(text, track.mention) in keys]
+    drawing = draw(text, low, high, below, above=above, focus=focus)
+    lists = "".join(f"<div><h5>{title}</h5>\n{listed(text, side) or NOTHING}</div>\n" for title, side in near.items())
+    return f'{drawing.html}<div class="pair">\n{lists}</div>'
 
 
 def _window(text: str, mentions: Sequence[Mention], cuts: Sequence[tuple[int, int]]) -> tuple[int, int]:
@@ -92,11 +120,12 @@ def _word_start(text: str, at: int) -> int:
     return next((i for i in range(at, min(at + 40, len(text))) if i == 0 or text[i - 1].isspace()), at)
 
 
-def _column(text: str, tracks: Sequence[Track], mentions: Sequence[Mention], low: int, high: int) -> str:
-    """Return a side: the sentence with the tracks that share a character with the mentions."""
-    near = [track for track in tracks if any(_meet(text, track.mention, mention) for mention in mentions)]
-    drawing = draw(text, low, high, [track for track in near if track.end > low and track.start < high])
-    return drawing.html + (listed(text, near) if near else '<p class="faint">nothing here</p>\n')
+def _key(text: str, mention: Mention) -> tuple[str, tuple[Span, ...]]:
+    return mention.type, join_spans(text, mention.spans)
+
+
+def _shares(text: str, track: Track, mentions: Sequence[Mention]) -> bool:
+    return any(_meet(text, track.mention, mention) for mention in mentions)
 
 
 def _meet(text: str, one: Mention, other: Mention) -> bool:

@@ -7,7 +7,7 @@ and searching find the text. After the paragraph the same mentions are listed in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from html import escape
 from typing import NamedTuple
 
@@ -35,14 +35,25 @@ class Drawing(NamedTuple):
     left_out: int
 
 
-def draw(text: str, start: int, end: int, tracks: Sequence[Track]) -> Drawing:
+def draw(
+    text: str,
+    start: int,
+    end: int,
+    tracks: Sequence[Track],
+    *,
+    above: Sequence[Track] = (),
+    focus: Collection[int] | None = None,
+) -> Drawing:
     """Draw the paragraph of characters ``start`` to ``end``.
 
     Args:
         text: the text of the whole document.
         start: of the sentence.
         end: of the sentence.
-        tracks: the tracks in it, in text order.
+        tracks: the tracks in it, in text order; those that come first are drawn next to the text.
+        above: those that are drawn above the text, likewise, so that two sides of a comparison share its lines.
+        focus: numbers in ``[*tracks, *above]`` of those that matter: their words have the class ``on``, the bars of all
+            others ``d``. With ``None`` all matter alike.
 
     >>> from spanloom.document import Document, Mention
     >>> from spanloom.view.tracks import tracks
@@ -51,21 +62,22 @@ def draw(text: str, start: int, end: int, tracks: Sequence[Track]) -> Drawing:
     >>> drawing.html.count('class="b '), drawing.left_out
     (3, 0)
     """
-    names = [_name(track, start, end) for track in tracks]
-    rows = _rows(text, start, end, tracks, names)
-    drawn = [i for i, row in enumerate(rows) if row is not None]
-    shown = [tracks[i] for i in drawn]
-    bars = _Bars(text, start, shown, [names[i] for i in drawn], [row for row in rows if row is not None])
-    words = list(pieces(text, start, end, shown))
+    placed = [*_places(text, start, end, tracks, False), *_places(text, start, end, above, True)]
+    drawn = [(number, place) for number, place in enumerate(placed) if place is not None]
+    drawn.sort(key=lambda item: item[1].track.start)
+    shown = [place for _, place in drawn]
+    on = frozenset(i for i, (number, _) in enumerate(drawn) if focus is not None and number in focus)
+    bars = _Bars(text, start, shown, on, frozenset() if focus is None else frozenset(range(len(shown))) - on)
+    words = list(pieces(text, start, end, [place.track for place in shown]))
     parts = [piece for word in words for piece in word]
     turned = iter(_turned(text, parts))
     body, high = [], False
     for word in words:
         body.append(_word(text, word, [next(turned) for _ in word], bars, high))
         high = bool(word[0].tracks)
-    room = max((cells(names[i]) for i in drawn), default=0)
+    room = max((cells(place.name) for place in shown), default=0)
     style = f' style="--l:{room}"' if room else ""
-    return Drawing(f'<p class="t" dir="auto" lang=""{style}>{"".join(body)}</p>\n', len(tracks) - len(shown))
+    return Drawing(f'<p class="t" dir="auto" lang=""{style}>{"".join(body)}</p>\n', len(placed) - len(shown))
 
 
 def listed(text: str, mentions: Sequence[Track]) -> str:
@@ -107,39 +119,49 @@ def _name(track: Track, start: int, end: int) -> str:
     return before + shorten(clean(track.label), _NAME) + after
 
 
-def _rows(text: str, start: int, end: int, tracks: Sequence[Track], names: Sequence[str]) -> list[int | None]:
-    """Return the row of each track, the first free one; ``None`` where none is.
+class _Place(NamedTuple):
+    """Where a track is drawn, and what stands beside it."""
+
+    track: Track
+    name: str
+    row: int
+    above: bool
+
+
+def _places(text: str, start: int, end: int, tracks: Sequence[Track], above: bool) -> list[_Place | None]:
+    """Return the place of each track of a side, in the first free row; ``None`` where none is.
 
     A row is free where no other track or its name stands. How wide a browser draws them is not known, but names are
     set a third smaller than the text, and are given the same cells.
     """
-    place = [0]
+    column = [0]
     for char in text[start:end]:
-        place.append(place[-1] + (8 if char == "\t" else width(char)))
+        column.append(column[-1] + (8 if char == "\t" else width(char)))
     free: list[int] = []
     bars, most = 0, MOST_BARS + 4 * (end - start)
-    rows: list[int | None] = []
-    for track, name in zip(tracks, names, strict=True):
-        low, high = (place[min(max(at, start), end) - start] for at in (track.start, track.end))
+    places: list[_Place | None] = []
+    for track in tracks:
+        name = _name(track, start, end)
+        low, high = (column[min(max(at, start), end) - start] for at in (track.start, track.end))
         row = next((i for i, at in enumerate(free) if at <= low), len(free))
         size = min(track.end, end) - max(track.start, start)  # it has no more bars
         if row >= MOST_ROWS or bars + size > most:
-            rows.append(None)
+            places.append(None)
             continue
         bars += size
         free[row : row + 1] = [max(high, low + cells(name)) + 1]
-        rows.append(row)
-    return rows
+        places.append(_Place(track, name, row, above))
+    return places
 
 
 class _Bars(NamedTuple):
-    """The tracks of a sentence, by their numbers, for `_bar`."""
+    """The tracks of a sentence, by their numbers, for `_bar`; the numbers of those in focus, and of those dimmed."""
 
     text: str
     start: int
-    tracks: list[Track]
-    names: list[str]
-    rows: list[int]
+    places: list[_Place]
+    on: frozenset[int]
+    dimmed: frozenset[int]
 
 
 def _word(text: str, word: Sequence[Piece], turned: Sequence[bool], bars: _Bars, high: bool) -> str:
@@ -152,18 +174,20 @@ def _word(text: str, word: Sequence[Piece], turned: Sequence[bool], bars: _Bars,
     inner = "".join(_piece(text, piece, left, bars) for piece, left in zip(word, turned, strict=True))
     if high and text[word[0].start].isspace():
         return inner
-    height = max(bars.rows[i] + 1 for piece in word for i in piece.tracks)
-    return f'<span class="w" style="--n:{height}">{inner}</span>'
+    places = [bars.places[i] for piece in word for i in piece.tracks]
+    below, above = (max((at.row + 1 for at in places if at.above == side), default=0) for side in (False, True))
+    return f'<span class="w" style="--n:{below}{f";--u:{above}" if above else ""}">{inner}</span>'
 
 
 def _piece(text: str, piece: Piece, left: bool, bars: _Bars) -> str:
     drawn = "".join(_bar(bars, i, piece, left) for i in piece.tracks)
-    return f'<span class="p">{drawn}{_text(text[piece.start : piece.end])}</span>'
+    on = any(i in bars.on and bars.places[i].track.covers(piece.start) for i in piece.tracks)
+    return f'<span class="p{" on" * on}">{drawn}{_text(text[piece.start : piece.end])}</span>'
 
 
 def _bar(bars: _Bars, number: int, piece: Piece, left: bool) -> str:
-    track = bars.tracks[number]
-    names = ["b", kind_class(track.kind)]
+    track, label, row, above = bars.places[number]
+    names = ["b", kind_class(track.kind), *["a"] * above, *["d"] * (number in bars.dimmed)]
     if track.covers(piece.start):
         names += ["h"] * track.is_head(piece.start)
         names += ["s1"] * any(span.start == piece.start for span in track.spans)
@@ -173,10 +197,10 @@ def _bar(bars: _Bars, number: int, piece: Piece, left: bool) -> str:
     names += ["r"] * left
     title = name = ""
     if piece.start == max(track.start, bars.start):
-        name = f'<b data-l="{escape(bars.names[number])}"></b>'
+        name = f'<b data-l="{escape(label)}"></b>'
     if name or "s1" in names:
         title = f' title="{escape(describe(bars.text, track))}"'
-    return f'<i class="{" ".join(names)}" style="--r:{bars.rows[number]}"{title}>{name}</i>'
+    return f'<i class="{" ".join(names)}" style="--r:{row}"{title}>{name}</i>'
 
 
 def _text(text: str) -> str:

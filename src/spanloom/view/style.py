@@ -15,9 +15,9 @@ from html import escape
 LIGHT = ("#0072b2", "#b35900", "#007a5a", "#b0407f", "#5b5bd6", "#8a6d00", "#444444")
 DARK = ("#56b4e9", "#e69f00", "#2ec99b", "#e78ac3", "#a5a5ff", "#f0e442", "#c8c8c8")
 PAPER = {"light": "#ffffff", "dark": "#16181c"}
-_INK = {"light": "#1a1a1a", "dark": "#e8e8e8"}
-_FAINT = {"light": "#595959", "dark": "#a6a6a6"}
-_LINE = {"light": "#d0d0d0", "dark": "#43474e"}
+INK = {"light": "#1a1a1a", "dark": "#e8e8e8"}
+FAINT = {"light": "#595959", "dark": "#a6a6a6"}
+EDGE = {"light": "#d0d0d0", "dark": "#43474e"}
 _PATTERNS = (
     "linear-gradient(currentColor 0 0)",
     "repeating-linear-gradient(90deg, currentColor 0 7px, transparent 7px 9px)",
@@ -122,7 +122,7 @@ def kind_class(kind: int) -> str:
 
 def _colors() -> str:
     light, dark = (
-        f":root {{ --paper: {PAPER[name]}; --ink: {_INK[name]}; --faint: {_FAINT[name]}; --line: {_LINE[name]}; "
+        f":root {{ --paper: {PAPER[name]}; --ink: {INK[name]}; --faint: {FAINT[name]}; --line: {EDGE[name]}; "
         + " ".join(f"--c{i}: {color};" for i, color in enumerate(colors))
         + " }\n"
         for name, colors in (("light", LIGHT), ("dark", DARK))

@@ -1,0 +1,182 @@
+"""Breakdown of a prediction: which types are taken for which, and scores by length, by novelty and by section.
+
+The tables say where a model errs, as `Report` says how much. Recall counts the gold mentions that are so (of three
+words, not seen in training, in the section *plan*), precision the predicted mentions that are so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+import numpy as np
+
+from spanloom.document import Document, Mention, Span
+from spanloom.document.span import join_spans
+from spanloom.evaluate.compare import MentionComparison, compare, exact
+from spanloom.evaluate.measures import Score
+from spanloom.evaluate.partial import errors
+from spanloom.evaluate.rows import row, scores
+from spanloom.evaluate.units import pair, units, with_sentences
+from spanloom.text import section_names
+
+_LENGTHS = {1: "1 word", 2: "2 words", 3: "3 words", 5: "4 to 5 words", 9: "6 to 9 words"}  # the most words of each
+_LONGER = "10 words and more"
+_SEEN = ("seen in training", "not seen in training")
+_NO_SECTION = "no known heading"
+
+Cell = tuple[str | None, str | None]
+
+
+class Breakdown(NamedTuple):
+    """Where a prediction is right and wrong.
+
+    Args:
+        confusions: (gold type, predicted type) -> mentions. Each gold mention counts once: with its own type, its spans
+            right or not; with another type, its spans right; with ``None`` if it is missed. So does each predicted one,
+            with ``None`` for the gold type of what is no mention.
+        borders: type -> how many of those with their own type have wrong spans.
+        lengths: words -> score.
+        seen: whether a mention of these words and this type stands in the training data -> score; empty where the
+            training data are not known.
+        sections: name of a section -> score; empty where no document has headings.
+    """
+
+    confusions: dict[Cell, int]
+    borders: dict[str, int]
+    lengths: dict[str, Score]
+    seen: dict[str, Score]
+    sections: dict[str, Score]
+
+
+def breakdown(
+    gold: Sequence[Document], predicted: Sequence[Document], *, known: Iterable[Document] | None = None
+) -> Breakdown:
+    """Break a prediction down by confusions of types, by length, by novelty and by section.
+
+    Args:
+        gold: N documents.
+        predicted: predictions for the same texts.
+        known: the training data, whose mentions are not new.
+
+    Raises:
+        DataError: a document is missing or extra, or its text differs.
+
+    >>> gold = Document("IL-2 gene and NF-kB", mentions=[Mention("DNA", [(0, 9)]), Mention("protein", [(14, 19)])])
+    >>> found = gold.copy(mentions=[Mention("protein", [(0, 9)])])
+    >>> breakdown([gold], [found]).confusions
+    {('DNA', 'protein'): 1, ('protein', None): 1}
+    """
+    gold = with_sentences(gold)
+    predicted = pair(gold, predicted)
+    comparison = compare(gold, predicted, units(gold, predicted), exact)
+    lengths = _by(comparison, _lengths(comparison, gold), [*_LENGTHS.values(), _LONGER])
+    seen = {} if known is None else _by(comparison, _novelty(comparison, gold, _surfaces(known)), _SEEN)
+    names = _sections(comparison, gold)
+    headed = sorted({name for side in names for name in side} - {_NO_SECTION})
+    sections = _by(comparison, names, [*headed, _NO_SECTION]) if headed else {}
+    return Breakdown(*_confusions(comparison), lengths, seen, sections)
+
+
+def words_in(document: Document, spans: Iterable[Span]) -> set[int]:
+    """Return the numbers of the tokens of which spans hold a character.
+
+    >>> from spanloom.text import prepare
+    >>> words_in(prepare(Document("no chest pain")), [Span(3, 13)])
+    {1, 2}
+    """
+    if document.tokens is None:
+        return set()
+    found: set[int] = set()
+    for start, end in spans:
+        low = int(np.searchsorted(document.tokens[:, 1], start, side="right"))
+        found.update(range(low, int(np.searchsorted(document.tokens[:, 0], end, side="left"))))
+    return found
+
+
+def _confusions(comparison: MentionComparison) -> tuple[dict[Cell, int], dict[str, int]]:
+    gold, predicted, kinds = comparison.gold.mentions, comparison.predicted.mentions, errors(comparison)
+    borders = Counter(gold[i].type for i in kinds.boundary[:, 0].tolist())
+    cells = Counter[Cell]()
+    cells.update((gold[i].type, gold[i].type) for i in np.flatnonzero(comparison.gold.hit).tolist())
+    cells.update({(name, name): count for name, count in borders.items()})
+    cells.update((gold[i].type, predicted[j].type) for i, j in kinds.type.tolist())
+    cells.update((gold[i].type, None) for i in kinds.missed.tolist())
+    cells.update((None, predicted[j].type) for j in kinds.spurious.tolist())
+    return dict(cells), dict(borders)
+
+
+Names = tuple[list[str], list[str]]  # of each gold mention, and of each predicted one
+
+
+def _by(comparison: MentionComparison, names: Names, order: Sequence[str]) -> dict[str, Score]:
+    """Return the scores of the mentions of each name that occurs."""
+    gold, predicted = (np.array(side, np.object_) for side in names)
+    there = [name for name in order if name in {*names[0], *names[1]}]
+    if not there:
+        return {}
+    rows = [row(comparison, gold == name, predicted == name) for name in there]
+    count = 1 + max(int(side.unit.max(initial=0)) for side in (comparison.gold, comparison.predicted))
+    return dict(zip(there, scores(rows, count, 0, 0), strict=True))
+
+
+def _placed(comparison: MentionComparison) -> Iterator[Iterator[tuple[int, Mention]]]:
+    for side in (comparison.gold, comparison.predicted):
+        yield zip(side.document.tolist(), side.mentions, strict=True)
+
+
+def _lengths(comparison: MentionComparison, gold: Sequence[Document]) -> Names:
+    one, other = (
+        [_length(len(words_in(gold[document], mention.spans))) for document, mention in side]
+        for side in _placed(comparison)
+    )
+    return one, other
+
+
+def _length(words: int) -> str:
+    return next((name for most, name in _LENGTHS.items() if words <= most), _LONGER)
+
+
+def _novelty(comparison: MentionComparison, gold: Sequence[Document], known: set[tuple[str, str]]) -> Names:
+    one, other = (
+        [_SEEN[(mention.type, _surface(gold[document], mention)) not in known] for document, mention in side]
+        for side in _placed(comparison)
+    )
+    return one, other
+
+
+def _surfaces(documents: Iterable[Document]) -> set[tuple[str, str]]:
+    return {(mention.type, _surface(document, mention)) for document in documents for mention in document.mentions}
+
+
+def _surface(document: Document, mention: Mention) -> str:
+    """Return the words of a mention, without regard to case, white space and gaps."""
+    parts = join_spans(document.text, mention.spans)
+    return " ".join(" ".join(document.text[start:end] for start, end in parts).casefold().split())
+
+
+def _sections(comparison: MentionComparison, gold: Sequence[Document]) -> Names:
+    one, other = (
+        [
+            name
+            for number, group in groupby(side, key=lambda placed: placed[0])
+            for name in _sections_of(gold[number], [mention for _, mention in group])
+        ]
+        for side in _placed(comparison)
+    )
+    return one, other
+
+
+def _sections_of(document: Document, mentions: Sequence[Mention]) -> Iterator[str]:
+    """Yield the section in which each mention begins."""
+    if document.tokens is None or document.sentences is None:
+        yield from [_NO_SECTION] * len(mentions)
+        return
+    filled = np.flatnonzero(document.sentences[:, 0] < document.sentences[:, 1])
+    starts = document.tokens[document.sentences[filled, 0], 0]
+    names = section_names(document)
+    for mention in mentions:
+        at = int(np.searchsorted(starts, mention.start, side="right")) - 1
+        yield (names[int(filled[max(at, 0)])] if len(filled) else "") or _NO_SECTION

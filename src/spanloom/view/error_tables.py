@@ -1,0 +1,149 @@
+"""Tables of the page of errors: scores, kinds of error, confusions of types, and where the errors are.
+
+A table that is wider than the window scrolls in its own box.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from spanloom.evaluate import ERROR_KINDS, Breakdown, Report, Score
+from spanloom.view.excerpts import plain
+
+MOST_TYPES = 20  # of the matrix; the rest are one row and one column
+
+_MEANINGS = {
+    "missed": "gold only",
+    "spurious": "predicted only",
+    "boundary": "same type, a character shared, other ends",
+    "type": "same characters, another type",
+    "gap missed": "a predicted component joins two of gold over the gap between them",
+    "gap invented": "a gold component joins two predicted ones over a gap that is none",
+    "fragment wrong": "a component that shares no character with the other mention",
+    "head": "type and characters right, another head",
+    "concept": "type and characters right, other concepts",
+    "NIL": "type and characters right, a concept on one side only",
+}
+_OTHERS = "other types"
+_HEAD = "<tr><th></th><th>P</th><th>R</th><th>F1</th><th>gold</th><th>predicted</th></tr>\n"
+
+STYLE = """\
+.wide { overflow-x: auto; }
+.tables { display: flex; flex-wrap: wrap; gap: 0 2.5rem; }
+.tables > * { min-width: 0; max-width: 100%; }
+h3 { font-size: 1rem; margin: 1rem 0 .2rem; }
+.matrix td, .matrix thead th { text-align: end; }
+.matrix th { max-width: 12rem; overflow-wrap: anywhere; font-weight: normal; }
+.matrix .right { background: color-mix(in srgb, var(--c2) 18%, transparent); }
+.matrix .wrong { background: color-mix(in srgb, var(--c1) 18%, transparent); }
+.matrix td { padding: .15rem .6rem; }
+"""
+
+
+def report_table(report: Report) -> str:
+    """Return the scores of a report."""
+    rows = {report.match: report.overall, "partial": report.partial, **report.keys}
+    rows |= {f"type {name}": score for name, score in report.types.items()} | report.structures | report.sentences
+    return (
+        f'{score_table("", rows)}<p class="faint">{report.documents:,} document(s), '
+        f"{report.units:,} {escape(report.unit)}(s)</p>\n"
+    )
+
+
+def score_table(title: str, rows: Mapping[str, Score]) -> str:
+    """Return scores by name, below a title if there is one."""
+    body = "".join(f"<tr><th><bdi>{plain(name)}</bdi></th>{_cells(score)}</tr>\n" for name, score in rows.items())
+    heading = f"<h3>{title}</h3>\n" if title else ""
+    return f'<div>{heading}<div class="wide"><table>\n{_HEAD}{body}</table></div></div>\n'
+
+
+def _cells(score: Score) -> str:
+    below = (score.predicted, score.gold, score.predicted + score.gold)
+    rates = zip((score.precision, score.recall, score.f1), below, strict=True)
+    cells = "".join(f"<td>{100 * rate:.2f}</td>" if count else "<td>-</td>" for rate, count in rates)
+    return f"{cells}<td>{score.gold:,.0f}</td><td>{score.predicted:,.0f}</td>"
+
+
+def kinds_table(counts: Counter[str], compared: Sequence[str]) -> str:
+    """Return how many errors there are of each kind, with links to them.
+
+    Args:
+        counts: kind -> errors.
+        compared: the kinds that can be told.
+    """
+    rows = []
+    for kind in ERROR_KINDS:
+        name = f'<a href="#{anchor(kind)}">{kind}</a>' if counts[kind] else kind
+        meaning = _MEANINGS[kind] if kind in compared else "not compared: one side has none"
+        number = f"{counts[kind]:,}" if kind in compared else "-"
+        rows.append(f'<tr><th>{name}</th><td>{number}</td><td class="faint">{meaning}</td></tr>\n')
+    return f"<h2>Kinds of error</h2>\n<table>\n{''.join(rows)}</table>\n"
+
+
+def anchor(kind: str) -> str:
+    """Return the id of a kind's heading."""
+    return f"kind-{kind.replace(' ', '-')}"
+
+
+def breakdown_tables(found: Breakdown) -> str:
+    """Return the matrix of confusions, and the scores by length, by novelty and by section."""
+    groups = {"By length": found.lengths, "By novelty": found.seen, "By section": found.sections}
+    tables = "".join(score_table(title, rows) for title, rows in groups.items() if rows)
+    parts = [_matrix(found), "<h2>Where the errors are</h2>\n", f'<div class="tables">\n{tables}</div>\n']
+    if not found.seen:
+        untold = "Which mentions were seen in training is not told here: the training data were not given."
+        parts.append(f'<p class="faint">{untold}</p>\n')
+    return "".join(parts) if found.confusions else ""
+
+
+def _matrix(found: Breakdown) -> str:
+    """Return the confusions: gold types down, predicted types across, most frequent first."""
+    often = Counter[str]()
+    for pair, count in found.confusions.items():
+        for name in pair:
+            often[name or ""] += count
+    names = sorted((name for name in often if name), key=lambda name: (-often[name], name))
+    shown = names[:MOST_TYPES]
+    cells = Counter[tuple[str | None, str | None]]()
+    for (gold, predicted), count in found.confusions.items():
+        cells[_column(gold, shown), _column(predicted, shown)] += count
+    columns: list[str | None] = [*shown, *[_OTHERS] * (len(names) > MOST_TYPES), None]
+    head = "".join(f'<th scope="col">{_title(name, "missed")}</th>' for name in columns)
+    rows = "".join(
+        f'<tr><th scope="row">{_title(gold, "invented")}</th>'
+        f"{''.join(_cell(cells, gold, predicted, found.borders) for predicted in columns)}</tr>\n"
+        for gold in columns
+    )
+    note = (
+        "Gold down, predicted across. A mention stands on the diagonal if its type is right; behind the plus, how many "
+        "of these have wrong borders. Another type counts as a confusion where the characters are the same."
+    )
+    return (
+        '<h2>Confusions</h2>\n<div class="wide"><table class="matrix">\n'
+        f'<thead><tr><th></th>{head}</tr></thead>\n{rows}</table></div>\n<p class="faint">{note}</p>\n'
+    )
+
+
+def _column(name: str | None, shown: Sequence[str]) -> str | None:
+    return name if name is None or name in shown else _OTHERS
+
+
+def _title(name: str | None, nothing: str) -> str:
+    return f"<i>{nothing}</i>" if name is None else f"<bdi>{plain(name)}</bdi>"
+
+
+def _cell(
+    cells: Counter[tuple[str | None, str | None]], gold: str | None, predicted: str | None, borders: Mapping[str, int]
+) -> str:
+    count = cells[gold, predicted]
+    if not count:
+        return "<td></td>"
+    if gold == predicted == _OTHERS:  # right or wrong among themselves
+        return f"<td>{count:,}</td>"
+    if gold != predicted:
+        return f'<td class="wrong">{count:,}</td>'
+    wrong = borders.get(gold or "", 0)
+    more = f' <span class="faint">+{wrong:,}</span>' if wrong else ""
+    return f'<td class="right">{count - wrong:,}{more}</td>'
