@@ -165,3 +165,9 @@ def test_threads_share_a_model(client: httpx.Client, server: object, name: str, 
             lambda text: client.post("/predict", params={"model": name}, json={"text": text}).content, texts * 3
         )
         assert list(together) == alone * 3
+
+
+@pytest.mark.parametrize("path", ["", "docs", "openapi.json"])
+def test_a_page_is_one_small_file(client: httpx.Client, path: str) -> None:
+    answer = client.get(f"/{path}")
+    assert (answer.status_code, len(answer.content) < 300_000) == (200, True)
