@@ -12,7 +12,7 @@ from spanloom.features import Dense
 from spanloom.hypergraph import Ints, Potentials, Singles
 from spanloom.learn import kernels_learn as kernels
 from spanloom.learn.bounds import check_weights
-from spanloom.learn.data import TrainingSet
+from spanloom.learn.data import TrainingSet, tokens_of
 from spanloom.parallel import SERIAL, Executor, even_ranges
 from spanloom.scoring import Weights, dense_gradient, role_scores
 
@@ -218,7 +218,7 @@ class _State:
     def step(self, sentences: Ints, run: Executor) -> None:
         """One step of all sides."""
         data = self.data
-        tokens, offsets = _tokens(data.offsets, sentences)
+        offsets, tokens = tokens_of(data.offsets, sentences)
         table = Weights(self.flat[:, :, None], np.zeros((0, 1), np.float32))
         scores = role_scores(data.matrix, table, tokens, run).roles[:, :, 0]
         batch = _Batch(sentences, tokens, offsets, scores, np.empty_like(scores))
@@ -295,11 +295,3 @@ def _mean(mean: Singles, values: Singles, number: int) -> Singles:
 
 def _joined(tables: list[Singles]) -> Singles:
     return tables[0] if len(tables) == 1 and tables[0].flags.c_contiguous else np.concatenate(tables, axis=1)
-
-
-def _tokens(offsets: Ints, sentences: Ints) -> tuple[Ints, Ints]:
-    """The tokens of some sentences, and the sentences' offsets among them."""
-    lengths = offsets[sentences + 1] - offsets[sentences]
-    begin = np.concatenate([[0], np.cumsum(lengths)])
-    tokens = np.repeat(offsets[sentences] - begin[:-1], lengths) + np.arange(begin[-1])
-    return tokens, begin

@@ -122,9 +122,9 @@ def search_step(
     tried: dict[float, float] = {}
 
     def best(places: range) -> int:
-        for place in places:
-            if place not in tried:
-                tried[place] = measure(place * step)
+        for number in _by_halves(0, len(places) - 1):  # as an `Envelope` likes it
+            if places[number] not in tried:
+                tried[places[number]] = measure(places[number] * step)
         return int(nearest_best(tried))
 
     end = round(limit / step)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from spanloom.document import Batch
-from spanloom.hypergraph import Ints, Potentials
+from spanloom.hypergraph import Edges, Ints, Potentials
 from spanloom.learn import Fit, TrainingSet, search_step
+from spanloom.learn.subsets import tokens_of
+from spanloom.learn.tuning import Envelope, Wanted
 from spanloom.model.corpus import Gold
 from spanloom.model.structured import AnyModel, LinearModel
 from spanloom.parallel import SERIAL, Executor
@@ -40,7 +44,11 @@ class HeldOut:
 
     def f1(self, model: AnyModel, potentials: Potentials, run: Executor = SERIAL) -> float:
         """F1 of exact boundaries, types and heads, if there are; mentions that no model can hold count as missed."""
-        edges = model.best(potentials, self._offsets, run)
+        return self.measured(model.best(potentials, self._offsets, run))
+
+    def measured(self, edges: Edges) -> float:
+        """F1 of structures."""
+        model = self._model
         if model.starting(edges) > _ASTRAY * max(1, self._total):
             return 0.0  # a penalty of 10 may start a mention of each type at each token; to read them takes long
         return self.f1_of(model.structure.decode(edges, self._offsets, model.types, self._reading))
@@ -52,15 +60,36 @@ class HeldOut:
 
     def highest(self, potentials: Potentials, run: Executor = SERIAL) -> float:
         """F1 at the best of a few penalties."""
-        return max(self._at(penalty, potentials, run) for penalty in (_PENALTIES if self.tunes else (0.0,)))
+        found = self._under(potentials, run).over(_PENALTIES if self.tunes else (0.0,))
+        return max(self.measured(edges) for _, edges in found)
 
     def best_penalty(self, potentials: Potentials, run: Executor = SERIAL) -> tuple[float, float]:
         """The mention penalty of the largest F1, and that."""
-        penalty = search_step(lambda value: self._at(value, potentials, run)) if self.tunes else 0.0
-        return penalty, self._at(penalty, potentials, run)
+        best = self._under(potentials, run)
+        measures: dict[float, float] = {}
 
-    def _at(self, penalty: float, potentials: Potentials, run: Executor) -> float:
-        return self.f1(self._model.with_penalty(penalty), potentials, run)
+        def measure(penalty: float) -> float:
+            measures[penalty] = self.measured(best.at(penalty))
+            return measures[penalty]
+
+        penalty = search_step(measure) if self.tunes else 0.0
+        return penalty, measure(penalty)
+
+    def _under(self, potentials: Potentials, run: Executor) -> Envelope:
+        """Return the best structures under each mention penalty."""
+
+        def decode(penalty: float, wanted: Wanted) -> Edges:
+            model, own = self._model.with_penalty(penalty), np.flatnonzero(wanted)
+            if wanted.all():
+                return model.best(potentials, self._offsets, run)
+            offsets, tokens = tokens_of(self._offsets, own)
+            roles = potentials.roles[tokens]
+            found = model.best(Potentials(roles, potentials.constants), offsets, run)
+            every = np.zeros((len(potentials.roles), *found.shape[1:]), found.dtype)
+            every[tokens] = found
+            return every
+
+        return Envelope(decode, np.repeat(np.arange(len(self._offsets) - 1), np.diff(self._offsets)))
 
 
 class Development(HeldOut):

@@ -26,6 +26,7 @@ from typing import Final, NamedTuple, Protocol
 import numpy as np
 
 from spanloom.hypergraph import Floats, Ints
+from spanloom.learn.target import tokens_of
 from spanloom.segment.characters import Bools
 from spanloom.segment.parameters import DUAL_ITERATIONS
 
@@ -111,7 +112,7 @@ def solve(first: Oracle, second: Oracle, offsets: Ints, iterations: int = DUAL_I
     if len(wrong):
         solution.score[wrong] = -np.inf
         solution.optimal[wrong] = False
-        positions, _ = gather(offsets, wrong)
+        _, positions = tokens_of(offsets, wrong)
         begun = [
             OracleAnswer(side.score[wrong], side.indicators[positions], side.labels[positions]) for side in (one, two)
         ]
@@ -124,7 +125,7 @@ def _descend(
     iterations: int,
 ) -> None:  # fmt: skip
     """Subgradient steps for the sentences whose structures clash; writes into ``solution``."""
-    positions, local = gather(offsets, active)
+    local, positions = tokens_of(offsets, active)
     one, two = begun
     u = np.zeros(one.indicators.shape)
     for k in range(1, iterations + 1):
@@ -150,7 +151,7 @@ def _descend(
         if not left.all():
             u = u[np.repeat(left, np.diff(local))]
             active = active[left]
-            positions, local = gather(offsets, active)
+            local, positions = tokens_of(offsets, active)
 
 
 def _keep_better(
@@ -164,14 +165,3 @@ def _keep_better(
     taken = np.repeat(better, np.diff(local))
     solution.first[positions[taken]] = one.labels[taken]
     solution.second[positions[taken]] = other.labels[taken]
-
-
-def gather(offsets: Ints, sentences: Ints) -> tuple[Ints, Ints]:
-    """The positions of some sentences, and the offsets of these sentences among them.
-
-    >>> [part.tolist() for part in gather(np.array([0, 2, 5, 6]), np.array([0, 2]))]
-    [[0, 1, 5], [0, 2, 3]]
-    """
-    lengths = offsets[sentences + 1] - offsets[sentences]
-    local = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    return np.repeat(offsets[sentences] - local[:-1], lengths) + np.arange(local[-1]), local

@@ -12,6 +12,7 @@ import numpy as np
 from spanloom.errors import UsageError
 from spanloom.hypergraph import Floats, Ints, Potentials
 from spanloom.learn.platt import UNSCALED, Scalings
+from spanloom.learn.target import tokens_of
 from spanloom.learn.tuning import Envelope, Wanted, smooth_best
 from spanloom.model.structured import StructuredModel
 from spanloom.parallel import SERIAL, Executor
@@ -19,7 +20,7 @@ from spanloom.scoring import Scorer
 from spanloom.segment.chains import MENTIONS, PAIRS, WORDS, Chains, ProductScorer, Scored, product_model
 from spanloom.segment.characters import Bools, Characters
 from spanloom.segment.corpus import Corpus
-from spanloom.segment.dual import Solution, gather
+from spanloom.segment.dual import Solution
 from spanloom.segment.oracles import solve_chains
 from spanloom.structures import MentionTable
 from spanloom.structures.product import (
@@ -200,7 +201,7 @@ class SegmenterModel:
         alone = words.best(bounds, run).words  # the same at every penalty
 
         def decode(penalty: float, wanted: Wanted) -> Ints:
-            positions, offsets = gather(bounds, np.flatnonzero(wanted))
+            offsets, positions = tokens_of(bounds, np.flatnonzero(wanted))
             own, shifted = words.take(positions), mentions.take(positions).shifted(penalty)
             apart = Labels(alone[positions], shifted.best(offsets, run).mentions)
             found = np.zeros((len(alone), 2), np.int64)
@@ -220,7 +221,7 @@ class SegmenterModel:
         broken = np.append(0, np.cumsum(~self.allowed[labels.words, labels.mentions]))
         wrong = np.flatnonzero(broken[offsets[1:]] > broken[offsets[:-1]])
         if len(wrong):
-            positions, bounds = gather(offsets, wrong)
+            bounds, positions = tokens_of(offsets, wrong)
             joint = self._join(words.take(positions), mentions.take(positions), weight)
             best = joint.best(bounds, run)
             for own, found in zip(labels, best, strict=True):

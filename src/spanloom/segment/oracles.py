@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from spanloom.hypergraph import Floats, Ints, Potentials
+from spanloom.learn.target import tokens_of
 from spanloom.parallel import SERIAL, Executor
 from spanloom.segment.chains import Scored, read_labels
 from spanloom.segment.characters import Bools
-from spanloom.segment.dual import OracleAnswer, Solution, gather, solve
+from spanloom.segment.dual import OracleAnswer, Solution, solve
 from spanloom.segment.parameters import DUAL_ITERATIONS
 from spanloom.structures.product import Constraint
 
@@ -43,7 +44,7 @@ class ChainOracle:
         """See `spanloom.segment.dual.Oracle`."""
         roles, offsets = self._potentials.roles, self._offsets
         if len(sentences) < len(offsets) - 1:
-            positions, offsets = gather(offsets, sentences)
+            offsets, positions = tokens_of(offsets, sentences)
             roles = roles[positions]
         if penalties is not None:
             roles = (roles[:, :, 0] - penalties @ self._indicators).astype(np.float32)[:, :, None]

@@ -10,16 +10,16 @@ from typing import NamedTuple
 
 from spanloom.errors import DataError
 from spanloom.features import FeatureSet, Sparse, build_index
-from spanloom.hypergraph import Potentials
+from spanloom.hypergraph import Edges
 from spanloom.learn import Chosen, EdgeTarget, Fit, Listener, Progress, Training, TrainingSet, fit_together
 from spanloom.model.development import Development, HeldOut, trained
 from spanloom.model.parameters import lambdas
 from spanloom.model.report import EncoderReport
 from spanloom.model.strongest import Strongest, strongest_features
 from spanloom.model.structured import AnyModel, LinearModel, StructuredModel
-from spanloom.parallel import SERIAL, Executor
+from spanloom.parallel import Executor
 from spanloom.scoring import LinearScorer, Weights
-from spanloom.segment.chains import Chains, Scored, Tagging, write_labels
+from spanloom.segment.chains import Chains, Tagging, read_labels, write_labels
 from spanloom.segment.corpus import Corpus
 from spanloom.segment.parameters import LAMBDAS, SegmenterParameters
 
@@ -71,9 +71,9 @@ class TagsHeldOut(HeldOut):
         self._model, self._corpus, self._offsets = model, corpus, corpus.text.offsets
         self.tunes = tunes and bool(model.structure.start_roles(model.types))
 
-    def f1(self, model: AnyModel, potentials: Potentials, run: Executor = SERIAL) -> float:
+    def measured(self, edges: Edges) -> float:
         """F1 of words, of mentions, or the mean of both, as the chain has tags of them."""
-        return self._corpus.f1(Scored(model, potentials).best(self._offsets, run))
+        return self._corpus.f1(read_labels(self._model, edges))
 
 
 class _Development(TagsHeldOut, Development):

@@ -1,0 +1,199 @@
+"""What is left of the rate of an `Annotator` when Spark, Ray, Dask, DuckDB, Polars or `datasets` run it.
+
+    python benchmarks/lake_engines.py --data DATA --work WORK
+
+Model and lake are those of `lake.py`, in the same WORK. Every engine reads the fragments, and writes Parquet; it is a
+program of its own, and is given one fragment first, so that its workers run and, where it keeps them, have opened the
+model. Those that run in one process stand beside a plain loop over the fragments, those with two beside the job of
+`spanloom predict LAKE/`, which starts its processes anew. The best of several rounds counts; in a round everything runs
+once, one after the other. An engine that is not installed is left out.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from argparse import ArgumentParser
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from common import Clock, Result, options, say
+from lake import TOKENS, job, lake_in, model_in, notes
+from spanloom.integrations.engines import with_dask, with_datasets, with_duckdb, with_polars, with_ray, with_spark
+from spanloom.lake import Annotator
+
+Runner = Callable[[list[str], Path], object]
+
+
+def loop(annotator: Annotator) -> Runner:
+    """No engine."""
+
+    def run(fragments: list[str], out: Path) -> None:
+        for fragment in fragments:
+            pq.write_table(annotator.table(pq.read_table(fragment)), out / Path(fragment).name)
+
+    return run
+
+
+def polars(annotator: Annotator) -> Runner:
+    """In this process."""
+    import polars as pl
+
+    def run(fragments: list[str], out: Path) -> None:
+        for fragment in fragments:
+            with_polars(pl.read_parquet(fragment), annotator).write_parquet(out / Path(fragment).name)
+
+    return run
+
+
+def duckdb(annotator: Annotator) -> Runner:
+    """In this process."""
+    import duckdb as engine
+
+    def run(fragments: list[str], out: Path) -> None:
+        reader = with_duckdb(engine.connect().read_parquet(fragments), annotator)
+        with pq.ParquetWriter(out / "all.parquet", reader.schema) as writer:
+            for batch in reader:
+                writer.write_batch(batch)
+
+    return run
+
+
+def datasets(annotator: Annotator) -> Runner:
+    """In this process."""
+    from datasets import Dataset, disable_caching, disable_progress_bars
+
+    disable_caching()
+    disable_progress_bars()
+
+    def run(fragments: list[str], out: Path) -> None:
+        given = Dataset.from_parquet(fragments, cache_dir=str(out / "cache"))
+        with_datasets(given, annotator).to_parquet(out / "all.parquet")
+
+    return run
+
+
+def dask(annotator: Annotator) -> Runner:
+    """Two processes, which are started for each computation."""
+    import dask.dataframe as dd
+
+    def run(fragments: list[str], out: Path) -> None:
+        made = with_dask(dd.read_parquet(fragments), annotator)
+        made.to_parquet(
+            out, schema=annotator.schema(pq.read_schema(fragments[0])), write_index=False,
+            compute_kwargs={"scheduler": "processes", "num_workers": 2},
+        )  # fmt: skip
+
+    return run
+
+
+def ray(annotator: Annotator) -> Runner:
+    """Two processes."""
+    import ray as engine
+
+    engine.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+
+    def run(fragments: list[str], out: Path) -> None:
+        with_ray(engine.data.read_parquet(fragments), annotator).write_parquet(str(out))
+
+    return run
+
+
+def spark(annotator: Annotator) -> Runner:
+    """Two threads of Java, each with a process of Python."""
+    from pyspark.sql import SparkSession
+
+    made = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    session = made.config("spark.log.level", "ERROR").getOrCreate()
+
+    def run(fragments: list[str], out: Path) -> None:
+        with_spark(session.read.parquet(*fragments), annotator).write.mode("overwrite").parquet(str(out))
+
+    return run
+
+
+ENGINES: dict[str, tuple[Callable[[Annotator], Runner], int]] = {
+    "loop": (loop, 1), "polars": (polars, 1), "duckdb": (duckdb, 1), "datasets": (datasets, 1),
+    "dask": (dask, 2), "ray": (ray, 2), "spark": (spark, 2),
+}  # fmt: skip
+"""Name -> what runs an annotator, and the number of its processes."""
+MODULES = {"spark": "pyspark", "loop": "pyarrow"}
+
+
+def add(parser: ArgumentParser) -> None:
+    """Add the script's own options."""
+    parser.add_argument("--work", type=Path, required=True, help="keeps models and lakes")
+    parser.add_argument("--notes", type=int, default=40_000, help="in the lake [40000]")
+    parser.add_argument("--rounds", type=int, default=3, help="of which the best counts [3]")
+    parser.add_argument("--only", choices=ENGINES, help="run this one, and say how long it took")
+
+
+def timed_run(name: str, model: Path, lake: Path, out: Path) -> float:
+    """Seconds of an engine for a lake, once it is warm."""
+    run = ENGINES[name][0](Annotator(model))
+    fragments = sorted(map(str, lake.glob("*.parquet")))
+    for folder in ("first", "all"):
+        shutil.rmtree(out / folder, ignore_errors=True)
+        (out / folder).mkdir(parents=True)
+    run(fragments[:1], out / "first")
+    with Clock() as clock:
+        run(fragments, out / "all")
+    rows = sum(pq.read_metadata(path).num_rows for path in (out / "all").rglob("*.parquet"))
+    if rows != sum(pq.read_metadata(path).num_rows for path in fragments):
+        raise SystemExit(f"{name} wrote {rows} rows")
+    return clock.seconds.wall
+
+
+def apart(name: str, chosen: Any) -> float:
+    """`timed_run` in a program of its own."""
+    line = [sys.executable, __file__, "--data", str(chosen.data), "--work", str(chosen.work), "--only", name]
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
+    done = subprocess.run(line, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    return float(done.stdout.split()[-1])
+
+
+def main() -> None:
+    """Run every engine."""
+    chosen: Any = options("lake_engines", __doc__, add)
+    chosen.work.mkdir(parents=True, exist_ok=True)
+    if chosen.only:
+        sys.stdout.write(f"{timed_run(chosen.only, chosen.work / 'one', chosen.work / 'lake', chosen.work / 'out')}\n")
+        return
+    result = Result("Engines that run an annotator", chosen.seed)
+    model = model_in(chosen.work, chosen.data, rescore=False)
+    lake = lake_in(chosen.work, notes(chosen.data, chosen.notes, chosen.seed))
+    names = [name for name in ENGINES if find_spec(MODULES.get(name, name)) is not None]
+    best: dict[str, float] = {}
+    for _ in range(chosen.rounds):
+        for name in ("job", *names):
+            seconds = job(model, lake, chosen.work / "out", 2)[0] if name == "job" else apart(name, chosen)
+            best[name] = min(seconds, best.get(name, seconds))
+            say(f"{name}: {chosen.notes / seconds:,.0f} notes a second")
+    rows = []
+    for name in names:
+        processes = ENGINES[name][1]
+        share = best["loop" if processes == 1 else "job"] / best[name]
+        rows.append([name, processes, chosen.notes / best[name], share])
+        if name != "loop":
+            result.at_least(f"{name}: its rate over that without an engine", share, 0.9)
+    rows.insert(1, ["spanloom predict LAKE/", 2, chosen.notes / best["job"], 1.0])
+    result.table(
+        "Notes a second, from Parquet to Parquet",
+        ["engine", "processes", "notes a second", "of the rate without it"],
+        rows,
+        f"{chosen.notes:,} notes of {TOKENS} tokens or a little more; the best of {chosen.rounds} rounds.",
+        f"pyarrow {pa.__version__}.",
+    )
+    result.data["seconds"] = best
+    result.save(chosen.out)
+
+
+if __name__ == "__main__":
+    main()
