@@ -1,8 +1,9 @@
 """Takes the screenshots of docs/screenshots: ``python docs/screenshots/make.py``.
 
-It needs Playwright, Pillow (which comes with Matplotlib) and a Chromium (or Chrome) on the path. Beside the pictures,
-``sources.json`` keeps a hash of each page, so that a test can tell a picture of an older page without comparing pixels,
-which differ with fonts and browsers. The pages of a trained model, whose figures differ with the machine, have none.
+It needs the extra ``test``, Pillow (which comes with Matplotlib) and a Chromium (or Chrome) on the path. Beside the
+pictures, ``sources.json`` keeps a hash of each page, so that a test can tell a picture of an older page without
+comparing pixels, which differ with fonts and browsers. The pages of a trained model, whose figures differ with the
+machine, have none, and neither has the documentation, whose text changes often.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from markdown_it import MarkdownIt
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
@@ -32,6 +34,7 @@ from spanloom.view import to_html
 from spanloom.view.error_page import error_page
 
 FOLDER = Path(__file__).resolve().parent
+ROOT = FOLDER.parents[1]
 SOURCES = FOLDER / "sources.json"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
@@ -150,6 +153,16 @@ def shots() -> dict[str, Shot]:
     }
 
 
+# of the documentation: a page, width and height of the window, and whether the browser prefers dark
+SITE = {
+    "site.png": ("docs/index", 1200, 900, False),
+    "site-dark.png": ("docs/tutorials/recognize", 1200, 900, True),
+    "site-phone.png": ("docs/index", PHONE, 780, False),
+    "site-model.png": ("docs/models/shared", 1200, 900, False),
+}
+README = "readme.png"
+
+
 def source(shot: Shot) -> str:
     """A hash of a page."""
     return hashlib.sha256(shot.html.encode()).hexdigest()
@@ -182,9 +195,10 @@ def take(started: Browser, shot: Shot, path: Path) -> None:
 
 
 def shrink(path: Path) -> None:
-    """Write a picture again with 128 colours, in a third of the bytes."""
+    """Write a picture again with 256 colours, rare ones too, in half of the bytes."""
     with Image.open(path) as picture:
-        picture.convert("RGB").quantize(128, dither=Image.Dither.NONE).save(path, optimize=True)
+        few = picture.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few.save(path, optimize=True)
 
 
 def take_served(started: Browser, model: Path, path: Path) -> None:
@@ -221,9 +235,40 @@ def take_model(started: Browser) -> None:
         take_served(started, model, FOLDER / "serve.png")
 
 
+def take_site(started: Browser) -> None:
+    """Pictures of the documentation, and of the README as rendered Markdown."""
+    with TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "sphinx", "-q", "-b", "html", "-c", str(ROOT / "docs"), str(ROOT), folder]
+        subprocess.run(command, check=True)
+        for name, (page, width, height, dark) in SITE.items():
+            visit(started, Path(folder, f"{page}.html"), Shot("", height, dark, width=width), FOLDER / name)
+        body = MarkdownIt("commonmark").enable("table").render((ROOT / "README.md").read_text(encoding="utf-8"))
+        style = (
+            "body { max-width: 52rem; margin: 2rem auto; font: 16px/1.5 system-ui; } img { max-width: 100%; } "
+            "table { border-collapse: collapse; } td, th { border: 1px solid #ddd; padding: .2rem .6rem; } "
+            "pre { background: #f4f4f4; padding: .6rem; overflow-x: auto; }"
+        )
+        readme = Path(folder, "readme.html")
+        readme.write_text(
+            f'<!DOCTYPE html><base href="{ROOT.as_uri()}/"><style>{style}</style>{body}', encoding="utf-8"
+        )
+        visit(started, readme, Shot("", 1000), FOLDER / README)
+
+
+def visit(started: Browser, page: Path, shot: Shot, path: Path) -> None:
+    """Write a picture of a page that is a file and has others beside it."""
+    scheme = "dark" if shot.dark else "light"
+    tab = started.new_page(viewport={"width": shot.width, "height": shot.height}, color_scheme=scheme)
+    tab.goto(page.as_uri())
+    tab.screenshot(path=path)
+    tab.close()
+    shrink(path)
+
+
 if __name__ == "__main__":
     with browser() as chromium:
         for name, wanted in shots().items():
             take(chromium, wanted, FOLDER / name)
+        take_site(chromium)
         take_model(chromium)
     SOURCES.write_text(json.dumps({name: source(shot) for name, shot in shots().items()}, indent=2) + "\n", "utf-8")
