@@ -56,3 +56,9 @@ def test_names(files: list[str], tmp_path: Path) -> None:
     write(notes, other)
     found = list(Reading(Messages(True)).by_annotators([files[0], str(other)]))
     assert {one.meta["annotator"] for one in found} == {files[0], str(other), "Eve"}
+
+
+def test_the_same_documents_in_two_files_are_told(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert len(list(Reading(Messages()).for_training(files))) == 24
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("spanloom: 12 training documents with the identifier or the text of an earlier one")

@@ -43,6 +43,20 @@ def test_quiet_prediction_lists_them_too(command, model, mixed, tmp_path):
     ]
 
 
+def test_prediction_of_bad_records_alone_tells_no_result(command, model, tmp_path):
+    (tmp_path / "bad.jsonl").write_text(BAD)
+    result = command("predict", model, tmp_path / "bad.jsonl")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "0 mentions" not in result.stderr
+    assert "text is 1, expected the document's text" in result.stderr
+
+
+def test_a_packed_output_of_a_format_that_is_not_packed_is_refused(command, model, mixed, tmp_path):
+    result = command("predict", model, mixed, "--output", tmp_path / "out.parquet.gz")
+    assert (result.returncode, list(tmp_path.iterdir())) == (2, [mixed])
+    assert "out.parquet.gz: the format parquet is not packed by gzip; leave out .gz" in result.stderr
+
+
 def test_prediction_stops_where_it_is_told_to(command, model, mixed, tmp_path):
     result = command("predict", model, mixed, "--on-error", "stop", "--output", tmp_path / "out.jsonl")
     assert result.returncode == 1

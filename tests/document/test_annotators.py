@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanloom.document import Document, Mention
-from spanloom.document.annotators import check_one_voice, key_of, merged, several, versions_of, voted
+from spanloom.document.annotators import check_one_voice, key_of, merged, repeated, several, versions_of, voted
 from spanloom.errors import DataError, UsageError
 
 TEXT = "no chest pain"
@@ -35,6 +35,26 @@ def test_versions() -> None:
     assert versions["Eve"] == (frozenset({key_of(PAIN), key_of(CHEST)}), None)
     assert both.meta["source"] == "ward"
     assert not {"annotator", "annotation"} & both.meta.keys()
+
+
+@pytest.mark.parametrize(
+    ("documents", "message"),
+    [
+        (
+            [by("Ada"), by(None)],
+            "1 training document with the identifier or the text of an earlier one, the first is '1'",
+        ),
+        ([by("Ada", id=""), by(None, id="")], f"the first is '{TEXT}'"),
+        ([by(None), by(None), by(None, text="other")], "2 training documents"),
+    ],
+)
+def test_training_documents_that_stand_twice_are_told(documents: list[Document], message: str) -> None:
+    told = repeated(documents)
+    assert told is not None and message in told
+
+
+def test_short_texts_may_be_equal() -> None:
+    assert repeated([by(None, id=""), by(None, id=""), by("Ada", id="2"), by("Eve", id="3")]) is None
 
 
 @given(st.lists(st.tuples(st.sampled_from("ABC"), st.integers(0, 4), st.sets(st.sampled_from([PAIN, CHEST])))))

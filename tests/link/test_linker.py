@@ -171,7 +171,10 @@ def test_what_is_lost_is_told_as_what_linkers_cannot_hold(
 def test_given_mentions_are_linked_and_no_other_is_looked_for(linker: Linker) -> None:
     text = "Rifampicin caused emesis, nausea and hypotension."
     given = [Mention("Disease", [(18, 24)], id="T1"), Mention("Chemical", [(0, 10)], concepts=["X:1"])]
-    [document] = linker.predict([Document(text, mentions=given)], mentions="given")
+    meta = {"annotation": "at-least", "annotator": "Ada"}
+    [document] = linker.predict([Document(text, mentions=given, meta=meta)], mentions="given")
+    assert document.meta == meta  # it is still about the mentions
+    assert linker.predict(Document(text, mentions=given, meta=meta)).meta == {}
     assert [(mention.id, mention.concepts) for mention in document.mentions] == [
         ("T1", ("MESH:D014839",)),
         (None, ("X:1",)),

@@ -74,6 +74,13 @@ def test_what_is_explained_is_one_text(model: Any) -> None:
         model.explain(TEXTS)
 
 
+def test_predictions_are_not_by_the_annotator_of_the_input(model: Any) -> None:
+    meta = {"annotator": "Ada", "annotation": {"default": "complete", "not": [{"spans": [[0, 2]]}]}, "ward": "A"}
+    given = NOTES[0].copy(meta=meta)
+    assert model.predict(given).meta == {"ward": "A"}
+    assert given.meta == meta
+
+
 def test_marginals_of_one_and_of_several() -> None:
     model = MODELS["recognizer"]().fit(NOTES, dev=NOTES[:4])
     assert model.marginals(NOTES[0]) == model.marginals(NOTES[:1])[0]

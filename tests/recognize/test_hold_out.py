@@ -52,6 +52,16 @@ def test_a_sentence_or_none(count):
     assert (len(train), len(dev)) == (count, 0)
 
 
+def test_documents_that_were_cut_count_once():
+    documents = [
+        Document(f"No pain {i}. Some fever {i}.", id=str(i), mentions=[Mention("x", [(3, 7)])]) for i in range(12)
+    ]
+    assert len(hold_out([prepare(one) for one in documents], 0, by_sentence)[0]) == 22
+    model = Recognizer(features=["w[0]"], epochs=1).fit(documents)
+    assert model.report_.documents == 12
+    assert next(model.summary()).startswith("trained on 12 documents: 22 sentences")
+
+
 def test_no_mention_is_lost_without_a_word_when_documents_are_cut():
     """A mention in the white space after the last sentence, one across two sentences, one that cuts a token."""
     text = "No pain. No fever.\n \n"

@@ -171,7 +171,8 @@ def test_a_second_stage_is_trained_on_gold_mentions_only():
 
 
 def test_own_mentions_of_raw_text_are_not_looked_at(teacher):
-    wrong = [Document(one, mentions=[Mention("other", [(0, 2)])]) for one in RAW]
+    meta = {"annotation": "at-least", "annotator": "Ada"}
+    wrong = [Document(one, mentions=[Mention("other", [(0, 2)])], meta=meta) for one in RAW]
     student, other = (teach(teacher, raw, dev=DEV, **SETTINGS) for raw in (RAW, wrong))
     np.testing.assert_array_equal(student.fitted.scorer.weights.features, other.fitted.scorer.weights.features)
 

@@ -51,7 +51,7 @@ class CommonOptions(BaseModel):
 
     def training(self, reading: Reading) -> Iterator[Document]:
         """Read the training data."""
-        return reading(self.train)
+        return reading.for_training(self.train)
 
     def beside_data(self) -> dict[str, Any]:
         """Return the arguments of the model's `fit` besides the data."""

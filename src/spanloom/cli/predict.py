@@ -64,7 +64,8 @@ def run(
     losses = write(_tallied(found, tally), output, format=output_format, force=force)
     if losses:
         say(f"spanloom: {lost(losses)}")
-    say(_result(predictor, tally))
+    if tally["documents"] or not reader.left_out:
+        say(_result(predictor, tally))
     return reader.finish()
 
 

@@ -9,13 +9,14 @@ from typing import Any
 from spanloom.cli.execute import FAILED
 from spanloom.cli.messages import Messages
 from spanloom.document import Document
-from spanloom.document.annotators import annotator_of, several
+from spanloom.document.annotators import annotator_of, repeated, several
 from spanloom.document.validate import Problem
 from spanloom.errors import UsageError, plural
 from spanloom.files import STDIO
 from spanloom.formats import FORMATS, Losses, OnError, read
 from spanloom.formats.base import DISCONTIGUOUS
 from spanloom.formats.raw import read_raw
+from spanloom.formats.source import bare
 
 _BLOCK = 1 << 20  # bytes
 _LISTED = 100  # of the records that were left out
@@ -51,6 +52,16 @@ class Reading:
         paths = _paths(inputs)
         return read(paths, mentions=mentions, notice=self._say.notice, on_error=on_error, **self._options)
 
+    def for_training(self, inputs: Sequence[str]) -> Iterator[Document]:
+        """The documents of inputs, one after the other; at their end those that stand there twice are told."""
+        documents = []
+        for document in self(inputs):
+            documents.append(document)
+            yield document
+        told = None if several(documents) else repeated(documents)
+        if told is not None:
+            self._say.notice(told)
+
     def by_annotators(self, inputs: Sequence[str]) -> Iterator[Document]:
         """The documents of inputs; those that do not name their annotator have the name of the input.
 
@@ -81,6 +92,11 @@ class Reading:
         self._count += 1
         if len(self._left_out) < _LISTED:
             self._left_out.append(problem)
+
+    @property
+    def left_out(self) -> int:
+        """How many records were left out."""
+        return self._count
 
     def finish(self) -> int | None:
         """List what was left out, also where nothing but errors is to be said; the exit code, none if all was read."""
@@ -129,8 +145,18 @@ def column_options(columns: str | None, texts: str | None = None, tag_names: str
 
 
 def output_format_of(output: str, given: str | None) -> str | None:
-    """The format of an output: native records where neither an option nor its name tells another."""
-    return given or (None if any(kind.named(Path(output)) for kind in FORMATS.values()) else "jsonl")
+    """The format of an output: native records where neither an option nor its name tells another.
+
+    Raises:
+        UsageError: the name is that of a packed file, of a format that is not packed.
+    """
+    path = Path(output)
+    if given or any(kind.named(path) for kind in FORMATS.values()):
+        return given
+    for kind in FORMATS.values():
+        if kind.named(bare(path)):
+            raise UsageError(f"{output}: the format {kind.name} is not packed by gzip; leave out .gz")
+    return "jsonl"
 
 
 def lost(losses: Losses) -> str:

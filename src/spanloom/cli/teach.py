@@ -54,7 +54,7 @@ def run(model: str, source: list[str], teacher: list[str] | None, *, config: str
         with Reporter(options.quiet) as reporter:
             student = teach(
                 cast("list[Teacher]", teachers), reading.raw(options.raw), weight=options.weight, progress=reporter,
-                train=None if options.train is None else reading(options.train),
+                train=None if options.train is None else reading.for_training(options.train),
                 dev=None if options.dev is None else reading(options.dev), **parameters,
             )  # fmt: skip
         student.save(folder)

@@ -11,7 +11,7 @@ import numpy as np
 from spanloom.document.claims import CLAIMS
 from spanloom.document.document import Document, Offsets
 from spanloom.document.span import Mention, Span
-from spanloom.errors import DataError, UsageError, clip
+from spanloom.errors import DataError, UsageError, clip, plural
 
 __all__ = [
     "MentionKey",
@@ -20,6 +20,8 @@ __all__ = [
     "check_one_voice",
     "key_of",
     "merged",
+    "remarked",
+    "repeated",
     "several",
     "versions_of",
     "voted",
@@ -27,6 +29,8 @@ __all__ = [
 
 NAME: Final = "annotator"
 _VERSIONS: Final = "spanloom.versions"
+_OF_MENTIONS: Final = (NAME, "annotation")
+"""What ``meta`` says of a document's mentions: whose they are, and how complete."""
 MentionKey: TypeAlias = tuple[str, tuple[Span, ...], Span | None]
 
 
@@ -59,6 +63,20 @@ def annotator_of(document: Document) -> str | None:
     return name
 
 
+def remarked(document: Document, mentions: Sequence[Mention]) -> Document:
+    """Return a document with other mentions, without what ``meta`` says of its own: whose they are, and how complete.
+
+    >>> note = Document("no pain", meta={"annotator": "Ada", "annotation": "complete", "ward": "A"})
+    >>> remarked(note, []).meta
+    {'ward': 'A'}
+    """
+    return document.copy(mentions=list(mentions), meta=_other_meta(document))
+
+
+def _other_meta(document: Document) -> dict[str, Any]:
+    return {key: value for key, value in document.meta.items() if key not in _OF_MENTIONS}
+
+
 def several(documents: Iterable[Document]) -> bool:
     """Return whether two annotators have marked one text.
 
@@ -89,6 +107,28 @@ def check_one_voice(documents: Iterable[Document], what: str) -> None:
             f"texts have several annotators (meta.{NAME}), and {what} takes one annotation of each; give the documents "
             "of one annotator, or one that was agreed on"
         )
+
+
+def repeated(documents: Iterable[Document]) -> str | None:
+    """Return a notice of training documents that stand there twice, if there are any; nobody would know otherwise.
+
+    Two of one identifier are meant, whatever their texts; of those without one, such of one text as say who annotated
+    them beside such as do not: short texts may well be equal. Where `several` annotators are named, `merged` checks.
+    """
+    first: dict[tuple[str, str], Document] = {}
+    found = []
+    for document in documents:
+        other = first.setdefault(_identity(document), document)
+        named = [annotator_of(one) is not None for one in (other, document)]
+        if other is not document and (document.id or any(named) != all(named)):
+            found.append(document)
+    if not found:
+        return None
+    return (
+        f"{plural(len(found), 'training document')} with the identifier or the text of an earlier one, the first is "
+        f"{_named(found[0])}: each is learned from; leave out what stands there twice, or name the annotator of each "
+        f"(meta.{NAME})"
+    )
 
 
 def _identity(document: Document) -> tuple[str, str]:
@@ -202,6 +242,6 @@ def _merged(group: Mapping[str, Document]) -> Document:
     own = {name: {key_of(mention): mention for mention in one.mentions} for name, one in group.items()}
     every = {key: mention for mentions in own.values() for key, mention in mentions.items()}
     versions = {name: Version(frozenset(own[name]), one.meta.get("annotation")) for name, one in group.items()}
-    meta = {key: value for key, value in first.meta.items() if key not in (NAME, "annotation")}
     columns = {key: value for one in list(group.values())[::-1] for key, value in one.columns.items()}
-    return first.copy(mentions=list(every.values()), columns=columns, meta={**meta, _VERSIONS: versions})
+    meta = {**_other_meta(first), _VERSIONS: versions}
+    return first.copy(mentions=list(every.values()), columns=columns, meta=meta)

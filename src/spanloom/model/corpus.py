@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, pairwise
 from warnings import warn
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document, Mention, Span, align
 from spanloom.document.annotation import zones_of
-from spanloom.document.annotators import check_one_voice
+from spanloom.document.annotators import check_one_voice, remarked
 from spanloom.document.claims import claims_of
 from spanloom.document.span import join_spans
 from spanloom.errors import DataError, DataWarning, UsageError, clip
@@ -145,7 +146,7 @@ def place(
     batch: Batch, found: MentionTable, types: Sequence[str], scores: Floats | None = None, threshold: float = 0.0,
     concepts: Sequence[tuple[str, ...]] | None = None,
 ) -> Iterator[Document]:  # fmt: skip
-    """Yield the documents of a batch with found mentions in place of their own.
+    """Yield the documents of a batch with found mentions in place of their own, as of `remarked`.
 
     Args:
         batch: what the mentions were found in.
@@ -172,7 +173,7 @@ def place(
             own = None if headless[at] else heads[at]
             pieces = spans[ptr[at] : ptr[at + 1]]
             mentions.append(Mention(types[kinds[at]], pieces, concepts=links[at], head=own, score=score))
-        yield document.copy(mentions=mentions)
+        yield remarked(document, mentions)
 
 
 def _characters(batch: Batch, base: Ints, first: Ints, end: Ints) -> list[tuple[int, int]]:
@@ -277,3 +278,21 @@ def by_sentence(document: Document) -> list[Document]:
             )
         )
     return parts
+
+
+def number_of_texts(documents: Iterable[Document]) -> int:
+    """Count prepared documents; those that `by_sentence` has made of one count once, as they follow each other.
+
+    >>> note = Document("No pain. Fever.", tokens=[[0, 2], [3, 8], [9, 15]], sentences=[[0, 2], [2, 3]])
+    >>> number_of_texts([*by_sentence(note), note, note])
+    3
+    """
+    pairs = pairwise(chain([None], documents))
+    return sum(before is None or not _continues(before, document) for before, document in pairs if document is not None)
+
+
+def _continues(before: Document, document: Document) -> bool:
+    """Return whether a document is a later part of the text of another: it has its text, and tokens behind its own."""
+    if (before.id, before.text) != (document.id, document.text) or before.tokens is None or document.tokens is None:
+        return False
+    return bool(len(before.tokens) and len(document.tokens) and before.tokens[-1, 1] <= document.tokens[0, 0])

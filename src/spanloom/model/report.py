@@ -13,7 +13,7 @@ from spanloom.features import FeatureSet
 from spanloom.hypergraph import Edges
 from spanloom.learn import Chosen
 from spanloom.model.calibration import CalibrationReport
-from spanloom.model.corpus import Gold, Lost
+from spanloom.model.corpus import Gold, Lost, number_of_texts
 from spanloom.model.overlaps import OverlapReport
 from spanloom.model.splitting import SplittingReport
 from spanloom.model.structured import AnyModel
@@ -483,7 +483,7 @@ def make_report(
     clusters = None if features is None else features.clusters
     vectors = None if features is None else features.resources.vectors
     return TrainingReport(
-        documents=len(train.documents),
+        documents=number_of_texts(train.documents),
         sentences=len(train.sentences) - 1,
         tokens=len(train.tokens),
         mentions=gold.total,

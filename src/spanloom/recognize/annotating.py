@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import compress
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from spanloom.hypergraph import Edges, Floats
 from spanloom.learn import Listener, Progress, TrainingSet
 from spanloom.learn.annotators import Agreed, Agreement, Voice, agree
 from spanloom.learn.held_out import HELD_EPOCHS, Held, HeldOut
-from spanloom.model.corpus import Gold, place
+from spanloom.model.corpus import Gold, number_of_texts, place
 from spanloom.model.partial import given_mentions, said_of_lanes
 from spanloom.model.report import AnnotatorReport, AnnotatorsReport, Quality
 from spanloom.model.structured import LinearModel
@@ -185,10 +186,13 @@ class Annotating(NamedTuple):
                 for k, name in enumerate(self.model.types)
             }
             told[one.name] = AnnotatorReport(
-                documents=int(one.covers.sum()), overall=_quality(chances, one.marks, covered),
+                documents=self._texts(one.covers), overall=_quality(chances, one.marks, covered),
                 agreement=_agreement(one, annotators, owner), types=types,
             )  # fmt: skip
-        return AnnotatorsReport(told, len(self.known.documents), int((number > 1).sum()), len(gold.table))
+        return AnnotatorsReport(told, self._texts(number > 0), self._texts(number > 1), len(gold.table))
+
+    def _texts(self, which: Flags) -> int:
+        return number_of_texts(compress(self.known.documents, which.tolist()))
 
 
 def _said(known: Batch, name: str, types: Sequence[str]) -> Said:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, Self, get_args, overload
 import numpy as np
 
 from spanloom.document import Batch, Document, Mention, batches
+from spanloom.document.annotators import remarked
 from spanloom.document.inputs import Dev, Given, One, Several, answer, documents_of, one_of
 from spanloom.errors import ModelError, UsageError, plural
 from spanloom.features import FeatureSet
@@ -20,7 +21,7 @@ from spanloom.learn import Listener
 from spanloom.learn.folds import hold_out
 from spanloom.model.calibration import answered
 from spanloom.model.choices import Order
-from spanloom.model.corpus import Lost, Notice, by_sentence
+from spanloom.model.corpus import Lost, Notice, by_sentence, number_of_texts
 from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator, renamed
 from spanloom.model.protocol import Annotation, Capability
@@ -414,7 +415,7 @@ def _hold_out(documents: Sequence[Document], types: Sequence[str], seed: int) ->
 
 def _merged(document: Document, mentions: Sequence[Mention], threshold: float) -> Document:
     kept = [mention for mention in mentions if mention.score is None or mention.score >= threshold]
-    return document.copy(mentions=sorted(kept, key=lambda m: (m.start, -m.end, m.type)))
+    return remarked(document, sorted(kept, key=lambda m: (m.start, -m.end, m.type)))
 
 
 def _check_order(order: str | Sequence[str], types: Sequence[str]) -> None:
@@ -430,7 +431,7 @@ def _report(ready: Prepared, links: Sequence[Link]) -> CascadeReport:
     for report in reports.values():
         lost.update(report.lost)
     return CascadeReport(
-        documents=len(ready.train),
+        documents=number_of_texts(ready.train),
         sentences=sum(document.sentence_count for document in ready.train),
         tokens=sum(document.token_count for document in ready.train),
         mentions=sum(report.mentions for report in reports.values()),

@@ -8,8 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spanloom.document import Batch
 from spanloom.hypergraph import Edges, Engine, Ints
 from spanloom.learn import CorpusTarget, EdgeTarget, Fit, SoftCounts, Training, TrainingSet, fit_together
+from spanloom.model.corpus import number_of_texts
 from spanloom.model.overlaps import OverlapRules
 from spanloom.model.report import TeachingReport, TrainingReport
 
@@ -74,12 +76,14 @@ class Lessons(NamedTuple):
         weights[len(weights) - self.sentences :] = weight
         return replace(data, weights=weights)
 
-    def told(self, report: TrainingReport, data: TrainingSet, tried: tuple[tuple[float, float], ...]) -> TrainingReport:
+    def told(
+        self, report: TrainingReport, known: Batch, data: TrainingSet, tried: tuple[tuple[float, float], ...]
+    ) -> TrainingReport:
         """Return a report on training that tells raw text from annotated text."""
         weight = 1.0 if data.weights is None else float(data.weights[-1])
         return replace(
             report,
-            documents=self.annotated,
+            documents=number_of_texts(known.documents[: self.annotated]),
             sentences=report.sentences - self.report.sentences,
             tokens=report.tokens - self.report.tokens,
             teaching=replace(self.report, weight=weight, tried=tried),

@@ -178,7 +178,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         if learned is not None:
             report = replace(report, completion=learned.completion, annotators=learned.annotators)
         if lessons is not None and learned is not None:
-            report = lessons.told(report, learned.data, learned.tried)
+            report = lessons.told(report, stage.known, learned.data, learned.tried)
         self.second_, self.report_, self.splitter_, self.strongest_ = None, report, ready.splitter, {}
         if learned is not None:
             linear = learned.stage.model

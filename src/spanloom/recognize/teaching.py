@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import numpy as np
 
 from spanloom.document import Batch, Document, batches
-from spanloom.document.annotators import check_one_voice
+from spanloom.document.annotators import check_one_voice, remarked
 from spanloom.document.inputs import Dev, Given, development_of, documents_of, training_of
 from spanloom.errors import DataError, UsageError
 from spanloom.hypergraph import Edges, Potentials
@@ -92,7 +92,7 @@ def teach(
     weights = _weights(weight, given=train is not None)
     pos, jobs, types = open_tagger(student.pos), student.n_jobs, faculty.types
     tell(Progress("reading"))
-    texts = [prepare(document.copy(mentions=())) for document in documents_of(raw, "raw")]
+    texts = [prepare(remarked(document, [])) for document in documents_of(raw, "raw")]
     if not any(document.token_count for document in texts):
         raise DataError("the raw text has no words; give text to learn from")
     known = [] if train is None else list(training_of(train, name="train"))

@@ -17,7 +17,7 @@ from spanloom.features import FeatureSet, build_index
 from spanloom.hypergraph import Ints
 from spanloom.learn import EdgeTarget, Listener, Progress, Training, TrainingSet, fit_together
 from spanloom.learn.folds import hold_out
-from spanloom.model.corpus import by_sentence
+from spanloom.model.corpus import by_sentence, number_of_texts
 from spanloom.model.development import trained
 from spanloom.model.parameters import Parameters
 from spanloom.model.protocol import Annotation
@@ -129,7 +129,7 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
         [fit] = fit_together([training], [self.l2])
         self.model_ = trained(model, data, fit)
         self.report_ = TaggerReport(
-            len(train), len(offsets) - 1, len(given), len(wanted), len(built.index), fit.steps, fit.dev_f1
+            number_of_texts(train), len(offsets) - 1, len(given), len(wanted), len(built.index), fit.steps, fit.dev_f1
         )
         return self
 
