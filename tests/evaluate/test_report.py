@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from spanloom.data import clinical
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, UsageError
-from spanloom.evaluate import Score, evaluate, score
+from spanloom.evaluate import Score, evaluate, evaluate_concepts, findings, paired_test, score
 from spanloom.formats import read, write
 
 TEXT = "no chest pain . pain in left and right arm"
@@ -299,3 +299,34 @@ def test_a_report_is_printed_as_its_table() -> None:
     assert report._repr_html_().startswith("<pre>")
     assert "&lt;b&gt;" in report._repr_html_()
     assert "<b>" not in report._repr_html_()
+
+
+ZONES = {"default": "complete", "zones": [{"start": 0, "end": 5, "annotation": "unknown", "types": ["problem"]}]}
+SOME = {"some": [{"spans": [[0, 2]]}]}
+
+
+@pytest.mark.parametrize("annotation", ["at-least", "unknown", ZONES, SOME, {"types": {"other": "at-least"}}])
+def test_gold_that_is_not_complete_is_refused(annotation: object) -> None:
+    gold = document(CHEST_PAIN, meta={"annotation": annotation})
+    found = document(mention("other", (0, 2)), CHEST_PAIN.replace(score=0.5))
+    for judge in (evaluate, findings, paired, evaluate_concepts):
+        with pytest.raises(DataError, match=r"^document 'd': its annotation says .*evaluate on complete annotation"):
+            judge([gold], [found])
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        "complete",
+        {"default": "at-least", "types": {"problem": "complete"}},
+        {"not": [{"spans": [[0, 2]]}]},
+        {"by": "Ada"},
+    ],
+)
+def test_gold_that_is_complete_for_what_is_compared_is_taken(annotation: object) -> None:
+    gold = document(CHEST_PAIN, meta={"annotation": annotation})
+    assert evaluate([gold], [document(CHEST_PAIN, meta={"annotation": "at-least"})], bootstrap=0).overall.f1 == 1
+
+
+def paired(gold: list[Document], found: list[Document]) -> object:
+    return paired_test(gold, found, found, samples=10)

@@ -29,7 +29,7 @@ from spanloom.evaluate import (
     paired_test,
     precision_recall,
 )
-from spanloom.evaluate.compare import Key
+from spanloom.evaluate.compare import Key, require_complete
 from spanloom.evaluate.words import WordReport, evaluate_words
 from spanloom.files import STDIO
 from spanloom.files.output import check_free, output_file
@@ -114,6 +114,8 @@ def run(
     given = reading(gold)
     documents = [prepare(document) for document in _of_types(_with_words(given, gold) if words else given, types)]
     _check_types(documents, types)
+    if column is None:
+        require_complete(documents)  # before a prediction that may take long
     if predictor is None:
         found = list(_of_types(reading(predicted or ""), types))
     else:

@@ -12,7 +12,7 @@ characters, the last optional. What is said later, in this order, counts. Beside
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from spanloom.document.batch import Batch
 from spanloom.document.claims import CLAIMS, claims_of, refuse
 from spanloom.document.document import Document
+from spanloom.errors import DataError, clip
 
-__all__ = ["AT_LEAST", "COMPLETE", "UNKNOWN", "Completeness", "Said", "Zone", "completeness", "zones_of"]
+__all__ = ["AT_LEAST", "COMPLETE", "UNKNOWN", "Completeness", "Said", "Zone", "completeness", "doubt", "zones_of"]
 
 Completeness = Literal["complete", "at-least", "unknown"]
 """``complete``: what is not annotated is no mention. ``at-least``: annotated mentions are there, and others may be.
@@ -119,6 +120,33 @@ def completeness(batch: Batch, types: Sequence[str], default: Completeness = "co
                 found[first:end, k][rows] = SAYS.index(zone.says)
     claims = any(claims_of(document, types) for document in batch.documents if "annotation" in document.meta)
     return found if claims or found.any() else None
+
+
+def doubt(document: Document, types: Iterable[str]) -> str | None:
+    """Return what a document's annotation says of some types but that it is complete; ``None`` where it is.
+
+    What is no such object is somebody else's, and says nothing; `spanloom.document.validate` tells of it.
+
+    >>> half = Document("p53 and MDM2.", meta={"annotation": {"default": "at-least", "types": {"gene": "complete"}}})
+    >>> doubt(half, ["gene"]), doubt(half, ["cell", "gene"])
+    (None, "'at-least' of type 'cell'")
+    """
+    if "annotation" not in document.meta:
+        return None
+    try:
+        zones, claims = zones_of(document), claims_of(document, None)
+    except DataError:
+        return None
+    partly = any(zone.says != "complete" for zone in zones)
+    for name in types if partly else ():
+        said = np.full(len(document.text), COMPLETE, np.uint8)
+        for zone in zones:
+            if zone.types is None or name in zone.types:
+                said[zone.start : zone.end] = SAYS.index(zone.says)
+        if said.any():
+            return f"{SAYS[said[said.argmax()]]!r} of type {clip(name)}"
+    open_claim = next((claim.kind for claim in claims if claim.kind != "not"), None)  # a denied mention is none anyway
+    return None if open_claim is None else f"that one of several mentions is there ({open_claim})"
 
 
 def _numbers(document: Document, zone: Zone, types: Sequence[str]) -> Iterator[int]:

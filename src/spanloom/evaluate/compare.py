@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Document, Mention
+from spanloom.document.annotation import doubt
 from spanloom.document.span import join_spans
 from spanloom.errors import DataError
 from spanloom.evaluate.measures import Score
@@ -59,6 +61,24 @@ def require_heads(gold: Sequence[Document]) -> None:
                     f"document {name(document, i)}, characters {mention.start}-{mention.end}: the gold mention of type "
                     f"{mention.type!r} has no head; annotate it, or evaluate without heads"
                 )
+
+
+def require_complete(gold: Sequence[Document], *predictions: Sequence[Document]) -> None:
+    """Check that all gold mentions of the types that are compared are annotated.
+
+    Raises:
+        DataError: ``meta["annotation"]`` says something else; the message names the document.
+    """
+    documents = chain(gold, *predictions)
+    types = sorted({mention.type for document in documents for mention in document.mentions})
+    for i, document in enumerate(gold):
+        found = doubt(document, types)
+        if found is not None:
+            raise DataError(
+                f"document {name(document, i)}: its annotation says {found} (meta.annotation), so nobody knows whether "
+                "what is predicted there is right; evaluate on complete annotation, or take out meta.annotation where "
+                "it is complete"
+            )
 
 
 def _joined(document: Document, mention: Mention) -> Mention:

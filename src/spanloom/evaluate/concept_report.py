@@ -12,6 +12,7 @@ from scipy.special import stdtr
 from spanloom.document import Document
 from spanloom.document.markup import Printed
 from spanloom.errors import UsageError
+from spanloom.evaluate.compare import require_complete
 from spanloom.evaluate.concepts import (
     Resolved,
     Resolver,
@@ -137,7 +138,7 @@ def evaluate_concepts(
         seed: of the random numbers.
 
     Raises:
-        DataError: a document is missing or extra, or its text differs.
+        DataError: a document is missing or extra, or its text differs; or gold annotation is not complete.
         UsageError: a negative number of samples.
 
     >>> from spanloom.document import Mention
@@ -149,6 +150,7 @@ def evaluate_concepts(
     """
     if bootstrap < 0:
         raise UsageError(f"found {bootstrap} bootstrap samples, expected 0 or more")
+    require_complete(gold, predicted)
     predicted = pair(gold, predicted)
     resolve = Resolved(vocabulary)
     kinds = sorted({mention.type for side in (gold, predicted) for document in side for mention in document.mentions})
@@ -230,7 +232,7 @@ def concept_test(
         seed: of the random numbers.
 
     Raises:
-        DataError: a document is missing or extra, or its text differs.
+        DataError: a document is missing or extra, or its text differs; or gold annotation is not complete.
         UsageError: there are no samples, or no documents.
 
     >>> from spanloom.document import Mention
@@ -243,6 +245,7 @@ def concept_test(
     """
     if samples < 1 or not gold:
         raise UsageError(f"found {samples} sample(s) and {len(gold)} document(s), expected at least one of each")
+    require_complete(gold, a, b)
     sides = [pair(gold, a), pair(gold, b)]
     resolve = Resolved(vocabulary)
     expected = concept_sets(gold, resolve)

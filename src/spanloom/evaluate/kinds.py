@@ -19,7 +19,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from spanloom.document import Document, Mention, Span
-from spanloom.evaluate.compare import MentionComparison, compare, exact
+from spanloom.evaluate.compare import MentionComparison, compare, exact, require_complete
 from spanloom.evaluate.partial import errors
 from spanloom.evaluate.units import pair, units
 
@@ -55,12 +55,13 @@ def findings(gold: Sequence[Document], predicted: Sequence[Document]) -> list[Fi
         predicted: predictions for the same texts.
 
     Raises:
-        DataError: a document is missing or extra, or its text differs.
+        DataError: a document is missing or extra, or its text differs; or gold annotation is not complete.
 
     >>> gold = Document("left and right arm", mentions=[Mention("part", [(0, 4), (15, 18)])])
     >>> [error.kind for error in findings([gold], [gold.copy(mentions=[Mention("part", [(0, 18)])])])]
     ['gap missed']
     """
+    require_complete(gold, predicted)
     predicted = pair(gold, predicted)
     comparison = compare(gold, predicted, units(gold, predicted), exact)
     kinds = compared_kinds(gold, predicted)

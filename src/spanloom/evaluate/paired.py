@@ -11,7 +11,7 @@ import numpy as np
 from spanloom.document import Document
 from spanloom.document.markup import Printed
 from spanloom.errors import UsageError
-from spanloom.evaluate.compare import Key, compare, exact
+from spanloom.evaluate.compare import Key, compare, exact, require_complete
 from spanloom.evaluate.measures import Interval, Score
 from spanloom.evaluate.resample import bootstrap, percentile_interval, randomization
 from spanloom.evaluate.rows import ReportRow, everything, unit_counts
@@ -93,8 +93,8 @@ def paired_test(
         key: the values that are compared.
 
     Raises:
-        DataError: a document is missing or extra, or its text differs; or heads are compared, and a gold mention has
-            none.
+        DataError: a document is missing or extra, or its text differs; gold annotation is not complete; or heads are
+            compared, and a gold mention has none.
         UsageError: there are no samples, or no documents.
 
     >>> from spanloom.document import Mention
@@ -106,6 +106,7 @@ def paired_test(
     """
     if samples < 1 or not gold:
         raise UsageError(f"found {samples} sample(s) and {len(gold)} document(s), expected at least one of each")
+    require_complete(gold, a, b)
     gold = with_sentences(gold)
     first, second = pair(gold, a), pair(gold, b)
     cut = units(gold, first, second)

@@ -11,7 +11,7 @@ import numpy as np
 from spanloom.document import Document
 from spanloom.document.markup import Printed
 from spanloom.errors import DataError, UsageError
-from spanloom.evaluate.compare import ComparedSide, Key, compare, exact
+from spanloom.evaluate.compare import ComparedSide, Key, compare, exact, require_complete
 from spanloom.evaluate.measures import calibration_error
 from spanloom.evaluate.units import pair, units
 
@@ -101,7 +101,8 @@ def calibration(
         key: the values that must be equal for a mention to be right.
 
     Raises:
-        DataError: a document is missing or extra, its text differs, or a predicted mention has no score from 0 to 1.
+        DataError: a document is missing or extra, its text differs, gold annotation is not complete, or a predicted
+            mention has no score from 0 to 1.
         UsageError: fewer than one bin.
 
     >>> from spanloom.document import Mention
@@ -112,6 +113,7 @@ def calibration(
     """
     if bins < 1:
         raise UsageError(f"found {bins} bins, expected at least 1")
+    require_complete(gold, predicted)
     predicted = pair(gold, predicted)
     side = compare(gold, predicted, units(gold, predicted), key).predicted
     score, right = np.array(mention_scores(side, predicted), np.float64), side.hit.astype(np.float64)

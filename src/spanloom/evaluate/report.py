@@ -12,7 +12,7 @@ import numpy as np
 from spanloom.document import Document
 from spanloom.document.markup import Figure, Printed
 from spanloom.errors import UsageError
-from spanloom.evaluate.compare import KEYS, Key, compare
+from spanloom.evaluate.compare import KEYS, Key, compare, require_complete
 from spanloom.evaluate.measures import Score
 from spanloom.evaluate.partial import errors
 from spanloom.evaluate.rows import ReportRow, by_sentence, by_structure, by_type, everything, scores
@@ -148,8 +148,8 @@ def evaluate(
         seed: of the random numbers; the same seed gives the same intervals.
 
     Raises:
-        DataError: a document is missing or extra, or its text differs; or heads are compared, and a gold mention has
-            none.
+        DataError: a document is missing or extra, or its text differs; gold annotation is not complete; or heads are
+            compared, and a gold mention has none.
         UsageError: an unknown key, or a negative number of samples.
 
     >>> from spanloom.document import Mention
@@ -162,6 +162,7 @@ def evaluate(
     if bootstrap < 0:
         raise UsageError(f"found {bootstrap} bootstrap samples, expected 0 or more")
     gold = with_sentences(gold)
+    require_complete(gold, predicted)
     predicted = pair(gold, predicted)
     cut = units(gold, predicted)
     comparison = compare(gold, predicted, cut, _key(match))

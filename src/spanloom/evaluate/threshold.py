@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spanloom.document import Document
-from spanloom.evaluate.compare import Key, compare, exact
+from spanloom.evaluate.compare import Key, compare, exact, require_complete
 from spanloom.evaluate.measures import rates
 from spanloom.evaluate.reliability import mention_scores
 from spanloom.evaluate.units import pair, units
@@ -44,7 +44,8 @@ def precision_recall(gold: Sequence[Document], predicted: Sequence[Document], *,
         From the highest threshold to the lowest; none if nothing is predicted.
 
     Raises:
-        DataError: a document is missing or extra, its text differs, or a predicted mention has no score from 0 to 1.
+        DataError: a document is missing or extra, its text differs, gold annotation is not complete, or a predicted
+            mention has no score from 0 to 1.
 
     >>> from spanloom.document import Mention
     >>> found = [Mention("a", [(0, 4)], score=0.75), Mention("b", [(0, 4)], score=0.5)]
@@ -54,6 +55,7 @@ def precision_recall(gold: Sequence[Document], predicted: Sequence[Document], *,
     0.75 1.0 1.0
     0.5 0.5 1.0
     """
+    require_complete(gold, predicted)
     predicted = pair(gold, predicted)
     comparison = compare(gold, predicted, units(gold, predicted), key)
     score = np.array(mention_scores(comparison.predicted, predicted), np.float64)
