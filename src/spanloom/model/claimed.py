@@ -35,6 +35,7 @@ from spanloom.structures.base import concatenate
 __all__ = ["with_claims"]
 
 MOST: Final = 512  # versions of a sentence and type
+DENIED: Final = 64  # of the same, above which claims of *not* are dropped, each of which may double them
 OPEN: Final = 64  # paths of a sentence and type of which something is claimed; each two of them are a version, too
 TOO_MANY: Final = "too many mentions of its sentence are claimed not to be there"
 _NOTHING = 1e-9  # of the structures of a term: none is left
@@ -316,28 +317,32 @@ class _Plan:
             for pair in combinations(several, 2):
                 yield lane, frozenset(pair)
 
-    def factor(self, term: Term, lane: int, apart: frozenset[Literals]) -> list[tuple[int, Literals]]:
-        """Return the signs and literals of the versions whose signed sum is the factor of a type."""
+    def factor(self, term: Term, lane: int, apart: frozenset[Literals], most: int) -> list[tuple[int, Literals]]:
+        """Return the signs and literals of the versions whose signed sum is the factor of a type.
+
+        Raises:
+            OverflowError: there are more than so many of either kind.
+        """
         closed, opened = frozenset(self.closed[lane]), frozenset(self.open[lane])
         free = sorted(closed - term.there - term.absent)
-        bases = [term.there & closed | frozenset(chosen) for chosen in _subsets(free, frozenset())]
+        bases = [term.there & closed | frozenset(chosen) for chosen in _subsets(free, frozenset(), most)]
         taken = [
             ((-1) ** len(chosen), term.there & opened | chosen)
-            for chosen in _subsets(sorted(term.absent & opened), apart)
+            for chosen in _subsets(sorted(term.absent & opened), apart, most)
         ]
         return [(sign, base | more) for base in bases for sign, more in taken]
 
 
-def _subsets(literals: Sequence[int], apart: frozenset[Literals]) -> list[Literals]:
+def _subsets(literals: Sequence[int], apart: frozenset[Literals], most: int) -> list[Literals]:
     """Return all sets of literals without two that exclude each other.
 
     Raises:
-        OverflowError: there are more than `MOST`.
+        OverflowError: there are more than so many.
     """
     found = [NONE]
     for literal in literals:
         found += [one | {literal} for one in found if not any(frozenset((literal, other)) in apart for other in one)]
-        if len(found) > MOST:
+        if len(found) > most:
             raise OverflowError
     return found
 
@@ -385,8 +390,9 @@ class _Builder:
         for place in range(len(self.plans)):
             while True:
                 plan = self.plans[place]
+                most = DENIED if plan.lighter() else MOST
                 try:
-                    factors = [[*self._factors(plan, term, apart)] for term in plan.terms()]
+                    factors = [[*self._factors(plan, term, apart, most)] for term in plan.terms()]
                 except OverflowError:
                     self.plans[place] = self._lighter(plan)
                     continue
@@ -406,11 +412,13 @@ class _Builder:
         self.dropped.append(condition)
         return lighter
 
-    def _factors(self, plan: _Plan, term: Term, apart: frozenset[Literals]) -> Iterator[tuple[int, int, Literals]]:
+    def _factors(
+        self, plan: _Plan, term: Term, apart: frozenset[Literals], most: int
+    ) -> Iterator[tuple[int, int, Literals]]:
         """Yield the parts of a term's factors: type, sign, and the literals of a version."""
         for lane in range(self._width):
             if lane in plan.lanes:
-                yield from ((lane, sign, wanted) for sign, wanted in plan.factor(term, lane, apart))
+                yield from ((lane, sign, wanted) for sign, wanted in plan.factor(term, lane, apart, most))
             else:
                 yield lane, 1, NONE
 
