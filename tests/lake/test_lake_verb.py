@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import spanloom
-from spanloom.errors import DataError
+from spanloom.errors import DataError, ModelError
 from spanloom.lake import Annotator, workers
 from spanloom.lake.fragments import fragments_of
 from spanloom.lake.job import Job
@@ -419,6 +419,26 @@ def test_lines_without_the_column_of_texts_are_an_error(model: Path, tmp_path: P
     assert pq.read_table(out / "b.jsonl.parquet")["problem"].to_pylist() == [
         None, "the text is missing", "line 3 is not JSON",
     ]  # fmt: skip
+
+
+def test_lines_without_a_kept_column_are_refused_at_once(model: Path, tmp_path: Path, command: Run) -> None:
+    lake, out = tmp_path / "lake", tmp_path / "out"
+    lake.mkdir()
+    (lake / "a.jsonl").write_text('{"text": "No pain.", "ward": 1}\n' * 3)
+    done = command("predict", model, lake, "--output", f"{out}/", "--columns", "keep=wrad")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "fragment a.jsonl: no record has 'wrad'; found 'text', 'ward'; name another" in done.stderr
+    assert not out.exists()
+
+
+def test_a_replaced_model_ends_the_job_at_once(model: Path, lake: Path, tmp_path: Path) -> None:
+    annotator, told = Annotator(model), list[str]()
+    first = pa.schema([("id", pa.int64()), ("ward", pa.string()), ("text", pa.string())])
+    ledger = Ledger.open(tmp_path / "out", annotator, annotator.schema(first))
+    annotator.digest = "another"  # as if the model had been replaced before the workers open it
+    with pytest.raises(ModelError, match="the model was replaced while the job runs"):
+        Job(annotator, fragments_of(lake), ledger, 1, False, told.append, lambda _: None).run()
+    assert told == []
 
 
 def test_links_that_are_not_followed_are_told(model: Path, lake: Path, tmp_path: Path, command: Run) -> None:

@@ -130,8 +130,10 @@ def _schema(annotator: Annotator, fragments: Sequence[Any]) -> Any:
     for fragment in fragments:
         try:
             return annotator.schema(schema_of(fragment, names))
-        except (DataError, UsageError) as error:
+        except DataError as error:
             first = first or error
+        except UsageError as error:
+            first = first or UsageError(f"fragment {fragment.name}: {error}")
     assert first is not None
     raise first
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from spanloom.document import Document
 from spanloom.errors import UsageError, clip, plural, reason_of
@@ -27,6 +28,15 @@ LONGEST = 1_000_000
 """Bytes of a text that is annotated; what is longer is no note, and would take a worker's memory."""
 MENTIONS, PROBLEM = "mentions", "problem"
 _ROWS = 1024  # at once
+_EXPECTED: Final[tuple[tuple[str, Any, str], ...]] = (
+    ("text", str, "the name of the column of texts"),
+    ("id", str | None, "the name of a column, or None for none"),
+    ("keep", Iterable, "a list of columns"),
+    ("threshold", Real, "a probability"),
+    ("longest", Integral, "a number of bytes"),
+    ("encoder", str | Path | None, "the folder of an encoder"),
+)
+"""Of arguments: what they may be, and what is said of others."""
 
 
 @dataclass
@@ -76,16 +86,15 @@ class Annotator:
     def __post_init__(self) -> None:
         with extra("arrow", "an annotator of tables"):
             import pyarrow as pa  # noqa: F401
-        if not isinstance(self.model, str | Path):
-            raise UsageError(f"model is a {type(self.model).__name__}, expected the folder of a model; save it first")
-        if isinstance(self.keep, str):
-            raise UsageError(f"keep is {clip(self.keep)}, expected a list of columns: [{clip(self.keep)}]")
+        self._check_types()
         self.model, self.keep = str(Path(locate(self.model)).absolute()), tuple(self.keep)
         self.encoder = None if self.encoder is None else str(Path(self.encoder).absolute())
         self.digest = read_digest(self.model)
         self.counts: Counter[str] = Counter()
-        names = [name for name in (self.id, *self.keep) if name is not None]
+        names = [*self.keep] if self.id is None else [self.id, *self.keep]
         for name in names:
+            if not isinstance(name, str):
+                raise UsageError(f"keep has {clip(repr(name))[1:-1]}, expected names of columns")
             if name in (MENTIONS, PROBLEM) or names.count(name) > 1:
                 raise UsageError(f"column {clip(name)} would stand twice in the output; rename it, or leave it out")
         if self.longest < 1:
@@ -130,6 +139,17 @@ class Annotator:
         import pyarrow as pa
 
         return pa.Table.from_batches(self(table.to_batches()), self._schema(table.schema))
+
+    def _check_types(self) -> None:
+        """Check what the arguments are, before anything is done with them."""
+        if not isinstance(self.model, str | Path):
+            raise UsageError(f"model is a {type(self.model).__name__}, expected the folder of a model; save it first")
+        if isinstance(self.keep, str):
+            raise UsageError(f"keep is {clip(self.keep)}, expected a list of columns: [{clip(self.keep)}]")
+        for name, kinds, expected in _EXPECTED:
+            value = getattr(self, name)
+            if not isinstance(value, kinds) or isinstance(value, bool):
+                raise UsageError(f"{name} is {clip(repr(value))[1:-1]}, expected {expected}")
 
     def _check_threshold(self) -> None:
         model = self._opened()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -25,6 +25,7 @@ __all__ = ["SUFFIXES", "Fragment", "annotate_fragment", "fragments_of", "schema_
 SUFFIXES: Final = (".parquet", ".arrow", ".feather", ".jsonl", ".jsonl.gz")
 _ROWS = 1024  # at once
 _SHOWN = 20  # names of fields in a message
+_ID = "id"  # what identifiers are called unless somebody says otherwise; records need have none
 
 
 class Fragment(NamedTuple):
@@ -90,11 +91,13 @@ def schema_of(fragment: Fragment, columns: Sequence[str]) -> Schema:
 
     Raises:
         DataError: a damaged file.
+        UsageError: none of the first records of JSONL has one of the fields.
     """
     import pyarrow as pa
 
     with _opened(fragment) as file:
         if fragment.lines:
+            _check_fields(_unpacked(file, fragment), columns)
             return pa.schema([(name, pa.string()) for name in columns])
         if fragment.name.lower().endswith(".parquet"):
             import pyarrow.parquet as pq
@@ -165,8 +168,7 @@ def _opened(fragment: Fragment) -> Iterator[BinaryIO]:
 def _batches(file: BinaryIO, fragment: Fragment, columns: Sequence[str]) -> Iterator[tuple[RecordBatch, Any]]:
     """Yield batches, and a column of problems where reading found any."""
     if fragment.lines:
-        lines = gzip.GzipFile(fileobj=file) if fragment.name.lower().endswith(".gz") else file
-        yield from _lines(lines, columns)  # type: ignore[arg-type]
+        yield from _lines(_unpacked(file, fragment), columns)
         return
     if fragment.name.lower().endswith(".parquet"):
         import pyarrow.parquet as pq
@@ -179,6 +181,25 @@ def _batches(file: BinaryIO, fragment: Fragment, columns: Sequence[str]) -> Iter
     for batch in batches:
         batch.validate()  # lists of offsets may be damaged; texts are looked at one by one
         yield batch, None
+
+
+def _unpacked(file: BinaryIO, fragment: Fragment) -> BinaryIO:
+    return gzip.GzipFile(fileobj=file) if fragment.name.lower().endswith(".gz") else file  # type: ignore[return-value]
+
+
+def _check_fields(lines: BinaryIO, columns: Sequence[str]) -> None:
+    """Check that each of some columns, the first that of texts, is a field of one of the first records."""
+    others: dict[str, None] = {}
+    for number, line in islice(enumerate(lines, start=1), _ROWS):
+        others.update(dict.fromkeys(_record(line, number, columns[0])[0]))
+    for name in columns:
+        if others and name not in others and name != _ID:
+            raise _lacking(name, others)
+
+
+def _lacking(name: str, others: Iterable[str]) -> UsageError:
+    shown = ", ".join(map(clip, islice(others, _SHOWN)))
+    return UsageError(f"no record has {clip(name)}; found {shown}; name another")
 
 
 def _lines(lines: BinaryIO, columns: Sequence[str]) -> Iterator[tuple[RecordBatch, Any]]:
@@ -197,8 +218,7 @@ def _lines(lines: BinaryIO, columns: Sequence[str]) -> Iterator[tuple[RecordBatc
             known += columns[0] in record
             others.update(dict.fromkeys(list(record)[:_SHOWN]))
         if others and not known:
-            shown = ", ".join(map(clip, list(others)[:_SHOWN]))
-            raise UsageError(f"no record has {clip(columns[0])}; found {shown}; name another")
+            raise _lacking(columns[0], others)
         yield pa.RecordBatch.from_pylist(rows, schema), pa.array(problems, pa.string())
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Final, NamedTuple
 
-from spanloom.errors import DataError, SpanloomError
+from spanloom.errors import DataError, ModelError, SpanloomError
 from spanloom.lake.annotator import Annotator
 from spanloom.lake.fragments import Fragment
 from spanloom.lake.leases import BEAT, Leases
@@ -72,6 +72,7 @@ class Job:
 
         Raises:
             DataError: a fragment failed, and that is to end the job; or the system refuses to write.
+            ModelError: the model is damaged, or was replaced while the job runs.
         """
         self._began, self._deaths = monotonic(), Counter[str]()
         self._waiting = deque(fragment for fragment in self.fragments if self.ledger.record(fragment) is None)
@@ -159,6 +160,8 @@ class Job:
                 event = Failed(str(error))
         self._leases.release(fragment.name)
         if isinstance(event, Failed):
+            if event.model:
+                raise ModelError(event.reason)
             self._fail(fragment, event.reason)
 
     def _died(self, fragment: Fragment, event: Killed) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from spanloom.errors import SpanloomError
+from spanloom.errors import ModelError, SpanloomError
 from spanloom.lake.annotator import Annotator
 from spanloom.lake.fragments import Fragment, annotate_fragment
 
@@ -49,9 +49,11 @@ class Failed(NamedTuple):
 
     Args:
         reason: why.
+        model: whether it is the model's fault, so that no other fragment can be annotated.
     """
 
     reason: str
+    model: bool = False
 
 
 class Killed(NamedTuple):
@@ -138,4 +140,4 @@ def _work(pipe: Connection, annotator: Annotator, schema: bytes) -> None:
         except BrokenPipeError:
             return
         except (SpanloomError, OSError, MemoryError) as error:
-            pipe.send(Failed(str(error) or type(error).__name__))
+            pipe.send(Failed(str(error) or type(error).__name__, isinstance(error, ModelError)))
