@@ -68,7 +68,8 @@ def test_groups(command, tmp_path):
         (["--parts", "../a=1"], 2, "--parts holds '../a=1'"),
         (["--parts", "a=0,b=1"], 2, "the share of 'a' is 0.0, expected a positive number"),
         (["--format", "nope"], 2, "found the format 'nope', expected one of: jsonl"),
-        (["--by", "patient"], 1, "its 'patient' is 'None', expected a word or a number"),
+        (["--by", "patient"], 1, "dev: document number 1, "),
+        (["--by", "patient"], 1, "it has no field 'patient', expected a word or a number; fields of meta may be named"),
         (["--parts", ",".join(f"p{number}=1" for number in range(9))], 1, "found 5 documents with texts of their own"),
     ],
 )

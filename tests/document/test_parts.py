@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from spanloom.document import Document
 from spanloom.document.parts import split
-from spanloom.errors import DataError, UsageError
+from spanloom.errors import DataError, DataWarning, UsageError
 
 PARTS = {"train": 8.0, "dev": 1.0, "test": 1.0}
 DOCUMENTS = st.lists(
@@ -71,8 +71,12 @@ def test_large_groups_leave_room_for_the_shares() -> None:
         ({"a": float("inf")}, None, "the share of 'a' is inf"),
         ({"a": 1, "b": 1, "c": 1}, None, "found 2 documents with texts of their own, expected one for each of 3 parts"),
         ({"a": 1, "b": 1}, "ward", "found 1 values of 'ward', expected one for each of 2 parts"),
-        ({"a": 1}, "patient", "document 'n1': its 'patient' is 'None', expected a word or a number"),
-        ({"a": 1}, "list", "document 'n1': its 'list' is '[1]', expected a word or a number"),
+        (
+            {"a": 1},
+            "patient",
+            "document number 1, 'n1': it has no field 'patient', expected a word or a number; fields of meta",
+        ),
+        ({"a": 1}, "list", "document number 1, 'n1': its 'list' is '[1]', expected a word or a number"),
     ],
 )
 def test_wrong_requests(parts: dict[str, float], by: str | None, message: str) -> None:
@@ -80,3 +84,12 @@ def test_wrong_requests(parts: dict[str, float], by: str | None, message: str) -
     with pytest.raises((UsageError, DataError)) as caught:
         split(documents, parts, by=by)
     assert message in str(caught.value)
+
+
+def test_documents_of_one_identifier_that_are_separated_are_told(recwarn: pytest.WarningsRecorder) -> None:
+    documents = [Document(text, id="n1", meta={"patient": 7}) for text in "ab"]
+    with pytest.warns(DataWarning, match="1 identifier in several parts, with different texts, the first is 'n1'"):
+        split(documents, {"a": 1, "b": 1})
+    recwarn.clear()
+    split([*documents, Document("c", id="n2", meta={"patient": 8})], {"a": 1, "b": 1}, by="patient")
+    assert not recwarn.list

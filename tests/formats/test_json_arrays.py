@@ -76,6 +76,11 @@ def test_wrong_texts_of_json_min_are_told(tmp_path: Path) -> None:
         ("[]", "the file holds no document; expected a list of records"),
         ('[{"text": "a"}', "a.json:1: not JSON: expecting ',' delimiter"),
         ('[\n{"text": "a"},\n]', "a.json:3: not JSON"),
+        (
+            '{"text": "a"}\n{"text": "b"}\n',
+            "a.json:2: not JSON: extra data at column 1; expected one JSON value; the file "
+            "looks like JSON lines: call it .jsonl",
+        ),
         ('[{"text": "a"}, 7]', "records[1]: the line is 7, expected a JSON object"),
         ('[{"text": "a"}, {"text": 1}]', "records[1]: text is 1, expected the document's text"),
         ('[{"text": "a", "mentions": 1}]', "records[0]: mentions is 1, expected a list"),

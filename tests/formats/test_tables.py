@@ -305,6 +305,13 @@ def test_a_table_that_is_none_says_what_was_found(tmp_path: Path, name: str, con
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize("header", ["doc_id,start,start,end,type", "doc_id,start,Start ,end,type"])
+def test_two_columns_of_one_name_are_refused(tmp_path: Path, texts: Path, header: str) -> None:
+    (tmp_path / "a.csv").write_text(f"{header}\na,0,3,4,x\n")
+    with pytest.raises(DataError, match=r"a\.csv:1: two columns are called 'start'; rename one"):
+        list(read(tmp_path / "a.csv", texts=texts))
+
+
 def test_a_column_that_is_named_twice_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("key,body\n1,No pain.\n")
     with pytest.raises(UsageError, match="'text=body,text=key' name one twice; leave one out"):

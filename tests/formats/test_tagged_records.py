@@ -60,14 +60,14 @@ def test_a_text_that_the_words_make_up_is_taken() -> None:
 def test_numbers_need_names(tmp_path: Path) -> None:
     path = jsonl(tmp_path, {"tokens": ["No", "pain"], "ner_tags": [0, 1]})
     message = (
-        r"a.jsonl:1: ner_tags holds the number 0 where a tag is expected; give the names of the tags in their order"
+        r"a.jsonl:1: ner_tags holds the number 0, which has no name; give the names of all tags in the order of their"
     )
     with pytest.raises(DataError, match=message):
         list(read(path))
     assert [one.text for one in read(path, mentions=False)] == ["No pain"]
     for names in ("O, B-x", ["O", "B-x"], ["O", "x"]):
         assert next(read(path, tag_names=names)).mentions == [Mention("x", [(3, 7)])]
-    with pytest.raises(DataError, match="holds the number 0"):
+    with pytest.raises(DataError, match="holds the number 1, which has no name"):
         list(read(path, tag_names=["O"]))
 
 
@@ -79,7 +79,10 @@ def test_numbers_need_names(tmp_path: Path) -> None:
         ({"tokens": ["a"], "tags": [""]}, 'a tag of tags is "", expected O, B-type'),
         ({"tokens": ["a"], "tags": [-100]}, "tags holds the number -100"),
         ({"tokens": ["a\0"], "tags": ["O"]}, "NUL character at offset 1"),
-        ({"tokens": ["a", 1], "tags": ["O", "O"]}, "text is missing"),
+        ({"tokens": ["a"], "tags": ["B-"]}, 'a tag of tags is "B-", expected O, B-type'),
+        ({"tokens": ["a", 1], "tags": ["O", "O"]}, "tokens[1] is 1, expected a word"),
+        ({"tokens": ["a", None], "ner_tags": ["O", "O"]}, "tokens[1] is null, expected a word"),
+        ({"tokens": ["a", "b"], "tags": ["O", None]}, "tags[1] is null, expected a tag"),
         ({"tokens": "a", "tags": ["O"]}, "text is missing"),
     ],
 )

@@ -15,7 +15,7 @@ from spanloom.cli.pace import counted
 from spanloom.cli.reading import Reading, lost, number_of
 from spanloom.document import Document
 from spanloom.document.parts import split
-from spanloom.errors import UsageError, clip
+from spanloom.errors import DataError, UsageError, clip
 from spanloom.files.output import check_free, output_folder
 from spanloom.formats import FORMATS, Format, Losses, write
 from spanloom.formats.columns import COLUMNS
@@ -49,7 +49,10 @@ def run(
     check_free(output, force=force or _is_empty(Path(output)))  # before the data are read, not after it
     reading = Reading(say, input_format=input_format, columns=columns, on_error=on_error or "stop")
     documents = list(counted(reading(source), "reading", quiet=quiet, total=partial(number_of, source)))
-    found = split(documents, shares, seed or 0, by)
+    try:
+        found = split(documents, shares, seed or 0, by)
+    except DataError as error:
+        raise DataError(error.message, path=", ".join(source)) from None
     losses = _write(found, output, kind, force)
     if losses:
         say(f"spanloom: {lost(losses)}")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
+from warnings import warn
 
 from spanloom.document.document import Document
-from spanloom.errors import DataError, UsageError, clip, plural
+from spanloom.errors import DataError, DataWarning, UsageError, clip, plural
 
 
 def split(
@@ -25,7 +26,9 @@ def split(
 
     Raises:
         UsageError: a share that is no positive number, or no parts.
-        DataError: a part would be empty, or a document lacks the field.
+        DataError: a part would be empty, or a document lacks the field; the message has its number, from 1.
+
+    A `DataWarning` tells of documents of one id whose texts differ, where they come to different parts.
 
     >>> from spanloom import Document
     >>> found = split([Document(f"Note {number}.") for number in range(10)], {"train": 8, "dev": 1, "test": 1})
@@ -42,7 +45,26 @@ def split(
         what = "documents with texts of their own" if by is None else f"values of {clip(by)}"
         raise DataError(f"found {len(groups)} {what}, expected one for each of {plural(len(parts), 'part')}")
     part_of = _drawn(groups, parts, seed, len(documents))
+    _tell_apart(documents, part_of)
     return {name: [documents[i] for i in range(len(documents)) if part_of[i] == name] for name in parts}
+
+
+def _tell_apart(documents: Sequence[Document], part_of: Sequence[str]) -> None:
+    """Warn of identifiers that stand in several parts."""
+    first: dict[str, str] = {}
+    apart = {
+        document.id: None
+        for document, name in zip(documents, part_of, strict=True)
+        if document.id and first.setdefault(document.id, name) != name
+    }
+    if apart:
+        warn(
+            f"{plural(len(apart), 'identifier')} in several parts, with different texts, the first is "
+            f"{clip(next(iter(apart)))}; if documents of one identifier belong together, say so in a field of meta, "
+            "and name it with by (--by)",
+            DataWarning,
+            stacklevel=3,
+        )
 
 
 def _groups(documents: Sequence[Document], by: str | None) -> list[tuple[bytes, list[int]]]:
@@ -56,7 +78,7 @@ def _groups(documents: Sequence[Document], by: str | None) -> list[tuple[bytes, 
             place = above[place]
         return place
 
-    keys = [_keys(document, by) for document in documents]
+    keys = [_keys(number, document, by) for number, document in enumerate(documents, 1)]
     for place, own in enumerate(keys):
         for key in own:
             one, other = root(first.setdefault(key, place)), root(place)
@@ -67,15 +89,19 @@ def _groups(documents: Sequence[Document], by: str | None) -> list[tuple[bytes, 
     return [(min(key for place in places for key in keys[place]), places) for places in groups.values()]
 
 
-def _keys(document: Document, by: str | None) -> list[bytes]:
+def _keys(number: int, document: Document, by: str | None) -> list[bytes]:
     """Return what a document may share with others: its text, and the value of a field."""
     keys = [_digest("text", document.text)]
     if by is None:
         return keys
     value = document.meta.get(by)
     if value is None or isinstance(value, list | dict):
-        expected = "a word or a number; only fields of meta may be named"
-        raise DataError(f"document {clip(document.id)}: its {clip(by)} is {clip(str(value))}, expected {expected}")
+        found = f"its {clip(by)} is {clip(str(value))}" if by in document.meta else f"it has no field {clip(by)}"
+        there = ", ".join(map(clip, document.meta)) or "none"
+        raise DataError(
+            f"document number {number}, {clip(document.id or document.text)}: {found}, expected a word or a number; "
+            f"fields of meta may be named, and here are: {there}"
+        )
     return [*keys, _digest("value", str(value))]
 
 

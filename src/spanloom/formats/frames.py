@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, NoReturn
 
 from spanloom.document import Document, Mention
 from spanloom.document.validate import OffsetUnits, find_errors
@@ -67,6 +67,8 @@ def from_columns(table: Any, documents: Iterable[Document]) -> list[Document]:
     rows: dict[str, list[tuple[int, dict[str, Any]]]] = {}
     for number, values in enumerate(zip(*columns.values(), strict=True)):
         row = dict(zip(columns, values, strict=True))
+        if row["doc_id"] is None:
+            raise DataError(f"row {number}: doc_id is missing, expected the identifier of a document")
         rows.setdefault(str(row["doc_id"]), []).append((number, row))
     found, names = [], set()
     for number, document in _numbered(documents):
@@ -107,6 +109,9 @@ def _read(table: Any) -> dict[str, list[Any]]:
     names = list(table) if isinstance(table, Mapping) else None if names is None else [str(name) for name in names]
     if names is None:
         raise UsageError(f"the table is a {type(table).__name__}, expected a data frame or a mapping of columns")
+    twice = next((name for name in _COLUMNS if names.count(name) > 1), None)
+    if twice is not None:
+        raise UsageError(f"the table has two columns called {clip(twice)}; rename one")
     lacking = [name for name in _REQUIRED if name not in names]
     if "spans" not in names:
         lacking += [name for name in ("start", "end") if name not in names]
@@ -122,6 +127,8 @@ def _values(column: Any) -> list[Any]:
     for method in ("to_pylist", "to_list", "tolist"):
         if hasattr(column, method):
             return [_plain(value) for value in getattr(column, method)()]
+    if isinstance(column, str) or not isinstance(column, Iterable):
+        raise UsageError(f"a column of the table is a {type(column).__name__}, expected a list")
     return [_plain(value) for value in column]
 
 
@@ -148,25 +155,79 @@ def _with_rows(document: Document, rows: list[tuple[int, dict[str, Any]]]) -> Do
 
 
 def _mention(row: dict[str, Any], number: int) -> Mention:
+    """Return the mention of a row.
+
+    Raises:
+        DataError: a value that is none of its column; the message has the row's number and the column.
+    """
+    cells = _Cells(row, number)
+    spans = [(cells.offset("start"), cells.offset("end"))] if row.get("spans") is None else cells.spans()
+    return Mention(
+        cells.text("type"), spans, None if row.get("id") is None else str(row["id"]), cells.head(),
+        cells.concepts(), cells.score(),
+    )  # fmt: skip
+
+
+class _Cells(NamedTuple):
+    """The values of a row by column, with its number for messages."""
+
+    row: Mapping[str, Any]
+    number: int
+
+    def text(self, name: str) -> str:
+        value = self.row[name]
+        return value if isinstance(value, str) else self._refuse(name, "a string")
+
+    def offset(self, name: str) -> int:
+        value = _whole(self.row.get(name))
+        return self._refuse(name, "a number of characters, from 0") if value is None else value
+
+    def spans(self) -> list[tuple[int, int]]:
+        given = self.row["spans"]
+        pairs = [_pair(value) for value in given] if isinstance(given, list) else [None]
+        if None in pairs:
+            self._refuse("spans", "a list of pairs of offsets, such as [[12, 18], [25, 30]]")
+        return sorted(pair for pair in pairs if pair is not None)
+
+    def head(self) -> tuple[int, int] | None:
+        value = self.row.get("head")
+        return None if value is None else _pair(value) or self._refuse("head", "a pair of offsets, such as [12, 18]")
+
+    def concepts(self) -> list[str]:
+        value = self.row.get("concepts") or []
+        return [str(one) for one in value] if isinstance(value, list) else self._refuse("concepts", "a list")
+
+    def score(self) -> float | None:
+        value = self.row.get("score")
+        if value is None:
+            return None
+        if isinstance(value, str | bool | list):
+            self._refuse("score", "a number from 0 to 1")
+        try:
+            return float(value)
+        except (TypeError, ValueError, OverflowError):
+            self._refuse("score", "a number from 0 to 1")
+
+    def _refuse(self, name: str, expected: str) -> NoReturn:
+        value = self.row.get(name)
+        found = "missing" if value is None else clip(value) if isinstance(value, str) else clip(repr(value))[1:-1]
+        raise DataError(f"row {self.number}: {name} is {found}, expected {expected}")
+
+
+def _pair(value: Any) -> tuple[int, int] | None:
+    """Return a pair of offsets, if it is one."""
+    if not isinstance(value, list) or len(value) != 2:
+        return None
+    start, end = map(_whole, value)
+    return None if start is None or end is None else (start, end)
+
+
+def _whole(value: Any) -> int | None:
+    """Return an offset; ``None`` if it is none."""
+    if isinstance(value, str | bool):
+        return None
     try:
-        spans = row.get("spans")
-        pairs = [(row.get("start"), row.get("end"))] if spans is None else spans
-        ends = [(_whole(start), _whole(end)) for start, end in pairs]
-        head, score, kind = row.get("head"), row.get("score"), row["type"]
-        if not isinstance(kind, str):
-            raise ValueError(f"type is {clip(str(kind))}, expected a string")
-        return Mention(
-            kind, sorted(ends), None if row.get("id") is None else str(row["id"]),
-            None if head is None else (_whole(head[0]), _whole(head[1])),
-            [str(concept) for concept in row.get("concepts") or ()],
-            None if score is None else float(score),
-        )  # fmt: skip
-    except (TypeError, ValueError, IndexError, OverflowError) as error:
-        raise DataError(f"row {number}: {clip(str(error))}; expected offsets, a type and perhaps a score") from None
-
-
-def _whole(value: Any) -> int:
-    number = int(value)
-    if isinstance(value, str | bool) or number != value or not -(2**62) < number < 2**62:
-        raise ValueError(f"{value!r} is no offset")
-    return number
+        number = int(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if number == value and -(2**62) < number < 2**62 else None

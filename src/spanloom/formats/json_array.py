@@ -20,6 +20,7 @@ from spanloom.formats.source import BOM, HEAD, bare, opened, read_bytes
 
 _START: Final = re.compile(rb"\s*(?:\[\s*)?\{")
 _RECORD: Final = re.compile(rb'"(?:text|note_text|NOTE_TEXT)"\s*:\s*"|"(?:tokens|words)"\s*:\s*\[\s*["\]]')
+_LINES: Final = re.compile(rb"\s*\{[^\n]*\}\s*\n\s*\{")  # an object on one line, and another behind it
 _OTHER: Final = re.compile(rb'"(?:resourceType|paragraphs)"\s*:')  # FHIR, and training data of spaCy 2
 
 
@@ -37,7 +38,13 @@ def scan_array(raw: bytes, path: str | Path, fields: RecordFields, mentions: boo
     Raises:
         DataError: the bytes are no JSON.
     """
-    value, name = loads(raw, path), str(path)
+    try:
+        value, name = loads(raw, path), str(path)
+    except DataError as error:
+        if not _LINES.match(raw):
+            raise
+        hint = "the file looks like JSON lines: call it .jsonl, or say that its format is jsonl (--input-format jsonl)"
+        raise DataError(f"{error.message}; {hint}", path=path, line=error.line) from None
     several = isinstance(value, list)
     for number, record in enumerate(value if isinstance(value, list) else [value]):
         place = f"records[{number}]" if several else ""

@@ -6,7 +6,7 @@ an identifier is called by its number, as ``document-000001``, both ways.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -68,11 +68,24 @@ def _no_spans(header: list[str]) -> str:
     )
 
 
+def _check_once(header: list[str], at: Mapping[str, int], path: str | Path) -> None:
+    """Check that each column that is read stands there once.
+
+    Raises:
+        DataError: two columns have one name.
+    """
+    lower = [name.strip().lower() for name in header]
+    for place in at.values():
+        if lower.count(lower[place]) > 1:
+            raise DataError(f"two columns are called {clip(header[place])}; rename one", path=path, line=1)
+
+
 def _scan_texts(path: str | Path, header: list[str], names: dict[str, str], table: Iterator[Row]) -> Iterator[Scanned]:
     at = places(header, names, OF_TEXTS)
     unclear = not names and {"start", "end"} <= places(header, {}, OF_SPANS).keys()  # mentions, but of what type?
     if unclear or "text" not in at:
         raise DataError(_no_spans(header), path=path, line=1)
+    _check_once(header, at, path)
     others = [(name, place) for place, name in enumerate(header) if place not in at.values()]
     found = False
     for row in table:
@@ -107,6 +120,7 @@ def _scan_spans(
         yield from texts
         return
     at = places(header, names, OF_SPANS)
+    _check_once(header, at, path)
     unread = [name for place, name in enumerate(header) if place not in at.values()]
     if unread:
         message = f"columns that are not read: {', '.join(map(clip, unread[:20]))}"

@@ -6,6 +6,7 @@ They are words, or numbers whose names the file has (a Parquet file of `datasets
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -18,7 +19,8 @@ _WORDS: Final = ("tokens", "words")
 TAGS: Final = ("tags", "ner_tags", "ner", "labels", "named_entities")
 """Names of the list of tags; the first that a record has counts."""
 _POS: Final = ("pos_tags", "pos", "upos")
-_HOW = "give the names of the tags in their order (--tag-names O,B-x,I-x; tag_names=)"
+_HOW = "give the names of all tags in the order of their numbers, from 0 (--tag-names O,B-x,I-x; tag_names=)"
+_NO_TYPE: Final = re.compile(r"[BIESLUM]-")
 
 
 def fields_of(record: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -27,9 +29,14 @@ def fields_of(record: Mapping[str, Any]) -> tuple[str, str] | None:
     >>> fields_of({"id": "0", "tokens": ["No", "pain"], "ner_tags": [0, 1]})
     ('tokens', 'ner_tags')
     """
-    words = next((name for name in _WORDS if _is_list(record.get(name), str)), None)
-    tags = next((name for name in TAGS if _is_list(record.get(name), str | int)), None)
+    words = next((name for name in _WORDS if _has_some(record.get(name), str)), None)
+    tags = next((name for name in TAGS if _has_some(record.get(name), str | int)), None)
     return None if words is None or tags is None else (words, tags)
+
+
+def _has_some(value: object, kind: Any) -> bool:
+    """Return whether a value is an empty list, or one with an item of a kind; others are told when it is read."""
+    return isinstance(value, list) and (not value or any(isinstance(item, kind) for item in value))
 
 
 def _is_list(value: object, kind: Any) -> bool:
@@ -41,7 +48,7 @@ def with_names(record: dict[str, Any], names: Mapping[str, Sequence[str]]) -> di
 
     Args:
         record: a row.
-        names: the column -> names in the order of their numbers; other columns, and numbers without a name, stay.
+        names: the column -> names in the order of their numbers; other columns, and items without a name, stay.
 
     >>> with_names({"ner_tags": [0, 1], "n": 1}, {"ner_tags": ["O", "B-x"]})
     {'ner_tags': ['O', 'B-x'], 'n': 1}
@@ -49,8 +56,8 @@ def with_names(record: dict[str, Any], names: Mapping[str, Sequence[str]]) -> di
     changed = {}
     for column, known in names.items():
         values = record.get(column)
-        if _is_list(values, int) and all(0 <= value < len(known) for value in values or ()):
-            changed[column] = [known[value] for value in values or ()]
+        if isinstance(values, list):
+            changed[column] = [known[one] if type(one) is int and 0 <= one < len(known) else one for one in values]
     return record | changed if changed else record
 
 
@@ -73,6 +80,10 @@ def from_tagged(
     """
     words, tags = record[words_field], record[tags_field]
     rest = {name: value for name, value in record.items() if name not in (words_field, tags_field)}
+    wrong = next((place for place, word in enumerate(words) if not isinstance(word, str)), None)
+    if wrong is not None:
+        problems.append(Problem("error", "wrong field", _no_item(words[wrong], words_field, wrong, "a word")))
+        return rest
     if len(words) != len(tags):
         message = f"{tags_field} has {len(tags)} items, expected one for each of the {len(words)} of {words_field}"
         problems.append(Problem("error", "wrong field", message))
@@ -115,20 +126,30 @@ def _pos(rest: dict[str, Any], kept: list[int], length: int) -> dict[str, Any]:
 
 def _types_of(tags: list[Any], field: str, problems: list[Problem]) -> list[str] | None:
     """Return tags with letters; ``None`` if they are none."""
-    number = next((tag for tag in tags if not isinstance(tag, str)), None)
-    if number is not None:
-        message = f"{field} holds the number {number} where a tag is expected; {_HOW}"
+    wrong = next((place for place, tag in enumerate(tags) if not isinstance(tag, str)), None)
+    if wrong is not None and type(tags[wrong]) is int:
+        message = f"{field} holds the number {tags[wrong]}, which has no name; {_HOW}"
         problems.append(Problem("error", "tags without names", message))
+        return None
+    if wrong is not None:
+        problems.append(Problem("error", "wrong field", _no_item(tags[wrong], field, wrong, "a tag")))
         return None
     others = {tag for tag in tags if tag != "O"}
     bare = {tag for tag in others if TAG.fullmatch(tag) is None}
     if not bare:
         return [f"{tag}-{UNTYPED}" if len(tag) == 1 and tag != "O" else tag for tag in tags]
-    if bare < others or "" in bare:
+    untyped = {tag for tag in bare if _NO_TYPE.fullmatch(tag)}
+    if bare < others or "" in bare or untyped:
         expected = "O, B-type, I-type or other letters of BIOES and BILOU, or types alone"
-        problems.append(Problem("error", "wrong field", not_as_expected(f"a tag of {field}", min(bare), expected)))
+        found = min(untyped or bare)
+        problems.append(Problem("error", "wrong field", not_as_expected(f"a tag of {field}", found, expected)))
         return None
     return [tag if tag == "O" else f"I-{tag}" for tag in tags]
+
+
+def _no_item(value: object, field: str, place: int, expected: str) -> str:
+    name = f"{field}[{place}]"
+    return f"{name} is null, expected {expected}" if value is None else not_as_expected(name, value, expected)
 
 
 def _joined(words: list[str]) -> tuple[str, list[list[int]]]:
