@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from importlib import invalidate_caches, metadata
 from pathlib import Path
@@ -11,9 +12,9 @@ from typing import Any
 import pytest
 
 import spanloom
-from spanloom.errors import ModelError
+from spanloom.errors import DataWarning, ModelError
 from spanloom.formats import to_record
-from spanloom.models import installed
+from spanloom.models import installed, locate
 
 SAID = {"finds": "problems, bodies", "licence": "public domain", "f1": 0.5, "bytes": 1_234_567, "more": [1]}
 
@@ -78,11 +79,16 @@ def test_a_table_is_annotated_by_a_name(site: Path, model: Path) -> None:
     assert found["problem"].to_pylist() == [None]
 
 
-def test_a_path_wins(site: Path, model: Path, tmp_path: Path) -> None:
+def test_a_model_in_a_folder_wins_and_that_is_told(site: Path, model: Path, tmp_path: Path) -> None:
     package(site, model)
     (tmp_path / "notes").mkdir()
-    with pytest.raises(ModelError, match=r"model\.json is missing"):
-        spanloom.load("notes")
+    with pytest.warns(
+        DataWarning, match=r"^notes: the installed model of this name is taken, .*; \./notes names that$"
+    ):
+        assert locate("notes") == site / "ready_made" / "notes"
+    shutil.copytree(model, tmp_path / "notes", dirs_exist_ok=True)
+    with pytest.warns(DataWarning, match="^notes: the model in this folder is taken, not the installed one"):
+        assert locate("notes") == "notes"
     with pytest.raises(ModelError, match=r"model\.json is missing"):
         spanloom.load(Path("other") / "notes")
     with pytest.raises(ModelError, match=r"model\.json is missing"):

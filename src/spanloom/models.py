@@ -9,14 +9,16 @@ from pathlib import Path
 from pkgutil import resolve_name
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
+from warnings import warn
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from spanloom import modelfile
 from spanloom.document import Mention
 from spanloom.document.inputs import One
-from spanloom.errors import ModelError, UsageError
+from spanloom.errors import DataWarning, ModelError, UsageError
 from spanloom.model.protocol import Model, Saved, explains
+from spanloom.modelfile.folder import is_model
 
 if TYPE_CHECKING:
     from spanloom.model.explanation import Explanation
@@ -106,13 +108,17 @@ def installed() -> dict[str, Installed]:
 
 
 def locate(path: str | Path) -> str | Path:
-    """Return a path, or the folder of the installed model of this name where there is no such path.
+    """Return a path, or the folder of the installed model of this name where there is no model at such a path.
+
+    Of a path that is also the name of an installed model a `DataWarning` tells which is taken.
 
     Raises:
         ModelError: there is neither.
     """
-    if not isinstance(path, str) or not _NAME.fullmatch(path) or Path(path).exists():
+    if not isinstance(path, str) or not _NAME.fullmatch(path):
         return path
+    if Path(path).exists():
+        return _here_or_installed(path)
     there = installed()
     if path in there:
         return there[path].folder
@@ -121,11 +127,29 @@ def locate(path: str | Path) -> str | Path:
     raise ModelError(f"{path}: no model here: there is no such folder, and no installed model of this name; {names}")
 
 
+def _here_or_installed(path: str) -> str | Path:
+    """Return a path that exists, or the folder of the installed model of this name where it is no model."""
+    try:
+        one = installed().get(path)
+    except ModelError:  # of models that nobody asks for
+        one = None
+    if one is None:
+        return path
+    if is_model(path):
+        taken: str | Path = path
+        told = f"the model in this folder is taken, not the installed one of this name; that one is in {one.folder}"
+    else:
+        taken = one.folder
+        told = f"the installed model of this name is taken, as what is called so here is no model; ./{path} names that"
+    warn(f"{path}: {told}", DataWarning, stacklevel=4)
+    return taken
+
+
 def load(path: str | Path, *, structure: Structure | str | None = None, encoder: str | Path | None = None) -> Saved:
     """Load what was saved as a folder: a model of any kind, or the index of a vocabulary. Loading runs no code.
 
     Args:
-        path: the folder; or the name of an installed model, such as ``"genia"``, where there is no such path.
+        path: the folder; or the name of an installed model, such as ``"genia"``, where no model is at such a path.
         structure: of a recognizer whose structure is none of Spanloom's: the file keeps its name and parameters only.
             As for `Recognizer`, a text or a value.
         encoder: the folder of the encoder that a model with adapters was trained with, where it is neither in the

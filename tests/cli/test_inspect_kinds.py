@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 import pytest
 
+from spanloom.cli.inspect import lines
 from spanloom.document import Document
 from spanloom.lm.language_model import LanguageModel
+from spanloom.model.report import CompletionReport, Density
 from spanloom.tag.pos_tagger import PosTagger
 from spanloom.vocabulary import Concept, Vocabulary
 
@@ -43,6 +46,17 @@ def test_inspect(command, models, kind):
     result = command("inspect", models / kind, "--role", "B")
     assert (result.returncode, result.stdout) == (2, "")
     assert "leave out --role" in result.stderr
+
+
+def test_inspect_tells_reports_in_words():
+    report = CompletionReport({"gene": Density(12.0, 0.5)}, 10.0, 25.0, {"gene": 0.8}, (0.1,))
+    training = {"documents": 3, "completion": asdict(report), "passes": None}
+    assert list(lines({"training": training}))[2:] == [
+        "  documents    3",
+        "  completion   mentions per 1,000 tokens: gene 12 ± 0.5",
+        "  completion   annotation has 10 starts of mentions, 15 more were filled in; where a mention is likelier than "
+        "none: gene 80 % of them",
+    ]
 
 
 @pytest.mark.parametrize("kind", ["language-model", "vocabulary"])

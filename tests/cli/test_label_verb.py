@@ -67,6 +67,14 @@ def test_standard_input_and_output(command, rules):
     assert "Pain" in columns.stdout and "B-problem" in columns.stdout
 
 
+@pytest.mark.parametrize("options", [("-f", "brat", "-o", "out"), ("-o", "out.csv"), ("-f", "conll")])
+def test_each_needs_a_format_with_a_place_for_annotators(command, rules, tmp_path, monkeypatch, options):
+    monkeypatch.chdir(tmp_path)
+    result = command("label", rules, "-", "--each", *options, input="Pain.")
+    assert (result.returncode, result.stdout, list(tmp_path.iterdir())) == (2, "", [rules])
+    assert "has no place for; write jsonl, json, parquet or arrow" in result.stderr
+
+
 def test_a_rule_that_matches_nothing_is_told_even_if_quiet(command, rules):
     result = command("label", rules, "-", "--quiet", input="A cough, a pain.")
     assert result.stderr == (

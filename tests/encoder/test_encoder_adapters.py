@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import shutil
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from spanloom.modelfile import ModelPart
 from spanloom.recognize import to_onnx
 from spanloom.scoring.encoder.adapters import attach, attention_layers, join, merge, shapes
 from spanloom.scoring.encoder.folder import FAMILIES
+from spanloom.serve import open_models
 
 SETTINGS: dict[str, Any] = {
     "adapters": 4, "encoder_epochs": 12, "encoder_rate": 1e-3, "head_rate": 1e-2, "step_subwords": 64,
@@ -101,7 +103,7 @@ def test_a_model_holds_what_was_trained_and_says_so(
 
 
 def test_an_encoder_that_moved_is_found_and_one_that_changed_is_not(
-    own: Path, notes: list[Document], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    own: Path, notes: list[Document], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Any
 ) -> None:
     monkeypatch.delenv("SPANLOOM_ENCODERS", raising=False)
     place = Path(shutil.copytree(own, tmp_path / "here" / "tiny"))
@@ -112,6 +114,11 @@ def test_an_encoder_that_moved_is_found_and_one_that_changed_is_not(
     with pytest.raises(ModelError, match=r"need the weights of the encoder 'tiny' \(\w{12}\), .* SPANLOOM_ENC"):
         spanloom.load(tmp_path / "model")
     assert spanloom.load(tmp_path / "model", encoder=tmp_path / "there" / "tiny").predict(notes) == expected
+    moved = ("--encoder", tmp_path / "there" / "tiny")
+    assert command("inspect", tmp_path / "model", *moved).returncode == 0
+    assert command("export", tmp_path / "model", "--onnx", "--output", tmp_path / "onnx", *moved).returncode == 0
+    [served] = open_models([str(tmp_path / "model")], str(moved[1])).values()
+    assert pickle.loads(pickle.dumps(served)).encoder == str(moved[1])  # another process opens it likewise
     other = write_encoder(tmp_path / "other", seed=5)
     with pytest.raises(ModelError, match=r"other holds others \(\w{12}\); copy its folder") as error:
         spanloom.load(tmp_path / "model", encoder=other)

@@ -389,6 +389,7 @@ def _inspect(
     model: Model,
     top: Annotated[int, typer.Option("--top", min=0, metavar="N", help="Features to show for each role.")] = 20,
     role: Annotated[str | None, typer.Option("--role", metavar="ROLE", help="Show this role only.")] = None,
+    encoder: options.EncoderFolder = None,
     as_json: Json = False,
 ) -> None:
     """Show what a model is: structure, types, features, training, and the strongest features of each role."""
@@ -417,6 +418,7 @@ def _export(
     output: options.ExportOutput,
     onnx: options.OnnxForm = False,
     precision: options.GraphPrecision = "float32",
+    encoder: options.EncoderFolder = None,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
@@ -479,6 +481,7 @@ def _serve(
         float, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="When a request is given up.")
     ] = 30.0,
     allow_host: options.AllowHost = None,
+    encoder: options.EncoderFolder = None,
     jobs: Annotated[
         int | None,
         typer.Option(

@@ -4,21 +4,36 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from spanloom.errors import UsageError, plural
 from spanloom.model.calibration import Check
-from spanloom.model.report import Quality
+from spanloom.model.overlaps import OverlapReport
+from spanloom.model.report import (
+    CompactReport,
+    CompletionReport,
+    EncoderReport,
+    PassReport,
+    Quality,
+    RescoringReport,
+    TeachingReport,
+)
+from spanloom.model.splitting import SplittingReport
 from spanloom.models import load
 
 Strongest = Mapping[str, list[tuple[str, float]]]
 # of a training, what is not one figure a line
 _SEVERAL = ("history", "lost", "dropped", "chains", "calibration", "annotators")
+_REPORTS: Final[dict[str, Any]] = {
+    "splitting": SplittingReport, "encoder": EncoderReport, "teaching": TeachingReport, "completion": CompletionReport,
+    "passes": PassReport, "overlaps": OverlapReport, "rescoring": RescoringReport, "compact": CompactReport,
+}  # fmt: skip
+"""Of the same, what training tells in lines of its own."""
 
 
-def run(model: str, top: int, role: str | None, as_json: bool) -> None:
+def run(model: str, top: int, role: str | None, encoder: str | None, as_json: bool) -> None:
     """Describe a model."""
-    described = load(model).describe()
+    described = load(model, encoder=encoder).describe()
     if "strongest" in described:
         strongest = _chosen(described["strongest"], role)
         described["strongest"] = {name: _top(features, top) for name, features in strongest.items()}
@@ -59,11 +74,14 @@ def lines(described: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _training(training: Mapping[str, Any]) -> Iterator[str]:
-    yield from (_row(f"  {name}", value) for name, value in training.items() if name not in _SEVERAL)
+    yield from (_row(f"  {name}", value) for name, value in training.items() if name not in {*_SEVERAL, *_REPORTS})
     if training.get("dropped"):
         yield _row("  left out", " ".join(training["dropped"]))
     for reason, count in training.get("lost", {}).items():
         yield _row("  lost", f"{count:,}: {reason}")
+    for name, report in _REPORTS.items():
+        if training.get(name) is not None:
+            yield from (_row(f"  {name}", line) for line in report(**training[name]).lines())
     yield from _calibration(training)
     for name, one in ((training.get("annotators") or {}).get("annotators") or {}).items():
         yield _row("  annotator", f"{name}: {_quality(one['overall'])}, agreement {100 * one['agreement']:.0f} %")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import partial
+from pathlib import Path
 
 from spanloom.cli.messages import Messages
 from spanloom.cli.pace import counted
@@ -12,10 +13,11 @@ from spanloom.document.annotation import Completeness
 from spanloom.errors import UsageError, plural
 from spanloom.files import STDIO
 from spanloom.files.output import check_free
-from spanloom.formats import write
+from spanloom.formats import FORMATS, write
 from spanloom.label import LabelReport, label_stream, read_label_rules
 
 _NAME = 40  # characters of a rule's name
+_WITH_META = ("jsonl", "json", "parquet", "arrow")  # formats that keep all of meta
 _COUNTS = ("matches", "documents", "overlaps", "conflicts")
 
 
@@ -43,6 +45,8 @@ def run(
     # where no name tells the format: text in, native records out
     input_format = input_format or ("text" if source == [STDIO] else None)
     output_format = output_format_of(output, output_format)
+    if each:
+        _check_names_annotators(output, output_format)
     reader = Reading(say, input_format=input_format, columns=columns, on_error=on_error)
     given = counted(reader(source, mentions=False), "labelling", quiet=quiet, total=partial(number_of, source))
     report = LabelReport()
@@ -59,6 +63,20 @@ def run(
         Messages()(f"spanloom: {warning}")
     say(_result(report))
     return reader.finish()
+
+
+def _check_names_annotators(output: str, given: str | None) -> None:
+    """Check that the format of an output has a place for the names of annotators, and for a text several times.
+
+    Raises:
+        UsageError: it has not.
+    """
+    kind = given or next(one.name for one in FORMATS.values() if one.named(Path(output)))
+    if kind in FORMATS and kind not in _WITH_META:
+        raise UsageError(
+            f"--each names the annotator of each document in meta.annotator, which the format {kind} has no place for; "
+            f"write {', '.join(_WITH_META[:-1])} or {_WITH_META[-1]}"
+        )
 
 
 def _table(report: LabelReport) -> list[str]:

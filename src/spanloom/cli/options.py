@@ -219,7 +219,7 @@ Annotation = Annotated[
     ),
 ]
 
-# of verbs that predict
+# of verbs that load a model
 EncoderFolder = Annotated[
     str | None,
     typer.Option(

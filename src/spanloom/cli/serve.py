@@ -21,13 +21,14 @@ def run(
     max_memory: int,
     timeout: float,
     allow_host: list[str] | None,
+    encoder: str | None,
     jobs: int | None,
     quiet: bool,
 ) -> int:
     """Take the address, load the models, and serve until a signal comes."""
     say = Messages(quiet)
     with bind(host, port) as opened:
-        found = open_models(models)
+        found = open_models(models, encoder)
         # What is loaded stays. To look through all of it for garbage again and again would stop every request for as
         # long as a hundred of them take.
         gc.collect()

@@ -119,8 +119,8 @@ def longest(matches: Matches) -> Matches:
     taken: set[int] = set()
     ranges = matches.take(rows).ranges()
     for at in np.lexsort((matches.first[rows], -parts[rows])).tolist():
-        tokens = [token for first, end in ranges[at] for token in range(first, end)]
-        if taken.isdisjoint(tokens):
-            taken.update(tokens)
+        if all(taken.isdisjoint(range(first, end)) for first, end in ranges[at]):
+            for first, end in ranges[at]:
+                taken.update(range(first, end))
             kept.append(int(rows[at]))
     return matches.take(np.array(sorted(kept), np.int64))

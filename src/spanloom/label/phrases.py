@@ -135,19 +135,25 @@ class GappedPhrases:
         Args:
             parts: first tokens and ends of the occurrences of each part, ascending.
         """
-        rows = np.arange(len(parts[0][0]))
-        chosen = [rows]
+        here = np.arange(len(parts[0][0]))
+        steps = []  # the occurrences of each part that were reached, and which of them the next part was reached from
         for (_, end), (first, _) in pairwise(parts):
-            after = np.searchsorted(first, end[chosen[-1]])
+            after = np.searchsorted(first, end[here])
             at = np.minimum(after, len(first) - 1)
-            here = chosen[-1]
-            near = (after < len(first)) & (first[at] <= end[here] + self._gap) & (first[at] < text.limit[end[here] - 1])
-            chosen = [column[near] for column in chosen] + [at[near]]
+            near = np.flatnonzero(
+                (after < len(first)) & (first[at] <= end[here] + self._gap) & (first[at] < text.limit[end[here] - 1])
+            )
+            steps.append((here, near))
+            here = at[near]
         # of those that end in one occurrence the last that begins is the closest
-        latest = np.append(chosen[-1][1:] != chosen[-1][:-1], True)[: len(chosen[-1])]
+        kept = np.flatnonzero(np.append(here[1:] != here[:-1], True)[: len(here)])
+        chosen = [here[kept]]
+        for before, near in reversed(steps):
+            kept = near[kept]
+            chosen.append(before[kept])
         columns = [
-            list(zip(first[column[latest]].tolist(), end[column[latest]].tolist(), strict=True))
-            for (first, end), column in zip(parts, chosen, strict=True)
+            list(zip(first[column].tolist(), end[column].tolist(), strict=True))
+            for (first, end), column in zip(parts, reversed(chosen), strict=True)
         ]
         return [_joined(ranges) for ranges in zip(*columns, strict=True)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol, Self, TypeVar
 
@@ -119,6 +120,13 @@ def read(path: str | Path, kind: str) -> ModelPart:
     values = {name: value for name, value in said.items() if name not in _HEADER}
     with damaged(path):
         return upgraded(kind, values, arrays) if said["format"] == 1 else ModelPart.of(values, arrays)
+
+
+def is_model(path: str | Path) -> bool:
+    """Return whether a folder has a model's description, whatever it says."""
+    with suppress(OSError):
+        settle(path)
+    return (Path(path) / _DESCRIPTION).is_file()
 
 
 def read_kind(path: str | Path) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,14 +27,16 @@ class Served:
         name: what requests call it.
         model: trained. Using it changes nothing.
         folder: that it was loaded from, from which another process loads it again.
+        encoder: the folder of the encoder that it names, if it names one and that was given.
     """
 
     name: str
     model: MentionModel
     folder: str = ""
+    encoder: str | None = None
 
-    def __reduce__(self) -> tuple[Callable[[str, str], Served], tuple[str, str]]:
-        return _opened, (self.name, self.folder)
+    def __reduce__(self) -> tuple[Callable[[str, str, str | None], Served], tuple[str, str, str | None]]:
+        return _opened, (self.name, self.folder, self.encoder)
 
     @property
     def kind(self) -> str:
@@ -85,11 +87,12 @@ class Served:
             self.explain(found, (found.mentions or document.mentions)[0])
 
 
-def open_models(arguments: Iterable[str]) -> dict[str, Served]:
+def open_models(arguments: Iterable[str], encoder: str | None = None) -> dict[str, Served]:
     """Models by name, in their order, ready for requests.
 
     Args:
         arguments: folders, whose names become those of the models; or ``NAME=FOLDER``.
+        encoder: the folder of the encoder that models with adapters name, where it is not found without.
 
     Raises:
         ModelError: no model, or a damaged one.
@@ -100,14 +103,14 @@ def open_models(arguments: Iterable[str]) -> dict[str, Served]:
         name, folder = _named(argument)
         if name in found:
             raise UsageError(f"two models are called {name!r}; give one another name: NAME={folder}")
-        found[name] = _loaded(name, folder)
+        found[name] = _loaded(name, folder, encoder)
     for served in found.values():
         served.warm_up()
     return found
 
 
-def _loaded(name: str, folder: str) -> Served:
-    return served(name, load(folder), folder)
+def _loaded(name: str, folder: str, encoder: str | None) -> Served:
+    return replace(served(name, load(folder, encoder=encoder), folder), encoder=encoder)
 
 
 def served(name: str, model: Saved, folder: str = "") -> Served:
@@ -123,8 +126,8 @@ def served(name: str, model: Saved, folder: str = "") -> Served:
     return Served(name, model.set_params(n_jobs=1), folder)
 
 
-def _opened(name: str, folder: str) -> Served:
-    served = _loaded(name, folder)
+def _opened(name: str, folder: str, encoder: str | None) -> Served:
+    served = _loaded(name, folder, encoder)
     served.warm_up()
     return served
 
