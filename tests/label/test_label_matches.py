@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -14,6 +15,7 @@ from spanloom.document import Batch, Document
 from spanloom.label import label, read_label_rules
 from spanloom.label.finding import Finder
 from spanloom.label.matches import contiguous, gapped, longest
+from spanloom.label.phrases import GappedPhrases
 from spanloom.label.text import LabelText
 
 WORDS = st.sampled_from(["a", "b", "c", "B", "d"])
@@ -203,3 +205,12 @@ def test_a_column_of_another_length_is_an_error():
     document.columns["pos"] = ["X"]
     with pytest.raises(Exception, match="1 values in column 'pos', expected 2"):
         found(document, kind="pattern", pattern=[{"pos": "X"}])
+
+
+def test_phrases_of_many_parts_take_linear_time(assert_linear):
+    def prepare(parts):
+        words = [f"w{number}" for number in range(parts)]
+        phrases = GappedPhrases([[[word] for word in words]], 5, "exact")
+        return partial(phrases.find, LabelText(Batch.of([sentences([words])])))
+
+    assert_linear(prepare, 500)
