@@ -267,7 +267,7 @@ def _evaluate(
     as_json: Json = False,
     html: Annotated[
         str | None,
-        typer.Option("--html", metavar="FILE", help="Write a page of all errors, gold beside prediction, too."),
+        typer.Option("--html", metavar="FILE", help="Write a page of all errors, gold over prediction, too."),
     ] = None,
     force: Force = False,
     seed: Seed = None,
