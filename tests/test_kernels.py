@@ -88,19 +88,46 @@ RUN = (
 )
 
 
-@pytest.mark.parametrize("place", ["", "elsewhere"])
-def test_a_change_of_any_kernel_makes_fresh_caches(tmp_path: Path, place: str) -> None:
-    """Numba looks at the file of the outer kernel only: the old inner one was called until somebody deleted caches."""
+def compiled(folder: Path, **environment: str) -> str:
+    """What a process prints that calls a kernel, and whether it had to compile it."""
+    command = [sys.executable, "-B", "-c", RUN]
+    whole = {**os.environ, "NUMBA_CACHE_DIR": "", **environment}
+    done = subprocess.run(command, cwd=folder, env=whole, capture_output=True, encoding="utf-8", check=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def kernels(tmp_path: Path) -> Path:
+    """A folder with a kernel that calls another one."""
     folder = tmp_path / "kernels"
     folder.mkdir()
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / place) if place else ""}
     (folder / "kernels_outer.py").write_text(OUTER)
+    (folder / "kernels_add.py").write_text(ADD.format(1))
+    return folder
+
+
+@pytest.mark.parametrize("place", ["", "elsewhere"])
+def test_a_change_of_any_kernel_makes_fresh_caches(tmp_path: Path, kernels: Path, place: str) -> None:
+    """Numba looks at the file of the outer kernel only: the old inner one was called until somebody deleted caches."""
 
     def run(added: int) -> str:
-        (folder / "kernels_add.py").write_text(ADD.format(added))
-        command = [sys.executable, "-B", "-c", RUN]
-        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", check=True)
-        return done.stdout.strip()
+        (kernels / "kernels_add.py").write_text(ADD.format(added))
+        return compiled(kernels, NUMBA_CACHE_DIR=str(tmp_path / place) if place else "")
 
     assert [run(added) for added in (1, 1, 2, 1)] == ["compiled 2", "2", "compiled 3", "2"]
-    assert list((tmp_path / place if place else folder / "__pycache__").rglob("*.nbi"))
+    assert list((tmp_path / place if place else kernels / "__pycache__").rglob("*.nbi"))
+
+
+def test_what_is_compiled_beside_the_source_serves_those_who_may_not_write_there(tmp_path: Path, kernels: Path) -> None:
+    """Numba looks in one place, which must be writable: a user of a container compiled all that its image held."""
+    assert compiled(kernels) == "compiled 2"
+    for file in kernels.glob("*.py"):
+        os.utime(file, (0, 0))  # layers of an image keep whole seconds
+    assert compiled(kernels, NUMBA_CACHE_DIR=str(tmp_path / "empty")) == "2"
+
+
+def test_kernels_run_where_nothing_can_be_written(kernels: Path) -> None:
+    """Numba refused to import them."""
+    (kernels / "__pycache__").write_text("a file, in which there are none")
+    nowhere = {"HOME": os.devnull, "XDG_CACHE_HOME": os.devnull, "LOCALAPPDATA": os.devnull}
+    assert [compiled(kernels, **nowhere) for _ in range(2)] == ["compiled 2", "compiled 2"]

@@ -8,13 +8,18 @@ Numba counts references to each array of each tuple that a function takes or han
 functions that get large tuples do little else; those that make no arrays can do without.
 
 A cached kernel holds the kernels that it calls, but Numba takes it for fresh until its own file changes. So the names
-of our cache files hold a hash of all kernels of the folder, and of those beside this file, which all may call.
+of our cache files hold a hash of all kernels of the folder, and of those beside this file, which all may call. Nothing
+else decides whether they are fresh, and no time of a file, which the image of a container rounds.
+
+Numba keeps machine code in one place, which must be writable, and fails where there is none. Ours is looked for in two,
+the second of which is beside the source: so whoever may only read the package, as in an image, finds what was compiled
+when it was made. Where nothing can be written, what is not found is compiled each time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache, update_wrapper
 from hashlib import sha256
 from inspect import getfile, isfunction
@@ -22,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from numba import njit
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from numba.core.cpu import CPUTargetOptions
 from numba.core.event import Event, Listener, install_listener
 
@@ -42,7 +47,42 @@ def _sources(folder: Path) -> str:
     return digest.hexdigest()[:16]
 
 
+class _Unwritable:
+    """The last of Numba's places for a cache: beside the source, although nothing can be written there.
+
+    Args:
+        function: to compile.
+        file: that defines it.
+    """
+
+    def __init__(self, function: Callable[..., Any], file: str) -> None:
+        self._py_file = file  # which Numba names in warnings
+        self._line = function.__code__.co_firstlineno
+
+    @classmethod
+    def from_function(cls, function: Callable[..., Any], file: str) -> _Unwritable:
+        return cls(function, file)
+
+    def ensure_cache_path(self) -> None:
+        raise PermissionError
+
+    def get_cache_path(self) -> str:
+        return _beside(self._py_file)
+
+    def get_source_stamp(self) -> str:
+        return ""
+
+    def get_disambiguator(self) -> str:
+        return str(self._line)
+
+
+def _beside(file: str) -> str:
+    return str(Path(file).parent / "__pycache__")
+
+
 class _Files(CompileResultCacheImpl):
+    _locator_classes = [*CompileResultCacheImpl._locator_classes, _Unwritable]  # noqa: RUF012
+
     def get_filename_base(self, fullname: str, abiflags: str) -> str:
         folder = Path(getfile(self._function)).parent
         return f"{super().get_filename_base(fullname, abiflags)}-{_sources(folder)}"
@@ -54,6 +94,25 @@ class _Files(CompileResultCacheImpl):
 
 class _Cache(FunctionCache):
     _impl_class = _Files
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._cache_file, self._beside = (
+            IndexDataCacheFile(place, self._impl.filename_base, source_stamp="")  # the name holds what matters
+            for place in (self.cache_path, _beside(getfile(function)))
+        )
+
+    def _load_overload(self, signature: Any, target: Any) -> Any:
+        key = self._index_key(signature, target.codegen())
+        for files in (self._cache_file, self._beside):
+            with suppress(OSError):  # what cannot be read is compiled
+                if (data := files.load(key)) is not None:
+                    return self._impl.rebuild(target, data)
+        return None
+
+    def save_overload(self, signature: Any, data: Any) -> None:
+        with suppress(OSError):  # what cannot be written is compiled again next time
+            super().save_overload(signature, data)
 
 
 def kernel(function: Callable[..., Any], signature: str | None = None) -> Any:
