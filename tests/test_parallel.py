@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 from operator import neg
+from pathlib import Path
 
 import pytest
 
+from spanloom import parallel
 from spanloom.parallel import SERIAL, Executor, Processes, Threads
 
 EXECUTORS = [SERIAL, Threads(3), Processes(2)]
@@ -64,3 +69,24 @@ def test_threads_end_with_their_executor():
     for thread in started:
         thread.join(timeout=20)
         assert not thread.is_alive()
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="where a process may run cannot be said here")
+def test_all_cores_are_those_that_the_process_may_use() -> None:
+    """In a container with two of 64 cores, a server started 128 processes."""
+    code = (
+        "import os\nfrom spanloom.parallel import worker_count\n"
+        "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\nprint(worker_count(-1), worker_count(3))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
+    assert done.stdout == "1 3\n"
+
+
+@pytest.mark.parametrize(("said", "cores"), [("50000 100000", 1), ("max 100000", None), ("99900000 100000", None)])
+def test_a_limit_of_a_container_counts(
+    said: str, cores: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parallel, "_QUOTA", tmp_path / "cpu.max")
+    without = parallel.worker_count(-1)
+    (tmp_path / "cpu.max").write_text(f"{said}\n")
+    assert parallel.worker_count(-1) == (cores or without)

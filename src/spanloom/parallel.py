@@ -7,11 +7,13 @@ the number of workers. So every executor, with any number of workers, gives the 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor as Pool
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from itertools import pairwise
 from multiprocessing import get_context
+from pathlib import Path
 from threading import local
 from types import TracebackType
 from typing import Final, Protocol, Self, TypeVar
@@ -30,6 +32,7 @@ __all__ = [
 T = TypeVar("T")
 R = TypeVar("R")
 MOST_THREADS = 256  # more only cost memory
+_QUOTA = Path("/sys/fs/cgroup/cpu.max")  # of a container: microseconds of processor time, and of what time they are
 
 
 class Executor(Protocol):
@@ -155,14 +158,27 @@ class Processes(_Pooled):
 
 
 def worker_count(n_jobs: int | None) -> int:
-    """The number of threads meant by ``n_jobs``, as scikit-learn counts: ``None`` is 1, -1 all cores.
+    """The number of threads meant by ``n_jobs``, as scikit-learn counts: ``None`` is 1, -1 all cores that may be used.
 
     >>> worker_count(2), worker_count(None), worker_count(1 << 31) == MOST_THREADS
     (2, 1, True)
     """
     if n_jobs is None or n_jobs == 0:
         return 1
-    return min(n_jobs, MOST_THREADS) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+    return min(n_jobs, MOST_THREADS) if n_jobs > 0 else max(1, _cores() + 1 + n_jobs)
+
+
+def _cores() -> int:
+    """Return how many cores this process may use; in a container with a limit fewer than the machine has."""
+    if sys.platform == "linux":
+        there = len(os.sched_getaffinity(0))
+    else:
+        there = os.cpu_count() or 1
+    try:
+        quota, period = map(int, _QUOTA.read_text(encoding="ascii").split())
+    except (OSError, ValueError):  # no control groups here, or "max"
+        return there
+    return min(there, max(1, -(-quota // period)))
 
 
 def threads(n_jobs: int | None) -> Threads:
