@@ -347,6 +347,17 @@ def test_a_damaged_ledger_is_told(model: Path, lake: Path, tmp_path: Path) -> No
         annotate(model, lake, tmp_path / "out")
 
 
+def test_a_file_system_without_hard_links(
+    model: Path, lake: Path, tmp_path: Path, wanted: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    annotate(model, lake, tmp_path / "out")
+    assert contents(tmp_path / "out") == wanted
+
+
 def test_claims_of_this_machine_end_with_their_owner(tmp_path: Path) -> None:
     mine, other = Leases(tmp_path), Leases(tmp_path)
     assert mine.take("a")

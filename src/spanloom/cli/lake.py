@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -27,7 +28,7 @@ _CLEAR = "\r\x1b[2K"
 
 def is_lake(source: Sequence[str], output: str, output_format: str | None) -> bool:
     """Return whether the output is a folder of as many files as the input has: it ends with ``/``, or is a folder."""
-    folder = output.endswith("/") or Path(output).is_dir()
+    folder = output.endswith(("/", os.sep)) or Path(output).is_dir()
     return folder and output_format is None and len(source) == 1 and Path(source[0]).is_dir()
 
 

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from spanloom.errors import DataError, UsageError
 from spanloom.files import STDIO
@@ -112,7 +112,7 @@ def output_files(paths: Sequence[str | Path], *, force: bool = False) -> Iterato
     """
     targets = [check_free(path, force=force) for path in paths]
     for path, target in zip(paths, targets, strict=True):
-        if target.is_dir() or str(path).endswith("/"):
+        if target.is_dir() or str(path).endswith(("/", os.sep)):
             raise UsageError(f"{path} is a folder; name a file")
     with _staged(targets[0], paths[0]) as staging:
         with ExitStack() as files:
@@ -189,7 +189,7 @@ def scratch_file(path: str | Path) -> Iterator[BinaryIO]:
     target = Path(path).absolute()
     folder = None if str(path) == STDIO or _is_special(target) or not target.parent.is_dir() else target.parent
     with writing(path):
-        file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
+        file: Any = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
     try:
         yield file
     finally:

@@ -63,12 +63,18 @@ def staged(target: Path) -> Iterator[Path]:
                 raise
             finally:
                 if lock is not None:
-                    os.close(lock)
+                    _let_go(folder, lock)
 
 
 def _remove(folder: Path) -> None:
     if not (folder / UNDO).exists():  # if it does, undoing failed, and what is in it is needed
         shutil.rmtree(folder, ignore_errors=True)  # what cannot be removed now is removed by the next run
+
+
+def _let_go(folder: Path, lock: int) -> None:
+    os.close(lock)
+    if sys.platform == "win32":  # which removes no file that is open, such as the lock that was just closed
+        _remove(folder)
 
 
 def settle(path: str | Path) -> None:
@@ -134,7 +140,7 @@ def _remove_abandoned(folder: Path) -> None:
         undo(folder)
         shutil.rmtree(folder, ignore_errors=True)
     finally:
-        os.close(lock)
+        _let_go(folder, lock)
 
 
 def _is_ours(folder: Path) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import os
 import socket
+import sys
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
@@ -57,8 +58,9 @@ class Leases:
         if handle is None:
             return False
         locked(handle)
-        os.truncate(handle, 0)
-        os.pwrite(handle, self._machine, 0)
+        os.ftruncate(handle, 0)
+        os.lseek(handle, 0, os.SEEK_SET)
+        os.write(handle, self._machine)
         self._held[name] = handle
         return True
 
@@ -70,9 +72,15 @@ class Leases:
 
     def release(self, name: str) -> None:
         """Remove a lease."""
-        with suppress(FileNotFoundError):
-            self._path(name).unlink()
-        os.close(self._held.pop(name))
+        handle = self._held.pop(name)
+        if sys.platform == "win32":  # which removes no file that is open, also if another job is looking at it
+            os.close(handle)
+            with suppress(OSError):
+                self._path(name).unlink()
+        else:
+            with suppress(FileNotFoundError):
+                self._path(name).unlink()
+            os.close(handle)
 
     def close(self) -> None:
         """Remove all leases."""

@@ -13,7 +13,6 @@ import json
 import os
 import secrets
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -149,8 +148,11 @@ def _write_first(file: Path, text: str) -> None:
     draft = file.with_name(f".{secrets.token_hex(8)}")
     try:
         draft.write_text(text, encoding="utf-8")
-        with suppress(FileExistsError):
+        try:
             os.link(draft, file)
+        except OSError:
+            if not file.exists():  # a file system without hard links, as buckets that are mounted
+                draft.replace(file)
     finally:
         draft.unlink(missing_ok=True)
 
