@@ -539,6 +539,13 @@ def _vocabulary(
     """Read a vocabulary, count what is in it, say what is odd, and save it as an index."""
 
 
+@verb("completion")
+def _completion(
+    shell: Annotated[str, typer.Argument(metavar="SHELL", help="bash, zsh or fish.", show_default=False)],
+) -> None:
+    """Print a script by which a shell completes verbs, options, and the names of models, formats and structures."""
+
+
 @verb("warm")
 def _warm(quiet: Quiet = False) -> None:
     """Compile all kernels into the cache, so that nobody waits for them later: for images and first starts."""

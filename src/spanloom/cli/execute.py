@@ -28,6 +28,7 @@ DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 VERBS = {
     "clean": "spanloom.cli.clean:run",
     "compact": "spanloom.cli.compact:run",
+    "completion": "spanloom.cli.completion:run",
     "convert": "spanloom.cli.convert:run",
     "demo": "spanloom.cli.demo:run",
     "evaluate": "spanloom.cli.evaluate:run",

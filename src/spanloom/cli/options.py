@@ -11,8 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
+from spanloom.model.fields import Choice, Switch, Whole, declared
 from spanloom.model.fields import Parameter as Field
-from spanloom.model.fields import Switch, Whole, declared
 
 ALL_CORES = -1  # results do not depend on the number of threads
 
@@ -572,6 +572,7 @@ def _option(name: str, parameter: Field, default: Any) -> Any:
         option = typer.Option(f"{flag}/--no-{flag[2:]}", help=said, show_default=False)
     else:
         least = parameter.least if isinstance(parameter, Whole) else None
-        option = typer.Option(flag, metavar=parameter.metavar, min=least, help=said)
+        known = parameter.known if isinstance(parameter, Choice) else ()
+        option = typer.Option(flag, metavar=parameter.metavar, min=least, help=said, autocompletion=lambda: list(known))
     kind = list[parameter.type] if parameter.several else parameter.type  # type: ignore[name-defined]
     return Annotated[kind | None, option]

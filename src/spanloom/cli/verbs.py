@@ -1,20 +1,60 @@
-"""How a verb is declared: the apps that it stands in, and the decorator that hands its options to its module."""
+"""How a verb is declared: the apps and groups that it stands in, and what hands its options to its module."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any
+from typing import Any, Final
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from spanloom.cli import options
+from spanloom.cli.examples import EXAMPLES
 from spanloom.cli.execute import execute
 
+GROUPS: Final = {
+    "Use a model": ("predict", "view", "explain", "models"),
+    "Train a model": ("demo", "train", "teach", "compact", "export"),
+    "Prepare data": ("convert", "label", "split", "validate", "vocabulary"),
+    "Judge": ("evaluate", "inspect", "clean", "lab"),
+    "Serve, set up": ("serve", "warm", "completion"),
+}
+"""What the help of the program says before verbs, and the verbs, in their order."""
 
-class Once(TyperCommand):
+
+class _WithExamples:
+    """A help that ends with examples, as they stand; the library would fill their lines as one paragraph."""
+
+    epilog: str | None
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the examples."""
+        if self.epilog:
+            with formatter.section("Examples"):
+                for line in self.epilog.splitlines():
+                    formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
+
+
+class Kinds(_WithExamples, TyperGroup):
+    """A verb with second words."""
+
+
+class Verbs(_WithExamples, TyperGroup):
+    """The verbs, whose help lists them in groups."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the list of verbs."""
+        width = max(map(len, self.commands))
+        for title, names in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(name.ljust(width), self.commands[name].get_short_help_str(_WHOLE)) for name in names]
+                )
+
+
+class Once(_WithExamples, TyperCommand):
     """A verb; of an option that takes one value, a second one would replace the first in silence, and is an error."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -28,9 +68,12 @@ class Once(TyperCommand):
 
 
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
+_WHOLE = 1000  # characters; help is wrapped, and not cut
 
 app = typer.Typer(
     name="spanloom",
+    cls=Verbs,
+    epilog=EXAMPLES[""],
     help="Recognizes mentions that nest, overlap or cross, and says how sure it is. Try: spanloom demo",
     no_args_is_help=True,
     add_completion=False,
@@ -39,6 +82,8 @@ app = typer.Typer(
     context_settings=_SETTINGS,
 )
 train_app = typer.Typer(
+    cls=Kinds,
+    epilog=EXAMPLES["train"],
     help="Train a model; what kind is the next word.",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -46,6 +91,8 @@ train_app = typer.Typer(
 )
 app.add_typer(train_app, name="train")
 lab_app = typer.Typer(
+    cls=Kinds,
+    epilog=EXAMPLES["lab"],
     help="Reproduce tables of the papers; what is done is the next word.",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -79,9 +126,10 @@ def verb(
                 parameters, declaration, *around, without=without
             )
         # without a short help of its own, the list of verbs would cut the sentence
-        group.command(name.split()[-1], cls=Once, short_help=declaration.__doc__)(call)
+        said: dict[str, Any] = {"cls": Once, "short_help": declaration.__doc__, "epilog": EXAMPLES[name]}
+        group.command(name.split()[-1], **said)(call)
         if was:
-            app.command(was, cls=Once, hidden=True)(call)
+            app.command(was, hidden=True, **said)(call)
         return call
 
     return register

@@ -1,0 +1,64 @@
+"""Help: its groups, and examples that the command line takes."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from spanloom.cli import completion
+from spanloom.cli.app import app
+from spanloom.cli.examples import EXAMPLES
+from spanloom.cli.execute import VERBS
+from spanloom.cli.verbs import GROUPS
+
+ROOT = get_command(app)
+KNOWN = completion.verbs()
+
+
+def lines() -> Iterator[tuple[str, list[str]]]:
+    """Each example as the words after the command's name, with the verb whose help shows it."""
+    for verb, text in EXAMPLES.items():
+        for line in text.replace("\\\n", "").splitlines():
+            words = shlex.split(line.rpartition("|")[2])
+            assert words[0] == "spanloom"
+            yield verb, words[1 : words.index(">") if ">" in words else None]
+
+
+@pytest.mark.parametrize(("verb", "words"), [*lines()])
+def test_examples_are_command_lines(verb: str, words: list[str]) -> None:
+    command: Any = ROOT
+    context, name = command.make_context("spanloom", [], resilient_parsing=True), ""
+    while hasattr(command, "commands"):
+        word = words.pop(0)
+        command, name = command.commands[word], f"{name} {word}".strip()
+    assert name.startswith(verb)
+    command.make_context(name, list(words), parent=context)  # raises where an option is none, or a number is none
+    names = {
+        flag: option.value.words
+        for known in KNOWN
+        for option in known.options
+        for flag in option.names
+        if known.name == name and option.value is not None and option.value.words and not option.value.paths
+    }
+    for flag, value in pairwise(words):
+        assert flag not in names or value.partition("(")[0] in names[flag]
+
+
+def test_every_help_ends_with_its_examples(command: Callable[..., Any]) -> None:
+    assert {*EXAMPLES} == {"", "train", "lab", *VERBS}
+    for verb, text in EXAMPLES.items():
+        shown = command(*verb.split(), "--help").stdout
+        assert shown.endswith("Examples:\n" + "".join(f"  {line}\n" for line in text.splitlines()))
+
+
+def test_every_verb_is_in_one_group(command: Callable[..., Any]) -> None:
+    listed = [name for names in GROUPS.values() for name in names]
+    assert sorted(listed) == sorted(name for name, one in ROOT.commands.items() if not one.hidden)  # type: ignore[attr-defined]
+    shown = command("--help").stdout
+    places = [shown.index(f"\n{title}:\n") for title in GROUPS]
+    assert places == sorted(places)
