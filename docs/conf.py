@@ -46,6 +46,7 @@ CONTENTS = {
         "docs/how-to/calibration",
         "docs/how-to/big-corpora",
         "docs/how-to/lake",
+        "docs/how-to/containers",
         "docs/how-to/from-spacy",
         "docs/how-to/from-brat",
         "docs/how-to/from-llm",
@@ -99,6 +100,7 @@ CONTENTS = {
         "docs/chinese_corpus",
         "docs/decisions",
         "CONTRIBUTING",
+        "SECURITY",
         "CHANGELOG",
     ],
 }
@@ -127,7 +129,10 @@ def colors(scheme: str, kinds: tuple[str, ...]) -> dict[str, str]:
 project = "Spanloom"
 version = release = __version__
 root_doc = "docs/index"
-include_patterns = ["docs/**.md", "benchmarks/README.md", "benchmarks/results/*.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+include_patterns = [
+    *("docs/**.md", "benchmarks/README.md", "benchmarks/results/*.md"),
+    *("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"),
+]
 exclude_patterns = [".*", "build", "dist", "src", "tests"]  # not walked through
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sessions"]
 myst_heading_anchors = 3
