@@ -14,12 +14,49 @@ happens are not *safe*; the caller computes them again in the log domain (`log_s
 scores.
 """
 
+from __future__ import annotations
+
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from spanloom.kernels import kernel, kernel_only
 
 _LARGEST = 40.0  # a finite score beyond this makes a lane unsafe
 _TINIEST = 1e-150  # so does a scaled value between 0 and this: the next token could take it below 1e-308
+
+
+class Forbidden(NamedTuple):
+    """What a mask forbids a group of sentences. Weights are set only where it forbids something.
+
+    Args:
+        allowed: (T, E times K) 0 where a hyperedge of the template is forbidden; no rows where none is.
+        partly: (longest, sentences) whether anything is forbidden at a token; no rows without a mask.
+        held: (sentences,) whether a sentence's weights are those of a token where something is.
+        steady: hyperedges that weigh the same at every token, but for the mask.
+    """
+
+    allowed: NDArray[np.uint8]
+    partly: NDArray[np.bool_]
+    held: NDArray[np.bool_]
+    steady: NDArray[np.int64]
+
+
+@kernel_only
+def _forbidden(allowed, starts, ends, automaton):
+    """Look through the mask of a group, once."""
+    count = len(starts)
+    partly = np.zeros((ends[0] - starts[0] if len(allowed) > 0 else 0, count), np.bool_)
+    for j in range(count if len(allowed) > 0 else 0):
+        for token in range(ends[j] - starts[j]):
+            row, least = allowed[starts[j] + token], np.uint8(1)
+            for i in range(len(row)):
+                least = min(least, row[i])
+            partly[token, j] = least == 0
+    role_ptr, number = automaton.hyperedges.role_ptr, automaton.number
+    steady = np.flatnonzero((role_ptr[:-1] == role_ptr[1:]) & (number >= 0))
+    return Forbidden(allowed, partly, np.zeros(count, np.bool_), steady)
 
 
 @kernel_only
@@ -47,9 +84,28 @@ def _exponentials(scores, starts, ends, types, longest, safe):
 
 
 @kernel_only
-def _weigh(w, base, p, allowed, starts, types, token, lanes, lanes_next, varying, automaton):
+def _forbid(w, base, mask, starts, types, token, count, automaton):
+    """Forbid hyperedges at a token of the first sentences, and lift what was forbidden where weights stayed."""
+    number = automaton.number
+    for j in range(len(starts)):
+        first = j * types
+        if mask.held[j]:
+            for e in mask.steady:
+                for lane in range(first, first + types):
+                    w[e, lane] = base[e, lane]
+        mask.held[j] = j < count and mask.partly[token, j]
+        if mask.held[j]:
+            row = mask.allowed[starts[j] + token]
+            for e in range(len(number)):
+                for k in range(types if number[e] >= 0 else 0):
+                    if row[number[e] * types + k] == 0:
+                        w[e, first + k] = 0.0
+
+
+@kernel_only
+def _weigh(w, base, p, mask, starts, types, token, lanes, lanes_next, automaton):
     bundle_ptr, bundle_edge, hyperedges = automaton.bundle_ptr, automaton.bundle_edge, automaton.hyperedges
-    for e in varying:
+    for e in hyperedges.varying:
         for lane in range(lanes):
             w[e, lane] = base[e, lane]
         for i in range(hyperedges.role_ptr[e], hyperedges.role_ptr[e + 1]):
@@ -57,11 +113,8 @@ def _weigh(w, base, p, allowed, starts, types, token, lanes, lanes_next, varying
             step = hyperedges.step[i]
             for lane in range(lanes_next if step else lanes):
                 w[e, lane] *= p[token + step, r, lane]
-        first = automaton.number[e] * types
-        for j in range(lanes // types if len(allowed) > 0 and first >= 0 else 0):
-            row = starts[j] + token
-            for k in range(types):
-                w[e, j * types + k] *= allowed[row, first + k]
+    if len(mask.allowed) > 0:
+        _forbid(w, base, mask, starts, types, token, lanes // types, automaton)
     for i in range(len(bundle_ptr) - 1):
         bundle = len(hyperedges.constant) + i
         for lane in range(lanes):
@@ -104,7 +157,7 @@ def _scale(values, begin, lanes, result, safe, logarithm):
 
 
 @kernel_only
-def _inside(beta, log_partition, safe, base, p, w, b, allowed, starts, ends, types, varying, automaton):
+def _inside(beta, log_partition, safe, base, p, w, b, mask, starts, ends, types, automaton):
     """Compute the scaled inside scores of entries, (T + 1, S, lanes), and log_partition of each lane."""
     accept, entries = automaton.accept, len(automaton.accept)
     for lane in range(len(log_partition)):
@@ -115,7 +168,7 @@ def _inside(beta, log_partition, safe, base, p, w, b, allowed, starts, ends, typ
         for x in range(entries):
             for lane in range(lanes_next, lanes):
                 beta[token + 1, x, lane] = accept[x]
-        _weigh(w, base, p, allowed, starts, types, token, lanes, lanes_next, varying, automaton)
+        _weigh(w, base, p, mask, starts, types, token, lanes, lanes_next, automaton)
         _pull(b, beta, token, lanes, w, automaton)
         _scale(b, 0, lanes, beta[token], safe, log_partition)
         lanes_next = lanes
@@ -175,7 +228,8 @@ def sums(scores, constants, allowed, group_ptr, order, offsets, automaton, log_p
         for j in range(len(sentences)):
             starts[j], ends[j] = offsets[sentences[j]], offsets[sentences[j] + 1]
         safe, base, p, w, beta, b, log_z = _prepare(scores, constants, starts, ends, types, automaton)
-        _inside(beta, log_z, safe, base, p, w, b, allowed, starts, ends, types, varying, automaton)
+        mask = _forbidden(allowed, starts, ends, automaton)
+        _inside(beta, log_z, safe, base, p, w, b, mask, starts, ends, types, automaton)
         for lane in range(len(log_z)):
             log_partition[sentences[lane // types], lane % types] = log_z[lane]
             safely[sentences[lane // types], lane % types] = safe[lane] and log_z[lane] < np.inf
@@ -195,7 +249,7 @@ def sums(scores, constants, allowed, group_ptr, order, offsets, automaton, log_p
             reach = _reach(starts, ends, len(starts), token)
             lanes = reach * types
             lanes_next = _reach(starts, ends, reach, token + 1) * types
-            _weigh(w, base, p, allowed, starts, types, token, lanes, lanes_next, varying, automaton)
+            _weigh(w, base, p, mask, starts, types, token, lanes, lanes_next, automaton)
             _pull(b, beta, token, lanes, w, automaton)
             for lane in range(lanes):
                 z = 0.0
