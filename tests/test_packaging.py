@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import pytest
 import yaml
-from hatchling.builders.sdist import SdistBuilder
-from hatchling.builders.wheel import WheelBuilder
 
 import spanloom
+
+sdist, wheel = (pytest.importorskip(f"hatchling.builders.{name}") for name in ("sdist", "wheel"))
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = {"spanloom": ROOT, "spanloom_models": ROOT / "models", "spanloom_models_zh": ROOT / "models-zh"}
@@ -52,16 +52,16 @@ def packed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     """The sdist of a folder, its wheel, and the wheel of the sdist."""
     folder = FOLDERS[request.param]
     made = tmp_path_factory.mktemp("packed")
-    sdist, wheel = built(SdistBuilder, folder, made), built(WheelBuilder, folder, made)
-    with tarfile.open(sdist) as archive:
+    source, ready = built(sdist.SdistBuilder, folder, made), built(wheel.WheelBuilder, folder, made)
+    with tarfile.open(source) as archive:
         files = {PurePosixPath(member.name) for member in archive if member.isfile()}
         archive.extractall(made, filter="data")
     [top] = {file.parts[0] for file in files}
-    again = built(WheelBuilder, made / top, made / "again")
-    with zipfile.ZipFile(wheel) as archive:
+    again = built(wheel.WheelBuilder, made / top, made / "again")
+    with zipfile.ZipFile(ready) as archive:
         about = archive.read(f"{request.param}-{spanloom.__version__}.dist-info/METADATA").decode()
     inside = {file.relative_to(top).as_posix() for file in files}
-    return request.param, Packed(inside, names(wheel), names(again), wheel.stat().st_size, about)
+    return request.param, Packed(inside, names(ready), names(again), ready.stat().st_size, about)
 
 
 def test_the_wheel_is_that_of_the_sdist(packed: tuple[str, Packed]) -> None:
