@@ -117,10 +117,12 @@ def longest(matches: Matches) -> Matches:
     rows = np.flatnonzero(crowded)
     parts = np.diff(np.append(0, (matches.parts[:, 1] - matches.parts[:, 0]).cumsum())[matches.ptr])
     taken: set[int] = set()
-    ranges = matches.take(rows).ranges()
+    crowd = matches.take(rows)
+    first, end, ptr = crowd.parts[:, 0].tolist(), crowd.parts[:, 1].tolist(), crowd.ptr.tolist()
     for at in np.lexsort((matches.first[rows], -parts[rows])).tolist():
-        if all(taken.isdisjoint(range(first, end)) for first, end in ranges[at]):
-            for first, end in ranges[at]:
-                taken.update(range(first, end))
+        own = range(ptr[at], ptr[at + 1])
+        if all(taken.isdisjoint(range(first[i], end[i])) for i in own):
+            for i in own:
+                taken.update(range(first[i], end[i]))
             kept.append(int(rows[at]))
     return matches.take(np.array(sorted(kept), np.int64))

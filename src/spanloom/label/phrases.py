@@ -8,7 +8,7 @@ from itertools import chain, pairwise
 import numpy as np
 
 from spanloom.hashing import Int64, RangeHashes, mixed
-from spanloom.label.matches import Matches, Ranges, contiguous, gapped, none
+from spanloom.label.matches import Matches, contiguous, gapped, none
 from spanloom.label.text import LabelText, Match, compared
 from spanloom.text import tokenize
 from spanloom.vocabulary.folding import CLOSE, LOOSE, hashes
@@ -122,15 +122,15 @@ class GappedPhrases:
         first, end, number = self._table.places(text)
         order = np.argsort(number, kind="stable")
         edges = np.searchsorted(number[order], np.arange(len(self._table.number) + 1))
-        found: dict[Ranges, None] = {}
+        found = []
         for numbers in self._phrases:
             rows = [order[edges[one] : edges[one + 1]] for one in numbers]
             if all(map(len, rows)):
-                found.update(dict.fromkeys(self._chained([(first[row], end[row]) for row in rows], text)))
-        return gapped(sorted(found))
+                found.append(self._chained([(first[row], end[row]) for row in rows], text))
+        return found[0] if len(found) == 1 else gapped(sorted({ranges for one in found for ranges in one.ranges()}))
 
-    def _chained(self, parts: Sequence[tuple[Int64, Int64]], text: LabelText) -> list[Ranges]:
-        """Return the occurrences of parts one behind the other, each with the next of the following part.
+    def _chained(self, parts: Sequence[tuple[Int64, Int64]], text: LabelText) -> Matches:
+        """Return the occurrences of parts one behind the other, each with the next of the following part, in order.
 
         Args:
             parts: first tokens and ends of the occurrences of each part, ascending.
@@ -151,22 +151,19 @@ class GappedPhrases:
         for before, near in reversed(steps):
             kept = near[kept]
             chosen.append(before[kept])
-        columns = [
-            list(zip(first[column].tolist(), end[column].tolist(), strict=True))
-            for (first, end), column in zip(parts, reversed(chosen), strict=True)
-        ]
-        return [_joined(ranges) for ranges in zip(*columns, strict=True)]
+        pairs = [(first[column], end[column]) for (first, end), column in zip(parts, reversed(chosen), strict=True)]
+        return _joined(*(np.stack(columns, 1) for columns in zip(*pairs, strict=True)))
 
 
-def _joined(ranges: Sequence[tuple[int, int]]) -> Ranges:
-    """Return parts of which none touches the next."""
-    found = [ranges[0]]
-    for first, end in ranges[1:]:
-        if first == found[-1][1]:
-            found[-1] = (found[-1][0], end)
-        else:
-            found.append((first, end))
-    return tuple(found)
+def _joined(first: Int64, end: Int64) -> Matches:
+    """Return matches of which no part touches the next.
+
+    Args:
+        first, end: (M, P) tokens of the parts of each.
+    """
+    begins, ends = np.ones((2, *first.shape), np.bool_)
+    begins[:, 1:] = ends[:, :-1] = first[:, 1:] != end[:, :-1]
+    return Matches(np.stack([first[begins], end[ends]], 1), np.append(0, begins.sum(1).cumsum()))
 
 
 def _longest(phrases: Sequence[str]) -> int:
