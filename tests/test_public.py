@@ -37,7 +37,7 @@ PUBLIC = {
     "spanloom.extras": "extra",
     "spanloom.features": (
         "Built Dense FeatureIndex FeatureSet FeatureTemplate Keys PRESETS Resources Sparse WordVectors "
-        "available_columns build_index category_phrases name_rows parse parse_all"
+        "available_columns build_index category_phrases index_batch name_rows parse parse_all"
     ),
     "spanloom.files": "",
     "spanloom.formats": (
@@ -68,7 +68,7 @@ PUBLIC = {
         "read_kind save write"
     ),
     "spanloom.models": "Installed KINDS Model Saved explain installed load locate",
-    "spanloom.parallel": "Executor Processes SERIAL Serial Threads even_ranges threads worker_count",
+    "spanloom.parallel": "Executor Processes SERIAL Serial Threads even_ranges threads whole_ranges worker_count",
     "spanloom.passes": (
         "COLUMNS DocumentPass PassData PassSettings TEMPLATES choose_passes fit_pass is_worth_two_passes pass_of"
     ),

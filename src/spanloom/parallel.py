@@ -16,7 +16,11 @@ from multiprocessing import get_context
 from pathlib import Path
 from threading import local
 from types import TracebackType
-from typing import Final, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, Self, TypeVar
+
+if TYPE_CHECKING:  # which this module can do without
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = [
     "SERIAL",
@@ -26,6 +30,7 @@ __all__ = [
     "Threads",
     "even_ranges",
     "threads",
+    "whole_ranges",
     "worker_count",
 ]
 
@@ -194,3 +199,21 @@ def even_ranges(count: int, parts: int) -> list[tuple[int, int]]:
     """
     cuts = (count * i // parts for i in range(parts + 1))  # in plain Python: NumPy would take ten times as long
     return [(a, b) for a, b in pairwise(cuts) if a < b]
+
+
+def whole_ranges(bounds: NDArray[np.int64], most: int) -> list[tuple[int, int]]:
+    """Ranges of items, such as sentences, of at most so many elements each, or one item; they depend on nothing else.
+
+    Args:
+        bounds: (N + 1,) first element of each item, ascending.
+        most: elements, such as tokens.
+
+    >>> import numpy as np
+    >>> whole_ranges(np.array([0, 3, 5, 5, 9, 20]), 6)
+    [(0, 3), (3, 4), (4, 5)]
+    """
+    cuts = [0]
+    while cuts[-1] < len(bounds) - 1:
+        fit = int(bounds.searchsorted(bounds[cuts[-1]] + most, side="right")) - 1
+        cuts.append(max(cuts[-1] + 1, fit))
+    return list(pairwise(cuts))

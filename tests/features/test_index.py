@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 
 from spanloom.document import Batch, Document
 from spanloom.errors import ModelError, UsageError
-from spanloom.features import Built, FeatureIndex, FeatureSet, Keys, Sparse, build_index, name_rows
+from spanloom.features import Built, FeatureIndex, FeatureSet, Keys, Sparse, build_index, index_batch, name_rows
+from spanloom.files.scratch import MEMORY, FolderScratch, Scratch
 from spanloom.hashing import hash_text
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import Threads
@@ -137,6 +139,24 @@ def test_state_survives_and_is_the_same_every_time() -> None:
     keys = features.keys(Batch.of(corpus(2, 30)))
     for one, other in zip(built.index.lookup(keys)[:3], loaded.lookup(keys, run=Threads(2))[:3], strict=True):
         assert one is not None and other is not None and np.array_equal(one, other)
+
+
+def arrays_of(built: Built) -> dict[str, bytes]:
+    matrix = built.matrix
+    parts = {"indices": matrix.indices, "offsets": matrix.offsets, "counts": built.counts, "first": built.first}
+    return {name: array.tobytes() for name, array in {**parts, **built.index.to_part().arrays}.items()}
+
+
+@pytest.mark.parametrize("on_disk", [False, True])
+@pytest.mark.parametrize("block", [1, 70, 1000])
+def test_blocks_of_documents_give_the_index_of_all(block: int, on_disk: bool, tmp_path: Path) -> None:
+    features, documents, built = build(size=60)
+    batch = features.enrich(Batch.of([*documents[:30], Document("", tokens=[], sentences=[]), *documents[30:]]))
+    scratch: Scratch = FolderScratch(tmp_path) if on_disk else MEMORY
+    found = index_batch(features, batch, block=block, scratch=scratch)
+    scratch.release()
+    assert arrays_of(found) == arrays_of(built)
+    assert name_rows(features, batch, found, [5, 600]) == name_rows(features, Batch.of(documents), built, [5, 600])
 
 
 def test_damaged_states_are_refused() -> None:

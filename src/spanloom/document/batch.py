@@ -11,6 +11,7 @@ import numpy as np
 
 from spanloom.document.document import Document, Offsets
 from spanloom.errors import DataError, clip
+from spanloom.parallel import whole_ranges
 
 __all__ = ["Batch", "SentenceNumber", "batches"]
 
@@ -40,7 +41,7 @@ class Batch:
     ([0, 3], [0, 1], ['No', 'pain', '.'])
     """
 
-    documents: tuple[Document, ...]
+    documents: Sequence[Document]
     tokens: Offsets
     sentences: Offsets
     firsts: Offsets
@@ -86,13 +87,14 @@ class Batch:
     @property
     def words(self) -> list[str]:
         """The text of each token."""
-        starts, ends = self.tokens.T.tolist()
+        return list(self.stream_words())
+
+    def stream_words(self) -> Iterator[str]:
+        """Yield the text of each token."""
         bounds = pairwise(self.starts.tolist())
-        return [
-            document.text[start:end]
-            for document, (first, last) in zip(self.documents, bounds, strict=True)
-            for start, end in zip(starts[first:last], ends[first:last], strict=True)
-        ]
+        for document, (first, last) in zip(self.documents, bounds, strict=True):
+            text = document.text
+            yield from (text[start:end] for start, end in self.tokens[first:last].tolist())
 
     def has(self, column: str) -> bool:
         """Return whether all documents that have tokens have a column."""
@@ -138,6 +140,25 @@ class Batch:
             tuple(self.documents[i] for i in rows), self.tokens[tokens], np.append(0, lengths.cumsum()),
             np.append(0, np.diff(firsts)[list(rows)].cumsum()), columns,
         )  # fmt: skip
+
+    def part(self, first: int, end: int) -> Batch:
+        """Return documents ``first`` to ``end``; their tokens are not copied."""
+        tokens = slice(*self.starts[[first, end]].tolist())
+        firsts = self.firsts[first : end + 1]
+        return Batch(
+            self.documents[first:end], self.tokens[tokens],
+            self.sentences[firsts[0] : firsts[-1] + 1] - tokens.start, firsts - firsts[0],
+            {name: values[tokens] for name, values in self.columns.items()},
+        )  # fmt: skip
+
+    def blocks(self, tokens: int) -> Iterator[Batch]:
+        """Return the documents in order, in parts of at most so many tokens; a larger document is a part of its own.
+
+        >>> documents = [Document("a b", tokens=[[0, 1], [2, 3]], sentences=[[0, 2]])] * 3
+        >>> [len(part.documents) for part in Batch.of(documents).blocks(5)]
+        [2, 1]
+        """
+        return (self.part(first, end) for first, end in whole_ranges(self.starts, tokens))
 
     def split(self, values: Sequence[str]) -> Iterator[Sequence[str]]:
         """Yield the part of T values that belongs to each document."""

@@ -2,7 +2,7 @@
 
 from spanloom.features.computed import Resources, category_phrases
 from spanloom.features.featureset import FeatureSet, Keys, available_columns
-from spanloom.features.index import Built, FeatureIndex, Sparse, build_index, name_rows
+from spanloom.features.index import Built, FeatureIndex, Sparse, build_index, index_batch, name_rows
 from spanloom.features.presets import PRESETS
 from spanloom.features.template import FeatureTemplate, parse, parse_all
 from spanloom.features.word_vectors import Dense, WordVectors
@@ -21,6 +21,7 @@ __all__ = [
     "available_columns",
     "build_index",
     "category_phrases",
+    "index_batch",
     "name_rows",
     "parse",
     "parse_all",

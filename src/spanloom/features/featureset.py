@@ -183,10 +183,14 @@ class FeatureSet:
             DataError: a column with more or fewer values than tokens.
             UsageError: a document lacks a column.
         """
+        return self.sparse_keys(batch, run=run)._replace(dense=self.dense(batch))
+
+    def sparse_keys(self, batch: Batch, *, run: Executor = SERIAL) -> Keys:
+        """Return `keys` without dense columns, which blocks of a batch have in common."""
         self.check(batch)
         table = tabulate(self.enrich(batch), self.columns, Clusters.of(self.clusters))
         chunks = split_rows(batch.sentences, run.workers)
-        return Keys(*join_rows(run.map(lambda chunk: self._evaluate(table, chunk), chunks)), self.dense(batch))
+        return Keys(*join_rows(run.map(lambda chunk: self._evaluate(table, chunk), chunks)))
 
     @property
     def width(self) -> int:

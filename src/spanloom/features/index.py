@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,16 @@ from spanloom.features import kernels_index as kernels
 from spanloom.features.featureset import FeatureSet, Keys, split_rows
 from spanloom.features.packing import packed_index, table_of_rows, unpacked_index
 from spanloom.features.word_vectors import VECTOR_COLUMN, Dense
+from spanloom.files.scratch import MEMORY, Scratch
 from spanloom.hashing import FILLING, Int32, Int64, Slots, UInt64
 from spanloom.modelfile import ModelPart
-from spanloom.parallel import SERIAL, Executor
+from spanloom.parallel import SERIAL, Executor, even_ranges
 
 Float32 = NDArray[np.float32]
+Ranges: TypeAlias = list[tuple[int, int]]
+BLOCK_TOKENS: Final = 1 << 17
+"""Tokens of a block of documents whose keys are made at once, about."""
+_RANGE = 1 << 20  # tokens that a kernel looks at before their memory may be released
 
 
 class Sparse(NamedTuple):
@@ -189,20 +194,48 @@ class FeatureIndex:
         return cls(table, sizes, words)
 
 
-def build_index(keys: Keys, *, min_count: int = 1) -> Built:
+def index_batch(
+    features: FeatureSet, batch: Batch, *, min_count: int = 1, run: Executor = SERIAL, scratch: Scratch = MEMORY,
+    block: int = BLOCK_TOKENS,
+) -> Built:  # fmt: skip
+    """Build the index of training data, and its matrix; keys are made by blocks of documents, and never held together.
+
+    Args:
+        features: of the tokens.
+        batch: the training data.
+        min_count: keys of fewer tokens are left out.
+        run: how pieces of the work are run; the result does not depend on it.
+        scratch: where the matrix is made.
+        block: tokens of a block, about.
+
+    Raises:
+        UsageError: ``min_count`` below 1, or a document lacks a column.
+    """
+    keys = (features.sparse_keys(part, run=run) for part in batch.blocks(block))
+    return build_index(keys, min_count=min_count, dense=features.dense(batch), scratch=scratch)
+
+
+def build_index(
+    keys: Keys | Iterable[Keys], *, min_count: int = 1, dense: Dense | None = None, scratch: Scratch = MEMORY
+) -> Built:
     """Build the index of training data, and its matrix.
 
     Args:
-        keys: the keys of all training tokens.
+        keys: the keys of all training tokens, together, or in blocks without dense columns.
         min_count: keys of fewer tokens are left out.
+        dense: the dense columns of blocks.
+        scratch: where the matrix is made.
 
     Raises:
         UsageError: ``min_count`` below 1.
     """
     if min_count < 1:
         raise UsageError(f"min_count is {min_count}, expected at least 1")
-    numbers, distinct = _number(keys.ids)
-    groups, counts, sizes = _merge(numbers, keys.offsets, len(distinct), min_count)
+    if isinstance(keys, Keys):
+        dense, keys = keys.dense, [keys]
+    numbers, offsets, distinct = _number(keys, scratch)
+    ranges = even_ranges(len(offsets) - 1, -(-len(offsets) // _RANGE))
+    groups, counts, sizes = _merge(numbers, offsets, ranges, len(distinct), min_count, scratch)
     order = np.argsort(-counts, kind="stable")
     new = np.empty(len(order) + 1, np.int32)
     new[order] = np.arange(len(order), dtype=np.int32)
@@ -216,39 +249,86 @@ def build_index(keys: Keys, *, min_count: int = 1) -> Built:
     slots = Slots.empty(int((rows >= 0).sum()))
     kernels_hashing.fill(distinct, rows, *slots)
     del distinct
-    offsets, first = np.empty_like(keys.offsets), np.empty(len(order), np.int32)
-    last = np.full(len(order), -1, np.int32)
-    entries = kernels.rows_of_tokens(numbers, keys.offsets, rows, last, offsets, first)
-    more = 0 if keys.dense is None else keys.dense.width
+    matrix, first = _matrix(numbers, offsets, ranges, rows, len(order), scratch)
+    more = 0 if dense is None else dense.width
     index = FeatureIndex(slots.table, np.append(sizes[order], np.ones(more)).astype(np.float32))
     counts = np.append(counts[order], np.full(more, len(offsets) - 1, np.int32))
-    return Built(index, Sparse(numbers[:entries].copy(), offsets, dense=keys.dense), counts, first)
+    return Built(index, matrix._replace(dense=dense), counts, first)
 
 
-def _number(ids: UInt64) -> tuple[Int32, UInt64]:
-    """Return the number of each key in the order of first occurrence, and the distinct keys."""
-    room = len(ids) // 16
-    numbers, distinct = np.empty(len(ids), np.int32), np.empty(0, np.uint64)
-    at = found = 0
-    while True:
-        known, slots = distinct[:found], Slots.numbering(distinct[:found], room)
-        room = int(len(slots.table) * FILLING)
-        distinct = np.empty(room + kernels_hashing.BATCH + 1, np.uint64)
-        distinct[:found] = known
-        at, found = kernels_hashing.number(ids, at, *slots, distinct, found, room, numbers)
-        if at == len(ids):
-            return numbers, distinct[:found]
-        room *= 2
+def _number(blocks: Iterable[Keys], scratch: Scratch) -> tuple[Int32, Int64, UInt64]:
+    """Return the number of each key in the order of first occurrence, where each token's begin, and distinct keys."""
+    numbers, offsets = scratch.growing("matrix", np.int32), scratch.growing("key-offsets", np.int64)
+    offsets.append(np.zeros(1, np.int64))
+    numbering, size = None, 0
+    for keys in blocks:
+        numbering = _Numbering(len(keys.ids) // 16) if numbering is None else numbering
+        numbers.append(numbering.of(keys.ids))
+        offsets.append(keys.offsets[1:] + size)
+        size += len(keys.ids)
+    return numbers.array(), offsets.array(), np.empty(0, np.uint64) if numbering is None else numbering.keys
 
 
-def _merge(numbers: Int32, offsets: Int64, distinct: int, min_count: int) -> tuple[Int32, Int32, Int32]:
+class _Numbering:
+    """The numbers of distinct keys, in the order of first occurrence, while keys come in blocks.
+
+    Args:
+        room: for so many distinct keys, to begin with.
+    """
+
+    def __init__(self, room: int) -> None:
+        self._keys, self._found, self._room = np.empty(0, np.uint64), 0, room
+        self._grow()
+
+    @property
+    def keys(self) -> UInt64:
+        """The distinct keys."""
+        return self._keys[: self._found]
+
+    def of(self, ids: UInt64) -> Int32:
+        """Return the number of each key of a block."""
+        numbers, at = np.empty(len(ids), np.int32), 0
+        while True:
+            table = (*self._slots, self._keys, self._found, self._room)
+            at, self._found = kernels_hashing.number(ids, at, *table, numbers)
+            if at == len(ids):
+                return numbers
+            self._room *= 2
+            self._grow()
+
+    def _grow(self) -> None:
+        known = self.keys
+        self._slots = Slots.numbering(known, self._room)
+        self._room = int(len(self._slots.table) * FILLING)
+        self._keys = np.empty(self._room + kernels_hashing.BATCH + 1, np.uint64)
+        self._keys[: len(known)] = known
+
+
+def _merge(
+    numbers: Int32, offsets: Int64, ranges: Ranges, distinct: int, min_count: int, scratch: Scratch
+) -> tuple[Int32, Int32, Int32]:
     """Return the group of each distinct key, and of each group its tokens and its keys."""
     signature = np.zeros((distinct, 3), np.uint64)
-    kernels.signatures(numbers, offsets, signature)
+    for begin, end in ranges:
+        kernels.signatures(numbers, offsets, begin, end, signature)
+        scratch.release()
     groups, first, counts, sizes = (np.empty(distinct, np.int32) for _ in range(4))
     table = np.zeros(len(Slots.empty(distinct).table), np.int32)
     found = kernels.group(signature, min_count, table, groups, first, counts, sizes)
     return groups, counts[:found].copy(), sizes[:found].copy()
+
+
+def _matrix(
+    numbers: Int32, offsets: Int64, ranges: Ranges, rows: Int32, width: int, scratch: Scratch
+) -> tuple[Sparse, Int32]:
+    """Return the matrix, in the memory of the keys' numbers, and the first token of each row."""
+    out = scratch.empty("offsets", len(offsets), np.int64)
+    first, last = np.empty(width, np.int32), np.full(width, -1, np.int32)
+    out[0] = 0
+    for begin, end in ranges:
+        kernels.rows_of_tokens(numbers, offsets, rows, last, begin, end, out, first)
+        scratch.release()
+    return Sparse(scratch.trimmed(numbers, int(out[-1])), out), first
 
 
 def name_rows(features: FeatureSet, batch: Batch, built: Built, rows: Sequence[int]) -> list[tuple[str, ...]]:
@@ -266,7 +346,7 @@ def name_rows(features: FeatureSet, batch: Batch, built: Built, rows: Sequence[i
     >>> name_rows(features, batch, build_index(features.keys(batch)), [0, 2])
     [('bias',), ('low[0]=pain', 'suffix4[0]=pain')]
     """
-    batch, edges = features.enrich(batch), batch.starts
+    edges = batch.starts
     views: dict[int, Document] = {}
     result: list[tuple[str, ...]] = []
     for row in rows:
@@ -276,7 +356,7 @@ def name_rows(features: FeatureSet, batch: Batch, built: Built, rows: Sequence[i
         token = int(built.first[row])
         at = int(np.searchsorted(edges, token, side="right")) - 1
         if at not in views:
-            views[at] = batch.view(at)
+            [views[at]] = features.enrich(batch.part(at, at + 1)).views()
         pairs = features.named_keys(views[at], token - int(edges[at]))
         found = built.index.rows(np.array([key for _, key in pairs], np.uint64))
         result.append(tuple(name for (name, _), other in zip(pairs, found.tolist(), strict=True) if other == row))

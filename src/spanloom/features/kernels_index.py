@@ -19,17 +19,18 @@ def _random(state):
 
 
 @kernel
-def signatures(numbers, offsets, signature):
-    """Compute for each distinct key the number of its tokens, and two sums of random numbers of these tokens.
+def signatures(numbers, offsets, begin, end, signature):
+    """Add to each distinct key the number of its tokens, and two sums of random numbers of these tokens.
 
     Two keys with equal counts and sums occur at the same tokens: for different sets of tokens, sums of random 64-bit
     numbers agree with probability 2**-128.
 
     Args:
         numbers: int32, the keys' numbers; those of token t are ``numbers[offsets[t]:offsets[t + 1]]``.
-        signature: (distinct, 3) uint64, zeros, output: count and sums.
+        begin, end: of the tokens that are looked at.
+        signature: (distinct, 3) uint64, added to: count and sums.
     """
-    for t in range(len(offsets) - 1):
+    for t in range(begin, end):
         one = _random(np.uint64(2 * t + 1) * MULTIPLIER)
         two = _random(np.uint64(2 * t + 2) * MULTIPLIER)
         for i in range(offsets[t], offsets[t + 1]):
@@ -86,22 +87,19 @@ def group(signature, min_count, table, groups, first, counts, sizes):
 
 
 @kernel
-def rows_of_tokens(numbers, offsets, rows, last, out_offsets, first):
-    """Replace, in place, each token's keys by their rows, each row once.
+def rows_of_tokens(numbers, offsets, rows, last, begin, end, out_offsets, first):
+    """Replace, in place, the keys of tokens ``begin`` to ``end`` by their rows, each row once.
 
     Args:
         numbers: int32, the keys' numbers, of token t at ``offsets[t]:offsets[t + 1]``; output: the rows.
         rows: (distinct,) int32, each key's row, or -1.
-        last: (F,) int32, scratch, filled with -1.
-        out_offsets: (T + 1,) int64, output.
+        last: (F,) int32, scratch, filled with -1 before the first token.
+        begin, end: of the tokens, which come in their order.
+        out_offsets: (T + 1,) int64, output, 0 at first; that of ``begin`` says where entries go on.
         first: (F,) int32, output: the first token of each row.
-
-    Returns:
-        The number of entries.
     """
-    n = 0
-    out_offsets[0] = 0
-    for t in range(len(offsets) - 1):
+    n = out_offsets[begin]
+    for t in range(begin, end):
         for i in range(offsets[t], offsets[t + 1]):
             row = rows[numbers[i]]
             if row >= 0 and last[row] != t:
@@ -111,7 +109,6 @@ def rows_of_tokens(numbers, offsets, rows, last, out_offsets, first):
                 numbers[n] = row
                 n += 1
         out_offsets[t + 1] = n
-    return n
 
 
 @kernel

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from spanloom.document import Batch
 from spanloom.errors import DataError
-from spanloom.features import Built, FeatureSet, build_index
+from spanloom.features import Built, FeatureSet, index_batch
 from spanloom.learn import EdgeTarget, TrainingSet, adagrad
 from spanloom.model.corpus import Gold
 from spanloom.model.structured import LinearModel, StructuredModel
@@ -41,7 +41,7 @@ def fit_chain(known: Batch, types: Sequence[str], features: FeatureSet, seed: in
     """
     if not len(known.tokens):
         raise DataError("the training data hold no tokens; give annotated text")
-    offsets, built = known.sentences, build_index(features.keys(known, run=run))
+    offsets, built = known.sentences, index_batch(features, known, run=run)
     structure = STRUCTURES[STRUCTURE]
     empty = Weights.zeros(0, 0, 0, structure.lanes(types))
     tagger = StructuredModel.build(structure, "subgraphs", types, LinearScorer(features, built.index, empty))

@@ -9,7 +9,7 @@ import numpy as np
 
 from spanloom.document import Batch
 from spanloom.errors import ModelError
-from spanloom.features import FeatureSet, build_index
+from spanloom.features import FeatureSet, index_batch
 from spanloom.hypergraph import Floats, Ints, Potentials
 from spanloom.learn import EdgeTarget, TrainingSet, adagrad
 from spanloom.learn.folds import cross_fit, deal
@@ -159,7 +159,7 @@ def fit_pass(
         It, and the training data with its columns: of each document by a model that was trained on others.
     """
     structure = STRUCTURES[STRUCTURE]
-    built = build_index(features.keys(train, run=run), min_count=settings.min_count)
+    built = index_batch(features, train, min_count=settings.min_count, run=run)
     scorer = LinearScorer(features, built.index, Weights.zeros(0, 0, 0, structure.lanes(types)))
     model = StructuredModel.build(structure, "subgraphs", types, scorer)
     table = gold.take(gold.contiguous)

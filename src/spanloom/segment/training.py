@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from spanloom.errors import DataError
-from spanloom.features import FeatureSet, Sparse, build_index
+from spanloom.features import FeatureSet, Sparse, index_batch
 from spanloom.hypergraph import Edges
 from spanloom.learn import Chosen, EdgeTarget, Fit, Listener, Progress, Training, TrainingSet, fit_together
 from spanloom.model.development import Development, HeldOut, trained
@@ -107,7 +107,7 @@ def train_chains(
     start = process_time()
     if not len(batch.tokens):
         raise DataError("the training data hold no characters; give annotated text")
-    built = build_index(features.keys(batch, run=settings.run), min_count=parameters.min_count)
+    built = index_batch(features, batch, min_count=parameters.min_count, run=settings.run)
     offsets = batch.sentences
     seconds = {"features": process_time() - start}
     start = process_time()

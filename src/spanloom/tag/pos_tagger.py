@@ -13,7 +13,7 @@ import numpy as np
 from spanloom.document import Batch, Document, batches
 from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, paired
 from spanloom.errors import DataError, ModelError, UsageError, plural
-from spanloom.features import FeatureSet, build_index
+from spanloom.features import FeatureSet, index_batch
 from spanloom.hypergraph import Ints
 from spanloom.learn import EdgeTarget, Listener, Progress, Training, TrainingSet, fit_together
 from spanloom.learn.folds import hold_out
@@ -118,7 +118,7 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
         run = threads(self.n_jobs)
         features = FeatureSet(self.features)
         offsets = (known := Batch.of(train)).sentences
-        built = build_index(features.keys(known, run=run), min_count=self.min_count)
+        built = index_batch(features, known, min_count=self.min_count, run=run)
         model = tag_model(tags, LinearScorer(features, built.index, Weights.zeros(0, 0, 0, 1)))
         target = EdgeTarget(model.engine, offsets, TAGS.write_tags(numbers, offsets, tags))
         data = TrainingSet(model.engine, built.matrix, offsets, target, built.index.group_sizes, built.counts)

@@ -298,7 +298,7 @@ class SplittingStream:
     def __init__(self, splitter: Splitter, notice: Callable[[str], object]) -> None:
         self._splitter, self._notice = splitter, notice
         self._brought: list[bool] = []  # of the batch at hand: whether each document brought tokens
-        self._whole: tuple[Document, ...] = ()  # the same documents before tokens were split
+        self._whole: Sequence[Document] = ()  # the same documents before tokens were split
         self._next: list[bool] = []
         self._told = False
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from spanloom.document import Batch
-from spanloom.features import FeatureSet, build_index
+from spanloom.features import FeatureSet, index_batch
 from spanloom.hypergraph import Ints, Potentials
 from spanloom.parallel import Executor
 from spanloom.scoring import LinearScorer, Weights, role_scores
@@ -30,7 +30,7 @@ class ColumnWeights:
     """
 
     def __init__(self, scorer: EncoderScorer, features: FeatureSet, known: Batch, unseen: Batch, run: Executor) -> None:
-        built = build_index(features.keys(known, run=run))
+        built = index_batch(features, known, run=run)
         self._scorer, self._features, self._index = scorer, features, built.index
         self._matrix, self._unseen = built.matrix, built.index.lookup(features.keys(unseen, run=run), run=run)
         device = scorer.network.head.weight.device

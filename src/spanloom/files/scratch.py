@@ -1,0 +1,235 @@
+"""Scratch: where training makes its big arrays, in memory, or as files of a folder that are mapped into it.
+
+Whoever makes arrays asks a `Scratch` for them, and the code is the same for both. Pages of a mapped file that were
+looked at count as memory of the process until `Scratch.release` hands them back; what was written to them is in the
+file, or on its way there, and is read again when it is needed.
+"""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO, Final, Protocol
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from spanloom.errors import DataError, reason_of
+
+__all__ = ["MEMORY", "SUFFIX", "FolderScratch", "Growing", "Scratch", "filling", "written_file"]
+
+SUFFIX: Final = ".array"
+"""How names of files with arrays end."""
+_ZEROS: Final = 1 << 20  # bytes written at once where files cannot be given room otherwise
+
+
+class Growing(Protocol):
+    """An array of one axis that grows at its end."""
+
+    def append(self, values: NDArray[Any]) -> None:
+        """Add values."""
+        ...
+
+    def array(self) -> NDArray[Any]:
+        """Return all of them, when there are no more to come."""
+        ...
+
+
+class Scratch:
+    """Arrays in memory.
+
+    >>> offsets = MEMORY.growing("offsets", np.int64)
+    >>> offsets.append(np.array([0]))
+    >>> offsets.append(np.array([2, 3]))
+    >>> offsets.array().tolist()
+    [0, 2, 3]
+    """
+
+    def empty(self, name: str, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+        """Return an array whose content is not set.
+
+        Args:
+            name: no two arrays have the same.
+            shape: of the array.
+            dtype: of its elements.
+
+        Raises:
+            DataError: there is no room for it.
+        """
+        return np.empty(shape, dtype)
+
+    def zeros(self, name: str, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+        """Return an array of zeros; the arguments are those of `empty`."""
+        return np.zeros(shape, dtype)
+
+    def growing(self, name: str, dtype: DTypeLike) -> Growing:
+        """Return an array that grows at its end; the arguments are those of `empty`."""
+        return _Blocks(dtype)
+
+    def trimmed(self, array: NDArray[Any], size: int) -> NDArray[Any]:
+        """Return the first elements of an array, the others of which are not needed any more."""
+        return array[:size].copy()
+
+    def release(self) -> None:
+        """Hand back memory that holds what is also in files."""
+
+
+class _Blocks:
+    """`Growing` in memory."""
+
+    def __init__(self, dtype: DTypeLike) -> None:
+        self._blocks = [np.empty(0, dtype)]
+
+    def append(self, values: NDArray[Any]) -> None:
+        self._blocks.append(values)
+
+    def array(self) -> NDArray[Any]:
+        found: NDArray[Any] = self._blocks[1] if len(self._blocks) == 2 else np.concatenate(self._blocks)
+        self._blocks = []
+        return found
+
+
+MEMORY: Final = Scratch()
+
+
+class FolderScratch(Scratch):
+    """Arrays as files of a folder.
+
+    A file has all its room on the disk before it is mapped: a full disk is an error here, and not a signal later.
+
+    Args:
+        folder: that is there.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._maps: list[mmap.mmap] = []
+
+    def empty(self, name: str, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+        """As `Scratch.empty`."""
+        sizes = (shape,) if isinstance(shape, int) else shape
+        size = int(np.prod(sizes, dtype=np.int64)) * np.dtype(dtype).itemsize
+        with filling(self.folder), _new(self._path(name)) as file:
+            _make_room(file, size)
+            return self._mapped(file, dtype).reshape(sizes)
+
+    def zeros(self, name: str, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+        """As `Scratch.zeros`: room that was never written to reads as zeros."""
+        return self.empty(name, shape, dtype)
+
+    def written(self, name: str, values: NDArray[Any]) -> NDArray[Any]:
+        """Return an array that holds these values."""
+        found = self.empty(name, values.shape, values.dtype)
+        found[...] = values
+        return found
+
+    def again(self, name: str, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+        """Return an array that a process before made, or its first elements.
+
+        Raises:
+            DataError: the file is not there, or shorter.
+        """
+        size = int(np.prod(shape, dtype=np.int64))
+        with filling(self.folder), self._path(name).open("rb+") as file:
+            found = self._mapped(file, dtype)
+        if len(found) < size:
+            raise DataError(f"is damaged: {len(found):,} elements, expected {size:,}", path=self._path(name))
+        return found[:size].reshape(shape)
+
+    def growing(self, name: str, dtype: DTypeLike) -> Growing:
+        """As `Scratch.growing`."""
+        return _Appended(self, self._path(name), np.dtype(dtype))
+
+    def trimmed(self, array: NDArray[Any], size: int) -> NDArray[Any]:
+        """As `Scratch.trimmed`; the file stays as long as it is."""
+        return array[:size]
+
+    def release(self) -> None:
+        """As `Scratch.release`, where the system can."""
+        if hasattr(mmap, "MADV_DONTNEED"):
+            for mapped in self._maps:
+                mapped.madvise(mmap.MADV_DONTNEED)
+
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{name}{SUFFIX}"
+
+    def _mapped(self, file: BinaryIO, dtype: DTypeLike) -> NDArray[Any]:
+        size = os.fstat(file.fileno()).st_size
+        if not size:  # which no system maps
+            return np.empty(0, dtype)
+        mapped = mmap.mmap(file.fileno(), size)
+        self._maps.append(mapped)
+        return np.frombuffer(mapped, dtype)
+
+
+@contextmanager
+def written_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a new file in a folder of arrays; errors of the system are those of `filling`."""
+    with filling(path.parent):
+        file = _new(path)
+    try:
+        yield file
+        with filling(path.parent):
+            file.close()
+    finally:
+        with suppress(OSError):  # still open only if a failure is on its way up already
+            file.close()
+
+
+class _Appended:
+    """`Growing` in a file, which is mapped when it is whole."""
+
+    def __init__(self, scratch: FolderScratch, path: Path, dtype: np.dtype[Any]) -> None:
+        self._scratch, self._dtype = scratch, dtype
+        with filling(scratch.folder):
+            self._file = _new(path)
+
+    def append(self, values: NDArray[Any]) -> None:
+        with filling(self._scratch.folder):
+            self._file.write(np.ascontiguousarray(values, self._dtype).data)
+
+    def array(self) -> NDArray[Any]:
+        with filling(self._scratch.folder), self._file as file:
+            file.flush()
+            return self._scratch._mapped(file, self._dtype)
+
+
+@contextmanager
+def filling(folder: Path) -> Iterator[None]:
+    """Turn errors of the system into one line that names the folder.
+
+    Raises:
+        DataError: there was one, such as a full disk.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise DataError(
+            f"cannot be written: {reason_of(error)}; make room, or name a folder of another disk for what training "
+            "holds (work)", path=folder,
+        ) from error  # fmt: skip
+
+
+def _new(path: Path) -> BinaryIO:
+    path.unlink(missing_ok=True)  # to shorten a file that is still mapped would end the process
+    return path.open("xb+")
+
+
+def _make_room(file: BinaryIO, size: int) -> None:
+    """Give a new file so many bytes, all of them zero."""
+    if not size:
+        return
+    try:
+        os.posix_fallocate(file.fileno(), 0, size)
+        return
+    except (AttributeError, OSError) as error:  # a system, or a file system, that cannot
+        if isinstance(error, OSError) and error.errno not in (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
+            raise
+    zeros = bytes(_ZEROS)
+    for first in range(0, size, _ZEROS):
+        file.write(zeros[: size - first])
+    file.flush()
