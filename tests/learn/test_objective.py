@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from learn_helpers import TYPES, Oracle, corpus, oracle_point
 
+from spanloom.files.scratch import FolderScratch
 from spanloom.hypergraph import ENGINES
 from spanloom.hypergraph.reference import listable
 from spanloom.learn import Objective, minimize
@@ -89,6 +93,19 @@ def test_merged_features_lose_nothing(name, counting):
     assert evaluate(one, found[0])[0] == pytest.approx(evaluate(many, found[1])[0], rel=1e-5)
     for weights, others in zip(spread(found[0]), many.weights(found[1]), strict=True):
         np.testing.assert_allclose(weights, others, atol=5e-3)
+
+
+@pytest.mark.parametrize("name", ["bio", "separators", "shared"])
+@pytest.mark.parametrize("piece", [1, 9])
+def test_pieces_of_a_corpus_add_up(name: str, piece: int, tmp_path: Path) -> None:
+    training, _, _ = corpus(name, "subgraphs", 4, [9, 3, 0, 14, 2] * 3, vocabulary=20)
+    point = np.random.default_rng(0).normal(0, 1, Objective(training, 1.0).size)
+    whole = evaluate(Objective(training, 1.0), point)
+    on_disk = replace(training, scratch=FolderScratch(tmp_path))
+    found, again = (evaluate(Objective(data, 1.0, piece=piece), point) for data in (training, on_disk))
+    assert found[0] == pytest.approx(whole[0], rel=1e-6)
+    np.testing.assert_allclose(found[1], whole[1], rtol=1e-5, atol=1e-4)
+    assert again[0] == found[0] and again[1].tobytes() == found[1].tobytes()
 
 
 def test_point_and_weights_are_inverse():

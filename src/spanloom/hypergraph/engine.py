@@ -250,11 +250,16 @@ class Engine(ABC):
     def _path_probability(self, scores: Masked, offsets: Ints, paths: Paths, run: Executor) -> Floats:
         """Compute the probability of each path."""
 
-    def role_counts(self, edges: Edges, offsets: Ints) -> tuple[Singles, Floats]:
+    def role_counts(
+        self, edges: Edges, offsets: Ints, sentences: Ints | None = None, roles: Singles | None = None
+    ) -> tuple[Singles, Floats]:
         """Count the roles and constants in given structures, as this engine counts.
 
         Args:
             edges: (T, K, D) as in the result of `viterbi`.
+            offsets: (N + 1,) first token of each sentence.
+            sentences: the numbers of those to count; all when ``None``.
+            roles: (T, R, K) to add to; new zeros when ``None``.
 
         Returns:
             (T, R, K) roles and (C, K) constants.
@@ -262,8 +267,10 @@ class Engine(ABC):
         Raises:
             SpanloomError: the hyperedges are not one structure for each sentence and type.
         """
-        roles = np.zeros((len(edges), len(self.template.roles), edges.shape[1]), np.float32)
-        return roles, self._count(edges, offsets, np.arange(len(offsets) - 1), roles)
+        if roles is None:
+            roles = np.zeros((len(edges), len(self.template.roles), edges.shape[1]), np.float32)
+        numbers = np.arange(len(offsets) - 1) if sentences is None else sentences
+        return roles, self._count(edges, offsets, numbers, roles)
 
     def constant_counts(self, edges: Edges, offsets: Ints, sentences: Ints) -> Floats:
         """Count the constants (C, K) in some sentences, as `role_counts`, without a check of the hyperedges."""

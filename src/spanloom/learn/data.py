@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from spanloom.errors import UsageError
 from spanloom.features import Sparse
+from spanloom.files.scratch import MEMORY, Scratch
 from spanloom.hypergraph import Engine, Floats, Ints, Potentials, Singles
 from spanloom.learn.target import Target, tokens_of
 from spanloom.parallel import SERIAL, Executor
@@ -44,6 +45,7 @@ class TrainingSet:
         group_sizes: (F,) how many features share each row; a row's penalty is divided by it.
         counts: (F,) how many tokens have each feature.
         weights: (N,) of each sentence's loss; all are 1 when ``None``.
+        scratch: where the arrays are, and where learning makes others of their size.
 
     Raises:
         UsageError: the target is of another corpus or another structure; or a weight is below 0 or no number.
@@ -56,6 +58,7 @@ class TrainingSet:
     group_sizes: Singles
     counts: NDArray[np.int32]
     weights: Floats | None = None
+    scratch: Scratch = MEMORY
 
     def __post_init__(self) -> None:
         template, found = self.engine.template, [*self.target.shape[:4]]

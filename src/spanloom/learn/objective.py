@@ -5,12 +5,16 @@ Where the target is not one structure but soft counts, the cross entropy takes t
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from spanloom.hypergraph import Singles
+from spanloom.features import Sparse
+from spanloom.hypergraph import Ints, Singles
 from spanloom.learn.data import TrainingSet
-from spanloom.parallel import SERIAL, Executor
-from spanloom.scoring import Weights, role_gradient, role_scores, transpose
+from spanloom.learn.target import PIECE_TOKENS
+from spanloom.parallel import SERIAL, Executor, whole_ranges
+from spanloom.scoring import Transposed, Weights, role_gradient, role_scores, transpose
 
 _VARIANCE = 0.03  # v, the mean of p (1 - p) over roles and tokens; its order of magnitude is all that matters
 _POWER = 0.2
@@ -31,13 +35,15 @@ class Objective:
         data: the corpus.
         l2: lambda.
         run: how pieces of the work are run; results do not depend on it.
+        piece: tokens whose potentials and residuals are held at once, about: a larger corpus is gone over in pieces.
     """
 
-    def __init__(self, data: TrainingSet, l2: float, run: Executor = SERIAL) -> None:
+    def __init__(self, data: TrainingSet, l2: float, run: Executor = SERIAL, piece: int = PIECE_TOKENS) -> None:
         self.data = data
         self.l2 = l2
         self.run = run
-        self._transposed = transpose(data.matrix, len(data.group_sizes))
+        ranges = whole_ranges(data.offsets, piece) or [(0, 0)]
+        self._pieces = [_Piece.of(data, f"transposed-{l2:g}-{number}", *each) for number, each in enumerate(ranges)]
         self._weights = data.zeros
         steep = 2 * l2 + _VARIANCE * data.counts * data.group_sizes
         self._scale = (np.sqrt(data.group_sizes) * steep**-_POWER).astype(np.float32)[:, None, None]
@@ -66,18 +72,55 @@ class Objective:
         """The objective at a point; its gradient is written to ``gradient``."""
         data = self.data
         weights = self.weights(point)
-        potentials = role_scores(data.matrix, weights, run=self.run)
-        found = data.residual(potentials, data.offsets, run=self.run)
         cut = weights.features.size
         rows = gradient[:cut].reshape(weights.features.shape)
-        role_gradient(self._transposed, found.roles, rows, self.run)
+        rows[:] = 0
+        loss, constants = 0.0, np.zeros(weights.constants.shape)
+        for piece in self._pieces:
+            potentials = role_scores(data.matrix, weights, piece.tokens, self.run)
+            found = data.residual(potentials, piece.offsets, piece.sentences, piece.tokens, self.run)
+            role_gradient(piece.transposed, found.roles, rows, self.run, add=True)
+            loss += found.loss
+            constants += found.constants
+            data.scratch.release()
         shrink = (2 * self.l2 / data.group_sizes).astype(np.float32)[:, None, None]
         rows += shrink * weights.features
         rows *= self._scale
-        constants = found.constants + 2 * self.l2 * weights.constants
+        constants += 2 * self.l2 * weights.constants
         gradient[cut:] = (constants * self._constant_scale).ravel()
-        return found.loss + self._penalty(weights)
+        return loss + self._penalty(weights)
 
     def _penalty(self, weights: Weights) -> float:
         squares = np.einsum("frk,frk,f->", *(weights.features,) * 2, 1 / self.data.group_sizes, dtype=np.float64)
         return self.l2 * float(squares + np.square(weights.constants, dtype=np.float64).sum())
+
+
+class _Piece(NamedTuple):
+    """Some sentences of a corpus.
+
+    Args:
+        sentences: their numbers; ``None`` for all.
+        tokens: the numbers of their tokens; ``None`` for all.
+        offsets: first token of each sentence, counted among these.
+        transposed: the tokens of each feature, counted alike.
+    """
+
+    sentences: Ints | None
+    tokens: Ints | None
+    offsets: Ints
+    transposed: Transposed
+
+    @classmethod
+    def of(cls, data: TrainingSet, name: str, first: int, end: int) -> _Piece:
+        features = len(data.group_sizes)
+        if end - first == len(data.offsets) - 1:
+            return cls(None, None, data.offsets, transpose(data.matrix, features, data.scratch, name))
+        begin, stop = data.offsets[[first, end]].tolist()
+        indices, offsets, _, dense = data.matrix
+        own = Sparse(
+            indices[offsets[begin] : offsets[stop]], offsets[begin : stop + 1] - offsets[begin],
+            dense=None if dense is None else dense._replace(rows=dense.rows[begin:stop]),
+        )  # fmt: skip
+        transposed = transpose(own, features, data.scratch, name)
+        data.scratch.release()
+        return cls(np.arange(first, end), np.arange(begin, stop), data.offsets[first : end + 1] - begin, transposed)

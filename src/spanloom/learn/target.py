@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.errors import UsageError
+from spanloom.files.scratch import MEMORY, Scratch
 from spanloom.hypergraph import Edges, Engine, Floats, Ints, Potentials, Singles
-from spanloom.parallel import SERIAL, Executor
+from spanloom.parallel import SERIAL, Executor, whole_ranges
 
 __all__ = ["AllowedTarget", "CountTarget", "EdgeTarget", "Target", "Wanted", "scored", "tokens_of"]
+
+PIECE_TOKENS: Final = 1 << 20
+"""Tokens of a piece of a corpus, at most, unless one sentence has more: of what is gone over in pieces one is held."""
 
 
 class Wanted(NamedTuple):
@@ -59,6 +63,7 @@ class EdgeTarget:
         engine: counts the structures' roles as it counts all others.
         offsets: (N + 1,) first token of each sentence.
         edges: (T, K, D) the hyperedges of the gold structures.
+        scratch: where the counts are made.
 
     Raises:
         SpanloomError: the hyperedges are not one structure for each sentence and type.
@@ -67,13 +72,19 @@ class EdgeTarget:
     engine: Engine
     offsets: Ints
     edges: Edges
+    scratch: Scratch = MEMORY
     roles: Singles = field(init=False)
     """(T, R, K) how often the structures have each role."""
     constants: Floats = field(init=False)
     """(C, K) how often they use each constant."""
 
     def __post_init__(self) -> None:
-        roles, constants = self.engine.role_counts(self.edges, self.offsets)
+        template, types = self.engine.template, self.edges.shape[1]
+        roles = self.scratch.zeros("roles", (len(self.edges), len(template.roles), types), np.float32)
+        constants = np.zeros((len(template.constants), types))
+        for first, end in whole_ranges(self.offsets, PIECE_TOKENS):
+            constants += self.engine.role_counts(self.edges, self.offsets, np.arange(first, end), roles)[1]
+            self.scratch.release()
         object.__setattr__(self, "roles", roles)
         object.__setattr__(self, "constants", constants)
 

@@ -165,7 +165,7 @@ def derive(batch: Batch, instance: Instance, types: Sequence[str], concepts: Con
     gone = list(mentions.lost)
     rows = sorted(enumerate(mentions.table.rows()), key=lambda row: row[1][2][0][0] - row[1][2][-1][1])
     for i, (sentence, kind, ranges) in rows:
-        owner = mentions.owners[i]
+        owner = mentions.owner(i)
         begin = int(data.offsets[sentence])
         first, end = begin + ranges[0][0], begin + ranges[0][1]
         reason = (

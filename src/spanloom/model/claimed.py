@@ -145,7 +145,7 @@ def with_claims(
     builder = _Builder(corpus, batch, literals, plans)
     readings = builder.readings(allowed)
     for condition in builder.dropped:
-        gold.lost.append(lost(*found.owners[min(condition.every)], TOO_MANY))
+        gold.lost.append(lost(*found.owner(min(condition.every)), TOO_MANY))
         gold.total += 1
     return readings
 
@@ -166,7 +166,8 @@ def _laid(
     rows = {(id(owner), mention): i for i, (owner, mention) in enumerate(found.owners) if holds[i]}
     why = {(one.document, one.mention): one.reason for one in found.lost}
     refused = structure.encode(found.table, batch.sentences, types).lost
-    why |= {(found.owners[i][0].id, found.owners[i][1]): reason for i, reason in refused.items()}
+    owners = found.owners
+    why |= {(owners[i][0].id, owners[i][1]): reason for i, reason in refused.items()}
     there = {row for row, _ in gold.held}
     known = frozenset(i for i, row in enumerate(found.table.rows()) if row in there)
     asked: dict[int, list[Condition]] = {}

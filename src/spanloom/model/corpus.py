@@ -19,7 +19,7 @@ from spanloom.document.span import join_spans
 from spanloom.errors import DataError, DataWarning, UsageError, clip
 from spanloom.hypergraph import Floats, Ints
 from spanloom.structures import MOST_MENTIONS, Crowd, MentionTable, TokenMention
-from spanloom.structures.base import NO_HEAD
+from spanloom.structures.base import NO_HEAD, concatenate
 from spanloom.structures.heads import OUTSIDE
 
 Notice = Callable[[str], object]
@@ -60,25 +60,39 @@ class Gold:
     Raises:
         DataError: a mention lacks a head, and that is an ``error``.
 
-    Attributes: ``table`` and ``owners``, the mentions that lie in sentences and tokens; ``held``, those of them that
-    the structure holds, too; ``lost``, the others; ``total``, how many there are.
+    Attributes: ``table``, the mentions that lie in sentences and tokens; ``lost``, those that do not, or that a
+    structure cannot hold; ``total``, how many there are.
     """
 
-    def __init__(self, batch: Batch, types: Sequence[str], headless: str | None = None) -> None:
+    def __init__(self, batch: Batch, types: Sequence[str], headless: str | None = None, block: int = 1 << 17) -> None:
+        self.lost: list[Lost] = []
+        self.total = 0
+        self._documents = batch.documents
+        tables, places, document, sentence = [], [np.zeros((0, 2), np.int64)], 0, 0
+        for part in batch.blocks(block):  # of which alone there are objects in memory, where documents are on disk
+            table, own = self._read(part, types, headless)
+            tables.append(MentionTable(table.sentence + sentence, *table[1:]))
+            places.append(own + np.array([document, 0]))
+            document, sentence = document + len(part.documents), sentence + len(part.sentences) - 1
+        self.table = concatenate(tables) if tables else MentionTable.build([])
+        self._places = np.concatenate(places)
+        self._holds = np.ones(len(self.table), np.bool_)
+
+    def _read(self, batch: Batch, types: Sequence[str], headless: str | None) -> tuple[MentionTable, Ints]:
+        """Return the table of a part's mentions, and of each its document, and its number there."""
         number = {name: k for k, name in enumerate(types)}
         rows: list[TokenMention] = []
         heads: list[tuple[int, int]] = []
-        self.owners: list[tuple[Document, Mention]] = []
-        self.lost: list[Lost] = []
-        self.total = 0
+        owners: list[tuple[int, int]] = []
         edges, firsts = batch.starts.tolist(), batch.firsts.tolist()
         for i, document in enumerate(batch.documents):
             covered = int(batch.tokens[edges[i + 1] - 1, 1]) if edges[i] < edges[i + 1] else 0
             sentences = (batch.sentences[firsts[i] : firsts[i + 1]] - edges[i]).tolist()
-            wanted = [mention for mention in document.mentions if mention.type in number]
+            places = [n for n, mention in enumerate(document.mentions) if mention.type in number]
+            wanted = [document.mentions[n] for n in places]
             own = [NO_HEAD] * len(wanted) if headless is None else head_tokens(document, wanted, headless)
             self.total += len(wanted)
-            for (mention, ranges, sentence), head in zip(align(document, wanted), own, strict=True):
+            for n, (mention, ranges, sentence), head in zip(places, align(document, wanted), own, strict=True):
                 if ranges is None or sentence < 0:
                     cuts = ranges is None and mention.end <= covered
                     self.lost.append(lost(document, mention, CUTS_TOKEN if cuts else CROSSES_SENTENCES))
@@ -90,21 +104,41 @@ class Gold:
                 heads.append(NO_HEAD if head == NO_HEAD else (head[0] - first, head[1] - first))
                 pieces = tuple((a - first, b - first) for a, b in ranges)
                 rows.append((firsts[i] + sentence, number[mention.type], pieces))
-                self.owners.append((document, mention))
-        self.table = MentionTable.build(rows, heads)
-        self.held = self.table.headed()
+                owners.append((i, n))
+        return MentionTable.build(rows, heads), np.array(owners, np.int64).reshape(-1, 2)
+
+    def owner(self, number: int) -> tuple[Document, Mention]:
+        """Return the document of a mention of the table, and the mention itself."""
+        document, n = self._places[number].tolist()
+        found = self._documents[document]
+        return found, found.mentions[n]
+
+    @property
+    def owners(self) -> list[tuple[Document, Mention]]:
+        """`owner` of each mention of the table."""
+        return [self.owner(number) for number in range(len(self._places))]
+
+    @property
+    def holds(self) -> NDArray[np.bool_]:
+        """(M,) which mentions of the table the structure holds, as far as `lose` was told."""
+        return self._holds
+
+    @property
+    def held(self) -> list[tuple[TokenMention, tuple[int, int]]]:
+        """These mentions, with their heads."""
+        return self.table.take(self._holds).headed()
 
     def keep(self, mentions: NDArray[np.bool_]) -> None:
         """Leave all others out: (M,) of the mentions in the table."""
         self.table = self.table.take(mentions)
-        self.owners = [owner for owner, kept in zip(self.owners, mentions.tolist(), strict=True) if kept]
-        self.held = self.table.headed()
+        self._places = self._places[mentions]
+        self._holds = self._holds[mentions]
         self.total = len(self.table) + len(self.lost)
 
     def lose(self, reasons: Mapping[int, str]) -> None:
         """Note what a structure cannot hold: number of a mention in the table -> why."""
-        self.lost += [lost(*self.owners[i], reason) for i, reason in sorted(reasons.items())]
-        self.held = [row for i, row in enumerate(self.table.headed()) if i not in reasons]
+        self.lost += [lost(*self.owner(i), reason) for i, reason in sorted(reasons.items())]
+        self._holds[list(reasons)] = False
 
 
 def head_tokens(document: Document, mentions: Sequence[Mention], headless: str) -> list[tuple[int, int] | str]:

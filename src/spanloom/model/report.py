@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 from spanloom.document import Batch
 from spanloom.errors import plural
 from spanloom.features import FeatureSet
+from spanloom.files.scratch import MEMORY, Scratch
 from spanloom.hypergraph import Edges
 from spanloom.learn import Chosen
 from spanloom.model.calibration import CalibrationReport
 from spanloom.model.corpus import Gold, Lost, number_of_texts
 from spanloom.model.overlaps import OverlapReport
+from spanloom.model.pieces import count_ambiguous
 from spanloom.model.splitting import SplittingReport
 from spanloom.model.structured import AnyModel
 
@@ -464,7 +466,7 @@ def of_structures(types: Sequence[str], models: Sequence[AnyModel]) -> dict[str,
 
 def make_report(
     train: Batch, dev: Batch, gold: Gold, edges: Edges, chosen: Chosen, rows: int, features: FeatureSet | None,
-    tagger: AnyModel, checked: CalibrationReport | None,
+    tagger: AnyModel, checked: CalibrationReport | None, scratch: Scratch = MEMORY,
 ) -> TrainingReport:  # fmt: skip
     """The report of one training.
 
@@ -477,9 +479,9 @@ def make_report(
         features: templates, where there are any.
         tagger: trained and calibrated.
         checked: its calibration; ``None`` where development data cannot tell.
+        scratch: where the structures are.
     """
-    again = tagger.structure.decode(edges, train.sentences, tagger.types)
-    kept = set(again.headed())
+    held = gold.table.take(gold.holds)
     clusters = None if features is None else features.clusters
     vectors = None if features is None else features.resources.vectors
     return TrainingReport(
@@ -489,7 +491,7 @@ def make_report(
         mentions=gold.total,
         development=len(dev.sentences) - 1,
         lost=dict(sorted(Counter(item.reason for item in gold.lost).items())),
-        ambiguous=sum(row not in kept for row in gold.held),
+        ambiguous=count_ambiguous(tagger.structure, held, edges, train.sentences, tagger.types, scratch),
         dropped=() if features is None else tuple(str(template) for template in features.dropped),
         rows=rows,
         l2=chosen.l2,
@@ -498,6 +500,6 @@ def make_report(
         dev_f1=chosen.dev_f1,
         history=chosen.history,
         calibration=checked,
-        clustered=None if clusters is None else clusters.share(train.words),
-        vectors=None if vectors is None else vectors.share(train.words),
+        clustered=None if clusters is None else clusters.share(train.stream_words()),
+        vectors=None if vectors is None else vectors.share(train.stream_words()),
     )

@@ -16,7 +16,9 @@ from spanloom.document import Batch
 from spanloom.errors import UsageError
 from spanloom.features import Built, FeatureSet, name_rows
 from spanloom.hypergraph import Ints, Singles
+from spanloom.learn.target import PIECE_TOKENS
 from spanloom.model.structured import LinearModel
+from spanloom.parallel import whole_ranges
 
 KEPT = 50
 """Number of features that are kept for each role and type, half of them for it and half against it."""
@@ -99,10 +101,16 @@ def _document_counts(batch: Batch, built: Built, rows: Sequence[int]) -> Ints:
     """Count the documents that have each of some rows."""
     place = np.full(len(built.counts), -1, np.int32)
     place[rows] = np.arange(len(rows))
-    entries = np.flatnonzero((place >= 0)[built.matrix.indices])
-    tokens = np.searchsorted(built.matrix.offsets, entries, side="right") - 1
-    pairs = np.unique(np.stack([place[built.matrix.indices[entries]], batch.owners[tokens]]), axis=1)
-    return np.bincount(pairs[0], minlength=len(rows))
+    counts = np.zeros(len(rows), np.int64)
+    starts, (indices, offsets, *_) = batch.starts, built.matrix
+    for first, end in whole_ranges(starts, PIECE_TOKENS):
+        begin = offsets[starts[first]]
+        own = indices[begin : offsets[starts[end]]]
+        entries = np.flatnonzero((place >= 0)[own])
+        owners = np.searchsorted(offsets[starts[first : end + 1]], begin + entries, side="right")
+        pairs = np.unique(np.stack([place[own[entries]], owners]), axis=1)
+        counts += np.bincount(pairs[0], minlength=len(rows))
+    return counts
 
 
 def _extremes(column: Singles) -> list[int]:

@@ -115,12 +115,18 @@ def transpose(indices, offsets, ptr, tokens):
 
 
 @kernel
+def count(indices, counts):
+    """Add to ``counts`` how often each number is among ``indices``."""
+    for f in indices:
+        counts[f] += 1
+
+
+@kernel
 def gather(tokens, ptr, residual, first, end, gradient):
-    """gradient[f] = sum of the residual rows of the tokens that have feature f, for features ``first`` to ``end``."""
+    """gradient[f] += sum of the residual rows of the tokens that have feature f, for features ``first`` to ``end``."""
     width = residual.shape[1]
     for f in range(first, end):
         row = gradient[f]
-        row[:] = 0.0
         for i in range(ptr[f], ptr[f + 1]):
             source = residual[tokens[i]]
             for r in range(width):

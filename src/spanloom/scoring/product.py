@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.features import Dense, Sparse
+from spanloom.files.scratch import MEMORY, Scratch
 from spanloom.hypergraph import Ints, Potentials, Singles
 from spanloom.parallel import SERIAL, Executor, even_ranges
 from spanloom.scoring import kernels_scoring as kernels
@@ -103,29 +104,52 @@ def dense_gradient(dense: Dense, rows: Ints, residual: Singles, out: Singles, ru
     )
 
 
-def transpose(matrix: Sparse, features: int) -> Transposed:
-    """The transpose of a binary matrix with this many features, dense columns among them."""
-    ptr = np.zeros(features + 1, np.int64)
-    np.cumsum(np.bincount(matrix.indices, minlength=features), out=ptr[1:])
-    tokens = np.empty(len(matrix.indices), np.int32)
+def transpose(matrix: Sparse, features: int, scratch: Scratch = MEMORY, name: str = "transposed") -> Transposed:
+    """The transpose of a binary matrix.
+
+    Args:
+        matrix: (T, F).
+        features: F, dense columns among them.
+        scratch: where it is made.
+        name: of its arrays there.
+    """
+    ptr = scratch.empty(f"{name}-offsets", features + 1, np.int64)
+    ptr[:] = 0
+    kernels.count(matrix.indices, ptr[1:])
+    np.cumsum(ptr, out=ptr)
+    tokens = scratch.empty(name, len(matrix.indices), np.int32)
     kernels.transpose(matrix.indices, matrix.offsets, ptr[:-1].copy(), tokens)
     return Transposed(tokens, ptr, matrix.dense)
 
 
-def role_gradient(transposed: Transposed, residual: Singles, out: Singles, run: Executor = SERIAL) -> None:
+def role_gradient(
+    transposed: Transposed, residual: Singles, out: Singles, run: Executor = SERIAL, *, add: bool = False
+) -> None:
     """The transposed product: (T, R, K) residuals of roles to the (F, R, K) gradient ``out``.
 
-    Each feature's sum runs over its tokens in order, so the result does not depend on the number of threads.
+    Each feature's sum runs over its tokens in order, so the result does not depend on the number of threads; nor, but
+    for dense columns, on the pieces that a corpus comes in.
+
+    Args:
+        transposed: of the tokens.
+        residual: of the same.
+        out: where the gradient is written.
+        run: how pieces of the work are run.
+        add: whether it is added to what stands there.
     """
     width = residual.shape[1] * residual.shape[2]
     flat, rows = out.reshape(-1, width), residual.reshape(-1, width)
+    if not add:
+        flat[:] = 0
     run.map(
         lambda piece: kernels.gather(transposed.tokens, transposed.ptr, rows, *piece, flat),
         _even_work(transposed.ptr),
     )
     dense = transposed.dense
     if dense is not None:
-        dense_gradient(dense, np.arange(len(rows)), rows, flat[len(flat) - dense.width :], run)
+        own = np.empty((dense.width, width), np.float32)
+        dense_gradient(dense, np.arange(len(rows)), rows, own, run)
+        flat[len(flat) - dense.width :] += own
 
 
 def _even_work(ptr: Ints) -> list[tuple[int, int]]:
