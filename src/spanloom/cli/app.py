@@ -90,7 +90,7 @@ _train = partial(verb, group=train_app, around=[_trained])
 
 
 @_train("train recognizer", parameters=RecognizerParameters)
-def _train_recognizer(annotators: options.SeveralAnnotators = None) -> None:
+def _train_recognizer(annotators: options.SeveralAnnotators = None, work: options.Work = None) -> None:
     """Train a recognizer of nested, overlapping and crossing mentions."""
 
 

@@ -62,14 +62,15 @@ class RecognizerOptions(CommonOptions):
     """Options of `train recognizer`, besides parameters."""
 
     annotators: bool = False
+    work: str | None = None
 
     def training(self, reading: Reading) -> Iterator[Document]:
         """As of `CommonOptions`; with the names of annotators, where files are those of several."""
         return reading.by_annotators(self.train) if self.annotators else super().training(reading)
 
     def beside_data(self) -> dict[str, Any]:
-        """Return the arguments of the model's `fit` besides the data: none."""
-        return {}
+        """Return the arguments of the model's `fit` besides the data."""
+        return {"work": self.work}
 
 
 class CompareOptions(CommonOptions):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 from spanloom.cli.messages import Messages
 from spanloom.cli.options import ALL_CORES
@@ -65,7 +66,8 @@ def run(output: str | None, linker: bool, force: bool, seed: int | None, jobs: i
 
 def _train(model: Recognizer | Linker, vocabulary: Vocabulary | None, say: Messages, quiet: bool) -> None:
     train, dev, test = (list(read(clinical() / part)) for part in ("train", "dev", "test"))
-    beside, more = "", {}
+    beside = ""
+    more: dict[str, Any] = {}
     if vocabulary is not None:
         train, dev, test = (list(map(_of_types, part)) for part in (train, dev, test))
         concepts = plural(len(vocabulary), "concept")

@@ -130,6 +130,15 @@ SeveralAnnotators = Annotated[
         show_default=False,
     ),
 ]
+Work = Annotated[
+    str | None,
+    typer.Option(
+        "--work",
+        metavar="FOLDER",
+        help="Hold what does not fit in memory in this folder; a training that was killed goes on there.",
+        show_default=False,
+    ),
+]
 Dev = Annotated[
     list[str] | None,
     typer.Option(

@@ -54,9 +54,9 @@ class Reading:
 
     def for_training(self, inputs: Sequence[str]) -> Iterator[Document]:
         """The documents of inputs, one after the other; at their end those that stand there twice are told."""
-        documents = []
+        documents = []  # what tells them apart, without their tokens and mentions: there may be much text
         for document in self(inputs):
-            documents.append(document)
+            documents.append(Document("" if document.id else document.text, document.id, meta=document.meta))
             yield document
         told = None if several(documents) else repeated(documents)
         if told is not None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import mmap
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -150,9 +151,19 @@ class FolderScratch(Scratch):
 
     def release(self) -> None:
         """As `Scratch.release`, where the system can."""
-        if hasattr(mmap, "MADV_DONTNEED"):
+        if sys.platform != "win32":
             for mapped in self._maps:
                 mapped.madvise(mmap.MADV_DONTNEED)
+
+    def flush(self) -> None:
+        """Wait until all that was written is on the disk.
+
+        Raises:
+            DataError: the system refused.
+        """
+        with filling(self.folder):
+            for mapped in self._maps:
+                mapped.flush()
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}{SUFFIX}"
@@ -223,12 +234,13 @@ def _make_room(file: BinaryIO, size: int) -> None:
     """Give a new file so many bytes, all of them zero."""
     if not size:
         return
-    try:
-        os.posix_fallocate(file.fileno(), 0, size)
-        return
-    except (AttributeError, OSError) as error:  # a system, or a file system, that cannot
-        if isinstance(error, OSError) and error.errno not in (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
-            raise
+    if sys.platform == "linux":
+        try:
+            os.posix_fallocate(file.fileno(), 0, size)
+            return
+        except OSError as error:  # a file system that cannot
+            if error.errno not in (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
+                raise
     zeros = bytes(_ZEROS)
     for first in range(0, size, _ZEROS):
         file.write(zeros[: size - first])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Final, Generic, NamedTuple, TypeVar
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -20,6 +21,7 @@ _PIECES = 4  # of a batch's features; fixed, so that the work is cut the same wa
 _BLOCK = 4096  # rows of a table that are averaged at once, in memory that stays in the cache
 
 
+_RELEASED = 1 << 17  # tokens that are looked at before the memory of their features may be released
 LARGEST_BATCH: Final = 32
 _STEPS = 100  # of a pass, at least, where the corpus has so many sentences
 W = TypeVar("W")
@@ -41,6 +43,32 @@ class Epoch(NamedTuple, Generic[W]):
 
 
 Callback = Callable[[Epoch[Weights]], bool]
+
+
+class Resumed(NamedTuple):
+    """Where an interrupted training goes on.
+
+    Args:
+        passes: that are done.
+        over: whether there are no more to come.
+        arrays: the state after them, by name; empty where no pass is done.
+    """
+
+    passes: int
+    over: bool
+    arrays: Mapping[str, Singles]
+
+
+class Keeper(Protocol):
+    """What keeps the state of a training after each pass, so that an interrupted one goes on from there."""
+
+    def resume(self, shapes: Mapping[str, tuple[int, ...]]) -> Resumed:
+        """Return where to go on; arrays have these shapes, by name."""
+        ...
+
+    def keep(self, number: int, arrays: Mapping[str, Singles]) -> None:
+        """Keep the state after a pass, which the callback was told of."""
+        ...
 
 
 def batch_size(sentences: int) -> int:
@@ -100,6 +128,7 @@ def adagrad_together(
     batch: int | None = None,
     run: Executor = SERIAL,
     callbacks: Sequence[Callback],
+    keeper: Keeper | None = None,
 ) -> list[Weights]:
     """Return the weights of `adagrad` for each of several structures of the same text, trained in the same passes.
 
@@ -110,28 +139,34 @@ def adagrad_together(
         corpora: with the same matrix, and all that belongs to it, but engines and gold structures of their own.
         l2, epochs, rate, seed, batch, run: as for `adagrad`.
         callbacks: one for each; where its result is true, that structure drops out, and the others go on.
+        keeper: of the state of one structure that is trained alone; what its callback knows is its own.
     """
     sides = [_Side(data, callback, data.zeros) for data, callback in zip(corpora, callbacks, strict=True)]
-    return _train(sides, l2, epochs, rate, batch, seed, run)
+    return _train(sides, l2, epochs, rate, batch, seed, run, keeper)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what comes of it is looked at after each pass
 def _train(
     sides: list[_Side], l2: float, epochs: int, rate: float, batch: int | None, seed: int | Sequence[int],
-    run: Executor,
+    run: Executor, keeper: Keeper | None = None,
 ) -> list[Weights]:  # fmt: skip
     batch = batch_size(len(sides[0].data.offsets) - 1) if batch is None else batch
     state = _State(sides, l2, rate, batch)
     random = np.random.default_rng(seed)
     filled = np.flatnonzero(np.diff(state.data.offsets))
+    done = 0 if keeper is None else state.resume(keeper)
     for number in range(1, epochs + 1):
         order = random.permutation(filled)
+        if number <= done:
+            continue
         for first in range(0, len(order), batch):
             state.step(order[first : first + batch], run)
         state.check(number)
         if epochs > 1:
             state.average(number)
         going = [side for side in state.sides if not state.told(side, number)]
+        if keeper is not None:
+            keeper.keep(number, state.arrays())
         if not going:
             break
         if len(going) < len(state.sides):
@@ -191,6 +226,7 @@ class _State:
     def __init__(self, sides: list[_Side], l2: float, rate: float, batch: int) -> None:
         self.data = data = sides[0].data
         self.l2, self.rate = l2, rate
+        self.looked_at = 0  # tokens since the memory of their features was released
         self.flat = _joined([side.weights.features.reshape(-1, math.prod(side.shape)) for side in sides])
         self.mean = self.flat
         self.squares = np.zeros_like(self.flat)
@@ -219,12 +255,33 @@ class _State:
         """One step of all sides."""
         data = self.data
         offsets, tokens = tokens_of(data.offsets, sentences)
+        self.looked_at += len(tokens)
+        if self.looked_at >= _RELEASED:
+            self.looked_at = 0
+            data.scratch.release()
         table = Weights(self.flat[:, :, None], np.zeros((0, 1), np.float32))
         scores = role_scores(data.matrix, table, tokens, run).roles[:, :, 0]
         batch = _Batch(sentences, tokens, offsets, scores, np.empty_like(scores))
         for side in self.sides:
             side.step(batch, self.shrink_constants, self.rate)
         self._update(tokens, batch.residual, run)
+
+    def arrays(self) -> dict[str, Singles]:
+        """Return the state of the only side, by name."""
+        [side] = self.sides
+        tables = {"weights": self.flat, "mean": self.mean, "squares": self.squares}
+        return tables | {"constants": side.constants, "constants-mean": side.mean, "constants-squares": side.squares}
+
+    def resume(self, keeper: Keeper) -> int:
+        """Take over the state that was kept; return how many passes are done, more than any where none is to come."""
+        found = keeper.resume({name: array.shape for name, array in self.arrays().items()})
+        if found.passes:
+            [side], kept = self.sides, found.arrays
+            self.flat, self.mean, self.squares = kept["weights"], kept["mean"], kept["squares"]
+            side.constants, side.mean, side.squares = (
+                kept[name] for name in ("constants", "constants-mean", "constants-squares")
+            )
+        return sys.maxsize if found.over else found.passes
 
     def check(self, number: int) -> None:
         """Check that the weights are numbers that a model may hold."""

@@ -10,9 +10,21 @@ import numpy as np
 
 from spanloom.document import Document
 from spanloom.hypergraph import Ints
+from spanloom.learn.target import PIECE_TOKENS
 from spanloom.parallel import SERIAL, Executor
 
-__all__ = ["FEW", "HELD_OUT", "Cut", "cross_fit", "deal", "hold_out", "out_of_fold", "units"]
+__all__ = [
+    "FEW",
+    "HELD_OUT",
+    "Cut",
+    "cross_fit",
+    "deal",
+    "held_numbers",
+    "hold_out",
+    "out_of_fold",
+    "spread",
+    "units",
+]
 
 HELD_OUT = 0.1  # of the training data, where no development data are given
 FEW = 20  # documents; fewer are cut into sentences before they are dealt to parts
@@ -80,6 +92,29 @@ def units(documents: Sequence[Document], cut: Cut) -> list[Document]:
     return [part for document in documents for part in cut(document)]
 
 
+def held_numbers(count: int, seed: int) -> set[int]:
+    """Return which of so many items are held out, drawn by the seed."""
+    order = np.random.default_rng(seed).permutation(count)
+    return set(order[: min(max(1, round(HELD_OUT * count)), count - 1)].tolist())
+
+
+def spread(documents: Sequence[Document], tokens: int, most: int = PIECE_TOKENS) -> Sequence[Document]:
+    """Return documents of at most about so many tokens, evenly spread: every second or third of many, all of few.
+
+    That is for what is learned from a part of much text, whether that is in memory or on disk.
+
+    Args:
+        documents: with tokens.
+        tokens: of all of them.
+        most: tokens to return.
+
+    >>> [document.text for document in spread([Document(text) for text in "abcde"], tokens=50, most=20)]
+    ['a', 'd']
+    """
+    step = -(-tokens // most)
+    return documents[::step] if step > 1 else documents
+
+
 def hold_out(documents: Sequence[Document], seed: int, cut: Cut) -> tuple[list[Document], list[Document]]:
     """Return documents to train on and documents to tune on, drawn by the seed.
 
@@ -89,8 +124,7 @@ def hold_out(documents: Sequence[Document], seed: int, cut: Cut) -> tuple[list[D
         cut: makes documents of sentences, which are dealt where documents are few.
     """
     parts = units(documents, cut)
-    order = np.random.default_rng(seed).permutation(len(parts))
-    chosen = set(order[: min(max(1, round(HELD_OUT * len(parts))), len(parts) - 1)].tolist())
+    chosen = held_numbers(len(parts), seed)
     return (
         [part for i, part in enumerate(parts) if i not in chosen],
         [part for i, part in enumerate(parts) if i in chosen],

@@ -43,7 +43,7 @@ class Objective:
         self.l2 = l2
         self.run = run
         ranges = whole_ranges(data.offsets, piece) or [(0, 0)]
-        self._pieces = [_Piece.of(data, f"transposed-{l2:g}-{number}", *each) for number, each in enumerate(ranges)]
+        self._pieces = [_Piece.of(data, f"transposed-{l2!r}-{number}", *each) for number, each in enumerate(ranges)]
         self._weights = data.zeros
         steep = 2 * l2 + _VARIANCE * data.counts * data.group_sizes
         self._scale = (np.sqrt(data.group_sizes) * steep**-_POWER).astype(np.float32)[:, None, None]

@@ -10,7 +10,7 @@ from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from spanloom.learn.adagrad import Epoch, adagrad, adagrad_together
+from spanloom.learn.adagrad import Epoch, Keeper, adagrad, adagrad_together
 from spanloom.learn.bounds import check_weights
 from spanloom.learn.data import TrainingSet
 from spanloom.learn.lbfgs import Iteration, minimize
@@ -247,6 +247,7 @@ class Training:
             its steps. Weights do not depend on it. With processes nobody is told of their steps.
         tell: told of each step.
         began: when, by `monotonic`.
+        keeper: makes what keeps the passes of a run of AdaGrad for a lambda, by its number and what judges it.
     """
 
     data: TrainingSet
@@ -260,6 +261,7 @@ class Training:
     executor: Executor = SERIAL
     tell: Listener
     began: float
+    keeper: Callable[[float, int, EarlyStopping[Weights]], Keeper] | None = None
 
     def alone(self) -> Training:
         """The same as one of several pieces of work: on one thread, and without a listener in another process."""
@@ -349,9 +351,11 @@ def _run(trainings: Sequence[Training], l2: float, number: int) -> list[Fit]:
     """One run of AdaGrad: the best pass of each, not tuned, with the history of all passes."""
     first = trainings[0]
     stops = [training.watched(l2, number) for training in trainings]
+    keeper = None if first.keeper is None else first.keeper(l2, number, stops[0])
     adagrad_together(
         [training.data for training in trainings], l2=l2, epochs=first.epochs, rate=first.rate,
         seed=(first.seed, number), run=first.executor.shared, callbacks=stops,
+        keeper=keeper,
     )  # fmt: skip
     return [
         Fit(l2, best.number, best.objective, tuple(stop.history.entries), best.value, 0.0, best.weights)

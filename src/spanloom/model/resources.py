@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from warnings import warn
 
@@ -69,7 +70,7 @@ class Sources:
         resources = Resources(rules, self._categories(), self._vectors(train))
         clusters = self._clusters(train)
         if isinstance(self.features, str):
-            available = available_columns([*train, *dev])
+            available = available_columns(chain(train, dev))
             result = FeatureSet.preset(
                 self.features, available=available, ignore=self.ignore or (), clusters=clusters, resources=resources
             )

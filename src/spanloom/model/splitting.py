@@ -19,7 +19,7 @@ from pydantic import Field
 from spanloom.document import Batch, Document
 from spanloom.errors import plural
 from spanloom.hypergraph import Floats, Ints
-from spanloom.learn.folds import FEW, deal
+from spanloom.learn.folds import FEW, deal, spread
 from spanloom.modelfile import Described, ModelPart
 from spanloom.text.splitting import LONGEST, WIDEST, Characters, CutPattern, Splitter, class_of
 
@@ -116,7 +116,7 @@ def learn_splitter(documents: Sequence[Document], seed: int) -> tuple[Splitter, 
     """Choose patterns at which it pays to split tokens.
 
     Args:
-        documents: training data, prepared.
+        documents: training data, prepared; of much text a part is looked at.
         seed: of the draw of folds.
 
     Returns:
@@ -131,7 +131,8 @@ def learn_splitter(documents: Sequence[Document], seed: int) -> tuple[Splitter, 
     >>> [str(pattern) for pattern in splitter.patterns], report.cutting, report.still
     (['<anti-|'], 30, 0)
     """
-    batch = Batch.of(documents)
+    tokens = sum(document.token_count for document in documents)
+    batch = Batch.of(spread(documents, tokens))
     data = _Annotated.of(batch, seed)
     if not data.cutting:
         return Splitter(), None

@@ -43,7 +43,7 @@ class Prepared(NamedTuple):
         splitting: the report on it.
     """
 
-    train: list[Document]
+    train: Sequence[Document]
     dev: list[Document]
     types: Types
     known: Batch

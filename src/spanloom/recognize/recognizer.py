@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from time import monotonic
 from typing import Any, ClassVar, Literal, Self, overload
 
@@ -15,9 +16,11 @@ from spanloom.document.annotation import completeness
 from spanloom.document.inputs import Dev, Given, One, Several, answer, documents_of, one_of
 from spanloom.errors import DataError, DataWarning, ModelError, UsageError
 from spanloom.evaluate.measures import Learning
-from spanloom.features import Built, FeatureSet, build_index
+from spanloom.features import FeatureSet
+from spanloom.files.scratch import MEMORY
 from spanloom.hypergraph import Edges, Floats, Potentials
-from spanloom.learn import EdgeTarget, Listener, Progress, Target, Training, TrainingSet, fit_together
+from spanloom.learn import EdgeTarget, Listener, Progress, Training, TrainingSet, fit_together
+from spanloom.learn.target import PIECE_TOKENS
 from spanloom.model.arrays import MentionArrays, place_arrays
 from spanloom.model.calibration import answered, calibrate, held_mentions, probabilities_of
 from spanloom.model.corpus import (
@@ -31,7 +34,6 @@ from spanloom.model.explain import explain
 from spanloom.model.explanation import Explanation
 from spanloom.model.overlaps import OverlapRules, best_consistent, rules_of
 from spanloom.model.parameters import MentionEstimator, lambdas, renamed
-from spanloom.model.partial import given_mentions
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import (
     CompletionReport,
@@ -52,23 +54,25 @@ from spanloom.model.store import (
     structure_in,
 )
 from spanloom.model.strongest import Strongest, names_from, strongest_features
-from spanloom.model.structured import AnyModel, LinearModel, StructuredModel
+from spanloom.model.structured import AnyModel, LinearModel
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import SERIAL, Executor, threads
 from spanloom.passes import DocumentPass, PassSettings, choose_passes, pass_of
 from spanloom.recognize import encoding
 from spanloom.recognize.annotating import Annotating, versioned
+from spanloom.recognize.assembling import assembled
 from spanloom.recognize.completing import Completing, partly
 from spanloom.recognize.drawing import Drawing
 from spanloom.recognize.finding import Finder, Found, finder
 from spanloom.recognize.lessons import Lessons
+from spanloom.recognize.on_disk import check_on_disk, prepared_on_disk
 from spanloom.recognize.parameters import RecognizerParameters, check_encoder_training
 from spanloom.recognize.preparing import Prepared, check_encoder, prepared
 from spanloom.recognize.stage import Beside, Learned, Stage
+from spanloom.recognize.work import Work
 from spanloom.rescoring import FirstStage, Rescorer, RescoringDevelopment, calibrate_second, fit_rescorer
 from spanloom.rescoring.explaining import explain_wholes
-from spanloom.rescoring.fitting import folds_of, held_out_scores
-from spanloom.scoring import LinearScorer, Weights
+from spanloom.rescoring.fitting import folds_of, held_out_scores, sampled
 from spanloom.structures import Structure, structure_of
 from spanloom.tag.filling import (
     Filler,
@@ -115,8 +119,9 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
     )
 
     def fit(
-        self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None
-    ) -> Self:
+        self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None,
+        work: str | Path | None = None,
+    ) -> Self:  # fmt: skip
         """Train.
 
         Args:
@@ -125,17 +130,26 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             dev: tunes what has to be tuned: documents, or a pair of X and y; a tenth of the training data, drawn by the
                 seed, when ``None``.
             progress: told of each step.
+            work: a folder for text, features and gold structures that do not fit in memory; X is then read once, as
+                it comes. The model is the same. A training that was killed goes on there, and removes it at its end.
 
         Raises:
-            DataError: no tokens, or no mentions.
-            UsageError: a parameter whose value is not valid.
+            DataError: no tokens, or no mentions; or the folder has no room.
+            UsageError: a parameter whose value is not valid, or one that a folder has no place for.
         """
         self.check()
         began = monotonic()
-        tell = progress or (lambda _: None)
-        return self._fit_prepared(prepared(self, X, y, dev, tell, templates=self._more_templates()), tell, began)
+        tell, more = progress or (lambda _: None), self._more_templates()
+        if work is None:
+            return self._fit_prepared(prepared(self, X, y, dev, tell, templates=more), tell, began)
+        check_on_disk(self)
+        with Work(work) as folder:
+            ready = prepared_on_disk(self, X, y, dev, tell, folder, templates=more)
+            return self._fit_prepared(ready, tell, began, work=folder)
 
-    def _fit_prepared(self, ready: Prepared, tell: Listener, began: float, lessons: Lessons | None = None) -> Self:
+    def _fit_prepared(
+        self, ready: Prepared, tell: Listener, began: float, lessons: Lessons | None = None, work: Work | None = None
+    ) -> Self:
         """Train on what `fit`, or `spanloom.recognize.teach`, has prepared.
 
         Args:
@@ -143,11 +157,12 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             tell: told of each step.
             began: when, by `monotonic`.
             lessons: what teachers expect of the raw documents, which stand behind the others.
+            work: the folder that training data are in, where they are not in memory.
         """
         run = threads(self.n_jobs)
         learned, read = None, None
         if self.encoder is None:
-            learned, self.pass_, passes = self._learn(ready, run, tell, began, lessons)
+            learned, self.pass_, passes = self._learn(ready, run, tell, began, lessons, work)
             stage = learned.stage
         else:
             self.pass_ = passes = None
@@ -170,8 +185,9 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             self.model_, checked = calibrate(stage.model, unseen, stage.potentials, best)
         features = None if learned is None else learned.features
         report = make_report(
-            stage.known, unseen, gold, stage.edges, stage.fit, stage.rows, features, self.model_, checked
-        )
+            stage.known, unseen, gold, stage.edges, stage.fit, stage.rows, features, self.model_, checked,
+            MEMORY if work is None else work.scratch,
+        )  # fmt: skip
         told = rules.report(self.overlap, gold.table)
         f1 = stage.held.f1_of(best.table)
         report = replace(report, splitting=ready.splitting, dev_f1=f1, overlaps=told, passes=passes, encoder=read)
@@ -193,14 +209,14 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         return self
 
     def _learn(
-        self, ready: Prepared, run: Executor, tell: Listener, began: float, lessons: Lessons | None
+        self, ready: Prepared, run: Executor, tell: Listener, began: float, lessons: Lessons | None, work: Work | None
     ) -> tuple[Learned, DocumentPass | None, PassReport | None]:
         """Train on features, with one pass over documents or two."""
         return choose_passes(
             self.passes, ready.for_passes,
             PassSettings(rate=self.rate, min_count=self.min_count, seed=self.random_state),
             lambda known, unseen, features: self._learned(
-                ready.types, known, unseen, features, run, tell, began, lessons
+                ready.types, known, unseen, features, run, tell, began, lessons, work
             ),
             lambda learned: learned.fit.dev_f1, run,
         )  # fmt: skip
@@ -217,10 +233,12 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         """Train the second stage on the annotated documents, and keep it where development F1 is better with it."""
         stage = learned.stage
         known = stage.known if annotated is None else stage.known.take(range(annotated))
-        first = self._first_stage(learned, self.fitted, self.report_.dev_f1)
+        first, gold = self._first_stage(learned, self.fitted, self.report_.dev_f1), stage.gold
+        if annotated is None and (learned.data.scratch is not MEMORY or len(known.tokens) > PIECE_TOKENS):
+            first, known, gold = sampled(first, known, self._headless)
         own = Gold(stage.unseen, self.types_, self._headless)
         held = RescoringDevelopment(stage.unseen, stage.potentials, own)
-        second, rescoring = fit_rescorer(first, known, stage.gold, held, rules, run)
+        second, rescoring = fit_rescorer(first, known, gold, held, rules, run)
         self.report_ = replace(self.report_, rescoring=rescoring)
         if second is not None and rescoring is not None:
             self.second_, checked = calibrate_second(self.fitted, second, held, self.reading, run)
@@ -249,21 +267,25 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
 
     def _learned(
         self, types: tuple[str, ...], known: Batch, unseen: Batch, features: FeatureSet, run: Executor,
-        tell: Listener, began: float, lessons: Lessons | None = None,
+        tell: Listener, began: float, lessons: Lessons | None = None, work: Work | None = None,
     ) -> Learned:  # fmt: skip
         """Train on some features."""
-        tagger, built, data, gold, edges = self._prepare(known, types, features, run, lessons)
-        annotators = None
-        if versioned(known.documents):
+        tagger, built, data, gold, edges = assembled(
+            self, self._structure, self._headless, known, types, features, run, lessons, work
+        )
+        annotators = completion = None
+        if work is None and versioned(known.documents):
             voices = Annotating(tagger, known, gold, self._headless)
             l2 = lambdas(self.l2)[0]
             data, known, gold, edges, annotators = voices.agree(data, l2, self.rate, self.random_state, run, tell)
-        data, completion = self._completed(tagger, known, data, gold, edges, run, tell)
+        if work is None:
+            data, completion = self._completed(tagger, known, data, gold, edges, run, tell)
         tunes = self.tune_penalty and not partly(unseen.documents, types)
         development = Development(unseen, tagger, self.reading, self._headless, tunes, run)
         training = Training(
             data=data, judge=development, optimizer=self.optimizer, epochs=self.epochs, runs=self.runs,
             iterations=self.iterations, rate=self.rate, seed=self.random_state, executor=run, tell=tell, began=began,
+            keeper=None if work is None else work.keeper,
         )  # fmt: skip
         if lessons is not None:
             training, fit, tried = lessons.weighed(training, lambdas(self.l2))
@@ -288,31 +310,6 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         l2 = lambdas(self.l2)[0]
         corpus = Completing(tagger, known, gold, edges, said)
         return corpus.complete(data, self.density, l2, self.rate, self.random_state, run, tell)
-
-    def _prepare(
-        self, train: Batch, types: tuple[str, ...], features: FeatureSet, run: Executor, lessons: Lessons | None
-    ) -> tuple[LinearModel, Built, TrainingSet, Gold, Edges]:
-        if not len(train.tokens):
-            raise DataError("the training data hold no tokens; give annotated text")
-        built = build_index(features.keys(train, run=run), min_count=self.min_count)
-        offsets = train.sentences
-        structure = self._structure
-        empty = Weights.zeros(0, 0, 0, structure.lanes(types))
-        scorer = LinearScorer(features, built.index, empty)
-        tagger = StructuredModel.build(structure, self.counting, types, scorer)
-        gold = Gold(train, types, self._headless)
-        said = completeness(train, types)
-        if said is not None:
-            gold.keep(given_mentions(gold.table, said, offsets))
-        encoded = structure.encode(gold.table, offsets, types)
-        gold.lose(encoded.lost)
-        target: Target = (
-            EdgeTarget(tagger.engine, offsets, encoded.edges)
-            if lessons is None
-            else lessons.target(tagger.engine, offsets, encoded.edges)
-        )
-        data = TrainingSet(tagger.engine, built.matrix, offsets, target, built.index.group_sizes, built.counts)
-        return tagger, built, data, gold, encoded.edges
 
     @overload
     def predict(self, X: One, *, threshold: float = ..., answers: bool = ..., notice: Notice = ...) -> Document: ...  # type: ignore[overload-overlap]

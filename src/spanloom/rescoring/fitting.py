@@ -15,6 +15,7 @@ from spanloom.learn import TrainingSet, adagrad
 from spanloom.learn.folds import FEW, cross_fit, deal
 from spanloom.learn.platt import UNSCALED
 from spanloom.learn.subsets import subset, tokens_of
+from spanloom.learn.target import PIECE_TOKENS
 from spanloom.learn.tuning import nearest_best
 from spanloom.model.calibration import CalibrationReport, fit_scalings, key_of
 from spanloom.model.corpus import Gold, place
@@ -39,6 +40,7 @@ __all__ = [
     "folds_of",
     "held_out_candidates",
     "held_out_scores",
+    "sampled",
 ]
 
 R = TypeVar("R")
@@ -70,6 +72,26 @@ class FirstStage(NamedTuple):
     seed: int
     reading: str
     f1: float
+
+
+def sampled(
+    first: FirstStage, train: Batch, headless: str | None, most: int = PIECE_TOKENS
+) -> tuple[FirstStage, Batch, Gold]:
+    """Return a part of much training data, by documents evenly spread; with the columns that the first stage reads.
+
+    Args:
+        first: the whole corpus.
+        train: its documents.
+        headless: as for `Gold`.
+        most: tokens of the part, about.
+    """
+    rows = range(0, len(train.documents), -(-len(train.tokens) // most))
+    own = first.model.scorer.prepare(train.take(rows))
+    bounds = train.firsts
+    sentences = np.concatenate([np.arange(bounds[i], bounds[i + 1]) for i in rows])
+    data = subset(first.data, first.edges, sentences)
+    edges = first.edges[tokens_of(first.data.offsets, sentences)[1]]
+    return first._replace(data=data, edges=edges), own, Gold(own, first.model.types, headless)
 
 
 class HeldOutPart(NamedTuple):

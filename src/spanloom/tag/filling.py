@@ -15,6 +15,7 @@ from spanloom.document import Batch, Document
 from spanloom.errors import UsageError
 from spanloom.features import FeatureSet
 from spanloom.learn import Listener, Progress
+from spanloom.learn.folds import spread
 from spanloom.modelfile import ModelPart, load
 from spanloom.tag.pos_tagger import PosTagger
 from spanloom.tag.spacy_tagger import PREFIX, SpacyTagger
@@ -79,12 +80,18 @@ def learn_tagger(
     """
     if not wanted:
         return pos, dev
-    tagged = [document for document in train if document.tokens is not None and len(document.tokens)]
-    if not tagged or not all(_has_tags(document) for document in tagged):
-        return pos, dev
-    if len({tag for document in tagged for tag in document.columns[COLUMN]}) > _MOST_TAGS:
+    tags, tokens = set[str](), 0
+    for document in train:
+        if not document.token_count:
+            continue
+        if not _has_tags(document):
+            return pos, dev
+        tags.update(document.columns[COLUMN])
+        tokens += document.token_count
+    if not tags or len(tags) > _MOST_TAGS:
         return pos, dev
     tell(Progress("part-of-speech tagger"))
+    tagged = [document for document in spread(train, tokens) if document.token_count]
     own = PosTagger(column=COLUMN, epochs=_EPOCHS, n_jobs=n_jobs, random_state=seed).fit(tagged)
     return own, own.predict(dev)
 

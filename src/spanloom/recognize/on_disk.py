@@ -1,0 +1,162 @@
+"""From what `fit` is given to training data on disk, for text that does not fit in memory; see `Work`."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from spanloom import __version__
+from spanloom.document import Batch, Document, batches
+from spanloom.document.annotation import zones_of
+from spanloom.document.annotators import annotator_of, check_one_voice
+from spanloom.document.claims import claims_of
+from spanloom.document.inputs import Dev, Given, development_of, training_of
+from spanloom.errors import UsageError, clip
+from spanloom.learn import Listener, Progress
+from spanloom.learn.folds import FEW, held_numbers
+from spanloom.model.corpus import known_types, training_types
+from spanloom.model.fields import declared
+from spanloom.model.splitting import learn_splitter
+from spanloom.recognize.parameters import RecognizerParameters
+from spanloom.recognize.preparing import Prepared, sources_of
+from spanloom.recognize.spool import Picked, line_of
+from spanloom.recognize.work import Work
+from spanloom.tag.filling import AUTO as LEARNED
+from spanloom.tag.filling import COLUMN, check_use, fill, learn_tagger, open_tagger, told
+from spanloom.tag.pos_tagger import PosTagger
+from spanloom.tag.spacy_tagger import SpacyTagger
+from spanloom.text import prepare
+from spanloom.text.splitting import Splitter
+
+__all__ = ["check_on_disk", "prepared_on_disk"]
+
+_BLOCK = 1 << 15  # tokens that are prepared at once
+
+
+def check_on_disk(estimator: RecognizerParameters) -> None:
+    """Check that an estimator can be trained on what is on disk.
+
+    Raises:
+        UsageError: it has a parameter that needs all text in memory.
+    """
+    learned = isinstance(estimator.clusters, int)
+    for name, found, wanted, hint in (
+        ("encoder", estimator.encoder is not None, "none", "leave it out"),
+        ("passes", estimator.passes != "one", "'one'", "take that"),
+        ("vectors", estimator.vectors is not None, "none", "leave them out"),
+        ("clusters", learned, "a file", "make one with spanloom train clusters, which reads a stream"),
+        ("annotation", estimator.annotation != "complete", "'complete'", "learn from a part of the text in memory"),
+        ("density", estimator.density is not None, "none", "learn from a part of the text in memory"),
+    ):
+        if found:
+            raise UsageError(
+                f"{name} is {getattr(estimator, name)!r}, but training with a folder (work) takes {wanted}; {hint}, or "
+                "train in memory"
+            )
+
+
+def prepared_on_disk(
+    estimator: RecognizerParameters, X: Given, y: Iterable[Any] | None, dev: Dev | None, tell: Listener, work: Work, *,
+    templates: Sequence[str] = (),
+) -> Prepared:  # fmt: skip
+    """Read the data of `fit`, once, as `spanloom.recognize.preparing.prepared` does.
+
+    Args:
+        estimator: its parameters; `check_on_disk` has seen them.
+        X, y, dev: what `fit` was given.
+        tell: told of each step.
+        work: where the training data are written.
+        templates: beside those that the parameters name.
+
+    Raises:
+        DataError: no tokens, or no mentions; or there is no room for them.
+        UsageError: a parameter that the data cannot serve.
+    """
+    began, jobs, seed = monotonic(), estimator.n_jobs, estimator.random_state
+    pos = open_tagger(estimator.pos)
+    work.saw(_identity(estimator))
+    tell(Progress("reading"))
+    checked = _Checked()
+    blocks = batches(checked.stream(training_of(X, y)), _BLOCK, prepare)
+    known = work.spooled((fill(block, pos, jobs) for block in blocks), "documents")
+    if checked.named:
+        check_one_voice(known.documents, "training with a folder (work)")
+    train, types = known.documents, checked.types or training_types(known.documents)  # which says what is wrong
+    splitter, splitting = learn_splitter(train, seed) if estimator.split_tokens else (Splitter(), None)
+    if dev is None:
+        if len(train) < FEW:
+            raise UsageError(
+                f"with a folder (work) a tenth of the training documents is held out, and there are {len(train)}, "
+                f"expected {FEW}; give development data (dev)"
+            )
+        chosen = held_numbers(len(train), seed)
+        held = [train[number] for number in sorted(chosen)]
+        train = Picked(train, [number for number in range(len(train)) if number not in chosen])
+    else:
+        given = list(training_of(*development_of(dev), "dev"))
+        check_one_voice(given, "tuning on development data")
+        held = fill(map(prepare, given), pos, jobs)
+    sources = sources_of(estimator)
+    pos, held = learn_tagger(pos, estimator.pos == LEARNED and sources.names(COLUMN), train, held, jobs, seed, tell)
+    if splitter.patterns or dev is None:
+        known = work.spooled(map(splitter.split, batches(train, _BLOCK, prepare)), "split")
+        train = known.documents
+    held = splitter.split(known_types(held, types))
+    tell(Progress("features", seconds=monotonic() - began))
+    features = sources.feature_set(train, held, templates)
+    check_use(pos, features)
+    unseen = features.enrich(Batch.of(held))
+    work.saw(map(line_of, held))
+    work.begin()
+    return Prepared(train, held, types, known, unseen, features, pos, splitter, splitting)
+
+
+class _Checked:
+    """What a stream of training documents says of itself.
+
+    Attributes: ``named``, whether an annotator is, and ``types`` of the mentions that have come, sorted.
+    """
+
+    def __init__(self) -> None:
+        self.named = False
+        self._types = set[str]()
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        return tuple(sorted(self._types))
+
+    def stream(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """Pass documents on.
+
+        Raises:
+            UsageError: their annotation is not complete.
+        """
+        for document in documents:
+            if any(zone.says != "complete" for zone in zones_of(document)) or claims_of(document, None):
+                raise UsageError(
+                    f"document {clip(document.id)}: its annotation is incomplete, or has claims, which training with a "
+                    "folder (work) does not take; train in memory, or leave that out of its meta"
+                )
+            self.named = self.named or annotator_of(document) is not None
+            self._types.update(mention.type for mention in document.mentions)
+            yield document
+
+
+def _identity(estimator: RecognizerParameters) -> Iterator[object]:
+    """Yield what makes a training the one that it is, beside its data: version, parameters, and what they name."""
+    yield __version__
+    for name, _, _ in declared(estimator):
+        value = getattr(estimator, name)
+        if name != "n_jobs":
+            yield name, told(value) if isinstance(value, PosTagger | SpacyTagger) else str(value)
+            if isinstance(value, str | Path):
+                yield _content(Path(value))
+
+
+def _content(path: Path) -> list[str]:
+    """Return the digests of a file, or of a folder's files; none where there is no such thing."""
+    files = sorted(path.rglob("*")) if path.is_dir() else [path]
+    return [hashlib.sha256(file.read_bytes()).hexdigest() for file in files if file.is_file()]

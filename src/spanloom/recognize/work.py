@@ -1,0 +1,150 @@
+"""A folder for what training on much text holds: documents, arrays, and how far it is.
+
+A training that was killed reads its data again, which tells whether it is the same training, and goes on with the
+index and with the passes that are whole. Everything is removed when it is done.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterable
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.document import Batch, Document
+from spanloom.errors import DataError, UsageError, reason_of
+from spanloom.features import Built, FeatureIndex, FeatureSet, Sparse, index_batch
+from spanloom.files.scratch import SUFFIX, FolderScratch, filling
+from spanloom.files.staging import locked
+from spanloom.learn import EarlyStopping
+from spanloom.learn.kept_passes import KeptPasses
+from spanloom.parallel import Executor
+from spanloom.recognize.spool import spooled
+from spanloom.scoring import Weights
+
+__all__ = ["Work"]
+
+_STATE, _LOCK, _PASSES, _LINES = "work.json", "lock", "passes-", ".jsonl"
+_FORMAT: Final = 1
+
+
+class Work:
+    """The folder of one training; a context that holds its lock.
+
+    Args:
+        folder: new, or that of the same training, which was interrupted.
+
+    Raises:
+        UsageError: the folder holds something else, or another process trains in it.
+        DataError: it cannot be written.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        with filling(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            others = [path.name for path in sorted(self.folder.iterdir()) if not _is_own(path)]
+            if others:
+                raise UsageError(
+                    f"{folder} holds {others[0]}, which is nothing of training; name a new folder for what training "
+                    "holds (work)"
+                )
+            self._lock = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        if locked(self._lock) is False:
+            os.close(self._lock)
+            raise UsageError(f"another process trains in {folder}; wait for it, or name another folder (work)")
+        self.scratch = FolderScratch(self.folder)
+        self._digest = blake2b(digest_size=16)
+        self._whole: dict[str, Any] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: TracebackType | BaseException | None) -> None:
+        """Remove what was needed, if training is done, or failed before anything was worth keeping."""
+        os.close(self._lock)
+        if kind is None or not (self.folder / _STATE).exists():
+            for path in self.folder.iterdir():
+                with suppress(OSError):  # a file that the system does not let go while it is mapped
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
+            with suppress(OSError):
+                self.folder.rmdir()
+
+    def spooled(self, batches: Iterable[list[Document]], name: str) -> Batch:
+        """Return documents as a batch that reads them from a file; see `spanloom.recognize.spool.spooled`."""
+        return spooled(batches, name, self.scratch, self._digest.update)
+
+    def saw(self, values: Iterable[object]) -> None:
+        """Note what else makes the training the one that it is, as text."""
+        for value in values:
+            self._digest.update(f"{value!r}\n".encode("utf-8", "surrogatepass"))
+
+    def begin(self) -> None:
+        """Look for what was kept, when all that makes the training has been seen.
+
+        Raises:
+            UsageError: it is that of another training.
+            DataError: it is damaged.
+        """
+        path, digest = self.folder / _STATE, self._digest.hexdigest()
+        if path.exists():
+            try:
+                said = json.loads(path.read_bytes())
+                same, self._whole = (said["format"], said["digest"]) == (_FORMAT, digest), said["whole"]
+            except (OSError, ValueError, LookupError, TypeError) as error:
+                raise DataError(f"is damaged: {reason_of(error)}; delete the folder to begin anew", path=path) from None
+            if not same:
+                raise UsageError(
+                    f"{self.folder} holds another training, with other data, parameters or version; train as before to "
+                    "go on with it, delete it, or name another folder (work)"
+                )
+        self._say()
+
+    def built(self, features: FeatureSet, train: Batch, min_count: int, run: Executor) -> Built:
+        """Return `index_batch` of the training data; what a process before made is taken as it is."""
+        if not self._whole:
+            built = index_batch(features, train, min_count=min_count, run=run, scratch=self.scratch)
+            arrays: dict[str, NDArray[Any]] = {
+                "table": built.index.table, "group-sizes": built.index.group_sizes, "counts": built.counts,
+                "first": built.first,
+            }  # fmt: skip
+            for name, array in arrays.items():
+                self.scratch.written(name, array)
+            arrays |= {"matrix": built.matrix.indices, "offsets": built.matrix.offsets}
+            self._whole = {name: [array.dtype.name, *array.shape] for name, array in arrays.items()}
+            self.scratch.flush()  # before it is said to be whole
+            self._say()
+            return built
+        table, sizes, counts, first, indices, offsets = (
+            self.scratch.again(name, tuple(shape), np.dtype(kind)) for name, (kind, *shape) in self._whole.items()
+        )
+        inside = offsets[0] == 0 and offsets[-1] == len(indices) and (offsets[1:] >= offsets[:-1]).all()
+        if not inside or not 0 <= indices.min(initial=0) <= indices.max(initial=0) < max(1, len(sizes)):
+            raise DataError("its features are damaged; delete the folder to begin anew", path=self.folder)
+        self.scratch.release()
+        return Built(FeatureIndex(table.copy(), sizes.copy()), Sparse(indices, offsets), counts.copy(), first.copy())
+
+    def keeper(self, l2: float, number: int, stopping: EarlyStopping[Weights]) -> KeptPasses:
+        """Return what keeps the passes of a run of AdaGrad."""
+        return KeptPasses(self.folder / f"{_PASSES}{l2!r}-{number}", stopping)
+
+    def _say(self) -> None:
+        new = self.folder / f"{_STATE}.new"
+        said = {"format": _FORMAT, "digest": self._digest.hexdigest(), "whole": self._whole}
+        with filling(self.folder):
+            new.write_text(json.dumps(said), encoding="ascii")
+            new.replace(self.folder / _STATE)
+
+
+def _is_own(path: Path) -> bool:
+    if path.is_dir():
+        return path.name.startswith(_PASSES)
+    return path.suffix in (SUFFIX, _LINES) or path.name in (_LOCK, _STATE, f"{_STATE}.new")
