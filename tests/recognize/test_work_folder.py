@@ -16,6 +16,7 @@ import pytest
 from spanloom import Document, Mention, Recognizer, read
 from spanloom.data import clinical
 from spanloom.errors import DataError, UsageError
+from spanloom.files.staging import locked
 from spanloom.learn import Progress
 from spanloom.recognize.spool import Picked, spooled
 from spanloom.recognize.work import Work
@@ -155,22 +156,36 @@ def test_what_is_damaged_is_told(notes: tuple[list[Document], list[Document]], t
     work = tmp_path / "work"
     with pytest.raises(StopError):
         Recognizer(**SETTINGS).fit(train, dev=dev, work=work, progress=until("tuning"))
+    work /= "spanloom-training"
     state = work / "work.json"
     good = state.read_bytes()
-    for damage in (b"{", b"[]", json.dumps({**json.loads(good), "whole": {"table": ["uint64", 1 << 40]}}).encode()):
+    said = json.loads(good)
+    wrong: list[Any] = [[], {"table": ["uint64", 8]}]
+    wrong += [{**said["whole"], "table": table} for table in (["O", 8], ["nonsense", 8], ["uint64", "x"])]
+    wrong.append({**said["whole"], "table": ["uint64", 1 << 40]})
+    for damage in (b"{", b"[]", *(json.dumps({**said, "whole": whole}).encode() for whole in wrong)):
         state.write_bytes(damage)
-        with pytest.raises(DataError, match="is damaged"):
-            Recognizer(**SETTINGS).fit(train, dev=dev, work=work)
+        with pytest.raises(DataError, match=r"is damaged: .*; delete the folder"):
+            Recognizer(**SETTINGS).fit(train, dev=dev, work=work.parent)
     state.write_bytes(good)
+    table = (work / "table.array").read_bytes()
+    for short in (b"", table[:803]):
+        (work / "table.array").write_bytes(short)
+        with pytest.raises(DataError, match=r"table.array: is damaged: .*; delete the folder"):
+            Recognizer(**SETTINGS).fit(train, dev=dev, work=work.parent)
+    (work / "table.array").unlink()
+    with pytest.raises(DataError, match=r"table.array: is damaged: no such file"):
+        Recognizer(**SETTINGS).fit(train, dev=dev, work=work.parent)
+    (work / "table.array").write_bytes(table)
     matrix = (work / "matrix.array").read_bytes()
     (work / "matrix.array").write_bytes(b"\xff\xff\xff\x7f" + matrix[4:])
     with pytest.raises(DataError, match="its features are damaged"):
-        Recognizer(**SETTINGS).fit(train, dev=dev, work=work)
+        Recognizer(**SETTINGS).fit(train, dev=dev, work=work.parent)
     (work / "matrix.array").write_bytes(matrix)
     [file] = work.glob("passes-*/squares-*.array")
     os.truncate(file, 8)
     with pytest.raises(DataError, match="damaged"):
-        Recognizer(**SETTINGS).fit(train, dev=dev, work=work)
+        Recognizer(**SETTINGS).fit(train, dev=dev, work=work.parent)
 
 
 @pytest.mark.parametrize(
@@ -210,17 +225,44 @@ def test_too_few_documents_to_hold_out(tmp_path: Path) -> None:
         Recognizer(**SETTINGS).fit([one.copy(mentions=[]) for one in sentences(30)], work=tmp_path / "work")
 
 
+def test_what_else_is_in_the_folder_is_never_touched(tmp_path: Path) -> None:
+    names = ["documents.jsonl", "matrix.array", "work.json", "lock", "thesis.txt", "passes-of-mine/important"]
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("mine")
+    with pytest.raises(DataError, match="none of the 30 training documents has a mention"):
+        Recognizer(**SETTINGS).fit([one.copy(mentions=[]) for one in sentences(30)], work=tmp_path)
+    Recognizer(**SETTINGS).fit(sentences(30), work=tmp_path)
+    found = [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()]
+    assert sorted(found) == sorted(names) and {(tmp_path / name).read_text() for name in names} == {"mine"}
+
+
 def test_folders_that_cannot_be_used(tmp_path: Path) -> None:
-    own = tmp_path / "own"
-    own.mkdir()
-    (own / "thesis.txt").write_text("mine")
-    with pytest.raises(UsageError, match=r"holds thesis.txt, which is nothing of training"):
-        Recognizer(**SETTINGS).fit(sentences(30), work=own)
-    assert [path.name for path in own.iterdir()] == ["thesis.txt"]
-    with pytest.raises(DataError, match="cannot be written: not a directory; make room"):
-        Recognizer(**SETTINGS).fit(sentences(30), work=own / "thesis.txt" / "work")
+    own = tmp_path / "own" / "spanloom-training"
+    own.mkdir(parents=True)
+    (own / "documents.jsonl").write_text("mine")
+    with pytest.raises(UsageError, match=r"spanloom-training holds files, but none of a training"):
+        Recognizer(**SETTINGS).fit(sentences(30), work=own.parent)
+    assert (own / "documents.jsonl").read_text() == "mine"
+    with pytest.raises(DataError, match="cannot be written: not a directory; name another folder"):
+        Recognizer(**SETTINGS).fit(sentences(30), work=own / "documents.jsonl" / "work")
+    for odd in (3, "", "a\0b"):
+        with pytest.raises(UsageError, match="expected the name of a folder"):
+            Recognizer(**SETTINGS).fit(sentences(30), work=odd)  # type: ignore[arg-type]
     with Work(tmp_path / "work"), pytest.raises(UsageError, match="another process trains in"):
         Work(tmp_path / "work")
+
+
+def test_a_lock_that_was_removed_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where a process opens the lock of another, which ends and removes it before it is asked for."""
+
+    def late(handle: int) -> bool | None:
+        (tmp_path / "spanloom-training" / "spanloom.lock").unlink()
+        return locked(handle)
+
+    monkeypatch.setattr("spanloom.recognize.work.locked", late)
+    with pytest.raises(UsageError, match="another process trains in"):
+        Work(tmp_path)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no limits of files")
@@ -231,7 +273,7 @@ def test_a_full_disk_is_one_line(room: int, tmp_path: Path) -> None:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (room, before[1]))
     try:
-        with pytest.raises(DataError, match=r"work: cannot be written: file too large; make room, or name a folder"):
+        with pytest.raises(DataError, match=r"cannot be written: file too large; make room, or name a folder"):
             Recognizer(**SETTINGS).fit(sentences(300), work=tmp_path / "work")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
@@ -252,6 +294,16 @@ def test_documents_come_back_as_they_were(tmp_path: Path) -> None:
         assert list(Picked(batch.documents, [2, 0])[1:]) == [odd] and len(lines) == len(given)
         with pytest.raises(UsageError, match=r"cannot be kept on disk: .*; leave out of its meta"):
             spooled([[odd.copy(meta={"x": object()})]], "other", work.scratch, lines.append)
+
+
+def test_what_cannot_be_saved_is_not_lost(command: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    line = ["train", "recognizer", "--train", clinical() / "train", "--dev", clinical() / "dev", "--features", "small"]
+    line += ["--epochs", "1", "--no-rescore", "--quiet", "--work", tmp_path / "work", "--output", tmp_path / "model"]
+    with monkeypatch.context() as patch:
+        patch.setattr(Recognizer, "save", lambda *_: (_ for _ in ()).throw(DataError("cannot be written: no space")))
+        assert command(*line).returncode == 1
+    assert (tmp_path / "work" / "spanloom-training" / "work.json").exists()
+    assert command(*line).returncode == 0 and not (tmp_path / "work").exists()
 
 
 def test_the_command_line(command: Any, tmp_path: Path) -> None:

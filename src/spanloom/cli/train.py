@@ -50,15 +50,17 @@ def fit_and_save(model: Model, options: CommonOptions) -> int | None:
     model.check()
     began = monotonic()
     # opened first, so that an output that cannot be replaced is told before the training and not after it
-    with output_folder(
-        options.output, force=options.force, may_replace=own_files(options.output, MODEL_FILES)
-    ) as folder:
+    replaced = own_files(options.output, MODEL_FILES)
+    with (
+        options.beside_data() as more,
+        output_folder(options.output, force=options.force, may_replace=replaced) as folder,
+    ):
         reading = Reading(
             say, input_format=options.input_format, columns=options.columns, on_error=options.on_error or "stop"
         )
         data, dev = options.training(reading), None if options.dev is None else reading(options.dev)
         with Reporter(options.quiet) as reporter:
-            model.fit(data, dev=dev, progress=reporter, **options.beside_data())
+            model.fit(data, dev=dev, progress=reporter, **more)
         model.save(folder)
     for line in summary(model, monotonic() - began):
         say(line)

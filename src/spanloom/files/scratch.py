@@ -25,6 +25,7 @@ __all__ = ["MEMORY", "SUFFIX", "FolderScratch", "Growing", "Scratch", "filling",
 
 SUFFIX: Final = ".array"
 """How names of files with arrays end."""
+_FULL: Final = frozenset(getattr(errno, name) for name in ("ENOSPC", "EFBIG", "EDQUOT") if hasattr(errno, name))
 _ZEROS: Final = 1 << 20  # bytes written at once where files cannot be given room otherwise
 
 
@@ -134,11 +135,16 @@ class FolderScratch(Scratch):
         Raises:
             DataError: the file is not there, or shorter.
         """
-        size = int(np.prod(shape, dtype=np.int64))
-        with filling(self.folder), self._path(name).open("rb+") as file:
-            found = self._mapped(file, dtype)
+        path, size = self._path(name), int(np.prod(shape, dtype=np.int64))
+        try:
+            with path.open("rb+") as file:
+                found = self._mapped(file, dtype)
+        except (OSError, ValueError) as error:
+            raise DataError(f"is damaged: {reason_of(error)}; delete the folder to begin anew", path=path) from None
         if len(found) < size:
-            raise DataError(f"is damaged: {len(found):,} elements, expected {size:,}", path=self._path(name))
+            raise DataError(
+                f"is damaged: {len(found):,} elements, expected {size:,}; delete the folder to begin anew", path=path
+            )
         return found[:size].reshape(shape)
 
     def growing(self, name: str, dtype: DTypeLike) -> Growing:
@@ -219,10 +225,11 @@ def filling(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        full = error.errno in _FULL
+        hint = "make room, or name a folder of another disk" if full else "name another folder"
         raise DataError(
-            f"cannot be written: {reason_of(error)}; make room, or name a folder of another disk for what training "
-            "holds (work)", path=folder,
-        ) from error  # fmt: skip
+            f"cannot be written: {reason_of(error)}; {hint} for what training holds (work)", path=folder
+        ) from error
 
 
 def _new(path: Path) -> BinaryIO:

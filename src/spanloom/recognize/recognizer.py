@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -120,7 +121,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
 
     def fit(
         self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None,
-        work: str | Path | None = None,
+        work: str | Path | Work | None = None,
     ) -> Self:  # fmt: skip
         """Train.
 
@@ -131,7 +132,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
                 seed, when ``None``.
             progress: told of each step.
             work: a folder for text, features and gold structures that do not fit in memory; X is then read once, as
-                it comes. The model is the same. A training that was killed goes on there, and removes it at its end.
+                it comes. The model is the same. A training that was killed goes on there, and removes what it wrote at
+                its end, or if this is a `spanloom.recognize.work.Work`, at the end of that.
 
         Raises:
             DataError: no tokens, or no mentions; or the folder has no room.
@@ -143,7 +145,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         if work is None:
             return self._fit_prepared(prepared(self, X, y, dev, tell, templates=more), tell, began)
         check_on_disk(self)
-        with Work(work) as folder:
+        with nullcontext(work) if isinstance(work, Work) else Work(work) as folder:
             ready = prepared_on_disk(self, X, y, dev, tell, folder, templates=more)
             return self._fit_prepared(ready, tell, began, work=folder)
 

@@ -1,7 +1,8 @@
 """A folder for what training on much text holds: documents, arrays, and how far it is.
 
 A training that was killed reads its data again, which tells whether it is the same training, and goes on with the
-index and with the passes that are whole. Everything is removed when it is done.
+index and with the passes that are whole. All of it is in a folder of its own within the one that is given, and nothing
+else is ever written or removed: users name folders that hold their data.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from hashlib import blake2b
@@ -22,7 +24,7 @@ from numpy.typing import NDArray
 from spanloom.document import Batch, Document
 from spanloom.errors import DataError, UsageError, reason_of
 from spanloom.features import Built, FeatureIndex, FeatureSet, Sparse, index_batch
-from spanloom.files.scratch import SUFFIX, FolderScratch, filling
+from spanloom.files.scratch import FolderScratch, filling
 from spanloom.files.staging import locked
 from spanloom.learn import EarlyStopping
 from spanloom.learn.kept_passes import KeptPasses
@@ -32,33 +34,34 @@ from spanloom.scoring import Weights
 
 __all__ = ["Work"]
 
-_STATE, _LOCK, _PASSES, _LINES = "work.json", "lock", "passes-", ".jsonl"
+_OWN: Final = "spanloom-training"
+_STATE, _LOCK, _PASSES = "work.json", "spanloom.lock", "passes-"
 _FORMAT: Final = 1
+_ARRAYS: Final = ("table", "group-sizes", "counts", "first", "matrix", "offsets")
+"""Of the index and the matrix of features."""
 
 
 class Work:
     """The folder of one training; a context that holds its lock.
 
     Args:
-        folder: new, or that of the same training, which was interrupted.
+        folder: made where it is missing; perhaps that of the same training, which was interrupted.
 
     Raises:
-        UsageError: the folder holds something else, or another process trains in it.
+        UsageError: it is no name of a folder, or another process trains in it.
         DataError: it cannot be written.
     """
 
     def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder)
+        if not isinstance(folder, str | Path) or not str(folder) or "\0" in str(folder):
+            raise UsageError(f"work is {folder!r}, expected the name of a folder")
+        self.folder = Path(folder) / _OWN
         with filling(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
-            others = [path.name for path in sorted(self.folder.iterdir()) if not _is_own(path)]
-            if others:
-                raise UsageError(
-                    f"{folder} holds {others[0]}, which is nothing of training; name a new folder for what training "
-                    "holds (work)"
-                )
+            if not (self.folder / _LOCK).exists() and any(self.folder.iterdir()):
+                raise UsageError(f"{self.folder} holds files, but none of a training; name another folder (work)")
             self._lock = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-        if locked(self._lock) is False:
+        if locked(self._lock) is False or not self._is_locked():
             os.close(self._lock)
             raise UsageError(f"another process trains in {folder}; wait for it, or name another folder (work)")
         self.scratch = FolderScratch(self.folder)
@@ -70,13 +73,28 @@ class Work:
 
     def __exit__(self, kind: type[BaseException] | None, *_: TracebackType | BaseException | None) -> None:
         """Remove what was needed, if training is done, or failed before anything was worth keeping."""
-        os.close(self._lock)
-        if kind is None or not (self.folder / _STATE).exists():
+        done = kind is None or not (self.folder / _STATE).exists()
+        if done:
             for path in self.folder.iterdir():
-                with suppress(OSError):  # a file that the system does not let go while it is mapped
-                    shutil.rmtree(path) if path.is_dir() else path.unlink()
+                if path.name != _LOCK:  # the last to go, as others look at it
+                    with suppress(OSError):  # a file that the system does not let go while it is mapped
+                        shutil.rmtree(path) if path.is_dir() else path.unlink()
+            if sys.platform != "win32":  # where a file that is open stays
+                (self.folder / _LOCK).unlink(missing_ok=True)
+        os.close(self._lock)
+        if done:
             with suppress(OSError):
+                if sys.platform == "win32":
+                    (self.folder / _LOCK).unlink(missing_ok=True)
                 self.folder.rmdir()
+                self.folder.parent.rmdir()  # if nothing else is there
+
+    def _is_locked(self) -> bool:
+        """Return whether the lock is still that of the folder, and not one that a process before has removed."""
+        try:
+            return os.path.samestat(os.fstat(self._lock), (self.folder / _LOCK).stat())
+        except FileNotFoundError:
+            return False
 
     def spooled(self, batches: Iterable[list[Document]], name: str) -> Batch:
         """Return documents as a batch that reads them from a file; see `spanloom.recognize.spool.spooled`."""
@@ -98,8 +116,9 @@ class Work:
         if path.exists():
             try:
                 said = json.loads(path.read_bytes())
-                same, self._whole = (said["format"], said["digest"]) == (_FORMAT, digest), said["whole"]
-            except (OSError, ValueError, LookupError, TypeError) as error:
+                same = (said["format"], said["digest"]) == (_FORMAT, digest)
+                self._whole = _described(said["whole"])
+            except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
                 raise DataError(f"is damaged: {reason_of(error)}; delete the folder to begin anew", path=path) from None
             if not same:
                 raise UsageError(
@@ -119,12 +138,12 @@ class Work:
             for name, array in arrays.items():
                 self.scratch.written(name, array)
             arrays |= {"matrix": built.matrix.indices, "offsets": built.matrix.offsets}
-            self._whole = {name: [array.dtype.name, *array.shape] for name, array in arrays.items()}
+            self._whole = {name: [arrays[name].dtype.name, *arrays[name].shape] for name in _ARRAYS}
             self.scratch.flush()  # before it is said to be whole
             self._say()
             return built
         table, sizes, counts, first, indices, offsets = (
-            self.scratch.again(name, tuple(shape), np.dtype(kind)) for name, (kind, *shape) in self._whole.items()
+            self.scratch.again(name, tuple(self._whole[name][1:]), self._whole[name][0]) for name in _ARRAYS
         )
         inside = offsets[0] == 0 and offsets[-1] == len(indices) and (offsets[1:] >= offsets[:-1]).all()
         if not inside or not 0 <= indices.min(initial=0) <= indices.max(initial=0) < max(1, len(sizes)):
@@ -140,11 +159,20 @@ class Work:
         new = self.folder / f"{_STATE}.new"
         said = {"format": _FORMAT, "digest": self._digest.hexdigest(), "whole": self._whole}
         with filling(self.folder):
-            new.write_text(json.dumps(said), encoding="ascii")
+            with new.open("w", encoding="ascii") as file:
+                json.dump(said, file)
+                file.flush()
+                os.fsync(file.fileno())
             new.replace(self.folder / _STATE)
 
 
-def _is_own(path: Path) -> bool:
-    if path.is_dir():
-        return path.name.startswith(_PASSES)
-    return path.suffix in (SUFFIX, _LINES) or path.name in (_LOCK, _STATE, f"{_STATE}.new")
+def _described(said: Any) -> dict[str, Any]:
+    """Return the kind and the shape of each array, as they are said to be.
+
+    Raises:
+        ValueError, TypeError, AttributeError: that is no such description.
+    """
+    found = {name: [np.dtype(kind).name, *map(int, shape)] for name, (kind, *shape) in said.items()}
+    if found and (found.keys() != set(_ARRAYS) or any(np.dtype(kind).hasobject for kind, *_ in found.values())):
+        raise ValueError(f"there are {', '.join(found)}, expected {', '.join(_ARRAYS)}, all of numbers")
+    return found
