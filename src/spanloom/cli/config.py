@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar, get_args
 
@@ -54,10 +53,9 @@ class CommonOptions(BaseModel):
         """Read the training data."""
         return reading.for_training(self.train)
 
-    @contextmanager
-    def beside_data(self) -> Iterator[dict[str, Any]]:
-        """Give the arguments of the model's `fit` besides the data; at the end the model has been saved."""
-        yield self.model_dump(include=set(type(self).model_fields) - self.known - set(CommonOptions.model_fields))
+    def beside_data(self) -> dict[str, Any]:
+        """Return the arguments of the model's `fit` besides the data."""
+        return self.model_dump(include=set(type(self).model_fields) - self.known - set(CommonOptions.model_fields))
 
 
 class RecognizerOptions(CommonOptions):
@@ -70,16 +68,9 @@ class RecognizerOptions(CommonOptions):
         """As of `CommonOptions`; with the names of annotators, where files are those of several."""
         return reading.by_annotators(self.train) if self.annotators else super().training(reading)
 
-    @contextmanager
-    def beside_data(self) -> Iterator[dict[str, Any]]:
-        """As of `CommonOptions`; what training holds on disk is kept until then."""
-        if self.work is None:
-            yield {}
-            return
-        from spanloom.recognize.work import Work
-
-        with Work(self.work) as work:
-            yield {"work": work}
+    def beside_data(self) -> dict[str, Any]:
+        """Return the arguments of the model's `fit` besides the data."""
+        return {"work": self.work}
 
 
 class CompareOptions(CommonOptions):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pkgutil import resolve_name
 from time import monotonic
@@ -52,7 +53,7 @@ def fit_and_save(model: Model, options: CommonOptions) -> int | None:
     # opened first, so that an output that cannot be replaced is told before the training and not after it
     replaced = own_files(options.output, MODEL_FILES)
     with (
-        options.beside_data() as more,
+        _beside_data(options) as more,
         output_folder(options.output, force=options.force, may_replace=replaced) as folder,
     ):
         reading = Reading(
@@ -66,6 +67,17 @@ def fit_and_save(model: Model, options: CommonOptions) -> int | None:
         say(line)
     say(f"saved as {options.output}")
     return reading.finish()
+
+
+@contextmanager
+def _beside_data(options: CommonOptions) -> Iterator[dict[str, Any]]:
+    """Give the arguments of `fit` besides the data; what training holds in a folder stays until the model is saved."""
+    more = options.beside_data()
+    if more.get("work") is None:
+        yield more
+        return
+    with resolve_name("spanloom.recognize.work:Work")(more["work"]) as work:
+        yield {**more, "work": work}
 
 
 def summary(model: Model, seconds: float) -> Iterator[str]:
