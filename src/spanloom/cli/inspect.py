@@ -74,13 +74,15 @@ def lines(described: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _training(training: Mapping[str, Any]) -> Iterator[str]:
-    yield from (_row(f"  {name}", value) for name, value in training.items() if name not in {*_SEVERAL, *_REPORTS})
+    reports = {name for name in _REPORTS if isinstance(training.get(name), Mapping)}  # a linker's passes are a number
+    hidden = {*_SEVERAL, *reports, *(name for name in _REPORTS if training.get(name) is None)}
+    yield from (_row(f"  {name}", value) for name, value in training.items() if name not in hidden)
     if training.get("dropped"):
         yield _row("  left out", " ".join(training["dropped"]))
     for reason, count in training.get("lost", {}).items():
         yield _row("  lost", f"{count:,}: {reason}")
     for name, report in _REPORTS.items():
-        if training.get(name) is not None:
+        if name in reports:
             yield from (_row(f"  {name}", line) for line in report(**training[name]).lines())
     yield from _calibration(training)
     for name, one in ((training.get("annotators") or {}).get("annotators") or {}).items():
