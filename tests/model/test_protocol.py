@@ -112,12 +112,12 @@ def test_evaluate(loaded: str, tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_inspect(loaded: str, capsys: pytest.CaptureFixture[str]) -> None:
-    inspect_verb.run(loaded, 20, None, as_json=False)
+    inspect_verb.run(loaded, 20, None, None, as_json=False)
     assert capsys.readouterr().out.splitlines() == [
         "kind           gazetteer", "shortest       2", "types          problem",
     ]  # fmt: skip
     with pytest.raises(UsageError, match="shows no roles"):
-        inspect_verb.run(loaded, 20, "B", as_json=True)
+        inspect_verb.run(loaded, 20, "B", None, as_json=True)
 
 
 def test_explain(loaded: str, capsys: pytest.CaptureFixture[str]) -> None:
