@@ -182,6 +182,10 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
+# a busy machine paints what was scrolled to some time later
+PAINTED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
 def take(started: Browser, shot: Shot, path: Path) -> None:
     """Write a picture."""
     scheme = "dark" if shot.dark else "light"
@@ -189,6 +193,7 @@ def take(started: Browser, shot: Shot, path: Path) -> None:
     tab.set_content(shot.html)
     if shot.top:
         tab.evaluate("selector => document.querySelector(selector).scrollIntoView()", shot.top)
+        tab.evaluate(PAINTED)
     tab.screenshot(path=path)
     tab.close()
     shrink(path)
