@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 
 from common import Result, median, one_core, options, say, timed
-from spanloom.hypergraph import ENGINES, Engine, Potentials, Template
+from spanloom.hypergraph import ENGINES, Engine, Ints, Potentials, Template
 from spanloom.structures import STRUCTURES, chain_template
 
 TYPES = ("a", "b", "c", "d", "e")
@@ -47,10 +47,15 @@ def microseconds(work: Callable[[], object], tokens: int, repeats: int) -> float
     return 1e6 * median(timed(work)[0] for _ in range(repeats)).cpu / tokens
 
 
+def sentences(chosen: argparse.Namespace) -> Ints:
+    """(N + 1,) the first token of each."""
+    lengths = np.random.default_rng(chosen.seed).gamma(3, 8, chosen.sentences)
+    return np.cumsum([0, *np.maximum(1, lengths).astype(int)])
+
+
 def measure(engine: Engine, types: int, chosen: argparse.Namespace) -> list[float]:
     """Microseconds a token, and ratios."""
-    rng = np.random.default_rng(chosen.seed)
-    offsets = np.cumsum([0, *np.maximum(1, rng.gamma(3, 8, chosen.sentences)).astype(int)])
+    offsets = sentences(chosen)
     tokens = int(offsets[-1])
     given = potentials(engine.template, tokens, types, 2.0, 0.5, chosen.seed)
     noise = potentials(engine.template, tokens, types, 0.0, 1.0, chosen.seed)

@@ -15,7 +15,7 @@ import argparse
 import numpy as np
 
 from common import Result, median, one_core, options, say, timed
-from engine import TYPES, potentials, templates
+from engine import TYPES, add, potentials, sentences, templates
 from spanloom.hypergraph import ENGINES, Engine
 from spanloom.learn import CountTarget, EdgeTarget
 
@@ -28,8 +28,7 @@ COLUMNS = (
 
 def measure(engine: Engine, types: int, chosen: argparse.Namespace) -> list[float]:
     """Microseconds a token, and ratios."""
-    rng = np.random.default_rng(chosen.seed)
-    offsets = np.cumsum([0, *np.maximum(1, rng.gamma(3, 8, chosen.sentences)).astype(int)])
+    rng, offsets = np.random.default_rng(chosen.seed), sentences(chosen)
     tokens = int(offsets[-1])
     given = potentials(engine.template, tokens, types, 2.0, 0.5, chosen.seed)
     edges = engine.viterbi(potentials(engine.template, tokens, types, 0.0, 1.0, chosen.seed), offsets).edges
@@ -54,12 +53,6 @@ def measure(engine: Engine, types: int, chosen: argparse.Namespace) -> list[floa
         1e6 * median(column).cpu / tokens for column in zip(*turns, strict=True)
     )
     return [total, masked, masked / total, sums, masked_sums, masked_sums / sums, of_edges, of_counts]
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    """The script's own options."""
-    parser.add_argument("--sentences", type=int, default=800)
-    parser.add_argument("--repeats", type=int, default=15)
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from spanloom.document import Batch
 from spanloom.hypergraph import Edges, Ints, Potentials
 from spanloom.learn import Fit, TrainingSet, search_step
-from spanloom.learn.subsets import tokens_of
+from spanloom.learn.target import tokens_of
 from spanloom.learn.tuning import Envelope, Wanted
 from spanloom.model.corpus import Gold
 from spanloom.model.structured import AnyModel, LinearModel
@@ -66,14 +66,8 @@ class HeldOut:
     def best_penalty(self, potentials: Potentials, run: Executor = SERIAL) -> tuple[float, float]:
         """The mention penalty of the largest F1, and that."""
         best = self._under(potentials, run)
-        measures: dict[float, float] = {}
-
-        def measure(penalty: float) -> float:
-            measures[penalty] = self.measured(best.at(penalty))
-            return measures[penalty]
-
-        penalty = search_step(measure) if self.tunes else 0.0
-        return penalty, measure(penalty)
+        penalty = search_step(lambda value: self.measured(best.at(value))) if self.tunes else 0.0
+        return penalty, self.measured(best.at(penalty))
 
     def _under(self, potentials: Potentials, run: Executor) -> Envelope:
         """Return the best structures under each mention penalty."""
