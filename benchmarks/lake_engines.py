@@ -17,7 +17,9 @@ import subprocess
 import sys
 from argparse import ArgumentParser
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from importlib.util import find_spec
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -81,15 +83,15 @@ def datasets(annotator: Annotator) -> Runner:
 
 
 def dask(annotator: Annotator) -> Runner:
-    """Two processes, which are started for each computation."""
+    """Two processes."""
+    import dask
     import dask.dataframe as dd
+
+    dask.config.set(scheduler="processes", pool=ProcessPoolExecutor(2, get_context("spawn")))
 
     def run(fragments: list[str], out: Path) -> None:
         made = with_dask(dd.read_parquet(fragments), annotator)
-        made.to_parquet(
-            out, schema=annotator.schema(pq.read_schema(fragments[0])), write_index=False,
-            compute_kwargs={"scheduler": "processes", "num_workers": 2},
-        )  # fmt: skip
+        made.to_parquet(out, schema=annotator.schema(pq.read_schema(fragments[0])), write_index=False)
 
     return run
 

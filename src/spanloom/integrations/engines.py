@@ -32,14 +32,14 @@ def with_ray(dataset: Any, annotator: Annotator) -> Any:
 
 
 def with_dask(frame: Any, annotator: Annotator) -> Any:
-    """Return a Dask data frame with the mentions of another, lists of dictionaries; partitions run as they are.
+    """Return a Dask data frame with the mentions of another, a column of Arrow's type; partitions run as they are.
 
     Use processes, as ``compute(scheduler="processes")`` or a cluster does: threads would wait for each other.
     """
     import pyarrow as pa
 
     schema = annotator.schema(pa.Schema.from_pandas(frame._meta, preserve_index=False))
-    meta = schema.empty_table().to_pandas()
+    meta = _to_pandas(schema.empty_table())
     return frame.map_partitions(partial(_pandas, annotator), meta=meta)
 
 
@@ -80,7 +80,15 @@ def with_datasets(dataset: Any, annotator: Annotator, num_proc: int | None = Non
 def _pandas(annotator: Annotator, part: Any) -> Any:
     import pyarrow as pa
 
-    return annotator.table(pa.Table.from_pandas(part, preserve_index=False)).to_pandas()
+    return _to_pandas(annotator.table(pa.Table.from_pandas(part, preserve_index=False)))
+
+
+def _to_pandas(table: Any) -> Any:
+    """Convert a table; lists and structures stay in Arrow, as objects they are slow to make, to send and to write."""
+    import pandas as pd
+    from pyarrow.types import is_nested
+
+    return table.to_pandas(types_mapper=lambda kind: pd.ArrowDtype(kind) if is_nested(kind) else None)
 
 
 def _polars(annotator: Annotator, frame: Any) -> Any:
