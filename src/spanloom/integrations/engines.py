@@ -85,7 +85,7 @@ def _pandas(annotator: Annotator, part: Any) -> Any:
 
 def _to_pandas(table: Any) -> Any:
     """Convert a table; lists and structures stay in Arrow, as objects they are slow to make, to send and to write."""
-    import pandas as pd
+    import pandas as pd  # type: ignore[import-untyped, unused-ignore]
     from pyarrow.types import is_nested
 
     return table.to_pandas(types_mapper=lambda kind: pd.ArrowDtype(kind) if is_nested(kind) else None)

@@ -163,10 +163,10 @@ def _laid(
     ]
     found = Gold(replace(batch, documents=tuple(copies)), types)
     holds = structure.holds(found.table)
-    rows = {(id(owner), mention): i for i, (owner, mention) in enumerate(found.owners) if holds[i]}
+    owners = found.owners
+    rows = {(id(owner), mention): i for i, (owner, mention) in enumerate(owners) if holds[i]}
     why = {(one.document, one.mention): one.reason for one in found.lost}
     refused = structure.encode(found.table, batch.sentences, types).lost
-    owners = found.owners
     why |= {(owners[i][0].id, owners[i][1]): reason for i, reason in refused.items()}
     there = {row for row, _ in gold.held}
     known = frozenset(i for i, row in enumerate(found.table.rows()) if row in there)
