@@ -26,6 +26,8 @@ from spanloom.kernels import kernel, kernel_only
 _LARGEST = 40.0  # a finite score beyond this makes a lane unsafe
 _TINIEST = 1e-150  # so does a scaled value between 0 and this: the next token could take it below 1e-308
 
+_PIECE = 64  # hyperedges whose weights stay in a cache
+
 
 class Forbidden(NamedTuple):
     """What a mask forbids a group of sentences. Weights are set only where it forbids something.
@@ -34,19 +36,23 @@ class Forbidden(NamedTuple):
         allowed: (T, E times K) 0 where a hyperedge of the template is forbidden; no rows where none is.
         partly: (longest, sentences) whether anything is forbidden at a token; no rows without a mask.
         held: (sentences,) whether a sentence's weights are those of a token where something is.
-        steady: hyperedges that weigh the same at every token, but for the mask.
+        touched: (sentences,) scratch: those whose weights are set at a token.
+        steady: (E,) whether a hyperedge weighs the same at every token, but for the mask.
+        plain: (E, K) weights of hyperedges without their roles, the same for all sentences.
     """
 
     allowed: NDArray[np.uint8]
     partly: NDArray[np.bool_]
     held: NDArray[np.bool_]
-    steady: NDArray[np.int64]
+    touched: NDArray[np.int64]
+    steady: NDArray[np.bool_]
+    plain: NDArray[np.float64]
 
 
 @kernel_only
-def _forbidden(allowed, starts, ends, automaton):
+def _forbidden(allowed, starts, ends, base, automaton):
     """Look through the mask of a group, once."""
-    count = len(starts)
+    count, plain = len(starts), base[:, : base.shape[1] // len(starts)].copy()
     partly = np.zeros((ends[0] - starts[0] if len(allowed) > 0 else 0, count), np.bool_)
     for j in range(count if len(allowed) > 0 else 0):
         for token in range(ends[j] - starts[j]):
@@ -55,8 +61,8 @@ def _forbidden(allowed, starts, ends, automaton):
                 least = min(least, row[i])
             partly[token, j] = least == 0
     role_ptr, number = automaton.hyperedges.role_ptr, automaton.number
-    steady = np.flatnonzero((role_ptr[:-1] == role_ptr[1:]) & (number >= 0))
-    return Forbidden(allowed, partly, np.zeros(count, np.bool_), steady)
+    steady = (role_ptr[:-1] == role_ptr[1:]) & (number >= 0)
+    return Forbidden(allowed, partly, np.zeros(count, np.bool_), np.empty(count, np.int64), steady, plain)
 
 
 @kernel_only
@@ -84,22 +90,33 @@ def _exponentials(scores, starts, ends, types, longest, safe):
 
 
 @kernel_only
-def _forbid(w, base, mask, starts, types, token, count, automaton):
-    """Forbid hyperedges at a token of the first sentences, and lift what was forbidden where weights stayed."""
-    number = automaton.number
+def _forbid(w, mask, starts, types, token, count, automaton):
+    """Forbid hyperedges at a token of the first sentences, and lift what was forbidden where weights stayed.
+
+    Hyperedges are gone through in pieces, since the weights of one lie side by side for all sentences.
+    """
+    number, touched = automaton.number, 0
     for j in range(len(starts)):
-        first = j * types
-        if mask.held[j]:
-            for e in mask.steady:
-                for lane in range(first, first + types):
-                    w[e, lane] = base[e, lane]
-        mask.held[j] = j < count and mask.partly[token, j]
-        if mask.held[j]:
-            row = mask.allowed[starts[j] + token]
-            for e in range(len(number)):
-                for k in range(types if number[e] >= 0 else 0):
-                    if row[number[e] * types + k] == 0:
-                        w[e, first + k] = 0.0
+        forbidden = j < count and mask.partly[token, j]
+        if forbidden or mask.held[j]:
+            mask.touched[touched] = j
+            touched += 1
+        mask.held[j] = forbidden
+    for begin in range(0, len(number) if touched > 0 else 0, _PIECE):
+        end = min(begin + _PIECE, len(number))
+        for i in range(touched):
+            j = mask.touched[i]
+            for k in range(types):
+                _forbid_lane(w, mask, begin, end, starts[j] + token, mask.held[j], k, j * types + k, types, number)
+
+
+@kernel_only
+def _forbid_lane(w, mask, begin, end, row, held, k, lane, types, number):
+    allowed = mask.allowed[row if held else 0]
+    for e in range(begin, end):
+        if number[e] >= 0:
+            weight = mask.plain[e, k] if mask.steady[e] else w[e, lane]
+            w[e, lane] = 0.0 if held and allowed[number[e] * types + k] == 0 else weight
 
 
 @kernel_only
@@ -114,7 +131,7 @@ def _weigh(w, base, p, mask, starts, types, token, lanes, lanes_next, automaton)
             for lane in range(lanes_next if step else lanes):
                 w[e, lane] *= p[token + step, r, lane]
     if len(mask.allowed) > 0:
-        _forbid(w, base, mask, starts, types, token, lanes // types, automaton)
+        _forbid(w, mask, starts, types, token, lanes // types, automaton)
     for i in range(len(bundle_ptr) - 1):
         bundle = len(hyperedges.constant) + i
         for lane in range(lanes):
@@ -217,10 +234,10 @@ def sums(scores, constants, allowed, group_ptr, order, offsets, automaton, log_p
     edge_constant, role_ptr = hyperedges.constant, hyperedges.role_ptr
     states, entries, exits = len(automaton.first), len(automaton.accept), len(automaton.order)
     edges, bundles, types = len(edge_constant), len(bundle_ptr) - 1, scores.shape[2]
-    # hyperedges without roles weigh the same at each token, but for a mask: their sum is weighed at the end
-    varying = np.arange(edges) if len(allowed) > 0 else hyperedges.varying
+    # hyperedges without roles weigh the same at each token, but for a mask: without one their sum is weighed at the end
+    masked = len(allowed) > 0
     varies = np.zeros(edges + bundles, np.bool_)
-    varies[varying] = True
+    varies[hyperedges.varying] = True
     varies[edges:] = True
     for g in range(len(group_ptr) - 1):
         sentences = order[group_ptr[g] : group_ptr[g + 1]]
@@ -228,7 +245,7 @@ def sums(scores, constants, allowed, group_ptr, order, offsets, automaton, log_p
         for j in range(len(sentences)):
             starts[j], ends[j] = offsets[sentences[j]], offsets[sentences[j] + 1]
         safe, base, p, w, beta, b, log_z = _prepare(scores, constants, starts, ends, types, automaton)
-        mask = _forbidden(allowed, starts, ends, automaton)
+        mask = _forbidden(allowed, starts, ends, base, automaton)
         _inside(beta, log_z, safe, base, p, w, b, mask, starts, ends, types, automaton)
         for lane in range(len(log_z)):
             log_partition[sentences[lane // types], lane % types] = log_z[lane]
@@ -270,6 +287,9 @@ def sums(scores, constants, allowed, group_ptr, order, offsets, automaton, log_p
                 if varies[e]:
                     for lane in range(lanes):
                         count[e, lane] += a[s, lane] * b[d, lane]
+                elif edge_constant[e] >= 0 and masked:
+                    for lane in range(lanes):
+                        share[e, lane] += a[s, lane] * w[e, lane] * b[d, lane]
                 elif edge_constant[e] >= 0:
                     for lane in range(lanes):
                         share[e, lane] += a[s, lane] * b[d, lane]
@@ -279,11 +299,14 @@ def sums(scores, constants, allowed, group_ptr, order, offsets, automaton, log_p
                     if varies[e]:
                         for lane in range(lanes):
                             count[e, lane] += count[edges + i, lane]
+                    elif edge_constant[e] >= 0 and masked:
+                        for lane in range(lanes):
+                            share[e, lane] += count[edges + i, lane] * w[e, lane]
                     elif edge_constant[e] >= 0:
                         for lane in range(lanes):
                             share[e, lane] += count[edges + i, lane]
             _scale(a, exits, lanes, entry, safe, unused)
-            for e in varying:
+            for e in hyperedges.varying:
                 for lane in range(lanes):
                     count[e, lane] *= w[e, lane]
                 if edge_constant[e] >= 0:
@@ -301,7 +324,7 @@ def sums(scores, constants, allowed, group_ptr, order, offsets, automaton, log_p
             if safe[lane] and log_z[lane] < np.inf:
                 for e in range(edges):
                     if edge_constant[e] >= 0:
-                        weight = 1.0 if varies[e] else base[e, lane]
+                        weight = 1.0 if varies[e] or masked else base[e, lane]
                         totals[n, edge_constant[e], k] += share[e, lane] * weight
                 continue
             safely[n, k] = False
