@@ -122,11 +122,24 @@ def test_documents_without_a_name_and_of_one_name(tmp_path: Path) -> None:
     write(two, tmp_path / "t.jsonl")
     assert list(read(tmp_path / "a.csv", texts=tmp_path / "t.jsonl")) == two
     same = [one.copy(id="n") for one in two]
-    losses = write(same, tmp_path / "b.csv")
-    assert losses.counts["documents with the identifier of an earlier one, whose rows look like its own"] == 1
     write(same, tmp_path / "s.jsonl")
+    bare = [one.copy(mentions=[]) for one in same]
+    for wrong in (same, [bare[0], same[1]], [same[0], bare[1]]):
+        with pytest.raises(DataError, match="two documents are called 'n', so that nobody would know whose the rows"):
+            write(wrong, tmp_path / "b.csv")
+        assert not (tmp_path / "b.csv").exists()
+    write(bare, tmp_path / "b.csv")
+    assert list(read(tmp_path / "b.csv", texts=tmp_path / "s.jsonl")) == bare
+    write(same[:1], tmp_path / "one.csv")
     with pytest.raises(DataError, match="two texts are called 'n', so that nobody knows whose the rows are"):
-        list(read(tmp_path / "b.csv", texts=tmp_path / "s.jsonl"))
+        list(read(tmp_path / "one.csv", texts=tmp_path / "s.jsonl"))
+
+
+def test_what_no_reader_takes_is_not_written(tmp_path: Path) -> None:
+    for name, kind in (("n\0", "x"), ("n", "x\0")):
+        with pytest.raises(DataError, match=r"a table cannot hold .* which has a NUL character in it; remove it"):
+            write([Document("a", id=name, mentions=[Mention(kind, [(0, 1)])])], tmp_path / "a.csv")
+        assert not (tmp_path / "a.csv").exists()
 
 
 ROWS = {

@@ -131,7 +131,13 @@ class RowWriter:
         self._sink.write(row.removesuffix("\r\n") + "\n")
 
     def __call__(self, cells: Sequence[str]) -> None:
-        """Write a row."""
+        """Write a row.
+
+        Raises:
+            DataError: a cell with a NUL character.
+        """
+        if wrong := next((cell for cell in cells if "\0" in cell), None):
+            raise DataError(f"a table cannot hold {wrong[:40]!r}, which has a NUL character in it; remove it")
         self._writer.writerow(cells)
 
 

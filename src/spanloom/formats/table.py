@@ -22,7 +22,6 @@ from spanloom.formats.source import bare
 from spanloom.formats.span_rows import COLUMNS, SpanRow, cells_of, parse_row, row_problem
 
 _TEXTS = "name the texts that it is about (--texts, texts=): a folder or a file of any format"
-_SAME_NAME = "documents with the identifier of an earlier one, whose rows look like its own"
 
 
 def scan(
@@ -192,16 +191,23 @@ def _with_mentions(path: str | Path, scanned: Scanned, document: Document, found
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False, tabs: bool = False) -> Losses:
-    """Write a row for each mention. Texts, and what else a row has no cell for, are counted as lost."""
+    """Write a row for each mention. Texts, and what else a row has no cell for, are counted as lost.
+
+    Raises:
+        DataError: two documents have the same identifier, and one of them mentions; a NUL character.
+    """
     losses = Losses()
-    seen: set[str] = set()
+    named: dict[str, bool] = {}  # whether there are rows of that name
     with output_file(path, force=force) as file:
         write_row = RowWriter(file, "\t" if tabs or _is_tsv(path) else ",")
         write_row(COLUMNS)
         for number, document in enumerate(documents, start=1):
             name = _name(document, number)
-            losses.add(_SAME_NAME, int(name in seen))
-            seen.add(name)
+            rows = named.get(name)
+            if rows or (rows is not None and document.mentions):
+                message = f"two documents are called {clip(name)}, so that nobody would know whose the rows are"
+                raise DataError(f"{message}; rename one, or write JSONL", path=path)
+            named[name] = bool(document.mentions)
             losses.add("texts")
             count_unwritten(losses, document, "tokens", "sentences", "token columns")
             count_meta(losses, document)
