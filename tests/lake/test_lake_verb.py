@@ -187,6 +187,40 @@ def test_killed_at_random_times_the_output_is_the_same(
     assert not leftovers(out)
 
 
+def test_what_dead_jobs_left_of_finished_fragments_is_removed(
+    model: Path, lake: Path, tmp_path: Path, wanted: dict[str, bytes]
+) -> None:
+    out = tmp_path / "out"
+    annotate(model, lake, out)
+    dead, living = Leases(out / "_spanloom" / "claims"), Leases(out / "_spanloom" / "claims")
+    assert dead.take("part-0.parquet") and living.take("part-2.parquet")
+    os.close(dead._held.pop("part-0.parquet"))  # killed after the record was written, before the lease was removed
+    record = next((out / "_spanloom" / "done").iterdir()).name
+    for place in (f"_spanloom/done/.{record}", "_spanloom/.job.json", "sub/.part-1.parquet"):
+        (out / f"{place}.0123abcd.part" / "new").mkdir(parents=True)
+    job, _ = annotate(model, lake, out)
+    assert job.counts["rows"] == 0
+    [left] = leftovers(out)
+    assert left == living._path("part-2.parquet")
+    living.close()
+    assert contents(out) == wanted
+
+
+def test_a_job_that_is_killed_as_it_begins_leaves_nothing(model: Path, lake: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    child = os.fork()
+    if not child:
+        try:
+            os.link = lambda *_: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[assignment]
+            annotate(model, lake, out)
+        finally:
+            os._exit(1)
+    assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    assert leftovers(out)
+    annotate(model, lake, out)
+    assert not leftovers(out)
+
+
 def test_fragments_that_cannot_be_read_are_told_and_the_others_are_done(
     model: Path, lake: Path, tmp_path: Path, wanted: dict[str, bytes], process: Run
 ) -> None:

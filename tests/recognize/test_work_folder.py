@@ -151,6 +151,40 @@ def test_a_killed_training_goes_on_and_no_other_does(
     assert sum(step.stage.startswith("training") and step.step > 0 for step in steps) == 2  # the first was kept
 
 
+def test_a_removal_that_was_cut_short_is_no_training_to_go_on_with(
+    notes: tuple[list[Document], list[Document]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train, dev = notes
+    work, remove, gone = tmp_path / "work", Path.unlink, list[str]()
+
+    def unlink(path: Path, missing_ok: bool = False) -> None:
+        if any(name.endswith(".array") for name in gone):
+            raise StopError
+        remove(path, missing_ok)
+        gone.append(path.name)
+
+    opened = Work(work)
+    training = Recognizer(**SETTINGS).fit(train, dev=dev, work=opened)
+    monkeypatch.setattr(Path, "unlink", unlink)
+    with pytest.raises(StopError):
+        opened.__exit__(None)
+    monkeypatch.undo()
+    os.close(opened._lock)
+    assert list((work / "spanloom-training").glob("*.array"))
+    again = Recognizer(**SETTINGS).fit(train, dev=dev, work=work)
+    assert saved(training, tmp_path / "one") == saved(again, tmp_path / "two")
+
+
+def test_passes_without_a_state_are_not_taken(notes: tuple[list[Document], list[Document]], tmp_path: Path) -> None:
+    train, dev = notes
+    work = tmp_path / "work"
+    with pytest.raises(StopError):
+        Recognizer(**SETTINGS).fit(train, dev=dev, work=work, progress=until("training", 2))
+    (work / "spanloom-training" / "work.json").unlink()
+    other = Recognizer(**SETTINGS).fit(train[1:], dev=dev, work=work)
+    assert saved(other, tmp_path / "one") == saved(Recognizer(**SETTINGS).fit(train[1:], dev=dev), tmp_path / "two")
+
+
 def test_what_is_damaged_is_told(notes: tuple[list[Document], list[Document]], tmp_path: Path) -> None:
     train, dev = notes
     work = tmp_path / "work"

@@ -98,9 +98,26 @@ def settle_input(path: Path) -> None:
     settle(path)
     if path.suffix == ".txt":
         settle(path.with_suffix(".ann"))  # a pair is staged under that name
+    for part in _parts_in(path):
+        _settle_part(part)
+
+
+def sweep(folder: Path) -> None:
+    """Remove the staging folders of dead processes in a folder and all folders in it; those of living ones stay.
+
+    Raises:
+        DataError: the journal of one is damaged.
+    """
+    for part in _parts_in(folder):
+        with suppress(OSError):  # what cannot be removed is in nobody's way
+            _remove_abandoned(part)
+
+
+def _parts_in(path: Path) -> Iterator[Path]:
     for root, folders, _ in os.walk(path):
-        for part in filter(_PART.fullmatch, folders):
-            _settle_part(Path(root, part))
+        parts = [name for name in folders if _PART.fullmatch(name)]
+        folders[:] = [name for name in folders if name not in parts]
+        yield from (Path(root, part) for part in parts)
 
 
 def _settle_part(folder: Path) -> None:

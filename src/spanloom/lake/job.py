@@ -10,6 +10,7 @@ from time import monotonic
 from typing import Final, NamedTuple
 
 from spanloom.errors import DataError, ModelError, SpanloomError
+from spanloom.files.staging import sweep
 from spanloom.lake.annotator import Annotator
 from spanloom.lake.fragments import Fragment
 from spanloom.lake.leases import BEAT, Leases
@@ -82,6 +83,7 @@ class Job:
         workers: list[Worker] = []
         try:
             self._work(workers)
+            self._tidy()
         finally:
             for worker in workers:
                 worker.kill()
@@ -110,6 +112,14 @@ class Job:
                 beat = monotonic()
                 self._leases.beat()
             self.pace(self._pace())
+
+    def _tidy(self) -> None:
+        """Remove what dead jobs left of fragments that are done: their leases, and what they had just put in place."""
+        for fragment in self.fragments:
+            name = fragment.name
+            if self._leases.has(name) and self.ledger.record(fragment) is not None and self._leases.take(name):
+                self._leases.release(name)
+        sweep(self.ledger.output)
 
     def _idle(self, workers: list[Worker]) -> list[Worker]:
         """Return workers without work, as many as there is work for; more are started."""

@@ -64,6 +64,10 @@ class Leases:
         self._held[name] = handle
         return True
 
+    def has(self, name: str) -> bool:
+        """Return whether a fragment is leased, by whichever job, alive or dead."""
+        return self._path(name).exists()
+
     def beat(self) -> None:
         """Give a sign of life for all leases."""
         for name in self._held:

@@ -11,7 +11,6 @@ import base64
 import hashlib
 import json
 import os
-import secrets
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -19,6 +18,8 @@ from typing import TYPE_CHECKING, Any, Final
 from spanloom import __version__
 from spanloom.errors import DataError, UsageError
 from spanloom.files.output import output_file, writing
+from spanloom.files.staging import staged
+from spanloom.files.swap import NEW
 from spanloom.lake.annotator import Annotator
 from spanloom.lake.fragments import Fragment
 
@@ -145,16 +146,14 @@ def _settings(annotator: Annotator) -> dict[str, Any]:
 
 def _write_first(file: Path, text: str) -> None:
     """Write a file whole, unless another job was first."""
-    draft = file.with_name(f".{secrets.token_hex(8)}")
-    try:
+    with staged(file) as folder:
+        draft = folder / NEW / file.name
         draft.write_text(text, encoding="utf-8")
         try:
             os.link(draft, file)
         except OSError:
             if not file.exists():  # a file system without hard links, as buckets that are mounted
                 draft.replace(file)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def _read(file: Path) -> dict[str, Any]:

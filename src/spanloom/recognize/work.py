@@ -64,6 +64,8 @@ class Work:
         if locked(self._lock) is False or not self._is_locked():
             os.close(self._lock)
             raise UsageError(f"another process trains in {folder}; wait for it, or name another folder (work)")
+        if not (self.folder / _STATE).exists():  # nothing is worth keeping, as where a removal was cut short
+            self._clear()
         self.scratch = FolderScratch(self.folder)
         self._digest = blake2b(digest_size=16)
         self._whole: dict[str, Any] = {}
@@ -75,10 +77,7 @@ class Work:
         """Remove what was needed, if training is done, or failed before anything was worth keeping."""
         done = kind is None or not (self.folder / _STATE).exists()
         if done:
-            for path in self.folder.iterdir():
-                if path.name != _LOCK:  # the last to go, as others look at it
-                    with suppress(OSError):  # a file that the system does not let go while it is mapped
-                        shutil.rmtree(path) if path.is_dir() else path.unlink()
+            self._clear()
             if sys.platform != "win32":  # where a file that is open stays
                 (self.folder / _LOCK).unlink(missing_ok=True)
         os.close(self._lock)
@@ -88,6 +87,17 @@ class Work:
                     (self.folder / _LOCK).unlink(missing_ok=True)
                 self.folder.rmdir()
                 self.folder.parent.rmdir()  # if nothing else is there
+
+    def _clear(self) -> None:
+        """Remove all but the lock, which is the last to go, as others look at it.
+
+        The state goes first: what is left of a removal that was cut short is not taken for a training to go on with.
+        """
+        (self.folder / _STATE).unlink(missing_ok=True)
+        for path in self.folder.iterdir():
+            if path.name != _LOCK:
+                with suppress(OSError):  # a file that the system does not let go while it is mapped
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def _is_locked(self) -> bool:
         """Return whether the lock is still that of the folder, and not one that a process before has removed."""
