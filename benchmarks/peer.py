@@ -1,7 +1,7 @@
 """python-crfsuite as its users run it: feature strings made in Python, token by token, then its C library.
 
-The functions give the features of the presets `small` and `genia` under the names that Spanloom gives them, so that
-`check_names` can hold the two to be the same.
+The functions give the features of the presets `small`, `genia` and `fast` under the names that Spanloom gives them, so
+that `check_names` can hold the two to be the same.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import pycrfsuite
 from common import Clock, Seconds
 from spanloom.document import Document
 from spanloom.features import FeatureSet
-from spanloom.features.columns import shape
+from spanloom.features.columns import normal, shape
 
 Strings = list[list[str]]  # of one sentence: the feature strings of each token
 SentenceFeatures = Callable[[list[str], list[str]], Strings]  # words and parts of speech
@@ -28,7 +28,7 @@ SentenceFeatures = Callable[[list[str], list[str]], Strings]  # words and parts 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """What a user of CRFsuite starts from."""
+    """What a user of CRFsuite starts from; without parts of speech where the text has none."""
 
     words: list[str]
     pos: list[str]
@@ -38,7 +38,7 @@ def sentences(documents: Sequence[Document]) -> list[Sentence]:
     """Words and parts of speech of each sentence."""
     found = []
     for document in documents:
-        words, pos = document.words, document.columns["pos"]
+        words, pos = document.words, document.columns.get("pos", [])
         for first, end in [] if document.sentences is None else document.sentences.tolist():
             found.append(Sentence(words[first:end], pos[first:end]))
     return found
@@ -105,7 +105,7 @@ class GeniaFeatures:
         for i in range(size):
             j = i + _REACH
             row = ["bias"]
-            for name, column in (("w", w), ("pos", p)):
+            for name, column in (("w", w), ("pos", p)) if pos else (("w", w),):
                 row += [f"{name}[{k}]={column[j + k]}" for k in range(-2, 3)]
                 row += [pattern + "|".join(column[j + first : j + end]) for pattern, first, end in _NGRAMS[name]]
             bag = words[max(0, i - _REACH) : i] + words[i + 1 : i + 1 + _REACH]
@@ -128,6 +128,31 @@ _NGRAMS = {
     ]
     for name in ("w", "pos")
 }
+
+
+def fast_features(words: list[str], pos: list[str]) -> Strings:
+    """The preset `fast` without clusters: words, normal forms, prefixes, suffixes, shapes; no parts of speech."""
+    size = len(words)
+    w = ["<s-2>", "<s-1>", *words, "<s+1>", "<s+2>"]
+    low = ["<s-2>", "<s-1>", *map(str.lower, words), "<s+1>", "<s+2>"]
+    ends = ["<s-2>", "<s-1>", *(word[-3:] for word in words), "<s+1>", "<s+2>"]
+    shapes = ["<s-2>", "<s-1>", *map(shape, words), "<s+1>", "<s+2>"]
+    rows = []
+    for i in range(size):
+        j, word = i + 2, words[i]
+        row = ["bias", "norm[0]=" + normal(word)]
+        row += [f"w[{k}]={w[j + k]}" for k in (-1, 0, 1)]
+        row += [f"low[{k}]={low[j + k]}" for k in (-1, 0, 1)]
+        row += [f"w:-3[{k}]={ends[j + k]}" for k in (-2, -1, 1, 2)]
+        longest = min(4, len(word))
+        row += [f"prefix{n}[0]={word[:n]}" for n in range(1, longest + 1)]
+        row += [f"suffix{n}[0]={word[-n:]}" for n in range(1, longest + 1)]
+        before, here, after = shapes[j - 1 : j + 2]
+        row.append(f"shape[-1]|shape[0]={before}|{here}")
+        row.append(f"shape[0]|shape[1]={here}|{after}")
+        row.append(f"shape[-1]|shape[0]|shape[1]={before}|{here}|{after}")
+        rows.append(row)
+    return rows
 
 
 def check_names(features: SentenceFeatures, ours: FeatureSet, documents: Sequence[Document]) -> int:
