@@ -4,7 +4,7 @@
 
 Training: `spanloom train recognizer --work FOLDER` is killed at random moments and started again with the same command;
 the model has to be the bytes of one whose training nobody disturbed, with a folder and in memory. Lakes: `spanloom
-predict MODEL LAKE --output OUT/ --jobs 2` is killed at random moments, a third of a second to six seconds after its
+predict MODEL LAKE --output OUT/ --jobs 2` is killed at random moments, a third of a second to eight seconds after its
 start: all its processes at once, the parent alone, or one worker alone. Of each lake that is done the files are
 compared with those of an undisturbed job: rows that are lost or stand twice, fragments whose bytes differ, and files
 that are left over. Without DATA the bundled notes are taken, to try the script.
@@ -38,9 +38,10 @@ from spanloom import read
 from spanloom.data import clinical
 
 WHOM = ("all processes", "the parent alone", "a worker alone")
-SHORTEST, LONGEST = 0.3, 6.0  # seconds from a start, or from the kill of a worker, to the next kill of a job
+SHORTEST, LONGEST = 0.3, 8.0  # seconds from a start, or from the kill of a worker, to the next kill of a job
 PATIENCE = 60.0  # seconds in which processes that lost their parent have to end
 LOOK = 0.02  # seconds from one look at a process to the next
+LATEST = 1.2  # times the seconds of an undisturbed training: the last moment of a kill
 AGAIN = 100  # starts of one job, after which it is taken for one that does not end
 JOB = (sys.executable, "-m", "spanloom.cli")
 
@@ -173,7 +174,7 @@ def training(chosen: argparse.Namespace, place: Path, given: Texts, tally: Tally
         for _ in range(AGAIN):
             starts += 1
             process = Process(*command("killed", *shared))
-            if kills < chosen.training_kills and not process.ends_within(chance.uniform(0, seconds)):
+            if kills < chosen.training_kills and not process.ends_within(chance.uniform(0, LATEST * seconds)):
                 kills += process.kill("all processes", chance)
             code, told = process.end()
             if code != -signal.SIGKILL:
@@ -293,9 +294,9 @@ def _more(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", type=Path, help="the folder that holds genia/ and genia_documents/ [bundled notes]")
     parser.add_argument("--kills", type=int, default=50, help="of jobs over lakes [50]")
     parser.add_argument("--training-kills", type=int, default=20, help="of trainings [20]")
-    parser.add_argument("--notes", type=int, default=4000, help="in a lake [4000]")
-    parser.add_argument("--fragment", type=int, default=50, help="notes in a fragment [50]")
-    parser.add_argument("--sentences", type=int, default=2000, help="of GENIA to train on [2000]")
+    parser.add_argument("--notes", type=int, default=1500, help="in a lake [1500]")
+    parser.add_argument("--fragment", type=int, default=25, help="notes in a fragment [25]")
+    parser.add_argument("--sentences", type=int, default=1000, help="of GENIA to train on [1000]")
     parser.add_argument("--epochs", type=int, default=5, help="passes of a training, at most [5]")
     parser.add_argument("--folder", help="where lakes and models are written [that of temporary files]")
 
