@@ -5,12 +5,12 @@
 
 One core: Spanloom with the presets `fast` and `genia`; python-crfsuite with the same features, made in Python, on
 Spanloom's tokens, as it has none of its own; spaCy's convolutional network (`ner` with its own `tok2vec`, two passes
-over the same sentences: how well it is trained hardly changes its speed) through `nlp.pipe`; EDS-NLP's rules, which look
-for the names of the training mentions. Two processes, wall clock: Spanloom and EDS-NLP, which needs PyTorch for it, from
-the difference of two amounts of text, so that their start does not count. Chinese, one core: Spanloom's segmenter,
-which also finds names, beside jieba, and vaporetto where its model is given with --vaporetto (the Python package holds
-none, and its trainer is in Rust). The sides take turns, the order alternates, times are medians. What is not installed
-is left out, and told. Nothing here says how good what was found is.
+over the same sentences: how well it is trained hardly changes its speed) through `nlp.pipe`; EDS-NLP's rules, which
+look for the names of the training mentions. Two processes, wall clock: Spanloom and EDS-NLP, which needs PyTorch for
+it, from the difference of two amounts of text, so that their start does not count. Chinese, one core: Spanloom's
+segmenter, which also finds names, beside jieba, and vaporetto where its model is given with --vaporetto (the Python
+package holds none, and its trainer is in Rust). The sides take turns, the order alternates, times are medians. What is
+not installed is left out, and told. Nothing here says how good what was found is.
 """
 
 from __future__ import annotations
