@@ -4,7 +4,7 @@
     python benchmarks/peers.py --data DATA
 
 One core: Spanloom with the presets `fast` and `genia`; python-crfsuite with the same features, made in Python, on
-Spanloom's tokens, as it has none of its own; spaCy's convolutional network (`ner` with its own `tok2vec`, two passes
+Spanloom's tokens, as it has none of its own; spaCy's convolutional network (`ner` with its own `tok2vec`, one pass
 over the same sentences: how well it is trained hardly changes its speed) through `nlp.pipe`; EDS-NLP's rules, which
 look for the names of the training mentions. Two processes, wall clock: Spanloom and EDS-NLP, which needs PyTorch for
 it, from the difference of two amounts of text, so that their start does not count. Chinese, one core: Spanloom's
@@ -44,7 +44,7 @@ from spanloom.text import prepare
 CHECKED = 50  # texts whose features are compared with those of the other side, name by name
 EPOCHS = 5  # of Spanloom
 ITERATIONS = 50  # of CRFsuite: its speed of tagging hardly depends on them
-STEP, PASSES = 8, 2  # sentences of a step of spaCy's training; passes over all
+STEP = 16  # sentences of a step of spaCy's training
 TWICE = 2  # training mentions that a name needs, to be among EDS-NLP's
 ABSTRACTS, TURNS = 200, 3  # for two processes
 FACTOR = 4  # so many times the text is the larger amount for two processes
@@ -125,17 +125,17 @@ def crfsuite(train: list[Document], make: peer.SentenceFeatures) -> Side:
 def spacy_network(train: list[Document], seed: int) -> Side:
     """spaCy's convolutional network, briefly trained."""
     spacy = import_module("spacy")
-    example, doc = import_module("spacy.training").Example, import_module("spacy.tokens").Doc
+    training, doc = import_module("spacy.training"), import_module("spacy.tokens").Doc
     spacy.util.fix_random_seed(seed)
     nlp = spacy.blank("en")
     nlp.add_pipe("ner")
     tags = chains.prepare(train, STRUCTURES["bio"]).tagged
     examples = [
-        example.from_dict(doc(nlp.vocab, sentence.words), {"entities": row})
+        training.Example.from_dict(doc(nlp.vocab, sentence.words), {"entities": training.iob_to_biluo(row)})
         for sentence, row in zip(peer.sentences(train), tags, strict=True)
     ]
     nlp.initialize(lambda: examples)
-    for start in list(range(0, len(examples), STEP)) * PASSES:
+    for start in range(0, len(examples), STEP):
         nlp.update(examples[start : start + STEP])
     return lambda texts: sum(len(found.ents) for found in nlp.pipe(texts))
 
