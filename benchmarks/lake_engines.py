@@ -103,7 +103,8 @@ def ray(annotator: Annotator) -> Runner:
     engine.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
 
     def run(fragments: list[str], out: Path) -> None:
-        with_ray(engine.data.read_parquet(fragments), annotator).write_parquet(str(out))
+        given = engine.data.read_parquet(fragments).repartition(len(fragments))  # read at once, they would be one task
+        with_ray(given, annotator).write_parquet(str(out))
 
     return run
 
