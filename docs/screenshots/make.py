@@ -1,20 +1,27 @@
-"""Takes the screenshots of docs/screenshots: ``python docs/screenshots/make.py``.
+"""Takes the screenshots of docs/screenshots: ``python docs/screenshots/make.py [NAME ...]``.
 
-It needs the extra ``test``, Pillow (which comes with Matplotlib) and a Chromium (or Chrome) on the path. Beside the
-pictures, ``sources.json`` keeps a hash of each page, so that a test can tell a picture of an older page without
-comparing pixels, which differ with fonts and browsers. The pages of a trained model, whose figures differ with the
-machine, have none, and neither has the documentation, whose text changes often.
+It needs the extra ``test``, Pillow (which comes with Matplotlib), nbconvert (for the notebook) and a Chromium (or
+Chrome) on the path. With names, it takes only those of `KINDS`. Beside the pictures, ``sources.json`` keeps a hash of
+each page, so that a test can tell a picture of an older page without comparing pixels, which differ with fonts and
+browsers. The pages of a trained model, whose figures differ with the machine, have none, and neither have the
+documentation and the notebook, whose text changes often.
+
+The folder ``before`` shows the same pages at the commit `BEFORE`, the state that the second edition of the
+documentation began from; the page of errors is the picture that was committed there.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+import tarfile
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -161,6 +168,8 @@ SITE = {
     "site-model.png": ("docs/models/shared", 1200, 900, False),
 }
 README = "readme.png"
+NOTEBOOK = "notebook.png"
+BEFORE = "141c547"
 
 
 def source(shot: Shot) -> str:
@@ -240,14 +249,14 @@ def take_model(started: Browser) -> None:
         take_served(started, model, FOLDER / "serve.png")
 
 
-def take_site(started: Browser) -> None:
+def take_site(started: Browser, root: Path = ROOT, to: Path = FOLDER) -> None:
     """Pictures of the documentation, and of the README as rendered Markdown."""
     with TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "sphinx", "-q", "-b", "html", "-c", str(ROOT / "docs"), str(ROOT), folder]
-        subprocess.run(command, check=True)
+        command = [sys.executable, "-m", "sphinx", "-q", "-b", "html", "-c", str(root / "docs"), str(root), folder]
+        subprocess.run(command, check=True, cwd=root, env={**os.environ, "PYTHONPATH": str(root / "src")})
         for name, (page, width, height, dark) in SITE.items():
-            visit(started, Path(folder, f"{page}.html"), Shot("", height, dark, width=width), FOLDER / name)
-        body = MarkdownIt("commonmark").enable("table").render((ROOT / "README.md").read_text(encoding="utf-8"))
+            visit(started, Path(folder, f"{page}.html"), Shot("", height, dark, width=width), to / name)
+        body = MarkdownIt("commonmark").enable("table").render((root / "README.md").read_text(encoding="utf-8"))
         style = (
             "body { max-width: 52rem; margin: 2rem auto; font: 16px/1.5 system-ui; } img { max-width: 100%; } "
             "table { border-collapse: collapse; } td, th { border: 1px solid #ddd; padding: .2rem .6rem; } "
@@ -255,25 +264,64 @@ def take_site(started: Browser) -> None:
         )
         readme = Path(folder, "readme.html")
         readme.write_text(
-            f'<!DOCTYPE html><base href="{ROOT.as_uri()}/"><style>{style}</style>{body}', encoding="utf-8"
+            f'<!DOCTYPE html><base href="{root.as_uri()}/"><style>{style}</style>{body}', encoding="utf-8"
         )
-        visit(started, readme, Shot("", 1000), FOLDER / README)
+        visit(started, readme, Shot("", 1000), to / README)
+
+
+def take_before(started: Browser) -> None:
+    """Pictures of the same pages at an earlier commit."""
+    kept = FOLDER / "before"
+    kept.mkdir(exist_ok=True)
+    with TemporaryDirectory() as folder:
+        archive = subprocess.run(["git", "-C", str(ROOT), "archive", BEFORE], check=True, stdout=subprocess.PIPE)
+        with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as packed:
+            packed.extractall(folder, filter="data")
+        take_site(started, Path(folder), kept)
+        shutil.copyfile(Path(folder, "docs", "screenshots", "errors.png"), kept / "errors.png")
+    shrink(kept / "errors.png")
+
+
+def take_notebook(started: Browser) -> None:
+    """A picture of a notebook as Jupyter shows it, from the documents that a model found on."""
+    notebook = ROOT / "docs" / "notebooks" / "first_steps.ipynb"
+    with TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "nbconvert", "--to", "html", "--output-dir", folder, str(notebook)]
+        subprocess.run(command, check=True)
+        visit(started, Path(folder, "first_steps.html"), Shot("", 1000, top="#Find-mentions"), FOLDER / NOTEBOOK)
 
 
 def visit(started: Browser, page: Path, shot: Shot, path: Path) -> None:
     """Write a picture of a page that is a file and has others beside it."""
     scheme = "dark" if shot.dark else "light"
     tab = started.new_page(viewport={"width": shot.width, "height": shot.height}, color_scheme=scheme)
+    tab.route("http*://**", lambda asked: asked.abort())  # the same picture without network
     tab.goto(page.as_uri())
+    if shot.top:
+        tab.evaluate("selector => document.querySelector(selector).scrollIntoView()", shot.top)
+        tab.evaluate(PAINTED)
     tab.screenshot(path=path)
     tab.close()
     shrink(path)
 
 
+def take_pages(started: Browser) -> None:
+    """Pictures of the pages that need no model, and their hashes."""
+    wanted = shots()
+    for name, shot in wanted.items():
+        take(started, shot, FOLDER / name)
+    SOURCES.write_text(json.dumps({name: source(shot) for name, shot in wanted.items()}, indent=2) + "\n", "utf-8")
+
+
+KINDS: dict[str, Callable[[Browser], None]] = {
+    "pages": take_pages,
+    "site": take_site,
+    "before": take_before,
+    "notebook": take_notebook,
+    "model": take_model,
+}
+
 if __name__ == "__main__":
     with browser() as chromium:
-        for name, wanted in shots().items():
-            take(chromium, wanted, FOLDER / name)
-        take_site(chromium)
-        take_model(chromium)
-    SOURCES.write_text(json.dumps({name: source(shot) for name, shot in shots().items()}, indent=2) + "\n", "utf-8")
+        for kind in sys.argv[1:] or KINDS:
+            KINDS[kind](chromium)

@@ -18,7 +18,8 @@ MAKE = runpy.run_path(str(DOCS / "make.py"))
 SHOTS = MAKE["shots"]()
 LARGEST = 150_000  # bytes of a picture
 OF_MODELS = {"curves.png", "serve.png"}  # whose pages differ with the machine that trained the model
-OF_SITE = {*MAKE["SITE"], MAKE["README"]}  # whose text changes often
+OF_SITE = {*MAKE["SITE"], MAKE["README"], MAKE["NOTEBOOK"]}  # whose text changes often
+BEFORE = {f"before/{name}" for name in (*MAKE["SITE"], MAKE["README"], "errors.png")}
 DARK, LIGHT = "rgb(22, 24, 28)", "rgb(255, 255, 255)"
 
 
@@ -62,14 +63,15 @@ def test_a_picture_is_taken(chromium, tmp_path, name):
 def test_pictures_are_of_these_pages():
     kept = json.loads((DOCS / "sources.json").read_text(encoding="utf-8"))
     assert kept == {name: MAKE["source"](shot) for name, shot in SHOTS.items()}, "run: python docs/screenshots/make.py"
-    pictures = {path.name: path.stat().st_size for path in DOCS.glob("*.png")}
-    assert pictures.keys() == SHOTS.keys() | OF_MODELS | OF_SITE
+    pictures = {path.relative_to(DOCS).as_posix(): path.stat().st_size for path in DOCS.rglob("*.png")}
+    assert pictures.keys() == SHOTS.keys() | OF_MODELS | OF_SITE | BEFORE
     assert max(pictures.values()) < LARGEST and sum(pictures.values()) < 10 * LARGEST
 
 
 def test_every_picture_is_shown():
     pages = "".join(path.read_text(encoding="utf-8") for path in DOCS.parent.rglob("*.md"))
-    assert [path.name for path in DOCS.glob("*.png") if f"screenshots/{path.name})" not in pages] == []
+    names = [path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.png")]
+    assert [name for name in names if f"screenshots/{name})" not in pages] == []
 
 
 @pytest.mark.parametrize("name", SHOTS)
