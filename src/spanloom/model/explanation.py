@@ -121,9 +121,8 @@ class Explanation:
         """The table that a notebook shows: what speaks for the mention and against it, or the candidates."""
         spans = ", ".join(f"{start}-{end}" for start, end in self.mention.spans)
         chance = "" if self.probability is None else f", {100 * self.probability:.1f} %"
-        title = f"{self.mention.type} {spans}{chance}: {'found' if self.predicted else 'not found'}"
+        title = f"{self.mention.type} {spans}{chance}: {self.words or ('found' if self.predicted else 'not found')}"
         parts = [(part.text, part.role, f"{part.score:+.2f}", _named(part.features)) for part in self.contributions]
-        title += f", {self.words}" if self.words else ""
         html = table(title, parts, ("token", "role", "score", "features"))
         if self.whole:
             html += table(
