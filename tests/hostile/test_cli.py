@@ -212,6 +212,34 @@ def test_a_terminated_demo_leaves_nothing(model, tmp_path):
     assert_only(tmp_path)
 
 
+# a signal in the middle of an object's end, where Python takes no exception, to a verb that goes on after it
+LOST = """
+import os, signal, time
+from spanloom.cli import app, execute
+
+class Late:
+    def __del__(self):
+        os.kill(os.getpid(), signal.Signals[NAME])
+        time.sleep(0.1)
+
+def verb(**options):
+    Late()
+    for _ in range(600):
+        time.sleep(0.1)
+
+execute.VERBS["models"] = "__main__:verb"
+app.main(["models"])
+"""
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_a_signal_that_comes_where_no_exception_can_is_not_lost(name, code):
+    command = [sys.executable, "-c", LOST.replace("NAME", repr(name))]
+    found = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert found.returncode == code, found.stderr
+    assert "ignored" not in found.stderr and "Traceback" not in found.stderr
+
+
 def test_a_reader_that_has_had_enough(model, corpus, tmp_path):
     record = (corpus / "train.jsonl").read_text().splitlines()[0]
     (tmp_path / "long.jsonl").write_text((record + "\n") * 5000)

@@ -18,7 +18,7 @@ import typer
 
 from spanloom import __version__
 from spanloom.cli import options
-from spanloom.cli.execute import INTERRUPTED, open_streams, refused
+from spanloom.cli.execute import INTERRUPTED, keep_interrupt, open_streams, refused
 from spanloom.cli.messages import LOG
 from spanloom.cli.options import Columns, Data, Force, Format, Input, InputFormat, Jobs, Json, Model, Quiet, Seed
 from spanloom.cli.verbs import app, lab_app, train_app, verb
@@ -564,6 +564,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """
     try:
         open_streams()
+        sys.unraisablehook = keep_interrupt
         signal.signal(signal.SIGTERM, _terminate)
         app(args=arguments, prog_name="spanloom")
     except KeyboardInterrupt:

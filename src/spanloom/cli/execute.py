@@ -9,9 +9,10 @@ import _thread
 import os
 import signal
 import sys
+import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from io import TextIOWrapper
 from pkgutil import resolve_name
@@ -21,6 +22,7 @@ from spanloom.cli.messages import as_json, log_line
 from spanloom.errors import DataWarning, LostWarning, SpanloomError, UsageError
 
 COMPILING = "compiling, once on this machine: 10 to 30 s (spanloom warm does it beforehand)"
+_MOMENT = 0.05  # seconds
 DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
 # verb -> what takes its options; imported when the verb runs, because a module may load compiled kernels, and `--help`
@@ -65,7 +67,6 @@ def execute(verb: str, options: dict[str, Any]) -> int:
 
     What runs returns nothing, or the exit code. An error that nobody expected keeps its traceback: it is a bug.
     """
-    sys.unraisablehook = _keep_interrupt
     try:
         quiet = bool(options.get("quiet"))
         with _telling(quiet), _compiling(verb, options, quiet):
@@ -187,15 +188,24 @@ def open_streams() -> None:
             stream.reconfigure(encoding="utf-8", errors=errors, newline="\n")
 
 
-def _keep_interrupt(unraisable: sys.UnraisableHookArgs) -> None:
-    # Ctrl-C within a callback from C, of which compiling a kernel has many, would be printed and forgotten; SIGTERM, an
-    # exception as well, likewise
-    if issubclass(unraisable.exc_type, KeyboardInterrupt):
-        _thread.interrupt_main()
-    elif issubclass(unraisable.exc_type, SystemExit):
-        _thread.interrupt_main(signal.SIGTERM)
-    else:
-        sys.__unraisablehook__(unraisable)
+def keep_interrupt(unraisable: sys.UnraisableHookArgs) -> None:
+    """As ``sys.unraisablehook``: what nobody can catch is told, as ever, but an interruption comes once more.
+
+    Ctrl-C within a callback from C, of which compiling a kernel has many, or within the end of an object would be
+    printed and forgotten; SIGTERM, an exception as well, likewise.
+    """
+    for error, number in ((KeyboardInterrupt, signal.SIGINT), (SystemExit, signal.SIGTERM)):
+        if issubclass(unraisable.exc_type, error):
+            with suppress(RuntimeError):  # no thread starts while Python ends, which is all that was wanted
+                _thread.start_new_thread(_interrupt_again, (number,))
+            return
+    sys.__unraisablehook__(unraisable)
+
+
+def _interrupt_again(number: signal.Signals) -> None:
+    # a moment later, and so from another thread: a signal that is raised within the hook is handled there, and lost
+    time.sleep(_MOMENT)
+    _thread.interrupt_main(number)
 
 
 def _close_stdout() -> None:
