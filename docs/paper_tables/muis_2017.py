@@ -111,6 +111,11 @@ def to(corpus: str, structure: str) -> str:
     return ours("convergence", TO, [corpus, structure], "1 %")
 
 
+def evaluation(corpus: str, structure: str) -> float:
+    """Seconds of an evaluation of the objective."""
+    return float(ours("convergence", TO, [corpus, structure], "CPU seconds an evaluation"))
+
+
 SENTENCES = [
     Sentence(
         "The order is the paper's: untuned the multigraph is ahead by {:.1f} (p = {:.4f}), "
@@ -123,8 +128,14 @@ SENTENCES = [
         [ours("gum_optimum", "Every lambda", [name, "1"], "iterations") for name in (CHAIN, MULTIGRAPH, HYPERGRAPH)],
     ),
     Sentence(
-        "it needs {} where the hypergraph needs {} to come within 1 % on GENIA, {} and {} on GUM",
+        "the multigraph needs {} where the hypergraph needs {} to come within 1 % of its minimum on GENIA, "
+        "{} and {} on GUM",
         [to(corpus, name) for corpus in ("GENIA", "GUM") for name in (MULTIGRAPH, "mention_hypergraph")],
     ),
+    Sentence(
+        "An evaluation takes ours {:.0f} % less time than the hypergraph's on GENIA, {:.0f} % less on GUM",
+        [100 * (1 - evaluation(corpus, MULTIGRAPH) / evaluation(corpus, "mention_hypergraph"))
+         for corpus in ("GENIA", "GUM")],
+    ),
 ]  # fmt: skip
-CITED = {"12 %", "72.5", "0.1", "0.3", "0.001", "0.01", "80 %", "10 %", "81 %", "9 %"}
+CITED = {"12 %", "1,500", "72.5", "0.1", "0.3", "0.001", "0.01", "80 %", "10 %", "81 %", "9 %"}
