@@ -212,9 +212,12 @@ def test_a_terminated_demo_leaves_nothing(model, tmp_path):
     assert_only(tmp_path)
 
 
-# a signal in the middle of an object's end, where Python takes no exception, to a verb that goes on after it
+# a signal where Python takes no exception, to a verb that goes on after it: within an object's end, and within a
+# kernel, which hands over a named tuple by a function of Python's and does not look whether that failed
 LOST = """
-import os, signal, time
+import os, signal, subprocess, time
+from typing import NamedTuple
+import numba, numpy
 from spanloom.cli import app, execute
 
 class Late:
@@ -222,8 +225,23 @@ class Late:
         os.kill(os.getpid(), signal.Signals[NAME])
         time.sleep(0.1)
 
+class Result(NamedTuple):
+    total: float
+
+@numba.njit
+def kernel(steps):
+    total = 0.0
+    for i in range(steps):
+        total += numpy.sin(i)
+    return Result(total)
+
+def within_kernel():
+    kernel(1)
+    with subprocess.Popen(["sh", "-c", f"sleep 0.3; kill -{NAME[3:]} {os.getpid()}"]):
+        kernel(80_000_000)
+
 def verb(**options):
-    Late()
+    PLACE()
     for _ in range(600):
         time.sleep(0.1)
 
@@ -232,9 +250,10 @@ app.main(["models"])
 """
 
 
+@pytest.mark.parametrize("place", ["Late", "within_kernel"])
 @pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
-def test_a_signal_that_comes_where_no_exception_can_is_not_lost(name, code):
-    command = [sys.executable, "-c", LOST.replace("NAME", repr(name))]
+def test_a_signal_that_comes_where_no_exception_can_is_not_lost(name, code, place):
+    command = [sys.executable, "-c", f"NAME = {name!r}\n" + LOST.replace("PLACE", place)]
     found = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert found.returncode == code, found.stderr
     assert "ignored" not in found.stderr and "Traceback" not in found.stderr

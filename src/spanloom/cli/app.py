@@ -7,18 +7,16 @@ The functions here have no body: the signature is the command line, the docstrin
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from functools import partial
-from types import FrameType
 from typing import Annotated, NoReturn
 
 import typer
 
 from spanloom import __version__
-from spanloom.cli import options
-from spanloom.cli.execute import INTERRUPTED, keep_interrupt, open_streams, refused
+from spanloom.cli import options, signals
+from spanloom.cli.execute import INTERRUPTED, open_streams, refused
 from spanloom.cli.messages import LOG
 from spanloom.cli.options import Columns, Data, Force, Format, Input, InputFormat, Jobs, Json, Model, Quiet, Seed
 from spanloom.cli.verbs import app, lab_app, train_app, verb
@@ -551,11 +549,6 @@ def _warm(quiet: Quiet = False) -> None:
     """Compile all kernels into the cache, so that nobody waits for them later: for images and first starts."""
 
 
-def _terminate(number: int, frame: FrameType | None) -> NoReturn:
-    # as an exception, so that what was half-written is removed on the way out
-    sys.exit(128 + number)
-
-
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """The command `spanloom`; it ends the program with the exit code.
 
@@ -564,8 +557,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """
     try:
         open_streams()
-        sys.unraisablehook = keep_interrupt
-        signal.signal(signal.SIGTERM, _terminate)
+        signals.catch()
         app(args=arguments, prog_name="spanloom")
     except KeyboardInterrupt:
         print("spanloom: interrupted", file=sys.stderr)

@@ -5,14 +5,11 @@
 
 from __future__ import annotations
 
-import _thread
 import os
-import signal
 import sys
-import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib import import_module
 from io import TextIOWrapper
 from pkgutil import resolve_name
@@ -22,7 +19,6 @@ from spanloom.cli.messages import as_json, log_line
 from spanloom.errors import DataWarning, LostWarning, SpanloomError, UsageError
 
 COMPILING = "compiling, once on this machine: 10 to 30 s (spanloom warm does it beforehand)"
-_MOMENT = 0.05  # seconds
 DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
 # verb -> what takes its options; imported when the verb runs, because a module may load compiled kernels, and `--help`
@@ -186,26 +182,6 @@ def open_streams() -> None:
         stream = getattr(sys, name)
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors=errors, newline="\n")
-
-
-def keep_interrupt(unraisable: sys.UnraisableHookArgs) -> None:
-    """As ``sys.unraisablehook``: what nobody can catch is told, as ever, but an interruption comes once more.
-
-    Ctrl-C within a callback from C, of which compiling a kernel has many, or within the end of an object would be
-    printed and forgotten; SIGTERM, an exception as well, likewise.
-    """
-    for error, number in ((KeyboardInterrupt, signal.SIGINT), (SystemExit, signal.SIGTERM)):
-        if issubclass(unraisable.exc_type, error):
-            with suppress(RuntimeError):  # no thread starts while Python ends, which is all that was wanted
-                _thread.start_new_thread(_interrupt_again, (number,))
-            return
-    sys.__unraisablehook__(unraisable)
-
-
-def _interrupt_again(number: signal.Signals) -> None:
-    # a moment later, and so from another thread: a signal that is raised within the hook is handled there, and lost
-    time.sleep(_MOMENT)
-    _thread.interrupt_main(number)
 
 
 def _close_stdout() -> None:
