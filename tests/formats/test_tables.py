@@ -305,9 +305,10 @@ def test_tables_take_linear_time(tmp_path: Path, assert_linear) -> None:
         (
             "a.tsv",
             b"key,what\n1,2\n",
-            "--columns text=NAME,id=NAME; of a column file, name the format conll; found 'key,what'",
+            "--columns text=NAME,id=NAME, for a folder of tables with --input-format tsv; of a column file, name the "
+            "format conll; found 'key,what'",
         ),
-        ("a.csv.gz", gzip.compress(b"key,what\n", mtime=0), "do not say what they are; name them, with the format csv"),
+        ("a.csv.gz", gzip.compress(b"key,what\n", mtime=0), "do not say what they are; name them: --columns text="),
         ("a.csv", b"PK\x03\x04", "a file of an office program"),
     ],
 )
@@ -329,3 +330,11 @@ def test_a_column_that_is_named_twice_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("key,body\n1,No pain.\n")
     with pytest.raises(UsageError, match="'text=body,text=key' name one twice; leave one out"):
         list(read(tmp_path / "a.csv", "csv", columns=["text=body", "text=key"]))
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.csv.gz"])
+@pytest.mark.parametrize("columns", [["text=body", "id=key"], {"text": "body", "id": "key"}])
+def test_columns_that_are_named_need_no_format(tmp_path: Path, name: str, columns: list[str] | dict[str, str]) -> None:
+    text = ("key\tbody\n1\tNo pain.\n" if ".tsv" in name else "key,body\n1,No pain.\n").encode()
+    (tmp_path / name).write_bytes(gzip.compress(text, mtime=0) if name.endswith(".gz") else text)
+    assert [(document.id, document.text) for document in read(tmp_path / name, columns=columns)] == [("1", "No pain.")]

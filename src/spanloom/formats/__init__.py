@@ -35,7 +35,7 @@ from spanloom.formats.label_studio import LABEL_STUDIO
 from spanloom.formats.notices import Notices
 from spanloom.formats.pubtator import PUBTATOR
 from spanloom.formats.record import from_record, to_record
-from spanloom.formats.source import is_packed
+from spanloom.formats.source import bare, is_packed
 from spanloom.formats.spaced import SPACED
 from spanloom.formats.table import CSV, TSV
 from spanloom.formats.text import TEXT
@@ -255,9 +255,11 @@ def _by_suffix(path: Path) -> Format:
     return kind
 
 
-def _known(path: Path) -> Format:
+def _known(path: Path, columns: object) -> Format:
     """Return the format of an existing file; a format known by the suffix alone reports wrong content itself."""
     found = next((kind for kind in FORMATS.values() if kind.knows(path)), None)
+    if found is None and (isinstance(columns, dict) or "=" in str(columns)):  # the user says what the header does not
+        found = next((kind for kind in (CSV, TSV) if bare(path).suffix.lower() in kind.suffixes), None)
     if found is None and (hint := advice(path)) is not None:
         raise UsageError(f"{path} is not read: {hint}")
     return found or _by_suffix(path)
@@ -290,7 +292,7 @@ def _scan(path: str | Path, name: str | None, options: dict[str, Any], mentions:
     elif root.is_dir():
         inputs, others = files_of(root, kind, FORMATS.values())
     else:
-        inputs = [(kind or _known(root), path)]
+        inputs = [(kind or _known(root, options.get("columns")), path)]
     for one, _ in inputs:
         _check_options(one, options, one.scan_options)
     scans = (

@@ -23,7 +23,10 @@ _WORKBOOK = (
 _OFFICE = f"a file of an office program; get the text out first (soffice --convert-to txt:Text IN), {_EACH}"
 _HL7 = f"HL7 messages; get the texts of the notes out first (field OBX-5, with hl7apy or Mirth), {_EACH}"
 _CDA = f"a clinical document (CDA) in XML; get the text out of its sections first (xmllint --xpath), {_EACH}"
-_UNNAMED = "a table whose columns do not say what they are; name them, with the format {}: --columns text=NAME,id=NAME"
+_UNNAMED = (
+    "a table whose columns do not say what they are; name them: --columns text=NAME,id=NAME, for a folder of tables "
+    "with --input-format {}"
+)
 _PACKED = "it is packed; unpack it first"
 _BY_ENDING: Final = MappingProxyType(
     {
