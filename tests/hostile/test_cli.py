@@ -220,6 +220,8 @@ from typing import NamedTuple
 import numba, numpy
 from spanloom.cli import app, execute
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+
 class Late:
     def __del__(self):
         os.kill(os.getpid(), signal.Signals[NAME])
