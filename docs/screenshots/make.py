@@ -6,8 +6,8 @@ each page, so that a test can tell a picture of an older page without comparing 
 browsers. The pages of a trained model, whose figures differ with the machine, have none, and neither have the
 documentation and the notebook, whose text changes often.
 
-The folder ``before`` shows the same pages at the commit `BEFORE`, the state that the second edition of the
-documentation began from; the page of errors is the picture that was committed there.
+The folder ``before`` shows the same pages at the commit `BEFORE`, before they were made anew; the page of errors is the
+picture that was committed there.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 from PIL import Image
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from spanloom.data import clinical
 from spanloom.document import Document, Mention
@@ -200,6 +200,10 @@ def take(started: Browser, shot: Shot, path: Path) -> None:
     scheme = "dark" if shot.dark else "light"
     tab = started.new_page(viewport={"width": shot.width, "height": shot.height}, color_scheme=scheme)
     tab.set_content(shot.html)
+    _keep(tab, shot, path)
+
+
+def _keep(tab: Page, shot: Shot, path: Path) -> None:
     if shot.top:
         tab.evaluate("selector => document.querySelector(selector).scrollIntoView()", shot.top)
         tab.evaluate(PAINTED)
@@ -297,12 +301,7 @@ def visit(started: Browser, page: Path, shot: Shot, path: Path) -> None:
     tab = started.new_page(viewport={"width": shot.width, "height": shot.height}, color_scheme=scheme)
     tab.route("http*://**", lambda asked: asked.abort())  # the same picture without network
     tab.goto(page.as_uri())
-    if shot.top:
-        tab.evaluate("selector => document.querySelector(selector).scrollIntoView()", shot.top)
-        tab.evaluate(PAINTED)
-    tab.screenshot(path=path)
-    tab.close()
-    shrink(path)
+    _keep(tab, shot, path)
 
 
 def take_pages(started: Browser) -> None:

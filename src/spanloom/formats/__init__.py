@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -26,6 +26,7 @@ from spanloom.formats.characters import CHARACTERS
 from spanloom.formats.columns import COLUMNS
 from spanloom.formats.conllu import CONLLU
 from spanloom.formats.docbin import DOCBIN
+from spanloom.formats.field_names import Columns
 from spanloom.formats.folder import files_of, not_read, stem_in
 from spanloom.formats.foreign import advice
 from spanloom.formats.frames import from_columns, to_columns
@@ -35,7 +36,7 @@ from spanloom.formats.label_studio import LABEL_STUDIO
 from spanloom.formats.notices import Notices
 from spanloom.formats.pubtator import PUBTATOR
 from spanloom.formats.record import from_record, to_record
-from spanloom.formats.source import bare, is_packed
+from spanloom.formats.source import is_packed
 from spanloom.formats.spaced import SPACED
 from spanloom.formats.table import CSV, TSV
 from spanloom.formats.text import TEXT
@@ -255,11 +256,11 @@ def _by_suffix(path: Path) -> Format:
     return kind
 
 
-def _known(path: Path, columns: object) -> Format:
+def _known(path: Path, columns: Columns) -> Format:
     """Return the format of an existing file; a format known by the suffix alone reports wrong content itself."""
     found = next((kind for kind in FORMATS.values() if kind.knows(path)), None)
-    if found is None and (isinstance(columns, dict) or "=" in str(columns)):  # the user says what the header does not
-        found = next((kind for kind in (CSV, TSV) if bare(path).suffix.lower() in kind.suffixes), None)
+    if found is None and (isinstance(columns, Mapping) or any("=" in name for name in columns or ())):
+        found = next((kind for kind in (CSV, TSV) if kind.named(path)), None)  # the user says what the header does not
     if found is None and (hint := advice(path)) is not None:
         raise UsageError(f"{path} is not read: {hint}")
     return found or _by_suffix(path)
