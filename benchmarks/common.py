@@ -143,8 +143,14 @@ def run_cases(
         written: writes the record of all that have been run, by name.
     """
     kept = json.loads(chosen.out.read_text())["data"]["cases"] if chosen.out.exists() else {}
-    for case in cases:
-        if chosen.only is None or any(case.name.startswith(name) for name in chosen.only):
+    every = list(cases)
+    whole = {case.name for case in every}.intersection(chosen.only or ())  # where it is a name, no other begins so
+    for case in every:
+        if (
+            chosen.only is None
+            or case.name in whole
+            or any(case.name.startswith(name) for name in chosen.only if name not in whole)
+        ):
             say(f"== {case.name}")
             kept[case.name] = measured(case)
             written(kept)
