@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.kernels import kernel, kernel_only
+from spanloom.kernels_exp import exponential
 
 _LARGEST = 40.0  # a finite score beyond this makes a lane unsafe
 _TINIEST = 1e-150  # so does a scaled value between 0 and this: the next token could take it below 1e-308
@@ -50,9 +51,9 @@ class Forbidden(NamedTuple):
 
 
 @kernel_only
-def _forbidden(allowed, starts, ends, base, automaton):
+def _forbidden(allowed, starts, ends, base, types, automaton):
     """Look through the mask of a group, once."""
-    count, plain = len(starts), base[:, : base.shape[1] // len(starts)].copy()
+    count, plain = len(starts), base[:, :types].copy()
     partly = np.zeros((ends[0] - starts[0] if len(allowed) > 0 else 0, count), np.bool_)
     for j in range(count if len(allowed) > 0 else 0):
         for token in range(ends[j] - starts[j]):
@@ -74,19 +75,21 @@ def _reach(starts, ends, count, token):
 
 
 @kernel_only
-def _exponentials(scores, starts, ends, types, longest, safe):
+def _exponentials(p, scores, starts, ends, types, safe):
+    """Compute exp(score of each role) at the tokens of a group, (T, R, lanes)."""
     roles = scores.shape[1]
-    p = np.empty((longest + 1, roles, len(starts) * types))
-    for token in range(longest):
+    for token in range(ends[0] - starts[0]):
         reach = _reach(starts, ends, len(starts), token)
-        for r in range(roles):
-            for j in range(reach):
-                row = starts[j] + token
+        for j in range(reach):
+            row = starts[j] + token
+            for r in range(roles):
                 for k in range(types):
-                    score = np.float64(scores[row, r, k])
-                    p[token, r, j * types + k] = np.exp(score)
-                    safe[j * types + k] &= abs(score) <= _LARGEST or score == -np.inf
-    return p
+                    p[token, r, j * types + k] = scores[row, r, k]
+        for r in range(roles):  # apart from the above, so that it is a loop of vector operations
+            for lane in range(reach * types):
+                score = p[token, r, lane]
+                safe[lane] &= abs(score) <= _LARGEST or score == -np.inf
+                p[token, r, lane] = exponential(score)
 
 
 @kernel_only
@@ -123,11 +126,15 @@ def _forbid_lane(w, mask, begin, end, row, held, k, lane, types, number):
 def _weigh(w, base, p, mask, starts, types, token, lanes, lanes_next, automaton):
     bundle_ptr, bundle_edge, hyperedges = automaton.bundle_ptr, automaton.bundle_edge, automaton.hyperedges
     for e in hyperedges.varying:
-        for lane in range(lanes):
+        first = hyperedges.role_ptr[e]
+        r, step = hyperedges.role[first], hyperedges.step[first]
+        reached = lanes_next if step else lanes
+        for lane in range(reached):
+            w[e, lane] = base[e, lane] * p[token + step, r, lane]
+        for lane in range(reached, lanes):
             w[e, lane] = base[e, lane]
-        for i in range(hyperedges.role_ptr[e], hyperedges.role_ptr[e + 1]):
-            r = hyperedges.role[i]
-            step = hyperedges.step[i]
+        for i in range(first + 1, hyperedges.role_ptr[e + 1]):
+            r, step = hyperedges.role[i], hyperedges.step[i]
             for lane in range(lanes_next if step else lanes):
                 w[e, lane] *= p[token + step, r, lane]
     if len(mask.allowed) > 0:
@@ -194,22 +201,31 @@ def _inside(beta, log_partition, safe, base, p, w, b, mask, starts, ends, types,
 
 
 @kernel_only
-def _prepare(scores, constants, starts, ends, types, automaton):
+def _lane_weights(constants, lanes, automaton):
+    """Compute the weights of hyperedges without their roles, (E, lanes), and which lanes they leave safe.
+
+    A lane's type is that of its number, so the first lanes of many are those of few.
+    """
     edge_constant = automaton.hyperedges.constant
-    longest = ends[0] - starts[0]
-    lanes = len(starts) * types
-    edges = len(edge_constant)
-    base = np.ones((edges + len(automaton.bundle_ptr) - 1, lanes))
+    base = np.ones((len(edge_constant) + len(automaton.bundle_ptr) - 1, lanes))
     safe = np.ones(lanes, np.bool_)
-    for e in range(edges):
+    for e in range(len(edge_constant)):
         if edge_constant[e] >= 0:
             for lane in range(lanes):
-                score = np.float64(constants[edge_constant[e], lane % types])
-                base[e, lane] = np.exp(score)
+                score = np.float64(constants[edge_constant[e], lane % constants.shape[1]])
+                base[e, lane] = exponential(score)
                 safe[lane] &= abs(score) <= _LARGEST or score == -np.inf
-    p = _exponentials(scores, starts, ends, types, longest, safe)
-    beta = np.empty((longest + 1, len(automaton.accept), lanes))
-    return safe, base, p, base.copy(), beta, np.empty((len(automaton.first), lanes)), np.empty(lanes)
+    return base, safe
+
+
+@kernel_only
+def _write(expected, counts, occurring, starts, types, token, reach):
+    """Write the counts of a token's roles, (R, lanes), for the first sentences."""
+    for r in occurring:
+        for j in range(reach):
+            row = starts[j] + token
+            for k in range(types):
+                expected[row, r, k] = counts[r, j * types + k]
 
 
 @kernel
@@ -239,13 +255,24 @@ def sums(scores, constants, allowed, group_ptr, order, offsets, automaton, log_p
     varies = np.zeros(edges + bundles, np.bool_)
     varies[hyperedges.varying] = True
     varies[edges:] = True
+    occurring = np.unique(hyperedges.role)
+    # of the first group, which is the longest; others take as much of it as they need
+    longest, most = offsets[order[group_ptr[0]] + 1] - offsets[order[group_ptr[0]]], 0
+    for g in range(len(group_ptr) - 1):
+        most = max(most, (group_ptr[g + 1] - group_ptr[g]) * types)
+    base, fits = _lane_weights(constants, most, automaton)
+    w, b = base.copy(), np.empty((states, most))
+    p, beta = np.empty((longest + 1, scores.shape[1], most)), np.empty((longest + 1, entries, most))
     for g in range(len(group_ptr) - 1):
         sentences = order[group_ptr[g] : group_ptr[g + 1]]
         starts, ends = np.empty(len(sentences), np.int64), np.empty(len(sentences), np.int64)
         for j in range(len(sentences)):
             starts[j], ends[j] = offsets[sentences[j]], offsets[sentences[j] + 1]
-        safe, base, p, w, beta, b, log_z = _prepare(scores, constants, starts, ends, types, automaton)
-        mask = _forbidden(allowed, starts, ends, base, automaton)
+        safe, log_z = fits[: len(sentences) * types].copy(), np.empty(len(sentences) * types)
+        _exponentials(p, scores, starts, ends, types, safe)
+        if masked:  # which leaves weights that it forbids
+            w[:] = base
+        mask = _forbidden(allowed, starts, ends, base, types, automaton)
         _inside(beta, log_z, safe, base, p, w, b, mask, starts, ends, types, automaton)
         for lane in range(len(log_z)):
             log_partition[sentences[lane // types], lane % types] = log_z[lane]
@@ -260,6 +287,8 @@ def sums(scores, constants, allowed, group_ptr, order, offsets, automaton, log_p
         unused = np.zeros(lanes_all)
         norm = np.empty(lanes_all)
         entry = np.zeros((entries, lanes_all))
+        # counts of roles at this token and at the next: lanes lie side by side here, and rows apart in `expected`
+        present, following = np.zeros((2, expected.shape[1], lanes_all), np.float32)
         for lane in range(lanes_all):
             entry[automaton.root, lane] = 1.0
         for token in range(ends[0] - starts[0]):
@@ -313,12 +342,17 @@ def sums(scores, constants, allowed, group_ptr, order, offsets, automaton, log_p
                     for lane in range(lanes):
                         share[e, lane] += count[e, lane]
                 for i in range(role_ptr[e], role_ptr[e + 1]):
-                    r = hyperedges.role[i]
-                    step = hyperedges.step[i]
-                    for j in range((lanes_next if step else lanes) // types):
-                        row = starts[j] + token + step
-                        for k in range(types):
-                            expected[row, r, k] += count[e, j * types + k]
+                    if hyperedges.step[i]:
+                        for lane in range(lanes_next):
+                            following[hyperedges.role[i], lane] += count[e, lane]
+                    else:
+                        for lane in range(lanes):
+                            present[hyperedges.role[i], lane] += count[e, lane]
+            _write(expected, present, occurring, starts, types, token, reach)
+            present, following = following, present
+            for r in range(len(following)):
+                for lane in range(lanes):
+                    following[r, lane] = 0.0
         for lane in range(lanes_all):
             n, k = sentences[lane // types], lane % types
             if safe[lane] and log_z[lane] < np.inf:
