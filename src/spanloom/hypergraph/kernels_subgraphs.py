@@ -237,7 +237,7 @@ def sums(scores, constants, allowed, group_ptr, order, offsets, automaton, log_p
         constants: (C, K) scores of constants.
         allowed: (T, E times K) 0 where a hyperedge of the template is forbidden; no rows where none is.
         group_ptr: groups of sentences, as ranges of ``order``.
-        order: sentences, longest first within a group.
+        order: sentences, longest first, of all groups.
         offsets: (N + 1,) first token of each sentence.
         automaton: the tables, with bundles.
         log_partition: (N, K), filled in.
