@@ -25,6 +25,11 @@ def test_a_sound_document() -> None:
     assert validate(note(Mention("x", [(0, 4), (5, 9)]))) == []
 
 
+def test_columns_hold_texts() -> None:
+    document = Document("mild pain", tokens=[[0, 4], [5, 9]], columns={"pos": ["JJ", 3]})  # type: ignore[list-item]
+    assert [str(problem) for problem in find_errors(document)] == ["error: columns['pos']: holds 3, expected texts"]
+
+
 @pytest.mark.parametrize(
     ("mention", "kind"),
     [

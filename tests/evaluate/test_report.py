@@ -198,6 +198,14 @@ def test_wrong_documents_are_named(gold: list[Document], predicted: list[Documen
 def test_wrong_arguments() -> None:
     with pytest.raises(UsageError, match="found the comparison 'shoes', expected one of exact, boundaries"):
         evaluate([], [], keys=["shoes"])
+    gold = [document(CHEST_PAIN)]
+    for sides, message in (
+        ((iter(gold), gold), "gold is of type list_iterator, expected a list of documents"),
+        ((gold, gold[0]), "the prediction is of type Document, expected a list"),
+        ((gold, [TEXT]), "item 0 of the prediction is 'no chest pain .* expected a Document"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            evaluate(*sides)
     with pytest.raises(UsageError, match="found -1 bootstrap samples"):
         evaluate([], [], bootstrap=-1)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from spanloom.document import Document, Mention
+from spanloom.errors import DataError, UsageError
 from spanloom.formats import read, write
 
 
@@ -35,6 +36,8 @@ TOUCHING = "spans that touch, or only white space parts, written as one"
         (note(concepts=[" X:1"]), "a.xml", STRIPPED),
         (note(concepts=["X:1 "]), "a.json", STRIPPED),
         (note(concepts=["X:1 "]), "a.pubtator", STRIPPED),
+        (note(concepts=["X\0"]), "a.ann", "concepts with white space or NUL"),
+        (note(concepts=["X\0"]), "a.pubtator", "concepts"),
         (note(concepts=["X:1", "X:1"]), "a.ann", TWICE),
         (note(concepts=["X:1", "X:1"]), "a.xml", TWICE),
         (note(concepts=["X:1", "X:1"]), "tasks.json", TWICE),
@@ -75,3 +78,30 @@ def test_nothing_is_counted_where_nothing_is_lost(tmp_path: Path, name: str) -> 
     [found] = read(tmp_path / name, format=kind)
     assert found.mentions[0].replace(id=None) == document.mentions[0]
     assert not write([found], tmp_path / name, format=kind, force=True)
+
+
+@pytest.mark.parametrize(
+    ("document", "name", "message"),
+    [
+        (note(type="a\0b"), "a.ann", r"brat cannot hold the type 'a\\x00b' \(white space or NUL\)"),
+        (meta().copy(id="7\0"), "a.pubtator", "a tab, a line end or NUL in it"),
+        (meta().copy(tokens=[[0, 4]], columns={"pos": [1]}), "a.jsonl", r"columns\['pos'\]: holds 1, expected texts"),
+    ],
+)
+def test_what_would_not_be_read_is_not_written(tmp_path: Path, document: Document, name: str, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        write([document], tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("documents", "message"),
+    [
+        (meta(), "documents is of type Document, expected a list of documents"),
+        (["mild pain"], "item 0 of documents is 'mild pain', expected a Document"),
+        (7, "documents is of type int, expected a list"),
+    ],
+)
+def test_what_is_no_document_is_not_written(tmp_path: Path, documents: object, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        write(documents, tmp_path / "a.jsonl")  # type: ignore[arg-type]

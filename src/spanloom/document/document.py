@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from spanloom.document.markup import shorten
 from spanloom.document.span import Mention
-from spanloom.errors import DataError
+from spanloom.errors import DataError, UsageError
 
 Offsets = NDArray[np.int64]
 OffsetsLike = Offsets | Sequence[Sequence[int]]
@@ -37,7 +37,8 @@ class Document:
         meta: further data of the file.
 
     Raises:
-        DataError: a text that is no string, or a mention that is no `Mention`.
+        DataError: a text or an id that is no string, meta or columns that are no dictionary, or a mention that is no
+            `Mention`.
 
     >>> from spanloom import Document, Mention
     >>> document = Document("No acute distress.", tokens=[[0, 2], [3, 8], [9, 17], [17, 18]])
@@ -64,7 +65,12 @@ class Document:
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, str):
-            raise DataError(f"the text of a document is a {type(self.text).__name__}, expected a str")
+            raise DataError(f"the text of a document is of type {type(self.text).__name__}, expected str")
+        if not isinstance(self.id, str):
+            raise DataError(f"the id of a document is {shorten(repr(self.id))}, expected a str")
+        for name in ("columns", "meta"):
+            if not isinstance(getattr(self, name), dict):
+                raise DataError(f"{name} of a document is {shorten(repr(getattr(self, name)))}, expected a dict")
         if self.tokens is not None:
             self.tokens = np.asarray(self.tokens, dtype=np.int64).reshape(-1, 2)
         if self.sentences is not None:
@@ -136,6 +142,33 @@ def check_mentions(mentions: Sequence[object]) -> None:
         if not isinstance(mention, Mention):
             expected = "a Mention, such as Mention('problem', [(0, 3)])"
             raise DataError(f"mentions[{number}] is {shorten(repr(mention))}, expected {expected}")
+
+
+def check_documents(documents: object, name: str) -> None:
+    """Check that a value is a list of documents, or another collection of them.
+
+    Raises:
+        UsageError: one document, an iterator such as that of `spanloom.read`, or something else stands among them.
+
+    >>> check_documents((Document(text) for text in ["no pain"]), "gold")
+    Traceback (most recent call last):
+    spanloom.errors.UsageError: gold is of type generator, expected a list of documents, as list(read(...)) gives
+    """
+    if not hasattr(documents, "__len__") or not isinstance(documents, Iterable) or isinstance(documents, str):
+        expected = "expected a list of documents, as list(read(...)) gives"
+        raise UsageError(f"{name} is of type {type(documents).__name__}, {expected}")
+    for number, document in enumerate(documents):
+        check_document(document, number, name)
+
+
+def check_document(document: object, number: int, name: str) -> None:
+    """Check that an item of a list is a document.
+
+    Raises:
+        UsageError: something else, such as a text.
+    """
+    if not isinstance(document, Document):
+        raise UsageError(f"item {number} of {name} is {shorten(repr(document))}, expected a Document")
 
 
 def _listed(offsets: Offsets | None) -> list[list[int]] | None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
+from operator import index
 from typing import TYPE_CHECKING, NamedTuple
 
 from spanloom.errors import DataError, clip
@@ -38,7 +40,8 @@ class Mention:
         score: a probability between 0 and 1, if a model gave one; Spanloom's are calibrated on development data.
 
     Raises:
-        DataError: no span at all, spans that are no pairs, or concepts that are no list.
+        DataError: no span at all, spans or a head that are no pairs of whole numbers, concepts that are no list, or a
+            value of another type.
 
     >>> from spanloom import Mention
     >>> mention = Mention("problem", [(0, 11), (22, 29)])
@@ -71,22 +74,37 @@ class Mention:
         return f"Mention({', '.join(parts)})"
 
     def __post_init__(self) -> None:
+        if not isinstance(self.type, str):
+            raise DataError(f"the type of a mention is {self.type!r}, expected a text")
+        if self.id is not None and not isinstance(self.id, str):
+            raise DataError(f"a mention of type {clip(self.type)}: its id is {self.id!r}, expected a text")
+        if self.score is not None and not isinstance(self.score, float | Real):  # of these the first takes less time
+            raise DataError(f"a mention of type {clip(self.type)}: its score is {self.score!r}, expected a number")
         try:
-            object.__setattr__(self, "spans", tuple(Span(*span) for span in self.spans))
+            object.__setattr__(self, "spans", tuple(_span(*span) for span in self.spans))
         except TypeError:
             message = f"the spans of a mention of type {clip(self.type)} are {self.spans!r}, expected pairs: [(0, 3)]"
             raise DataError(message) from None
-        concepts: str | Iterable[str] = self.concepts
-        if isinstance(concepts, str):
-            message = (
-                f"a mention of type {clip(self.type)}: its concepts are {concepts!r}, expected a list: [{concepts!r}]"
-            )
-            raise DataError(message)
-        object.__setattr__(self, "concepts", tuple(concepts))
         if self.head is not None:
-            object.__setattr__(self, "head", Span(*self.head))
+            try:
+                object.__setattr__(self, "head", _span(*self.head))
+            except TypeError:
+                message = f"the head of a mention of type {clip(self.type)} is {self.head!r}, expected a pair: (0, 3)"
+                raise DataError(message) from None
+        if self.concepts != ():
+            object.__setattr__(self, "concepts", self._listed_concepts())
         if not self.spans:
             raise DataError(f"a mention of type {clip(self.type)} has no span; give it at least one")
+
+    def _listed_concepts(self) -> tuple[str, ...]:
+        given: object = self.concepts
+        found = given if isinstance(given, Iterable) and not isinstance(given, str) else (None,)
+        concepts = tuple(found)
+        if not all(isinstance(concept, str) for concept in concepts):
+            example = [given] if isinstance(given, str) else ["D1"]
+            message = f"a mention of type {clip(self.type)}: its concepts are {given!r}, expected a list: {example!r}"
+            raise DataError(message)
+        return concepts
 
     @property
     def start(self) -> int:
@@ -110,6 +128,10 @@ class Mention:
     def replace(self, **changes: object) -> Mention:
         """Return a copy with some fields changed."""
         return replace(self, **changes)  # type: ignore[arg-type]
+
+
+def _span(start: int, end: int) -> Span:
+    return Span(index(start), index(end))
 
 
 def join_spans(text: str, spans: Sequence[Span]) -> tuple[Span, ...]:

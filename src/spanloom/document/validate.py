@@ -246,7 +246,10 @@ def _column_errors(document: Document) -> Iterator[Problem]:
     for name, values in document.columns.items():
         if len(values) != len(document.tokens):
             message = f"holds {len(values)} values, expected one for each of the {len(document.tokens)} tokens"
-            yield Problem("error", "column length", message, f"columns[{clip(name)}]")
+            yield Problem("error", "column length", message, f"columns[{clip(str(name))}]")
+        odd = next((value for value in (name, *values) if not isinstance(value, str)), None)
+        if odd is not None:
+            yield Problem("error", "column value", f"holds {odd!r}, expected texts", f"columns[{clip(str(name))}]")
 
 
 def place_of(mention: Mention, index: int) -> str:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from spanloom.document import Document, Mention
 from spanloom.document.annotation import doubt
+from spanloom.document.document import check_documents
 from spanloom.document.span import join_spans
 from spanloom.errors import DataError
 from spanloom.evaluate.measures import Score
@@ -64,11 +65,15 @@ def require_heads(gold: Sequence[Document]) -> None:
 
 
 def require_complete(gold: Sequence[Document], *predictions: Sequence[Document]) -> None:
-    """Check that all gold mentions of the types that are compared are annotated.
+    """Check that lists of documents are given, and all gold mentions of the types that are compared are annotated.
 
     Raises:
+        UsageError: something else than lists of documents.
         DataError: ``meta["annotation"]`` says something else; the message names the document.
     """
+    check_documents(gold, "gold")
+    for prediction in predictions:
+        check_documents(prediction, "the prediction")
     documents = chain(gold, *predictions)
     types = sorted({mention.type for document in documents for mention in document.mentions})
     for i, document in enumerate(gold):

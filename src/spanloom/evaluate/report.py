@@ -150,7 +150,7 @@ def evaluate(
     Raises:
         DataError: a document is missing or extra, or its text differs; gold annotation is not complete; or heads are
             compared, and a gold mention has none.
-        UsageError: an unknown key, or a negative number of samples.
+        UsageError: something else than lists of documents, an unknown key, or a negative number of samples.
 
     >>> from spanloom.document import Mention
     >>> gold = Document("no chest pain", mentions=[Mention("problem", [(3, 13)]), Mention("part", [(3, 8)])])
@@ -161,8 +161,8 @@ def evaluate(
     """
     if bootstrap < 0:
         raise UsageError(f"found {bootstrap} bootstrap samples, expected 0 or more")
-    gold = with_sentences(gold)
     require_complete(gold, predicted)
+    gold = with_sentences(gold)
     predicted = pair(gold, predicted)
     cut = units(gold, predicted)
     comparison = compare(gold, predicted, cut, _key(match))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Document, Mention
+from spanloom.document.document import check_documents
 from spanloom.errors import DataError
 from spanloom.text import prepare
 
@@ -19,12 +20,15 @@ def pair(gold: Sequence[Document], predicted: Sequence[Document]) -> list[Docume
     They are matched by id if every id is given and unique on both sides, else by order.
 
     Raises:
+        UsageError: something else than lists of documents.
         DataError: a document is missing or extra, or its text differs; the message names it.
 
     >>> gold = [Document("left atrium", id="1"), Document("no pain", id="2")]
     >>> [document.id for document in pair(gold, [gold[1].copy(), gold[0].copy()])]
     ['1', '2']
     """
+    check_documents(gold, "gold")
+    check_documents(predicted, "the prediction")
     by_id = all(_unique([document.id for document in side]) for side in (gold, predicted))
     pairs = _pair_by_id(gold, predicted) if by_id else _pair_by_order(gold, predicted)
     for i, (expected, found) in enumerate(zip(gold, pairs, strict=True)):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from spanloom.document import Document
-from spanloom.document.document import check_mentions
+from spanloom.document.document import check_document, check_documents, check_mentions
 from spanloom.document.validate import Problem, find_errors
 from spanloom.document.validate import validate as validate_document
 from spanloom.errors import DataError, UsageError, clip
@@ -220,10 +220,12 @@ def write(
         The losses: parts of documents that the format cannot represent, counted by kind.
 
     Raises:
-        UsageError: the format is unknown, or the output exists already.
+        UsageError: the format is unknown, the output exists already, or something else than documents is given.
         DataError: a document that `read` would reject, such as one with a mention outside its text, or that the
             format cannot represent; or the system refused to write.
     """
+    if not hasattr(documents, "__iter__"):
+        check_documents(documents, "documents")
     kind = _named(format) if format is not None else _by_suffix(Path(path))
     if is_packed(path) and not kind.packs:
         raise UsageError(f"{path}: the format {kind.name} is not packed by gzip; leave out .gz")
@@ -233,7 +235,8 @@ def write(
 
 def _checked(documents: Iterable[Document], path: str | Path, kind: Format) -> Iterator[Document]:
     """Yield documents, and raise at one that `read` would reject."""
-    for document in documents:
+    for number, document in enumerate(documents):
+        check_document(document, number, "documents")
         check_mentions(document.mentions)
         for problem in find_errors(document):
             if problem.kind == "duplicate identifier" and not kind.keeps_ids:

@@ -59,11 +59,11 @@ _NAME, _DIGIT = re.compile(r"[^\W\d]"), re.compile(r"\d")
 _ABSENT = ("", NO_CONCEPT, "-1")
 _VARIANT = re.compile(r"(?:\w+:)?[a-z]\|[A-Z]+\|")  # c|SUB|G|35|A is one identifier
 _ACCESSION = re.compile(r"(?:\w+:)?[A-Z]?[0-9]+")
-_UNWRITABLE = re.compile(r"[\t\n\r]")
+_UNWRITABLE = re.compile(r"[\t\n\r\0]")
 _SHOWN = 40  # characters of a line in a message
 _KEPT = ("rows", "relations")  # the lists in ``meta["pubtator"]``
 
-_ID = re.compile(r"[^|\t\n\r]+")
+_ID = re.compile(r"[^|\t\n\r\0]+")
 _LINE_ENDS = str.maketrans("\n\r", "  ")
 _Key = tuple[object, ...]
 
@@ -286,7 +286,9 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
         for number, document in enumerate(documents, start=1):
             name = document.id or f"document-{number:06d}"
             if not _ID.fullmatch(name):
-                message = f"the identifier {name[:40]!r} has '|', a tab or a line end in it; PubTator cannot hold it"
+                message = (
+                    f"the identifier {name[:40]!r} has '|', a tab, a line end or NUL in it; PubTator cannot hold it"
+                )
                 raise DataError(message, path=path)
             rows = list(_rows_of(name, document, losses, path))
             passages = _text_lines(name, document.text, losses)

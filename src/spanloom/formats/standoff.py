@@ -310,8 +310,8 @@ def _identified(document: Document, lines: list[StandoffLine], losses: Losses, p
     old = {line.id for line in lines if line.kind == "mention"}
     other = {line.id for line in lines} - old
     for mention in document.mentions:
-        if not mention.type or re.search(r"\s", mention.type):
-            why = f": brat cannot hold the type {clip(mention.type)} (white space); rename it"
+        if not mention.type or re.search(r"[\s\0]", mention.type):
+            why = f": brat cannot hold the type {clip(mention.type)} (white space or NUL); rename it"
             raise unwritable(document, why, path)
         name = mention.id
         usable = name is not None and name not in by_id and (name in old or _BRAT_ID.fullmatch(name) is not None)
@@ -363,8 +363,8 @@ def _new_lines(
             yield _mention_line(name, mention, text)
         losses.add(TWICE, len(mention.concepts) - len(set(mention.concepts)))
         for concept in dict.fromkeys(mention.concepts):
-            if not concept or re.search(r"\s", concept):
-                losses.add("concepts with white space")
+            if not concept or re.search(r"[\s\0]", concept):
+                losses.add("concepts with white space or NUL")
             elif (name, "concept", concept) not in said:
                 yield f"{numbers.next('N')}\tReference {name} {concept}\t{concept}"
         if mention.head is not None and (name, "head", None) not in said:
