@@ -14,7 +14,7 @@ import pytest
 
 import spanloom
 from spanloom.document import Document, Mention
-from spanloom.errors import ModelError
+from spanloom.errors import ModelError, UsageError
 from spanloom.formats import to_record
 from spanloom.link import Linker
 from spanloom.lm.language_model import LanguageModel
@@ -105,6 +105,27 @@ def test_explanations_are_tables_in_notebooks():
     assert "w[0]=pain +" in html
     linked = MAKE["linker"]().explain("no pain", [Mention("x", [(3, 7)])])[0]._repr_html_()
     assert "<caption>candidates</caption>" in linked
+
+
+def test_explanations_are_printed_in_lines():
+    [found] = MAKE["recognizer"]().explain("pain", [Mention("x", [(0, 4)])])
+    first, *lines = str(found).splitlines()
+    assert re.match(r"x 0-4, [0-9.]+ %: (not )?found, .*“pain”", first)
+    assert any(re.fullmatch(r"  [+-][0-9.]+  \S+  pain  w\[0\]=pain .*", line) for line in lines)
+    [linked] = MAKE["linker"]().explain("no pain", [Mention("x", [(3, 7)])])
+    assert len(str(linked).splitlines()) == 1 + len(linked.candidates)
+
+
+@pytest.mark.parametrize("kind", ["recognizer", "cascade", "linker", "segmenter"])
+def test_what_is_no_mention_is_not_explained(kind):
+    model = MAKE[kind]()
+    for asked, message in (
+        ("x", "mentions is the str 'x', expected a list of Mention"),
+        (["x"], "item 0 of mentions is the str 'x', expected a Mention"),
+        (Mention("x", [(0, 4)]), "mentions is .*expected a list of Mention"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            model.explain("pain", asked)
 
 
 def test_unknown_kinds_and_no_model(tmp_path):

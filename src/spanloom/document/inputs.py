@@ -71,6 +71,28 @@ def one_of(X: One, name: str = "X") -> Document:
     return _document(X, 0, name)
 
 
+def asked_of(mentions: Iterable[Mention] | None) -> list[Mention] | None:
+    """Return the mentions that are asked about; ``None`` for those that the model predicts.
+
+    Raises:
+        UsageError: something else than a list of mentions.
+
+    >>> asked_of("problem")
+    Traceback (most recent call last):
+    spanloom.errors.UsageError: mentions is the str 'problem', expected a list of Mention
+    """
+    if mentions is None:
+        return None
+    given: object = mentions
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise UsageError(f"mentions is {_short(given)}, expected a list of Mention")
+    found = list(given)
+    odd = next((i for i, mention in enumerate(found) if not isinstance(mention, Mention)), None)
+    if odd is not None:
+        raise UsageError(f"item {odd} of mentions is {_short(found[odd])}, expected a Mention")
+    return found
+
+
 def training_of(X: Given, y: Iterable[Any] | None = None, name: str = "X") -> Iterator[Document]:
     """Yield documents with their gold mentions.
 

@@ -9,7 +9,18 @@ from typing import Any, ClassVar, Literal, Self, get_args, overload
 
 from spanloom import modelfile
 from spanloom.document import Document, Mention, batches
-from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
+from spanloom.document.inputs import (
+    Dev,
+    Given,
+    One,
+    Several,
+    answer,
+    asked_of,
+    development_of,
+    documents_of,
+    one_of,
+    training_of,
+)
 from spanloom.errors import UsageError
 from spanloom.evaluate.compare import Item, exact
 from spanloom.evaluate.compare import score as compare_mentions
@@ -251,7 +262,7 @@ class Linker(LinkerParameters, MentionEstimator[System]):
         Raises:
             UsageError: a mention that the linker cannot hold, or of a type that it does not know.
         """
-        return explain(self.fitted, prepare(one_of(X)), mentions)
+        return explain(self.fitted, prepare(one_of(X)), asked_of(mentions))
 
     def to_part(self) -> ModelPart:
         """See `spanloom.modelfile.save`; the vocabulary is in it."""

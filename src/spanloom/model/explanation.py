@@ -117,13 +117,23 @@ class Explanation:
         """Of the mention, calibrated; ``None`` where the model gives none."""
         return self.mention.score
 
-    def _repr_html_(self) -> str:
-        """The table that a notebook shows: what speaks for the mention and against it, or the candidates."""
+    def __str__(self) -> str:
+        """What `print` shows: as in a notebook, in lines."""
+        parts = [(part.score, f"{part.role}  {part.text}", part.features) for part in self.contributions]
+        parts += [(part.score, f"as a whole  {part.name}", ()) for part in self.whole[:_WHOLE]]
+        parts += [(one.score, f"{' '.join(one.concepts)}  {one.name}", one.features) for one in self.candidates]
+        lines = [f"  {score:+.2f}  {name}  {_named(features)}".rstrip() for score, name, features in parts]
+        return "\n".join([self._title(), *lines])
+
+    def _title(self) -> str:
         spans = ", ".join(f"{start}-{end}" for start, end in self.mention.spans)
         chance = "" if self.probability is None else f", {100 * self.probability:.1f} %"
-        title = f"{self.mention.type} {spans}{chance}: {self.words or ('found' if self.predicted else 'not found')}"
+        return f"{self.mention.type} {spans}{chance}: {self.words or ('found' if self.predicted else 'not found')}"
+
+    def _repr_html_(self) -> str:
+        """The table that a notebook shows: what speaks for the mention and against it, or the candidates."""
         parts = [(part.text, part.role, f"{part.score:+.2f}", _named(part.features)) for part in self.contributions]
-        html = table(title, parts, ("token", "role", "score", "features"))
+        html = table(self._title(), parts, ("token", "role", "score", "features"))
         if self.whole:
             html += table(
                 "as a whole", [(part.name, f"{part.score:+.2f}") for part in self.whole[:_WHOLE]], ("feature", "score")

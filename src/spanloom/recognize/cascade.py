@@ -14,7 +14,7 @@ import numpy as np
 
 from spanloom.document import Batch, Document, Mention, batches
 from spanloom.document.annotators import remarked
-from spanloom.document.inputs import Dev, Given, One, Several, answer, documents_of, one_of
+from spanloom.document.inputs import Dev, Given, One, Several, answer, asked_of, documents_of, one_of
 from spanloom.errors import ModelError, UsageError, plural
 from spanloom.features import FeatureSet
 from spanloom.learn import Listener
@@ -290,8 +290,8 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
         Raises:
             UsageError: a mention that the model cannot hold, or of a type that it does not know.
         """
-        chains = self.fitted
-        unknown = next((mention.type for mention in mentions or () if mention.type not in self.types_), None)
+        chains, asked = self.fitted, asked_of(mentions)
+        unknown = next((mention.type for mention in asked or () if mention.type not in self.types_), None)
         if unknown is not None:
             raise UsageError(f"no type {unknown!r}; the model knows {', '.join(self.types_)}")
         names = column_names(self.types_)
@@ -299,14 +299,14 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
         [seen] = self._seen(Batch.of(ready))
         found: list[Explanation] = []
         for chain in chains:
-            own = None if mentions is None else [mention for mention in mentions if mention.type in chain.types_]
+            own = None if asked is None else [mention for mention in asked if mention.type in chain.types_]
             found += chain.explain(seen, own)
             [marked] = chain.predict([seen])
             seen = marked.copy(columns={**marked.columns, names[chain.types_[0]]: tag_column(marked)})
-        if mentions is None:
+        if asked is None:
             return sorted(found, key=lambda item: (item.mention.start, -item.mention.end, item.mention.type))
         order = {name: i for i, name in enumerate(chain.types_[0] for chain in chains)}
-        ranked = sorted(range(len(mentions)), key=lambda i: order[mentions[i].type])
+        ranked = sorted(range(len(asked)), key=lambda i: order[asked[i].type])
         return [explanation for _, explanation in sorted(zip(ranked, found, strict=True), key=lambda pair: pair[0])]
 
     def to_part(self) -> ModelPart:

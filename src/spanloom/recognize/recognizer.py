@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal, Self, overload
 
 from spanloom.document import Batch, Document, Mention, batches
 from spanloom.document.annotation import completeness
-from spanloom.document.inputs import Dev, Given, One, Several, answer, documents_of, one_of
+from spanloom.document.inputs import Dev, Given, One, Several, answer, asked_of, documents_of, one_of
 from spanloom.errors import DataError, DataWarning, ModelError, UsageError
 from spanloom.evaluate.measures import Learning
 from spanloom.features import FeatureSet
@@ -432,9 +432,10 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         Raises:
             UsageError: a mention that the model cannot hold, or of a type that it does not know.
         """
+        asked = asked_of(mentions)
         [ready] = self.ready([one_of(X)])
         found = self.predict(ready, notice=lambda _: None).mentions
-        by_tokens = explain(self.fitted, ready, found if mentions is None else mentions, self.reading)
+        by_tokens = explain(self.fitted, ready, found if asked is None else asked, self.reading)
         if self.second_ is None:
             return by_tokens
         return list(explain_wholes(self.fitted, self.second_, ready, by_tokens, found, self.reading))

@@ -13,7 +13,18 @@ import numpy as np
 
 from spanloom import modelfile
 from spanloom.document import Batch, Document, Mention, batches
-from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, one_of, training_of
+from spanloom.document.inputs import (
+    Dev,
+    Given,
+    One,
+    Several,
+    answer,
+    asked_of,
+    development_of,
+    documents_of,
+    one_of,
+    training_of,
+)
 from spanloom.errors import ModelError, UsageError
 from spanloom.features import FeatureSet
 from spanloom.learn import Listener, Progress
@@ -319,10 +330,10 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
         Raises:
             UsageError: a mention that the model cannot hold, or of a type that it does not know.
         """
-        model = self.fitted
+        model, asked = self.fitted, asked_of(mentions)
         characters = split([prepare(one_of(X)).copy(mentions=[])])
         decoded = self._decode(model, characters, threads(self.n_jobs))
-        return SegmenterExplainer(model, characters, decoded).explain(mentions)
+        return SegmenterExplainer(model, characters, decoded).explain(asked)
 
     def to_part(self) -> ModelPart:
         """See `spanloom.modelfile.save`."""
