@@ -54,6 +54,16 @@ def test_logs_are_json_lines_where_that_is_asked_for(command, corpus, tmp_path, 
     assert "there is no such file" in json.loads(line)["message"]
 
 
+def test_what_is_left_out_is_a_warning_in_logs(command, tmp_path, monkeypatch):
+    monkeypatch.setenv("SPANLOOM_LOG", "json")
+    (tmp_path / "a.jsonl").write_text('{"text":"pain","answer":"reject","spans":[]}\n{"text":"a","id":"b"}\nbad\n')
+    result = command("convert", tmp_path / "a.jsonl", tmp_path / "b.txt")
+    told = [(line["level"], line["message"]) for line in map(json.loads, result.stderr.splitlines())]
+    assert {level for level, _ in told} == {"warning"}
+    assert not any(message.startswith("spanloom") for _, message in told)
+    assert any("left out" in message for _, message in told)
+
+
 def test_the_option_sets_the_form(command, monkeypatch):
     monkeypatch.setenv("SPANLOOM_LOG", "text")
     assert command("--log", "json", "validate", "none.jsonl").stderr.startswith('{"time": ')

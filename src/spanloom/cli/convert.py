@@ -57,7 +57,7 @@ def run(
     options = {} if scheme is None else {"scheme": scheme}
     losses = write(documents, target, format=output_format, force=force, **options)
     if losses:
-        say(f"spanloom: {lost(losses)}")
+        say.notice(lost(losses))
     code = reading.finish()
     return code if from_llm is None else _tell(report, say) or code
 
@@ -77,6 +77,6 @@ def _tell(report: AnswerReport, say: Messages) -> int | None:
     """Tell every problem with its place, then the counts; answers that could not be read are told in any case."""
     for problem in report.problems:
         is_error = problem.severity == "error"
-        (Messages() if is_error else say)(f"spanloom: {'left out: ' * is_error}{problem.to_error()}")
+        (Messages() if is_error else say).notice(f"{'left out: ' * is_error}{problem.to_error()}")
     say(f"spanloom: {report}")
     return FAILED if report.unreadable else None

@@ -15,7 +15,7 @@ from io import TextIOWrapper
 from pkgutil import resolve_name
 from typing import Any
 
-from spanloom.cli.messages import as_json, log_line
+from spanloom.cli.messages import as_json, log_line, notice_line
 from spanloom.errors import DataWarning, LostWarning, SpanloomError, UsageError
 
 COMPILING = "compiling, once on this machine: 10 to 30 s (spanloom warm does it beforehand)"
@@ -127,7 +127,7 @@ def _telling(quiet: bool) -> Iterator[None]:
 
         def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
             if issubclass(category, DataWarning):
-                _say(f"spanloom: {_one_line(str(message))}")
+                print(notice_line(_one_line(str(message))), file=sys.stderr, flush=True)
             else:
                 shown(message, category, *place, **more)
 

@@ -27,7 +27,7 @@ def heads(
     documents = give_heads(map(prepare, read(source, format=input_format)), rule)
     losses = write(documents, output, format=output_format_of(output, output_format), force=force)
     if losses:
-        Messages(quiet)(f"spanloom: {lost(losses)}")
+        Messages(quiet).notice(lost(losses))
 
 
 def clusters(

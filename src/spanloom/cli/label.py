@@ -53,14 +53,14 @@ def run(
     found = label_stream(given, ready, each=each, annotation=annotation, report=report)
     losses = write(found, output, format=output_format, force=force)
     if losses:
-        say(f"spanloom: {lost(losses)}")
+        say.notice(lost(losses))
     if as_json:
         print(json.dumps(report.to_dict(), ensure_ascii=False, indent=2))
     else:
         for line in _table(report):
             say(line)
     for warning in report.warnings():
-        Messages()(f"spanloom: {warning}")
+        Messages().notice(str(warning))
     say(_result(report))
     return reader.finish()
 

@@ -60,7 +60,7 @@ def run(
     annotator = Annotator(model, threshold=threshold, encoder=encoder, **_columns(columns))
     fragments = fragments_of(source)
     for link in filter(is_closed_link, everything(source)):
-        say(f"spanloom: not read: {link.relative_to(source)}, a link to a folder or to nothing; put files there")
+        say.notice(f"not read: {link.relative_to(source)}, a link to a folder or to nothing; put files there")
     if not fragments:
         known = ", ".join(SUFFIXES)
         raise UsageError(f"{lake} holds no fragment ({known}); to mark up other files, name a file as output")

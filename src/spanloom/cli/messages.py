@@ -18,8 +18,13 @@ def as_json() -> bool:
 
 
 def log_line(level: str, **fields: Any) -> str:
-    """A line of a log: the time in UTC, the level (``info``, ``progress`` or ``error``), and what there is to say."""
+    """A line of a log: time in UTC, level (``info``, ``warning``, ``progress`` or ``error``), what there is to say."""
     return json.dumps({"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "level": level, **fields})
+
+
+def notice_line(message: str) -> str:
+    """The line for what was read other than it stands, left out or lost."""
+    return log_line("warning", message=message) if as_json() else f"spanloom: {message}"
 
 
 class Messages:
@@ -39,5 +44,6 @@ class Messages:
         print(log_line("info", message=message) if as_json() else message, file=sys.stderr, flush=True)
 
     def notice(self, message: str) -> None:
-        """Print what was read other than it stands."""
-        self(f"spanloom: {message}")
+        """Print what was read other than it stands, left out or lost."""
+        if not self._quiet:
+            print(notice_line(message), file=sys.stderr, flush=True)

@@ -63,7 +63,7 @@ def run(
     tally: Counter[str] = Counter()
     losses = write(_tallied(found, tally), output, format=output_format, force=force)
     if losses:
-        say(f"spanloom: {lost(losses)}")
+        say.notice(lost(losses))
     if tally["documents"] or not reader.left_out:
         say(_result(predictor, tally))
     return reader.finish()

@@ -104,10 +104,10 @@ class Reading:
             return None
         say = Messages()
         for problem in self._left_out:
-            say(f"spanloom: left out: {problem.to_error()}")
+            say.notice(f"left out: {problem.to_error()}")
         if self._count > len(self._left_out):
-            say(f"spanloom: and {self._count - len(self._left_out):,} more; spanloom validate lists all")
-        say(f"spanloom: {plural(self._count, 'record')} left out, because of errors; all others were read")
+            say.notice(f"and {self._count - len(self._left_out):,} more; spanloom validate lists all")
+        say.notice(f"{plural(self._count, 'record')} left out, because of errors; all others were read")
         return FAILED
 
 

@@ -55,7 +55,7 @@ def run(
         raise DataError(error.message, path=", ".join(source)) from None
     losses = _write(found, output, kind, force)
     if losses:
-        say(f"spanloom: {lost(losses)}")
+        say.notice(lost(losses))
     counts = {name: _counts(part) for name, part in found.items()}
     print(json.dumps(counts, ensure_ascii=False, indent=2) if as_json else _table(counts))
     return reading.finish()
