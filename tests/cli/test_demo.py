@@ -11,6 +11,9 @@ def test_demo(command, tmp_path):
     result = command("demo", "--output", folder)
     assert result.returncode == 0, result.stderr
     assert "enlargement" in result.stdout
+    assert "trained on 25 documents" in result.stderr
+    assert "development F1" in result.stderr
+    assert "rows of weights" not in result.stderr  # `inspect` shows it to those who know the model
     assert "problem" in result.stdout
     assert sorted(path.name for path in folder.iterdir()) == ["model", "sample.jsonl"]
     (record,) = [json.loads(line) for line in (folder / "sample.jsonl").read_text().splitlines()]

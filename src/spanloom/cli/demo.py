@@ -77,8 +77,9 @@ def _train(model: Recognizer | Linker, vocabulary: Vocabulary | None, say: Messa
     start = monotonic()
     with Reporter(quiet) as reporter:
         model.fit(train, dev=dev, progress=reporter, **more)
-    for line in summary(model, monotonic() - start):
-        say(f"  {line}")
+    first, *_, last = summary(model, monotonic() - start)  # the rest is for who knows the model; `inspect` shows it
+    say(f"  {first}")
+    say(f"  {last}")
     found = model.predict(test)
     report = evaluate(test, found, bootstrap=0)
     if vocabulary is None:
