@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -212,7 +213,7 @@ def test_names_tell_the_format_only_with_the_content(tmp_path: Path) -> None:
     assert [document.text for document in read(tmp_path, notice=str)] == ["a"]
     with pytest.raises(DataError, match=r"vocabulary\.xml:1: found <ROWSET>, expected BioC's <collection>"):
         list(read(tmp_path / "vocabulary.xml"))
-    with pytest.raises(DataError, match=r"settings\.json: document \?: passages is missing, expected a list"):
+    with pytest.raises(DataError, match=r"settings\.json: found an object with no field, expected BioC JSON"):
         list(read(tmp_path / "settings.json"))
     old = (tmp_path / "note.xml").rename(tmp_path / "note.xml.old")
     with pytest.raises(UsageError, match=r"\.xml \(bioc\), \.json \(bioc-json\)"):
@@ -233,3 +234,18 @@ def test_what_is_written_is_read_again(tmp_path: Path, name: str, text: str, fou
     assert not write([document], path, force=True)
     (again,) = read(path)
     assert (again.text, again.id, again.mentions) == (document.text, document.id, document.mentions)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{}", "found an object with no field, expected BioC JSON, an object with a list of 'documents'"),
+        ('{"kind": 1, "b": 2, "c": 3, "d": 4}', "found an object with the fields 'kind', 'b', 'c', …, expected BioC"),
+        ("[[1]]", "item 0 of the file is 1, expected BioC JSON"),
+        ("7", "the file is 7, expected BioC JSON"),
+    ],
+)
+def test_json_of_another_kind_says_what_was_found(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "a.json").write_text(content)
+    with pytest.raises(DataError, match=re.escape(message)):
+        list(read(tmp_path / "a.json", format="bioc-json"))

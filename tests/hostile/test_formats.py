@@ -338,7 +338,7 @@ def test_other_files_that_are_called_text_say_what_they_are(tmp_path: Path, cont
 
 def test_json_that_nobody_knows_is_said_to_be_no_bioc(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"a": 1}')
-    with pytest.raises(DataError, match="passages is missing"):
+    with pytest.raises(DataError, match=r"found an object with the fields .a., expected BioC JSON"):
         list(read(tmp_path / "a.json"))
 
 

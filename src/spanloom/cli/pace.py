@@ -29,32 +29,39 @@ def counted(
         yield from documents
         return
     count = total()
-    began = shown = monotonic()
+    began = first = shown = monotonic()
     try:
         for number, document in enumerate(documents, 1):
             yield document
             now = monotonic()
+            if number == 1:
+                first = now
             if now - shown >= _EVERY:
                 shown = now
-                sys.stderr.write(_CLEAR + pace(stage, number, count, now - began))
+                sys.stderr.write(_CLEAR + pace(stage, number, count, now - began, first - began))
                 sys.stderr.flush()
     finally:
         sys.stderr.write(_CLEAR)
         sys.stderr.flush()
 
 
-def pace(stage: str, number: int, total: int | None, seconds: float) -> str:
-    """The line.
+def pace(stage: str, number: int, total: int | None, seconds: float, first: float = 0.0) -> str:
+    """The line. The first document, whose seconds are ``first``, waits for what is loaded, and says nothing of others.
 
     >>> pace("predicting", 2000, 6000, 30.0)
     'predicting ━━━━━━━━━━╺━━━━━━━━━━━━━━━━━━━ 2,000 documents · 30 s · 1 min 0 s left'
+    >>> pace("predicting", 1, 4000, 2.0, 2.0)
+    'predicting ╺━━━━━━━━━━━━━━━━━━━━━━━━━━━━━ 1 document · 2 s'
+    >>> pace("predicting", 11, 21, 3.0, 2.0)
+    'predicting ━━━━━━━━━━━━━━━╺━━━━━━━━━━━━━━ 11 documents · 3 s · 1 s left'
     >>> pace("converting", 1, None, 0.2)
     'converting 1 document · 0 s'
     """
     figures = [f"{number:,} document{'s' * (number != 1)}", duration(seconds)]
     if total is None:
         return f"{stage} {' · '.join(figures)}"
-    figures.append(f"{duration(seconds / number * max(0, total - number))} left")
+    if number > 1:
+        figures.append(f"{duration((seconds - first) / (number - 1) * max(0, total - number))} left")
     done = min(_WIDTH, _WIDTH * number // max(1, total))
     bar = "━" * done + ("╺" + "━" * (_WIDTH - done - 1) if done < _WIDTH else "")
     return f"{stage} {bar} {' · '.join(figures)}"

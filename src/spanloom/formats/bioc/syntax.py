@@ -22,7 +22,7 @@ from typing import Any, BinaryIO
 from lxml import etree
 
 from spanloom.document.validate import Problem
-from spanloom.errors import DataError
+from spanloom.errors import DataError, clip
 from spanloom.formats.base import Losses
 from spanloom.formats.json_text import loads, not_as_expected, to_json
 from spanloom.formats.source import BOM, HEAD, opened, read_bytes
@@ -48,6 +48,9 @@ _JSON = ("id", "offset", "infons", "text", "locations", "nodes", "passages", "se
 _IN_XML = {kind: sorted(fields, key=_XML.index) for kind, fields in FIELDS.items()}
 _IN_JSON = {kind: sorted(fields, key=_JSON.index) for kind, fields in FIELDS.items()}
 
+_BIOC = "BioC JSON, an object with a list of 'documents'"
+_DOCUMENTS = ("documents", "PubTator3")  # the list is called
+_FIELDS = 3  # of an object that is no BioC, in a message
 _SHOWN = 60  # characters of an identifier in a message
 _LARGEST = 2**62
 _DECLARED = re.compile(rb"""^\s*<\?xml[^>]*encoding\s*=\s*["']([^"']*)["']""")
@@ -211,8 +214,10 @@ def parse_json(path: str | Path) -> Parsed:
     Raises:
         DataError: the file as a whole is no BioC JSON, or holds no document.
     """
-    found = False
-    for value, collection in _collected(loads(read_bytes(path).removeprefix(BOM), path)):
+    found, content = False, loads(read_bytes(path).removeprefix(BOM), path)
+    if isinstance(content, dict) and content.keys().isdisjoint((*_DOCUMENTS, "passages")):
+        raise DataError(f"found an object with {_listed_fields(content)}, expected {_BIOC}")
+    for value, collection in _collected(content):
         found = True
         try:
             yield from_value("document", value), collection
@@ -221,18 +226,26 @@ def parse_json(path: str | Path) -> Parsed:
             place = f"document {str(name)[:_SHOWN] if isinstance(name, str | int) else '?'}"
             yield Problem("error", "wrong field", error.message, place, path=str(path)), collection
     if not found:
-        raise DataError("the file holds no document; expected BioC JSON, an object with a list of 'documents'")
+        raise DataError(f"the file holds no document; expected {_BIOC}")
+
+
+def _listed_fields(content: dict[str, object]) -> str:
+    """Name the first fields of an object of another kind, for a message."""
+    names = ", ".join(clip(name) for name in list(content)[:_FIELDS])
+    return f"the fields {names}{', …' * (len(content) > _FIELDS)}" if names else "no field"
 
 
 def _collected(value: object) -> Iterator[tuple[object, dict[str, Any]]]:
     """Yield documents with collection-level metadata."""
     if isinstance(value, list):
-        for item in value:
+        for number, item in enumerate(value):
+            if not isinstance(item, dict | list):
+                raise wrong(f"item {number} of the file", item, _BIOC)
             yield from _collected(item)
         return
     if not isinstance(value, dict):
-        raise wrong("the file", value, "BioC JSON, an object with a list of 'documents'")
-    inner = next((value[name] for name in ("documents", "PubTator3") if name in value), None)
+        raise wrong("the file", value, _BIOC)
+    inner = next((value[name] for name in _DOCUMENTS if name in value), None)
     if inner is None:
         yield value, {}
     elif isinstance(inner, list):
