@@ -47,6 +47,8 @@ _DOTTED: Final = re.compile(r"(?:[^\W\d_]\.-?)+[^\W\d_]")  # b.i.d, p.o, U.S, J.
 _SYLLABLE: Final = re.compile("[\uac00-\ud7af]")  # of Korean: a word, no initial
 _NO_INITIAL: Final = re.compile(r"\bи\s?т\.\s?[дп]$|[א-ת][\"״][א-ת]$")  # и т. д., ארה"ב
 _DAY: Final = re.compile(r"[0-9]{1,2}")
+_DAY_STOP: Final = re.compile(r"[0-9]{1,2}\.")
+_YEAR: Final = re.compile(r"(?:[0-9]{2}){1,2}[.,;:)]*")
 _NUMBERING: Final = re.compile(r"[\s#(]*(?:\d{1,3}(?:\.\d{1,2})*|[A-Za-z]|[ivxIVX]{1,4})")
 
 
@@ -153,7 +155,11 @@ def _is_ordinal(before: str, following: str) -> bool:
     if following.rstrip(".,;:)") in MONTHS:
         return True
     words = before.split()
+    if words and _DAY_STOP.fullmatch(words[-1]) and _YEAR.fullmatch(following):
+        return True
     known = bool(words) and words[-1].lower() in BEFORE_ORDINAL
+    if known and _DAY_STOP.fullmatch(following):  # the month: am 1. 5. 2003
+        return True
     return known and _is_capitalized(following) and not _starts_sentence(following)
 
 
