@@ -18,7 +18,7 @@ from spanloom.errors import ModelError, UsageError
 from spanloom.formats import to_record
 from spanloom.link import Linker
 from spanloom.lm.language_model import LanguageModel
-from spanloom.models import KINDS
+from spanloom.models import KINDS, load
 from spanloom.recognize import Cascade, Recognizer
 from spanloom.segment import Segmenter
 from spanloom.tag.pos_tagger import PosTagger
@@ -95,6 +95,12 @@ def test_models_say_what_they_are():
     assert "<b>" not in odd
     assert "&lt;b&gt;" in odd
     assert "not trained" in odd
+
+
+def test_loaded_models_show_what_was_chosen_alone(tmp_path):
+    for kind, shown in (("segmenter", "Segmenter"), ("tagger", "PosTagger")):
+        MAKE[kind]().save(tmp_path / kind)
+        assert repr(load(tmp_path / kind)).startswith(f"<{shown}(features=['w[0]'], epochs=1), trained on ")
 
 
 def test_explanations_are_tables_in_notebooks():

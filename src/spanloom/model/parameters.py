@@ -144,8 +144,10 @@ class Parameters(Generic[M]):
 
     def _chosen(self) -> list[tuple[str, str]]:
         """Parameters that are not those of the default, as text."""
-        values = ((name, repr(getattr(self, name)), repr(default)) for name, _, default in declared(self))
-        return [(name, shorten(value)) for name, value, default in values if value != default]
+        values = ((name, getattr(self, name), default) for name, _, default in declared(self))
+        return [
+            (name, shorten(repr(value))) for name, value, default in values if _compared(value) != _compared(default)
+        ]
 
     def _state(self) -> str:
         """Return a short description of the training data; empty if the model is not trained."""
@@ -311,6 +313,11 @@ def check_value(name: str, value: Any, parameter: Parameter) -> None:
         case Texts(none=none) if value is not None or not none:
             if isinstance(value, str) or not all(isinstance(item, str) for item in value):
                 raise UsageError(f"{name} is {value!r}, expected a list of texts")
+
+
+def _compared(value: object) -> str:
+    """A value as text that is the same for a tuple and for the list that a model file makes of it."""
+    return repr(list(value) if isinstance(value, tuple) else value)
 
 
 def _bounds(parameter: Whole, value: Any) -> str:
