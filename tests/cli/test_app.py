@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pkgutil import resolve_name
@@ -39,6 +40,13 @@ def test_wrong_usage_exits_2_with_nothing_on_stdout(command, arguments):
     assert result.returncode == 2
     assert result.stdout == ""
     assert "Usage: spanloom" in result.stderr
+
+
+@pytest.mark.parametrize("verb", ["train", "lab"])
+def test_an_option_before_the_second_word_says_what_is_missing(command, verb):
+    result = command(verb, "--train", "x")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert re.search(rf"found --train after {verb}, expected first one of: \w+, ", result.stderr)
 
 
 def test_help_is_quick():

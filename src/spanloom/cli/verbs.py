@@ -40,6 +40,12 @@ class _WithExamples:
 class Kinds(_WithExamples, TyperGroup):
     """A verb with second words."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse a command line; an option in the place of the second word is told by what is missing."""
+        if args and args[0].startswith("-") and args[0] not in _SETTINGS["help_option_names"]:
+            ctx.fail(f"found {args[0]} after {ctx.info_name}, expected first one of: {', '.join(self.commands)}")
+        return super().parse_args(ctx, args)
+
 
 class Verbs(_WithExamples, TyperGroup):
     """The verbs, whose help lists them in groups."""
