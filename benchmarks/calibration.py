@@ -45,7 +45,7 @@ from spanloom.learn.platt import FEWEST, IDENTITY, UNSCALED, fit_platt
 from spanloom.model.calibration import judged_sentences
 from spanloom.model.corpus import place
 from spanloom.parallel import SERIAL
-from spanloom.recognize import Progress, Recognizer, Report
+from spanloom.recognize import Progress, Recognizer, TrainingReport
 from spanloom.recognize.recognizer import BATCH_TOKENS
 from spanloom.segment import Segmenter
 from spanloom.segment.characters import split, word_starts
@@ -226,7 +226,7 @@ def uncalibrated(model: Recognizer | Segmenter) -> Recognizer | Segmenter:
 
 def _same_words(gold: Sequence[Document], found: Sequence[Document]) -> NDArray[np.bool_]:
     one, other = (split([prepare(document) for document in side]) for side in (gold, found))
-    unlike = np.append(0, np.cumsum(word_starts(one) != word_starts(other)))
+    unlike = np.append(0, np.cumsum(word_starts(one.batch) != word_starts(other.batch)))
     same: NDArray[np.bool_] = np.diff(unlike[one.offsets]) == 0
     return same
 
@@ -380,7 +380,9 @@ def measured(case: Case, chosen: argparse.Namespace) -> Measured:
     say(case.name)
     model.fit(parts.train, dev=parts.dev, progress=_tell)
     report = model.report_
-    penalties = report.penalty if isinstance(report, Report) else {k: c.penalty for k, c in report.chains.items()}
+    penalties = (
+        report.penalty if isinstance(report, TrainingReport) else {k: c.penalty for k, c in report.chains.items()}
+    )
     facts = {
         "parameters": model.get_params(), "scalings": asdict(model.fitted.scalings), "penalty": penalties,
         "dev_f1": report.dev_f1,
