@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from common import Result, options, save_clusters, say, timed
+from common import Result, commit, options, save_clusters, say, timed
 from gapped import Data, Task, only_gaps
 from kept import Kept, Key, Store
 from spanloom.document import Document
@@ -122,6 +122,7 @@ def train(key: Key, data: Data, store: Store, parameters: dict[str, Any], cluste
         "lambda": found.l2, "penalty": found.penalty, "steps": found.steps, "held_out_f1": found.dev_f1,
         "sentences": found.sentences, "held_out_sentences": found.development, "tokens": found.tokens,
         "mentions": found.mentions, "lost": found.lost, "rows_of_weights": found.rows, "seconds": seconds._asdict(),
+        "commit": commit(),
     }  # fmt: skip
     store.keep(key, parameters, facts, predicted)
     say(f"{key}: held-out F1 {100 * found.dev_f1:.2f}, lambda {found.l2:g}, {found.steps} steps, {seconds.wall:.0f} s")

@@ -19,22 +19,25 @@ The paper's two sizes are two splits of one corpus of clinical notes that is not
 
 Not in these corpora, and so not among the features: types and sections of notes, semantic categories of words.
 
-Predictions are kept in CACHE, as `discontiguous.py` keeps them; the tables are of all that is there.
+Predictions are kept in CACHE, as `discontiguous.py` keeps them. The tables are of all that is there, and of what the
+record has besides, each with the commit that it was trained on; two models are compared where CACHE has both.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from common import Result, options, save_clusters
-from discontiguous import CHAIN, FEW_TYPES, MODELS, TABLE_2, TRAININGS, Row, rates, rows_of, tests, train
+from discontiguous import CHAIN, FEW_TYPES, MODELS, TABLE_2, TRAININGS, Row, rows_of, train
 from gapped import Data, Task, chosen, hold_out, only_gaps
 from kept import Key, Store
 from spanloom.document import Document
 from spanloom.evaluate import PairedTest, exact, paired_test
+from spanloom.structures import READINGS
 
 PARAMETERS: dict[str, Any] = {
     "features": "clinical",
@@ -79,9 +82,11 @@ LAMBDA = {
     ("LARGE", "disc", "seven_tag"): 0.125, ("LARGE", "disc", "shared"): 0.125, ("LARGE", "disc", "split"): 0.5,
     ("LARGE", "all", "seven_tag"): 0.25, ("LARGE", "all", "shared"): 0.125, ("LARGE", "all", "split"): 0.25,
 }  # fmt: skip
+ROWS = ("corpus", "size", "training", "model", "reading")  # what names a row of the record
+TESTS = ("corpus", "size", "training", "first", "second", "mentions")  # and a test of it
 COLUMNS = (
     "model", "reading", "P", "R", "F1", "gaps alone: P", "R", "F1", "paper P / R / F1", "mentions", "with gaps",
-    "held-out F1", "lambda", "paper's lambda", "iterations", "lost in training", "seconds",
+    "held-out F1", "lambda", "paper's lambda", "iterations", "lost in training", "seconds", "commit",
 )  # fmt: skip
 
 
@@ -122,17 +127,19 @@ def parameters_of(key: Key, data: Split, seed: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def cells(row: Row, size: str) -> list[Any]:
-    """A row of the table with `COLUMNS`."""
-    key, facts = row.kept.key, row.kept.facts
-    structure = MODELS[key.model]["structure"]
-    whole, gaps = row.report.overall, row.report.structures["discontiguous"]
-    return [
-        key.model, row.reading, *rates(whole), *rates(gaps), PAPER[size][key.training, structure, row.reading],
-        int(whole.predicted), int(gaps.predicted), f"{100 * facts['held_out_f1']:.1f}", f"{facts['lambda']:g}",
-        f"{LAMBDA[size, key.training, structure]:g}", facts["steps"], sum(facts["lost"].values()),
-        f"{facts['seconds']['wall']:.0f}",
-    ]  # fmt: skip
+def update(record: dict[str, Any], data: Split, training: str, keys: Sequence[Key], store: Store, seed: int) -> None:
+    """Put what the cache has of a part into the record, in place of what stood there of the same models."""
+    gold = data.discontiguous(data.dev)
+    rows = rows_of(keys, data, store, seed)
+    place = {"corpus": data.task.corpus, "size": data.size, "training": training}
+    for row in rows:
+        record["rows", *place.values(), row.kept.key.model, row.reading] = {
+            **place, "model": row.kept.key.model, "reading": row.reading, "parameters": row.kept.parameters,
+            **row.kept.facts, "evaluated_sentences": len(gold), "discontiguous_sentences": row.report.to_dict(),
+        }  # fmt: skip
+    for first, second, what, test in compare(rows, gold, seed):
+        pair = {"first": first.kept.key.model, "second": second.kept.key.model, "mentions": what}
+        record["tests", *place.values(), *pair.values()] = {**place, **pair, **test.to_dict()}
 
 
 def compare(rows: Sequence[Row], gold: Sequence[Document], seed: int) -> Iterator[tuple[Row, Row, str, PairedTest]]:
@@ -145,53 +152,116 @@ def compare(rows: Sequence[Row], gold: Sequence[Document], seed: int) -> Iterato
                 yield a, b, what, paired_test(gold, a.predicted, b.predicted, seed=seed, key=key)
 
 
-def report(result: Result, data: Split, training: str, keys: Sequence[Key], store: Store) -> None:
-    """The table, the tests and the rows by type of what is in the cache."""
-    gold = data.discontiguous(data.dev)
-    rows = rows_of(keys, data, store, result.seed)
-    facts, overall = rows[0].kept.facts, rows[0].report.overall
-    kind = {"disc": "discontiguous", "all": "all"}[training]
-    title = f"{data.task.corpus}, {data.size}, trained on {kind} sentences"
+def read_record(path: Path) -> dict[str, Any]:
+    """The rows and tests of an earlier record, by what names them; none where there is no record."""
+    if not path.exists():
+        return {}
+    data = json.loads(path.read_text(encoding="utf-8"))["data"]
+    return {
+        (kind, *(one[name] for name in names)): one
+        for kind, names in (("rows", ROWS), ("tests", TESTS))
+        for one in data[kind]
+    }
+
+
+def written(record: Mapping[Any, Any], wanted: argparse.Namespace) -> None:
+    """Write the record: for each part a table, its tests, and the rows by type."""
+    result = Result("Discontiguous mentions as in Muis and Lu (2016)", wanted.seed)
+    for name in CORPORA:
+        for size in SIZES:
+            for training in TRAININGS:
+                place = (name, size, training)
+                rows = [
+                    row
+                    for model in MODELS
+                    for reading in READINGS
+                    if (row := record.get(("rows", *place, model, reading))) is not None
+                ]
+                pairs = [
+                    test
+                    for pair in PAIRS
+                    for what in ("all", "with gaps")
+                    if (test := record.get(("tests", *place, *pair, what))) is not None
+                ]
+                if rows:
+                    tell(result, rows, pairs)
+    result.save(wanted.out)
+
+
+def tell(result: Result, rows: Sequence[Mapping[str, Any]], pairs: Sequence[Mapping[str, Any]]) -> None:
+    """The table of a part, its tests, and the rows by type."""
+    one, whole = rows[0], rows[0]["discontiguous_sentences"]
+    kind = {"disc": "discontiguous", "all": "all"}[one["training"]]
+    title = f"{one['corpus']}, {one['size']}, trained on {kind} sentences"
     result.table(
-        title, COLUMNS, [cells(row, data.size) for row in rows],
-        f"Evaluated on {len(gold):,} discontiguous sentences, {int(overall.gold):,} mentions, "
-        f"{int(rows[0].report.structures['discontiguous'].gold):,} with gaps. Trained on {facts['sentences']:,} "
-        f"sentences; lambda chosen on {facts['held_out_sentences']:,} others. No mention penalty. In brackets 95 % "
-        "intervals. The paper's figures are of clinical notes with one type.",
+        title, COLUMNS, map(cells, rows),
+        f"Evaluated on {one['evaluated_sentences']:,} discontiguous sentences, {whole['overall']['gold']:,} mentions, "
+        f"{whole['structures']['discontiguous']['gold']:,} with gaps. Trained on {one['sentences']:,} sentences; "
+        f"lambda chosen on {one['held_out_sentences']:,} others. No mention penalty. In brackets 95 % intervals. The "
+        "paper's figures are of clinical notes with one type.",
     )  # fmt: skip
-    for row in rows:
-        if row.reading == "enough":
-            claim = f"{title}, {row.kept.key.model}: iterations until L-BFGS stopped by its rule"
-            result.at_most(claim, row.kept.facts["steps"], PARAMETERS["iterations"] - 1)
-    result.data.setdefault("rows", []).extend(
-        {
-            "corpus": data.task.corpus, "size": data.size, "training": training, "model": row.kept.key.model,
-            "reading": row.reading, "parameters": row.kept.parameters, **row.kept.facts,
-            "discontiguous_sentences": row.report.to_dict(),
-        }
-        for row in rows
-    )  # fmt: skip
-    tests(result, data.task, training, list(compare(rows, gold, result.seed)))
-    by_type(result, title, [row for row in rows if row.reading == "enough"])
+    enough = [row for row in rows if row["reading"] == "enough"]
+    for row in enough:
+        claim = f"{title}, {row['model']}: iterations until L-BFGS stopped by its rule"
+        result.at_most(claim, row["steps"], PARAMETERS["iterations"] - 1)
+    if pairs:
+        tests(result, title, pairs)
+    by_type(result, title, enough)
+    result.data.setdefault("rows", []).extend(rows)
+    result.data.setdefault("tests", []).extend(pairs)
 
 
-def by_type(result: Result, title: str, rows: Sequence[Row]) -> None:
+def cells(row: Mapping[str, Any]) -> list[Any]:
+    """A row of the table with `COLUMNS`."""
+    structure = MODELS[row["model"]]["structure"]
+    found = row["discontiguous_sentences"]
+    whole, gaps = found["overall"], found["structures"]["discontiguous"]
+    return [
+        row["model"], row["reading"], *rates(whole), *rates(gaps),
+        PAPER[row["size"]][row["training"], structure, row["reading"]], whole["predicted"], gaps["predicted"],
+        f"{100 * row['held_out_f1']:.1f}", f"{row['lambda']:g}",
+        f"{LAMBDA[row['size'], row['training'], structure]:g}", row["steps"], sum(row["lost"].values()),
+        f"{row['seconds']['wall']:.0f}", row["commit"],
+    ]  # fmt: skip
+
+
+def rates(score: Mapping[str, Any]) -> list[str]:
+    """Precision, recall and F1 in percent, each with its interval."""
+    return [
+        f"{100 * score[name]:.1f} ({100 * low:.1f} to {100 * high:.1f})"
+        for name, (low, high) in score["intervals"].items()
+    ]
+
+
+def tests(result: Result, title: str, pairs: Sequence[Mapping[str, Any]]) -> None:
+    """The paired tests of a part."""
+    result.table(
+        f"{title}: paired tests, reading `enough`",
+        ("first", "second", "mentions", "difference of F1", "95 % interval", "p"),
+        [
+            [
+                test["first"], test["second"], test["mentions"], f"{100 * test['difference']:+.2f}",
+                " to ".join(f"{100 * end:+.2f}" for end in test["interval"]), f"{test['p_value']:.4f}",
+            ]
+            for test in pairs
+        ],
+        "Approximate randomization over sentences, 10,000 samples; interval by the paired bootstrap.",
+    )  # fmt: skip
+
+
+def by_type(result: Result, title: str, rows: Sequence[Mapping[str, Any]]) -> None:
     """The rows of Table 4: each type, reading `enough`."""
-    names = [row.kept.key.model for row in rows]
-    types = sorted(rows[0].report.types)
+    types = [row["discontiguous_sentences"]["types"] for row in rows]
     result.table(
         f"{title}: each type, reading `enough`",
-        ("type", "mentions", *(f"{name} P / R / F1" for name in names)),
-        [
-            [name, int(rows[0].report.types[name].gold), *(triple(row.report.types[name]) for row in rows)]
-            for name in types
-        ],
+        ("type", "mentions", *(f"{row['model']} P / R / F1" for row in rows)),
+        [[name, types[0][name]["gold"], *(triple(own[name]) for own in types)] for name in sorted(types[0])],
     )
 
 
-def triple(score: Any) -> str:
+def triple(score: Mapping[str, Any]) -> str:
     """Precision, recall and F1 in percent."""
-    return " / ".join(f"{100 * value:.1f}" for value in (score.precision, score.recall, score.f1))
+    return " / ".join(f"{100 * score[name]:.1f}" for name in ("precision", "recall", "f1"))
 
 
 def _more(parser: argparse.ArgumentParser) -> None:
@@ -209,8 +279,7 @@ def _more(parser: argparse.ArgumentParser) -> None:
 def main() -> None:
     """Train what is wanted and not there yet; report all that is there."""
     wanted = options("discontiguous_paper", __doc__, _more)
-    store = Store(wanted.cache)
-    result = Result("Discontiguous mentions as in Muis and Lu (2016)", wanted.seed)
+    store, record = Store(wanted.cache), read_record(wanted.out)
     for name in CORPORA:
         for size in SIZES:
             data = Split(name, size, wanted.data, wanted.limit)
@@ -227,8 +296,8 @@ def main() -> None:
                     if found:
                         there.append(key)
                 if there:
-                    report(result, data, training, there, store)
-    result.save(wanted.out)
+                    update(record, data, training, there, store, wanted.seed)
+    written(record, wanted)
 
 
 if __name__ == "__main__":
