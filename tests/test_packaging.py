@@ -132,3 +132,16 @@ def test_the_recipe_for_conda_asks_for_what_pip_does() -> None:
     built_with = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
     assert {*recipe()["requirements"]["host"]} == {python, "pip", *(one.replace(">=", " >=") for one in built_with)}
     assert recipe()["build"]["entry_points"] == [f"{name} = {code}" for name, code in said["scripts"].items()]
+
+
+def test_no_command_installs_extras_of_a_folder_together_with_another_folder() -> None:
+    """With pip 23 it then looks in the index for what the other one requires of the first."""
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / ".ci" / "run", ROOT / "docs" / "Dockerfile"]
+    pages += [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("models*/*.md"), *ROOT.glob("benchmarks/*.md")]
+    commands = [
+        words for page in pages for words in re.findall(r"pip install ([^&`\n#]+)", page.read_text(encoding="utf-8"))
+    ]
+    assert len(commands) > 10
+    for words in commands:
+        folders = [word for word in words.replace('"', " ").split() if word.startswith(".")]
+        assert len(folders) < 2 or not any("[" in word for word in folders), f"pip install {words}"
