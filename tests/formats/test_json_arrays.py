@@ -98,3 +98,8 @@ def test_hostile_files(tmp_path: Path, content: str, message: str) -> None:
 def test_a_bad_record_leaves_the_others(tmp_path: Path) -> None:
     path = written(tmp_path, [NATIVE, {"text": 1}, NATIVE])
     assert len(list(read(path, on_error=lambda problem: None))) == 2
+
+
+def test_an_empty_list_is_a_list_of_records(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="the file holds no document; expected a list of records"):
+        list(read(written(tmp_path, [])))

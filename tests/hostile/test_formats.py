@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -293,6 +294,12 @@ FOREIGN = {
         "FHIR; get the texts of the notes out first (presentedForm or content: jq, then base64",
     ),
     "spacy.json": (b'[{"id": 0, "paragraphs": [{"raw": "a"}]}]', "training data of spaCy 2; convert them with spaCy"),
+    "fhir.xml": (
+        b'<?xml version="1.0"?>\n<Bundle xmlns="http://hl7.org/fhir"><id value="x"/></Bundle>',
+        "FHIR in XML; get the texts of the notes out first (xmllint --xpath, then base64",
+    ),
+    "notes.parquet.gz": (gzip.compress(b'{"text": "a"}\n'), "packed JSON lines; give it a name that ends in .jsonl.gz"),
+    "notes.parquet.GZ": (gzip.compress(b"PAR1"), "it is packed; unpack it first"),
     "cda.xml": (b'<?xml version="1.0"?><ClinicalDocument xmlns="urn:hl7-org:v3">', "a clinical document (CDA) in XML"),
     "note.pdf": (b"", "a PDF; get the text out first (pdftotext IN.pdf OUT.txt)"),
     "scan": (b"%PDF-1.7", "a PDF; get the text out first (pdftotext IN.pdf OUT.txt)"),
@@ -334,6 +341,19 @@ def test_other_files_that_are_called_text_say_what_they_are(tmp_path: Path, cont
     (tmp_path / "a.txt").write_bytes(content)
     with pytest.raises(DataError, match=r"a\.txt: not text, but .*(?:OUT\.txt|\.txt file|\.gz)"):
         list(read(tmp_path / "a.txt"))
+
+
+@pytest.mark.parametrize("text", ["", '"text": {"status": "generated", "div": "<div/>"}, '])
+def test_fhir_in_lines_says_what_it_is(tmp_path: Path, text: str) -> None:
+    resource = f'{{{text}"id": "1", "resourceType": "DocumentReference"}}\n'
+    (tmp_path / "a.ndjson").write_text(resource + OK.decode() + '{"text": "b", "resourceType": "x"}\n')
+    told: list[str] = []
+    found = list(read(tmp_path / "a.ndjson", on_error=lambda problem: told.append(str(problem.to_error()))))
+    assert [document.text for document in found][-1:] == ["b"]
+    assert [line.split("; ")[:2] for line in told] == [
+        [f"{tmp_path / 'a.ndjson'}:1: FHIR", "get the texts of the notes out first (presentedForm or content: jq, then "
+         "base64 --decode), one .txt file for each document"]
+    ]  # fmt: skip
 
 
 def test_json_that_nobody_knows_is_said_to_be_no_bioc(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from spanloom.errors import clip
+from spanloom.errors import DataError, clip
 from spanloom.formats.source import BOM, HEAD, bare, opened
 
 _EACH = "one .txt file for each document"
@@ -22,12 +22,18 @@ _WORKBOOK = (
 )
 _OFFICE = f"a file of an office program; get the text out first (soffice --convert-to txt:Text IN), {_EACH}"
 _HL7 = f"HL7 messages; get the texts of the notes out first (field OBX-5, with hl7apy or Mirth), {_EACH}"
+FHIR: Final = (
+    f"FHIR; get the texts of the notes out first (presentedForm or content: jq, then base64 --decode), {_EACH}"
+)
+"""Of files, and of records of a file of JSON lines."""
+_FHIR_XML = f"FHIR in XML; get the texts of the notes out first (xmllint --xpath, then base64 --decode), {_EACH}"
 _CDA = f"a clinical document (CDA) in XML; get the text out of its sections first (xmllint --xpath), {_EACH}"
 _UNNAMED = (
     "a table whose columns do not say what they are; name them: --columns text=NAME,id=NAME, for a folder of tables "
     "with --input-format {}"
 )
 _PACKED = "it is packed; unpack it first"
+_PACKED_LINES = "packed JSON lines; give it a name that ends in .jsonl.gz, or name its format (--input-format jsonl)"
 _BY_ENDING: Final = MappingProxyType(
     {
         ".pdf": _PDF,
@@ -52,16 +58,15 @@ _BY_MAGIC: Final = (
 )
 # what shows near the begin of JSON or XML of a kind; the first that shows counts
 _BY_CONTENT: Final = (
-    (
-        rb'\A\s*[\[{](?:.|\n)*?"resourceType"\s*:',
-        f"FHIR; get the texts of the notes out first (presentedForm or content: jq, then base64 --decode), {_EACH}",
-    ),
+    (rb'\A\s*[\[{](?:.|\n)*?"resourceType"\s*:', FHIR),
     (
         rb'\A\s*\[\s*\{(?:.|\n){0,400}?"paragraphs"\s*:\s*\[',
         "training data of spaCy 2; convert them with spaCy (spacy convert IN.json OUT), to a .spacy file",
     ),
     (rb"<ClinicalDocument[\s>]", _CDA),
+    (rb"""xmlns(?::\w+)?\s*=\s*["']http://hl7\.org/fhir["']""", _FHIR_XML),
 )
+_LINES: Final = re.compile(rb"\s*\{[^\n]*\}\s*(?:\n|\Z)")
 _MAGICS: Final = tuple((re.compile(mark), advice) for mark, advice in _BY_MAGIC)
 _KINDS: Final = tuple((re.compile(mark), advice) for mark, advice in _BY_CONTENT)
 
@@ -78,7 +83,7 @@ def advice(path: Path) -> str | None:
     ending = bare(path).suffix.lower()
     table = ending in (".csv", ".tsv")
     if not table and ending not in (".json", ".xml") and (known := _BY_ENDING.get(path.suffix.lower())) is not None:
-        return known
+        return _PACKED_LINES if known is _PACKED and _holds_lines(path) else known
     with opened(path) as file:
         head = file.read(HEAD).removeprefix(BOM)
     if table:
@@ -87,6 +92,15 @@ def advice(path: Path) -> str | None:
         next((advice for mark, advice in _KINDS if mark.search(head)), None) if ending in (".json", ".xml") else None
     )
     return found or of_content(head)
+
+
+def _holds_lines(path: Path) -> bool:
+    """Return whether a packed file holds JSON lines, whatever its name says."""
+    try:
+        with opened(path) as file:
+            return _LINES.match(file.read(HEAD)) is not None
+    except DataError:  # not packed by gzip, or damaged
+        return False
 
 
 def _unnamed(head: bytes, known: str) -> str:

@@ -19,6 +19,7 @@ from spanloom.formats.record_fields import RECORD_OPTIONS, Columns, RecordFields
 from spanloom.formats.source import BOM, HEAD, bare, opened, read_bytes
 
 _START: Final = re.compile(rb"\s*(?:\[\s*)?\{")
+_NONE: Final = re.compile(rb"\s*\[\s*\]\s*\Z")
 _RECORD: Final = re.compile(rb'"(?:text|note_text|NOTE_TEXT)"\s*:\s*"|"(?:tokens|words)"\s*:\s*\[\s*["\]]')
 _LINES: Final = re.compile(rb"\s*\{[^\n]*\}\s*\n\s*\{")  # an object on one line, and another behind it
 _OTHER: Final = re.compile(rb'"(?:resourceType|paragraphs)"\s*:')  # FHIR, and training data of spaCy 2
@@ -78,6 +79,8 @@ def _claims(path: Path) -> bool:
         return False
     with opened(path) as file:
         head = file.read(HEAD).removeprefix(BOM)
+    if _NONE.match(head):
+        return True  # a list of no records
     return _START.match(head) is not None and _RECORD.search(head) is not None and _OTHER.search(head) is None
 
 

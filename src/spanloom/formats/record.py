@@ -27,6 +27,7 @@ from spanloom.document import Document, Mention, Offsets, Span
 from spanloom.document.validate import OffsetUnits, Problem, beginning, find_errors, flat, place_of
 from spanloom.errors import clip
 from spanloom.formats.dialects import FieldNames, rejected, to_native
+from spanloom.formats.foreign import FHIR
 from spanloom.formats.json_text import not_as_expected
 
 
@@ -147,6 +148,8 @@ def parse_record(record: object, mentions: bool = True) -> tuple[Document | None
     if mentions and (answer := rejected(record)) is not None:
         message = f"the answer is {answer!r}, so the record is no gold; it is left out"
         return None, [Problem("warning", "records left out", message, altered=True)]
+    if isinstance(record.get("resourceType"), str) and not isinstance(record.get("text"), str):
+        return None, [Problem("error", "wrong field", FHIR)]
     known = RECORD.keys() >= record.keys()
     native, names = (record, FieldNames()) if known else to_native(record, problems, mentions)
     if not mentions:
