@@ -51,6 +51,17 @@ def test_prediction_of_bad_records_alone_tells_no_result(command, model, tmp_pat
     assert "text is 1, expected the document's text" in result.stderr
 
 
+def test_where_all_are_left_out_no_others_were_read(command, model, tmp_path):
+    (tmp_path / "bad.jsonl").write_text(BAD)
+    result = command("predict", model, tmp_path / "bad.jsonl")
+    assert result.stderr.endswith("spanloom: 1 record left out, because of errors; nothing else was there\n")
+
+
+def test_conversion_to_standard_output_gives_records(command, mixed):
+    assert len(texts(command("convert", mixed, "-", "--quiet").stdout)) == 2
+    assert "|t|No chest pain." in command("convert", mixed, "-", "--quiet", "--format", "pubtator").stdout
+
+
 def test_a_packed_output_of_a_format_that_is_not_packed_is_refused(command, model, mixed, tmp_path):
     result = command("predict", model, mixed, "--output", tmp_path / "out.parquet.gz")
     assert (result.returncode, list(tmp_path.iterdir())) == (2, [mixed])

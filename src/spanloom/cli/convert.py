@@ -54,6 +54,8 @@ def run(
         documents = align_answers(documents, from_llm, settings, report, stop=on_error == "stop")
     if output_format == COLUMNS.name or (output_format is None and COLUMNS.knows(Path(target))):
         documents = map(prepare, documents)  # columns hold tokens, and have no place for a text without
+    if output_format is None and target == STDIO:
+        output_format = "jsonl"  # as of `predict`; a file whose name tells nothing is an error here
     options = {} if scheme is None else {"scheme": scheme}
     losses = write(documents, target, format=output_format, force=force, **options)
     if losses:

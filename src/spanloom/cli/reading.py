@@ -44,13 +44,19 @@ class Reading:
         self._options: dict[str, Any] = {"format": input_format, **column_options(columns, texts, tag_names)}
         self._skips = on_error == "skip"
         self._left_out: list[Problem] = []
-        self._count = 0
+        self._count = self._read = 0
 
     def __call__(self, inputs: str | Sequence[str], *, mentions: bool = True) -> Iterator[Document]:
         """The documents of inputs, one after the other."""
         on_error: OnError = self._leave_out if self._skips else "stop"
         paths = _paths(inputs)
-        return read(paths, mentions=mentions, notice=self._say.notice, on_error=on_error, **self._options)
+        documents = read(paths, mentions=mentions, notice=self._say.notice, on_error=on_error, **self._options)
+        return self._counted(documents)
+
+    def _counted(self, documents: Iterator[Document]) -> Iterator[Document]:
+        for document in documents:
+            self._read += 1
+            yield document
 
     def for_training(self, inputs: Sequence[str]) -> Iterator[Document]:
         """The documents of inputs, one after the other; at their end those that stand there twice are told."""
@@ -107,7 +113,8 @@ class Reading:
             say.notice(f"left out: {problem.to_error()}")
         if self._count > len(self._left_out):
             say.notice(f"and {self._count - len(self._left_out):,} more; spanloom validate lists all")
-        say.notice(f"{plural(self._count, 'record')} left out, because of errors; all others were read")
+        rest = "all others were read" if self._read else "nothing else was there"
+        say.notice(f"{plural(self._count, 'record')} left out, because of errors; {rest}")
         return FAILED
 
 
