@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -62,3 +63,8 @@ def test_every_verb_is_in_one_group(command: Callable[..., Any]) -> None:
     shown = command("--help").stdout
     places = [shown.index(f"\n{title}:\n") for title in GROUPS]
     assert places == sorted(places)
+
+
+@pytest.mark.parametrize("verb", ["predict", "serve", "explain", "inspect", "export", "compact"])
+def test_help_says_that_models_have_names(command: Callable[..., Any], verb: str) -> None:
+    assert re.search(r"names? of (an )?installed models?", " ".join(command(verb, "--help").stdout.split()))

@@ -26,12 +26,15 @@ Inputs = Annotated[
 Data = Annotated[
     str, typer.Argument(metavar="DATA", help="A file, a folder, or - for standard input.", show_default=False)
 ]
-Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model directory.", show_default=False)]
+Model = Annotated[
+    str,
+    typer.Argument(metavar="MODEL", help="A model directory, or the name of an installed model.", show_default=False),
+]
 Models = Annotated[
     list[str],
     typer.Argument(
         metavar="MODEL...",
-        help="Model directories, whose names become those of the models; or NAME=DIRECTORY.",
+        help="Model directories, whose names become those of the models, names of installed models, or NAME=DIRECTORY.",
         show_default=False,
     ),
 ]
