@@ -182,6 +182,15 @@ def test_the_schema_is_known_beforehand(model: Path) -> None:
     assert annotator.table(full).drop_columns(["mentions"]).to_pylist() == [{"note": 1, "ward": "A", "problem": None}]
 
 
+def test_what_are_no_record_batches_is_told(model: Path) -> None:
+    annotator = Annotator(model)
+    table = pa.table({"id": ["1"], "text": ["Chest pain."]})
+    others: tuple[Any, ...] = (table, [table], 7, None, ["text"])
+    for batches, found in zip(others, ("Table", "Table", "int", "NoneType", "str"), strict=True):
+        with pytest.raises(UsageError, match=f"found a {found}.*, expected record batches of Arrow"):
+            list(annotator(batches))
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

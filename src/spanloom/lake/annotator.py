@@ -120,11 +120,11 @@ class Annotator:
         """Annotate record batches lazily; rows keep their order, and big batches come back in parts.
 
         Raises:
-            UsageError: a column is missing.
+            UsageError: a column is missing, or what is given are no record batches.
             ModelError: the model was replaced while the job runs.
         """
         model = self._opened()
-        for batch in batches:
+        for batch in _checked(batches):
             schema = self._schema(batch.schema)
             for start in range(0, max(1, batch.num_rows), _ROWS):
                 yield self._annotated(model, batch.slice(start, _ROWS), schema)
@@ -210,3 +210,20 @@ class Annotator:
         if gives_arrays(model):
             return [column_of_arrays(found) for found in model.stream_arrays(documents, **asked)]
         return [column_of_documents(list(model.stream(documents, **asked)))]
+
+
+def _checked(batches: Iterable[RecordBatch]) -> Iterator[RecordBatch]:
+    """Yield record batches.
+
+    Raises:
+        UsageError: it is something else.
+    """
+    import pyarrow as pa
+
+    expected = "expected record batches of Arrow; for a table there is the method table"
+    if isinstance(batches, pa.Table) or not isinstance(batches, Iterable):
+        raise UsageError(f"found a {type(batches).__name__}, {expected}")
+    for batch in batches:
+        if not isinstance(batch, pa.RecordBatch):
+            raise UsageError(f"found a {type(batch).__name__} among the batches, {expected}")
+        yield batch
