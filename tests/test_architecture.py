@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import resolve_name
 
@@ -253,3 +255,17 @@ def test_the_page_on_architecture_names_places_that_are_there() -> None:
         assert callable(resolve_name(place)), place
     folders = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", page, re.M))))
     assert folders == {*ORDER, "files"} - {"models"}
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "benchmarks").glob("*.py")), ids=lambda script: script.name)
+def test_benchmarks_import_what_is_there(script: Path) -> None:
+    for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "spanloom":
+            try:
+                module = importlib.import_module(node.module or "")
+            except ModuleNotFoundError as error:
+                if (error.name or "").split(".")[0] == "spanloom":
+                    raise
+                continue  # what an extra brings
+            for name in node.names:
+                assert hasattr(module, name.name) or find_spec(f"{node.module}.{name.name}"), name.name
