@@ -216,6 +216,13 @@ SENTENCES = [
         ],
     ),
     Sentence(
+        "SPLIT on SMALL has an F1 of {}, where SHARED has {} and seven tags have {}",
+        [
+            as_paper("discontiguous", model, "enough", ["F1"], "SMALL")
+            for model in ("split_derivations", "shared_derivations", "seven_tag")
+        ],
+    ),
+    Sentence(
         "behind seven tags on CRAFT trained on such sentences ({} against {})",
         [gaps("craft", "discontiguous", model).split(" / ")[2] for model in ("shared_derivations", "seven_tag")],
     ),
