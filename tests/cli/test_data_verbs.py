@@ -100,8 +100,8 @@ def test_convert_from_standard_input(command, data):
     assert json.loads(result.stdout)["id"] == "n1"
 
 
-def test_convert_needs_a_format_that_it_can_tell(command, data):
-    result = command("convert", data, "-")
+def test_convert_needs_a_format_that_it_can_tell(command, data, tmp_path):
+    result = command("convert", data, tmp_path / "out.other")
     assert (result.returncode, result.stdout) == (2, "")
     assert "name the format" in result.stderr
 
