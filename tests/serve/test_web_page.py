@@ -10,6 +10,8 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, sync_playwright
 from serve_helpers import Server
 
+from spanloom import read
+
 TEXT = "The left ventricle is mildly dilated. No chest pain."
 _FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 _SLIDE = """value => {
@@ -97,6 +99,56 @@ def test_what_is_copied_is_the_text(page: Page) -> None:
     mark_up(page, TEXT)
     page.wait_for_selector("#marked [data-m] button")
     assert page.evaluate(_COPIED) == "The left ventricle is mildly dilated."
+
+
+def test_an_example_is_marked_up(page: Page) -> None:
+    page.click("#example")
+    page.wait_for_selector("#status:text-matches('[1-9][0-9]* mention')")
+    assert "dyspnea" in page.input_value("#text")
+
+
+def test_what_is_shown_can_be_taken_along(page: Page) -> None:
+    assert page.is_hidden("#save")
+    mark_up(page, TEXT)
+    scores = sorted(page.evaluate("state.mentions.map((mention) => mention.score)"))
+    page.evaluate(_SLIDE, (scores[0] + scores[-1]) / 2)
+    page.wait_for_selector("#status:text-matches('of [0-9]+ mentions')")
+    least = float(page.input_value("#threshold"))
+    with page.expect_download() as waiting:
+        page.click("#save")
+    assert waiting.value.suggested_filename == "text.jsonl"
+    path = Path(waiting.value.path())
+    [document] = read(path.rename(path.with_suffix(".jsonl")))
+    assert document.text == TEXT and document.tokens is not None
+    found = sorted(mention.score for mention in document.mentions if mention.score is not None)
+    assert found == [score for score in scores if score >= least] != scores
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.click("#copy")
+    page.wait_for_selector("#status:text-is('Copied.')")
+    assert page.evaluate("navigator.clipboard.readText()") == path.with_suffix(".jsonl").read_text(encoding="utf-8")
+    page.fill("#text", "")
+    page.wait_for_selector("#save", state="hidden")
+
+
+def test_mentions_fade_with_their_probability(page: Page) -> None:
+    mark_up(page, TEXT)
+    pairs = page.evaluate(
+        """() => [...document.querySelectorAll("#marked .b")].map((bar) => [
+            state.mentions[bar.dataset.m].score, Number(getComputedStyle(bar).opacity),
+            getComputedStyle(bar).backgroundImage])"""
+    )
+    assert pairs and all(opacity == pytest.approx(0.68 + 0.32 * score, abs=0.01) for score, opacity, _ in pairs)
+    assert any("gradient" in pattern for _, _, pattern in pairs)  # and are still drawn as their types are
+
+
+def test_what_is_printed_is_the_text(page: Page) -> None:
+    mark_up(page, TEXT)
+    page.emulate_media(media="print")
+    assert page.is_visible("#marked") and page.is_visible("#kinds")
+    assert not any(page.is_visible(name) for name in ("#form", ".top", "#out", "#detail"))
+    page.click("#marked .b button >> nth=0", force=True)
+    page.wait_for_selector("#detail h2")
+    assert page.is_visible("#detail")
 
 
 def test_the_threshold_makes_them_come_and_go(page: Page) -> None:

@@ -7,6 +7,12 @@ const MOST_ROWS = 40; // tracks below one another in a sentence
 const PAUSE = 400; // milliseconds after the last key before a text is marked up
 const AT_ONCE = 20000; // characters of a text that is marked up while one types
 const LONGEST_WORD = 24;
+const EXAMPLES = {
+  text:
+    "Worsening exertional dyspnea two years after mitral valve replacement. MRI of the brain showed old infarctions, either " +
+    "watershed or embolic. No chest pain or fever.\n\nIL-2 gene expression in human T and B lymphocytes requires NF-kappa B.",
+  words: "患者无发热，右侧胸腔少量积液。鲁迅1881年生于浙江绍兴，后来在北京大学讲课。",
+};
 
 const state = { models: [], limits: {}, given: null, documents: [], record: null, mentions: [], blocks: [], chosen: -1, asked: null };
 
@@ -255,9 +261,11 @@ function bar(block, mention, start, end, row) {
   if (span && mention.head && mention.head[0] <= start && start < mention.head[1]) classes.push("h");
   if (/^[^\p{L}]*[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}]/u.test(slice(start, end))) classes.push("r");
   if (mention.other) classes.push("o");
+  if (mention.score < 0.5) classes.push("u");
   if (mention.number === state.chosen) classes.push("on");
   const made = element("i", { class: classes.join(" "), "data-m": mention.number });
   made.style.setProperty("--r", row);
+  if (mention.score !== undefined) made.style.setProperty("--chance", mention.score.toFixed(2)); // a mention fades with its probability
   if (start === Math.max(mention.start, block.low)) {
     const name = (mention.start < block.low ? "→ " : "") + label(mention) + (mention.end > block.high ? " →" : "");
     const spoken = `${label(mention)}: ${surface(mention)}${mention.other ? ", considered only" : ""}`;
@@ -288,6 +296,7 @@ function tell() {
     element("li", {}, element("i", { class: `k t${i % KINDS}` }), " ", element("bdi", {}, name), " ",
       element("span", { class: "faint" }, (of_type.get(name) ?? 0).toLocaleString("en"))));
   $("kinds").replaceChildren(...types);
+  $("out").hidden = !state.record;
 }
 
 let waitingFrame = 0;
@@ -369,6 +378,32 @@ function explanation(found) {
   return parts;
 }
 
+// ---- out of the page
+
+// The record as the server gave it, with the mentions that are shown; others that were considered are no answer.
+function answer() {
+  const mentions = state.mentions.filter((mention) => shown(mention) && !mention.other);
+  const { others, ...meta } = state.record.meta ?? {};
+  const kept = mentions.map(({ start, end, kind, number, other, ...mention }) => mention);
+  return JSON.stringify({ ...state.record, mentions: kept, ...(state.record.meta && { meta }) }) + "\n";
+}
+
+async function copy() {
+  try {
+    await navigator.clipboard.writeText(answer());
+    say("Copied.");
+  } catch {
+    say("", "The browser does not let this page copy; download it instead.");
+  }
+}
+
+function save() {
+  const address = URL.createObjectURL(new Blob([answer()], { type: "application/x-ndjson" }));
+  const name = String(state.record.id ?? "").replace(/[^\p{L}\p{N}_.-]+/gu, "_").replace(/^\.+/, "") || "text";
+  element("a", { href: address, download: `${name}.jsonl` }).click();
+  URL.revokeObjectURL(address);
+}
+
 // ---- files
 
 async function open(file) {
@@ -446,6 +481,12 @@ $("model").addEventListener("change", () => {
   describe();
   markUp();
 });
+$("example").addEventListener("click", () => {
+  $("picker").hidden = true;
+  take({ text: model()?.words ? EXAMPLES.words : EXAMPLES.text });
+});
+$("copy").addEventListener("click", copy);
+$("save").addEventListener("click", save);
 $("threshold").addEventListener("input", redraw);
 $("others").addEventListener("change", markUp);
 $("file").addEventListener("change", () => {
