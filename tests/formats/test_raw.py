@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spanloom import Document, Mention, write
+from spanloom import Document, Mention, read, write
 from spanloom.errors import DataError
 from spanloom.formats import raw
 from spanloom.formats.raw import read_raw
@@ -63,3 +63,10 @@ def test_the_line_of_a_wrong_byte_is_told_or_left_out(tmp_path, monkeypatch):
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(DataError, match="no such file"):
         list(read_raw([tmp_path / "none.txt"]))
+
+
+def test_a_text_in_place_of_a_file_is_told_where_it_belongs() -> None:
+    with pytest.raises(DataError, match="no such file or folder; the command takes a text itself from standard input"):
+        list(read("No chest pain."))
+    with pytest.raises(DataError, match=r"no such file or folder$"):
+        list(read("my notes.txt"))

@@ -292,7 +292,10 @@ def _scan(path: str | Path, name: str | None, options: dict[str, Any], mentions:
             raise _unknown(root)
         inputs = [(kind, path)]
     elif not _settled(root).exists():
-        raise DataError("there is no such file or folder", path=path)
+        said = "there is no such file or folder"
+        if " " in root.name.strip() and not root.suffix:  # as a text is, and hardly a file
+            said += "; the command takes a text itself from standard input, as -, and Python as Document(text)"
+        raise DataError(said, path=path)
     elif root.is_dir():
         inputs, others = files_of(root, kind, FORMATS.values())
     else:
