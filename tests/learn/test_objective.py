@@ -102,7 +102,7 @@ def test_pieces_of_a_corpus_add_up(name: str, piece: int, tmp_path: Path) -> Non
     point = np.random.default_rng(0).normal(0, 1, Objective(training, 1.0).size)
     whole = evaluate(Objective(training, 1.0), point)
     on_disk = replace(training, scratch=FolderScratch(tmp_path))
-    found, again = (evaluate(Objective(data, 1.0, piece=piece), point) for data in (training, on_disk))
+    found, again = (evaluate(Objective(data, 1.0, shard=piece), point) for data in (training, on_disk))
     assert found[0] == pytest.approx(whole[0], rel=1e-6)
     np.testing.assert_allclose(found[1], whole[1], rtol=1e-5, atol=1e-4)
     assert again[0] == found[0] and again[1].tobytes() == found[1].tobytes()

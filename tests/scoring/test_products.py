@@ -68,8 +68,10 @@ def test_the_transpose_lists_the_tokens_of_each_feature(seed, tokens, features):
     transposed, table = transpose(matrix, features), dense(matrix, features)
     assert transposed.ptr[0] == 0
     assert transposed.ptr[-1] == len(matrix.indices)
+    assert transposed.features.tolist() == np.flatnonzero(table.any(0)).tolist()
+    lists = dict(zip(transposed.features.tolist(), np.split(transposed.tokens, transposed.ptr[1:-1]), strict=False))
     for feature in range(features):
-        listed = transposed.tokens[transposed.ptr[feature] : transposed.ptr[feature + 1]].tolist()
+        listed = lists[feature].tolist() if feature in lists else []
         assert listed == np.repeat(np.arange(tokens), table[:, feature].astype(int)).tolist()
 
 

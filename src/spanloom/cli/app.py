@@ -88,7 +88,9 @@ _train = partial(verb, group=train_app, around=[_trained])
 
 
 @_train("train recognizer", parameters=RecognizerParameters)
-def _train_recognizer(annotators: options.SeveralAnnotators = None, work: options.Work = None) -> None:
+def _train_recognizer(
+    annotators: options.SeveralAnnotators = None, work: options.Work = None, executor: options.Executor = None
+) -> None:
     """Train a recognizer of nested, overlapping and crossing mentions."""
 
 

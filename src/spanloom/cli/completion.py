@@ -15,7 +15,7 @@ from spanloom.cli.completion_scripts import SCRIPTS, Option, Value, Verb
 from spanloom.cli.verbs import app
 from spanloom.errors import UsageError
 from spanloom.formats import FORMATS
-from spanloom.model.choices import Completeness, Counting, Preset, Reading, StructureName, WhichMentions
+from spanloom.model.choices import Completeness, Counting, ExecutorName, Preset, Reading, StructureName, WhichMentions
 from spanloom.models import installed
 
 _PATHS: Final = frozenset(
@@ -34,6 +34,7 @@ _NAMES: Final = {
     "--ambiguous": ("all", "first", "none"),
     "--annotation": _CONDITIONS,
     "--direction": ("forward", "backward", "both"),
+    "--executor": get_args(ExecutorName),
     "--format": _WRITTEN,
     "--input-format": tuple(FORMATS),
     "--log": ("text", "json"),

@@ -63,6 +63,7 @@ class RecognizerOptions(CommonOptions):
 
     annotators: bool = False
     work: str | None = None
+    executor: str = "threads"
 
     def training(self, reading: Reading) -> Iterator[Document]:
         """As of `CommonOptions`; with the names of annotators, where files are those of several."""
@@ -70,7 +71,7 @@ class RecognizerOptions(CommonOptions):
 
     def beside_data(self) -> dict[str, Any]:
         """Return the arguments of the model's `fit` besides the data."""
-        return {"work": self.work}
+        return {"work": self.work, "executor": self.executor}
 
 
 class CompareOptions(CommonOptions):

@@ -142,6 +142,15 @@ Work = Annotated[
         show_default=False,
     ),
 ]
+Executor = Annotated[
+    str | None,
+    typer.Option(
+        "--executor",
+        metavar="NAME",
+        help="With --work and lbfgs, what works on it, --jobs of them: threads, processes, ray or spark.",
+        show_default="threads",
+    ),
+]
 Dev = Annotated[
     list[str] | None,
     typer.Option(

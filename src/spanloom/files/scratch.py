@@ -14,14 +14,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Protocol
+from typing import Any, BinaryIO, Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from spanloom.errors import DataError, reason_of
 
-__all__ = ["MEMORY", "SUFFIX", "FolderScratch", "Growing", "Scratch", "filling", "written_file"]
+__all__ = ["MEMORY", "SUFFIX", "FolderScratch", "Growing", "Place", "Scratch", "filling", "written_file"]
 
 SUFFIX: Final = ".array"
 """How names of files with arrays end."""
@@ -98,6 +98,22 @@ class _Blocks:
 MEMORY: Final = Scratch()
 
 
+class Place(NamedTuple):
+    """Where an array is.
+
+    Args:
+        name: of the file.
+        dtype: of its elements.
+        shape: of the array.
+        offset: bytes before it.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    offset: int
+
+
 class FolderScratch(Scratch):
     """Arrays as files of a folder.
 
@@ -110,6 +126,7 @@ class FolderScratch(Scratch):
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._maps: list[mmap.mmap] = []
+        self._places: list[tuple[int, int, str]] = []  # first byte, and the one after the last, of each; its file
 
     def empty(self, name: str, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
         """As `Scratch.empty`."""
@@ -161,6 +178,14 @@ class FolderScratch(Scratch):
             for mapped in self._maps:
                 mapped.madvise(mmap.MADV_DONTNEED)
 
+    def place(self, array: NDArray[Any]) -> Place | None:
+        """Return where an array that this has made is, or a part of it that is in one piece; ``None`` for others."""
+        at = array.ctypes.data
+        for first, end, name in self._places if array.flags.c_contiguous and array.size else ():
+            if first <= at and at + array.nbytes <= end:
+                return Place(name, array.dtype.str, array.shape, at - first)
+        return None
+
     def flush(self) -> None:
         """Wait until all that was written is on the disk.
 
@@ -180,7 +205,9 @@ class FolderScratch(Scratch):
             return np.empty(0, dtype)
         mapped = mmap.mmap(file.fileno(), size)
         self._maps.append(mapped)
-        return np.frombuffer(mapped, dtype)
+        found = np.frombuffer(mapped, dtype)
+        self._places.append((found.ctypes.data, found.ctypes.data + size, Path(file.name).name))
+        return found
 
 
 @contextmanager

@@ -5,16 +5,14 @@ Where the target is not one structure but soft counts, the cross entropy takes t
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from spanloom.features import Sparse
-from spanloom.hypergraph import Ints, Singles
+from spanloom.hypergraph import Singles
 from spanloom.learn.data import TrainingSet
-from spanloom.learn.target import PIECE_TOKENS
-from spanloom.parallel import SERIAL, Executor, whole_ranges
-from spanloom.scoring import Transposed, Weights, role_gradient, role_scores, transpose
+from spanloom.learn.shards import Shards, shard_tokens
+from spanloom.learn.sums import Here, Penalty, Spread
+from spanloom.parallel import SERIAL, Executor
+from spanloom.scoring import Weights
 
 _VARIANCE = 0.03  # v, the mean of p (1 - p) over roles and tokens; its order of magnitude is all that matters
 _POWER = 0.2
@@ -35,20 +33,35 @@ class Objective:
         data: the corpus.
         l2: lambda.
         run: how pieces of the work are run; results do not depend on it.
-        piece: tokens whose potentials and residuals are held at once, about: a larger corpus is gone over in pieces.
+        shard: tokens of a shard, at most; potentials and residuals of one are held at once. As the corpus says when
+            ``None``.
+        workers: what shards are run by, where that is not this process: they share the folder of the corpus, whose
+            ``scratch`` is one. Results do not depend on it.
+
+    Raises:
+        UsageError: workers that share no memory, and a corpus in memory.
     """
 
-    def __init__(self, data: TrainingSet, l2: float, run: Executor = SERIAL, piece: int = PIECE_TOKENS) -> None:
+    def __init__(
+        self, data: TrainingSet, l2: float, run: Executor = SERIAL, shard: int | None = None,
+        workers: Executor | None = None,
+    ) -> None:  # fmt: skip
         self.data = data
         self.l2 = l2
-        self.run = run
-        ranges = whole_ranges(data.offsets, piece) or [(0, 0)]
-        self._pieces = [_Piece.of(data, f"transposed-{l2!r}-{number}", *each) for number, each in enumerate(ranges)]
+        tokens = int(data.offsets[-1])
+        shards = Shards.of(data, f"transposed-{l2!r}", shard or shard_tokens(tokens))
         self._weights = data.zeros
         steep = 2 * l2 + _VARIANCE * data.counts * data.group_sizes
-        self._scale = (np.sqrt(data.group_sizes) * steep**-_POWER).astype(np.float32)[:, None, None]
-        uses = data.offsets[-1] / max(1, len(self._weights.constants))
+        scale = (np.sqrt(data.group_sizes) * steep**-_POWER).astype(np.float32)
+        self._scale = scale[:, None, None]
+        uses = tokens / max(1, len(self._weights.constants))
         self._constant_scale = np.float32((2 * l2 + _VARIANCE * uses) ** -_POWER) if uses else np.float32(1)
+        penalty = Penalty(l2, data.group_sizes, scale)
+        self._sums: Here | Spread
+        if workers is None or workers.shared is workers:
+            self._sums = Here(shards, penalty, workers or run)
+        else:
+            self._sums = Spread(shards, penalty, workers)
 
     @property
     def size(self) -> int:
@@ -70,57 +83,9 @@ class Objective:
 
     def value_and_gradient(self, point: Singles, gradient: Singles) -> float:
         """The objective at a point; its gradient is written to ``gradient``."""
-        data = self.data
         weights = self.weights(point)
         cut = weights.features.size
-        rows = gradient[:cut].reshape(weights.features.shape)
-        rows[:] = 0
-        loss, constants = 0.0, np.zeros(weights.constants.shape)
-        for piece in self._pieces:
-            potentials = role_scores(data.matrix, weights, piece.tokens, self.run)
-            found = data.residual(potentials, piece.offsets, piece.sentences, piece.tokens, self.run)
-            role_gradient(piece.transposed, found.roles, rows, self.run, add=True)
-            loss += found.loss
-            constants += found.constants
-            data.scratch.release()
-        shrink = (2 * self.l2 / data.group_sizes).astype(np.float32)[:, None, None]
-        rows += shrink * weights.features
-        rows *= self._scale
+        loss, constants, squares = self._sums(weights, gradient[:cut].reshape(weights.features.shape))
         constants += 2 * self.l2 * weights.constants
         gradient[cut:] = (constants * self._constant_scale).ravel()
-        return loss + self._penalty(weights)
-
-    def _penalty(self, weights: Weights) -> float:
-        squares = np.einsum("frk,frk,f->", *(weights.features,) * 2, 1 / self.data.group_sizes, dtype=np.float64)
-        return self.l2 * float(squares + np.square(weights.constants, dtype=np.float64).sum())
-
-
-class _Piece(NamedTuple):
-    """Some sentences of a corpus.
-
-    Args:
-        sentences: their numbers; ``None`` for all.
-        tokens: the numbers of their tokens; ``None`` for all.
-        offsets: first token of each sentence, counted among these.
-        transposed: the tokens of each feature, counted alike.
-    """
-
-    sentences: Ints | None
-    tokens: Ints | None
-    offsets: Ints
-    transposed: Transposed
-
-    @classmethod
-    def of(cls, data: TrainingSet, name: str, first: int, end: int) -> _Piece:
-        features = len(data.group_sizes)
-        if end - first == len(data.offsets) - 1:
-            return cls(None, None, data.offsets, transpose(data.matrix, features, data.scratch, name))
-        begin, stop = data.offsets[[first, end]].tolist()
-        indices, offsets, _, dense = data.matrix
-        own = Sparse(
-            indices[offsets[begin] : offsets[stop]], offsets[begin : stop + 1] - offsets[begin],
-            dense=None if dense is None else dense._replace(rows=dense.rows[begin:stop]),
-        )  # fmt: skip
-        transposed = transpose(own, features, data.scratch, name)
-        data.scratch.release()
-        return cls(np.arange(first, end), np.arange(begin, stop), data.offsets[first : end + 1] - begin, transposed)
+        return loss + self.l2 * (squares + float(np.square(weights.constants, dtype=np.float64).sum()))

@@ -247,6 +247,8 @@ class Training:
             its steps. Weights do not depend on it. With processes nobody is told of their steps.
         tell: told of each step.
         began: when, by `monotonic`.
+        workers: what L-BFGS's objective is summed by, in place of ``executor``; values of lambda then wait for each
+            other. See `Objective`.
         keeper: makes what keeps the passes of a run of AdaGrad for a lambda, by its number and what judges it.
     """
 
@@ -261,6 +263,7 @@ class Training:
     executor: Executor = SERIAL
     tell: Listener
     began: float
+    workers: Executor | None = None
     keeper: Callable[[float, int, EarlyStopping[Weights]], Keeper] | None = None
 
     def alone(self) -> Training:
@@ -286,7 +289,7 @@ class Training:
         """L-BFGS' weights, tuned."""
         history = TrainingHistory(f"training, lambda {l2:g}", self.iterations, self.tell, self.began)
         run = self.executor.shared
-        objective = Objective(self.data, l2, run)
+        objective = Objective(self.data, l2, run, workers=self.workers)
         start = adagrad(self.data, l2=l2, epochs=1, rate=self.rate, seed=(self.seed, 0), run=run)
 
         def after(iteration: Iteration) -> bool:
@@ -328,8 +331,9 @@ def fit_together(trainings: Sequence[Training], grid: Sequence[float]) -> list[F
     """
     first = trainings[0]
     if len(grid) > 1:
-        alone = [replace(training.alone(), runs=1) for training in trainings]
-        tried = first.executor.map(partial(_fits, alone), grid)
+        several = first.workers is None  # side by side
+        once = [replace(training.alone() if several else training, runs=1) for training in trainings]
+        tried = (first.executor if several else SERIAL).map(partial(_fits, once), grid)
         best = [max(fits, key=lambda fit: fit.dev_f1) for fits in zip(*tried, strict=True)]
         if first.runs == 1:
             return best

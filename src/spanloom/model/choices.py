@@ -15,6 +15,7 @@ Preset: TypeAlias = Literal["ace", "genia", "conll", "biomedical", "clinical", "
 Completeness: TypeAlias = Literal["complete", "at-least", "unknown"]
 Counting: TypeAlias = Literal["derivations", "subgraphs"]
 Optimizer: TypeAlias = Literal["adagrad", "lbfgs"]
+ExecutorName: TypeAlias = Literal["threads", "processes", "ray", "spark"]
 Reading: TypeAlias = Literal["enough", "all"]
 Headless: TypeAlias = Literal["error", "whole"]
 Overlap: TypeAlias = Literal["learned", "free", "nested", "none"]

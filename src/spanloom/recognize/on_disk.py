@@ -20,6 +20,7 @@ from spanloom.learn.folds import FEW, held_numbers
 from spanloom.model.corpus import known_types, training_types
 from spanloom.model.fields import declared
 from spanloom.model.splitting import learn_splitter
+from spanloom.parallel import Executor, executor_named
 from spanloom.recognize.parameters import RecognizerParameters
 from spanloom.recognize.preparing import Prepared, sources_of
 from spanloom.recognize.spool import Picked, line_of
@@ -31,7 +32,7 @@ from spanloom.tag.spacy_tagger import SpacyTagger
 from spanloom.text import prepare
 from spanloom.text.splitting import Splitter
 
-__all__ = ["check_on_disk", "prepared_on_disk"]
+__all__ = ["check_executor", "check_on_disk", "prepared_on_disk"]
 
 _BLOCK = 1 << 15  # tokens that are prepared at once
 
@@ -56,6 +57,33 @@ def check_on_disk(estimator: RecognizerParameters) -> None:
                 f"{name} is {getattr(estimator, name)!r}, but training with a folder (work) takes {wanted}; {hint}, or "
                 "train in memory"
             )
+
+
+def check_executor(estimator: RecognizerParameters, executor: str | Executor, work: object) -> None:
+    """Check that an estimator can be trained by an executor.
+
+    Args:
+        estimator: its parameters.
+        executor: its name, or itself.
+        work: the folder that workers are to share; ``None`` for none.
+
+    Raises:
+        UsageError: there is none of that name, or what it needs is not there.
+    """
+    if isinstance(executor, str):
+        executor_named(executor, 1)
+    elif not all(hasattr(executor, name) for name in ("map", "shared", "workers")):
+        raise UsageError(
+            f"executor is {executor!r}, expected a name, or an executor, which has map, shared and workers"
+        )
+    if executor == "threads":
+        return
+    for found, expected in (
+        (work is None, "a folder that its workers share; name one (work)"),
+        (estimator.optimizer != "lbfgs", "the optimizer 'lbfgs', as steps of 'adagrad' follow each other; take that"),
+    ):
+        if found:
+            raise UsageError(f"executor is {executor!r}, which needs {expected}, or leave executor out")
 
 
 def prepared_on_disk(

@@ -24,6 +24,7 @@ from spanloom.learn import EdgeTarget, Listener, Progress, Training, TrainingSet
 from spanloom.learn.target import PIECE_TOKENS
 from spanloom.model.arrays import MentionArrays, place_arrays
 from spanloom.model.calibration import answered, calibrate, held_mentions, probabilities_of
+from spanloom.model.choices import ExecutorName
 from spanloom.model.corpus import (
     Gold,
     Lost,
@@ -66,7 +67,7 @@ from spanloom.recognize.completing import Completing, partly
 from spanloom.recognize.drawing import Drawing
 from spanloom.recognize.finding import Finder, Found, finder
 from spanloom.recognize.lessons import Lessons
-from spanloom.recognize.on_disk import check_on_disk, prepared_on_disk
+from spanloom.recognize.on_disk import check_executor, check_on_disk, prepared_on_disk
 from spanloom.recognize.parameters import RecognizerParameters, check_encoder_training
 from spanloom.recognize.preparing import Prepared, check_encoder, prepared
 from spanloom.recognize.stage import Beside, Learned, Stage
@@ -121,7 +122,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
 
     def fit(
         self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None,
-        work: str | Path | Work | None = None,
+        work: str | Path | Work | None = None, executor: ExecutorName | Executor = "threads",
     ) -> Self:  # fmt: skip
         """Train.
 
@@ -134,12 +135,17 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             work: a folder for text, features and gold structures that do not fit in memory; X is then read once, as
                 it comes. The model is the same. A training that was killed goes on there, and removes what it wrote at
                 its end, or if this is a `spanloom.recognize.work.Work`, at the end of that.
+            executor: what L-BFGS's objective is summed by: ``threads`` of this process, or with a folder that they
+                share ``processes``, ``ray`` or ``spark``, ``n_jobs`` of them, or an `spanloom.parallel.Executor`. The
+                model is the same, to the byte.
 
         Raises:
             DataError: no tokens, or no mentions; or the folder has no room.
-            UsageError: a parameter whose value is not valid, or one that a folder has no place for.
+            UsageError: a parameter whose value is not valid, or one that a folder or an executor has no place for.
+            SpanloomError: a worker died. The folder stays, and the same call goes on there.
         """
         self.check()
+        check_executor(self, executor, work)
         began = monotonic()
         tell, more = progress or (lambda _: None), self._more_templates()
         if work is None:
@@ -147,7 +153,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         check_on_disk(self)
         with nullcontext(work) if isinstance(work, Work) else Work(work) as folder:
             ready = prepared_on_disk(self, X, y, dev, tell, folder, templates=more)
-            return self._fit_prepared(ready, tell, began, work=folder)
+            with folder.worked_on_by(executor, self.n_jobs):
+                return self._fit_prepared(ready, tell, began, work=folder)
 
     def _fit_prepared(
         self, ready: Prepared, tell: Listener, began: float, lessons: Lessons | None = None, work: Work | None = None
@@ -287,7 +294,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         training = Training(
             data=data, judge=development, optimizer=self.optimizer, epochs=self.epochs, runs=self.runs,
             iterations=self.iterations, rate=self.rate, seed=self.random_state, executor=run, tell=tell, began=began,
-            keeper=None if work is None else work.keeper,
+            keeper=None if work is None else work.keeper, workers=None if work is None else work.workers,
         )  # fmt: skip
         if lessons is not None:
             training, fit, tried = lessons.weighed(training, lambdas(self.l2))

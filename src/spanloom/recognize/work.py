@@ -11,8 +11,8 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
@@ -28,7 +28,7 @@ from spanloom.files.scratch import FolderScratch, filling
 from spanloom.files.staging import locked
 from spanloom.learn import EarlyStopping
 from spanloom.learn.kept_passes import KeptPasses
-from spanloom.parallel import Executor
+from spanloom.parallel import Executor, executor_named
 from spanloom.recognize.spool import spooled
 from spanloom.scoring import Weights
 
@@ -46,6 +46,8 @@ class Work:
 
     Args:
         folder: made where it is missing; perhaps that of the same training, which was interrupted.
+
+    Attributes: ``workers``, processes that share the folder, where there are any.
 
     Raises:
         UsageError: it is no name of a folder, or another process trains in it.
@@ -69,6 +71,7 @@ class Work:
         self.scratch = FolderScratch(self.folder)
         self._digest = blake2b(digest_size=16)
         self._whole: dict[str, Any] = {}
+        self.workers: Executor | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -160,6 +163,21 @@ class Work:
             raise DataError("its features are damaged; delete the folder to begin anew", path=self.folder)
         self.scratch.release()
         return Built(FeatureIndex(table.copy(), sizes.copy()), Sparse(indices, offsets), counts.copy(), first.copy())
+
+    @contextmanager
+    def worked_on_by(self, executor: str | Executor, n_jobs: int | None) -> Iterator[None]:
+        """Have processes work on what is here; those of an executor that is named end with this.
+
+        Args:
+            executor: its name, or itself.
+            n_jobs: how many workers, where it is named.
+        """
+        if executor == "threads":
+            yield
+            return
+        with executor_named(executor, n_jobs) if isinstance(executor, str) else nullcontext(executor) as self.workers:
+            yield
+        self.workers = None
 
     def keeper(self, l2: float, number: int, stopping: EarlyStopping[Weights]) -> KeptPasses:
         """Return what keeps the passes of a run of AdaGrad."""

@@ -122,12 +122,31 @@ def count(indices, counts):
 
 
 @kernel
-def gather(tokens, ptr, residual, first, end, gradient):
-    """gradient[f] += sum of the residual rows of the tokens that have feature f, for features ``first`` to ``end``."""
+def gather(tokens, ptr, features, residual, first, end, own, gradient):
+    """gradient[features[i]] += sum of the residual rows of the tokens that have it, for places ``first`` to ``end``.
+
+    The sum is taken apart and then added, so that it is the same whether others stand in the gradient already.
+
+    Args:
+        own: (R K,) scratch.
+    """
     width = residual.shape[1]
-    for f in range(first, end):
-        row = gradient[f]
-        for i in range(ptr[f], ptr[f + 1]):
-            source = residual[tokens[i]]
+    for i in range(first, end):
+        own[:] = 0.0
+        for j in range(ptr[i], ptr[i + 1]):
+            source = residual[tokens[j]]
             for r in range(width):
-                row[r] += source[r]
+                own[r] += source[r]
+        row = gradient[features[i]]
+        for r in range(width):
+            row[r] += own[r]
+
+
+@kernel
+def add_rows(features, rows, begin, gradient):
+    """gradient[features[i] - begin] += rows[i]."""
+    width = rows.shape[1]
+    for i in range(len(features)):
+        row, source = gradient[features[i] - begin], rows[i]
+        for r in range(width):
+            row[r] += source[r]

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.features import Dense, Sparse
-from spanloom.files.scratch import MEMORY, Scratch
 from spanloom.hypergraph import Ints, Potentials, Singles
 from spanloom.parallel import SERIAL, Executor, even_ranges
 from spanloom.scoring import kernels_scoring as kernels
@@ -36,10 +35,18 @@ class Weights(NamedTuple):
 
 
 class Transposed(NamedTuple):
-    """The tokens of each feature: ``tokens[ptr[f]:ptr[f + 1]]``, ascending; dense columns stand apart."""
+    """The tokens of each feature that some text has; dense columns stand apart.
+
+    Args:
+        tokens: those of feature ``features[i]`` are ``tokens[ptr[i]:ptr[i + 1]]``, ascending.
+        ptr: (A + 1,).
+        features: (A,) their numbers, ascending.
+        dense: the text's dense columns.
+    """
 
     tokens: NDArray[np.int32]
     ptr: Ints
+    features: NDArray[np.int32]
     dense: Dense | None = None
 
 
@@ -104,22 +111,22 @@ def dense_gradient(dense: Dense, rows: Ints, residual: Singles, out: Singles, ru
     )
 
 
-def transpose(matrix: Sparse, features: int, scratch: Scratch = MEMORY, name: str = "transposed") -> Transposed:
+def transpose(matrix: Sparse, features: int, tokens: NDArray[np.int32] | None = None) -> Transposed:
     """The transpose of a binary matrix.
 
     Args:
         matrix: (T, F).
         features: F, dense columns among them.
-        scratch: where it is made.
-        name: of its arrays there.
+        tokens: where it is written, of the size of ``matrix.indices``; a new array when ``None``.
     """
-    ptr = scratch.empty(f"{name}-offsets", features + 1, np.int64)
-    ptr[:] = 0
-    kernels.count(matrix.indices, ptr[1:])
-    np.cumsum(ptr, out=ptr)
-    tokens = scratch.empty(name, len(matrix.indices), np.int32)
-    kernels.transpose(matrix.indices, matrix.offsets, ptr[:-1].copy(), tokens)
-    return Transposed(tokens, ptr, matrix.dense)
+    tokens = np.empty(len(matrix.indices), np.int32) if tokens is None else tokens
+    places = np.zeros(features, np.int64)
+    kernels.count(matrix.indices, places)
+    found = np.flatnonzero(places).astype(np.int32)
+    ptr = np.append(0, places[found].cumsum())
+    places[found] = ptr[:-1]
+    kernels.transpose(matrix.indices, matrix.offsets, places, tokens)
+    return Transposed(tokens, ptr, found, matrix.dense)
 
 
 def role_gradient(
@@ -127,8 +134,7 @@ def role_gradient(
 ) -> None:
     """The transposed product: (T, R, K) residuals of roles to the (F, R, K) gradient ``out``.
 
-    Each feature's sum runs over its tokens in order, so the result does not depend on the number of threads; nor, but
-    for dense columns, on the pieces that a corpus comes in.
+    Each feature's sum runs over its tokens in order, so the result does not depend on the number of threads.
 
     Args:
         transposed: of the tokens.
@@ -141,15 +147,21 @@ def role_gradient(
     flat, rows = out.reshape(-1, width), residual.reshape(-1, width)
     if not add:
         flat[:] = 0
+    tokens, ptr, features, dense = transposed
     run.map(
-        lambda piece: kernels.gather(transposed.tokens, transposed.ptr, rows, *piece, flat),
-        _even_work(transposed.ptr),
+        lambda piece: kernels.gather(tokens, ptr, features, rows, *piece, np.empty(width, np.float32), flat),
+        _even_work(ptr),
     )
-    dense = transposed.dense
     if dense is not None:
         own = np.empty((dense.width, width), np.float32)
         dense_gradient(dense, np.arange(len(rows)), rows, own, run)
         flat[len(flat) - dense.width :] += own
+
+
+def add_rows(features: NDArray[np.int32], rows: Singles, first: int, gradient: Singles) -> None:
+    """Add the gradient of some features, (A, R, K), to that of a range of features, from ``first`` on, with all of them."""
+    width = gradient.shape[1] * gradient.shape[2]
+    kernels.add_rows(features, rows.reshape(-1, width), first, gradient.reshape(-1, width))
 
 
 def _even_work(ptr: Ints) -> list[tuple[int, int]]:
