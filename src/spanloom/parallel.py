@@ -1,8 +1,7 @@
 """Executors: one after the other, threads for kernels that release the interpreter's lock, processes for the rest.
 
-Ray and Spark are processes, too, perhaps on many machines. Results stand in the order of the pieces, and whatever adds up
-numbers is cut into pieces by the data alone, never by the number of workers. So every executor, with any number of
-workers, gives the same bytes.
+Results stand in the order of the pieces, and whatever adds up numbers is cut into pieces by the data alone, never by
+the number of workers. So every executor, with any number of workers, gives the same bytes.
 """
 
 from __future__ import annotations
@@ -14,16 +13,14 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Executor as Pool
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from functools import partial
 from itertools import pairwise
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread, local
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, Self, TypeVar
 
-from spanloom.errors import SpanloomError, UsageError, reason_of
-from spanloom.extras import extra
+from spanloom.errors import SpanloomError, reason_of
 
 if TYPE_CHECKING:  # which this module can do without
     import numpy as np
@@ -33,12 +30,9 @@ __all__ = [
     "SERIAL",
     "Executor",
     "Processes",
-    "Ray",
     "Serial",
-    "Spark",
     "Threads",
     "even_ranges",
-    "executor_named",
     "threads",
     "whole_ranges",
     "worker_count",
@@ -47,7 +41,6 @@ __all__ = [
 T = TypeVar("T")
 R = TypeVar("R")
 MOST_THREADS = 256  # more only cost memory
-_ATTEMPTS: Final = 4  # of a piece, as Spark makes on a cluster
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")  # of a container: microseconds of processor time, and of what time they are
 
 
@@ -179,7 +172,7 @@ class Processes(_Pooled):
             return super().map(function, pieces)
         except BrokenProcessPool as error:
             self.__exit__(None, None, None)
-            raise _unfinished("a worker process", error) from error
+            raise unfinished("a worker process", error) from error
 
     def _open(self) -> Pool:
         return ProcessPoolExecutor(self.workers, get_context("spawn"), _follow)
@@ -198,138 +191,12 @@ def _follow() -> None:
     Thread(target=watch, daemon=True).start()
 
 
-def _unfinished(who: str, error: BaseException) -> SpanloomError:
-    """Return what is told where a worker died."""
+def unfinished(who: str, error: BaseException) -> SpanloomError:
+    """Return the error that says that a worker died."""
     return SpanloomError(
         f"{who} did not finish its work: {reason_of(error)}; was it killed, or is memory short? Give the same command "
         "again, perhaps with fewer workers"
     )
-
-
-class _Cluster:
-    """An executor on an engine, which is asked for when it is first used, and ended if it was not there before.
-
-    Pieces are pickled as for `Processes`. Its workers may be on other machines, and what dies is run again.
-
-    Args:
-        workers: how many, where the engine is started here; one that runs already decides itself.
-    """
-
-    def __init__(self, workers: int) -> None:
-        self.workers = workers
-        self._end: Callable[[], object] | None = None
-
-    @property
-    def shared(self) -> Serial:
-        """One after the other."""
-        return SERIAL
-
-    def map(self, function: Callable[[T], R], pieces: Iterable[T], /) -> list[R]:
-        """Return the results, in the order of the pieces.
-
-        Raises:
-            SpanloomError: as the function does, or the engine has given a piece up.
-            UsageError: the engine is not installed.
-        """
-        results: list[R] = []
-        for found in self._run(partial(_outcome, function), list(pieces)):
-            if isinstance(found, _Raised):
-                raise found.error
-            results.append(found)
-        return results
-
-    def _run(self, function: Callable[[T], R], pieces: list[T]) -> list[R]:
-        raise NotImplementedError
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._end is not None:
-            self._end()
-            self._end = None
-
-
-class _Raised(NamedTuple):
-    """What a function has raised on purpose, which engines would pass on with pages around it."""
-
-    error: SpanloomError
-
-
-def _outcome(function: Callable[[T], R], piece: T) -> R | _Raised:
-    try:
-        return function(piece)
-    except SpanloomError as error:
-        return _Raised(error)
-
-
-class Ray(_Cluster):
-    """Tasks of Ray: of the cluster that ``ray.init`` or ``RAY_ADDRESS`` names, or on this machine."""
-
-    def _run(self, function: Callable[[T], R], pieces: list[T]) -> list[R]:
-        with extra("ray", "an executor of Ray"):
-            import ray
-        if not ray.is_initialized():
-            here = {} if "RAY_ADDRESS" in os.environ else {"num_cpus": self.workers, "include_dashboard": False}
-            ray.init(log_to_driver=False, **here)
-            self._end = ray.shutdown
-        task, handed = ray.remote(_call), ray.put(function)
-        try:
-            found: list[R] = ray.get([task.remote(handed, piece) for piece in pieces])
-        except ray.exceptions.RayError as error:
-            raise _unfinished("Ray", error) from error
-        return found
-
-
-def _call(function: Callable[[T], R], piece: T) -> R:
-    return function(piece)
-
-
-class Spark(_Cluster):
-    """Tasks of Spark: of the session that runs, or on this machine."""
-
-    def _run(self, function: Callable[[T], R], pieces: list[T]) -> list[R]:
-        with extra("spark", "an executor of Spark"):
-            from py4j.protocol import Py4JError
-            from pyspark import SparkConf, SparkContext
-            from pyspark.errors import PySparkException
-        try:
-            if SparkContext._active_spark_context is None:
-                self._start(SparkConf(), SparkContext)
-            spread = SparkContext.getOrCreate().parallelize(pieces, max(1, len(pieces)))
-            found: list[R] = spread.map(function).collect()
-        except (Py4JError, PySparkException) as error:
-            raise _unfinished("Spark", error) from error
-        return found
-
-    def _start(self, settings: Any, context: Any) -> None:
-        here = {
-            "spark.master": f"local[{self.workers},{_ATTEMPTS}]", "spark.ui.enabled": "false", "spark.log.level": "OFF",
-        }  # fmt: skip
-        for name, value in here.items():
-            settings.setIfMissing(name, value)
-        if settings.get("spark.master").startswith("local"):  # else machines have a Python of their own
-            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        self._end = context.getOrCreate(settings).stop
-
-
-_NAMED: Final[dict[str, type[Threads | Processes | Ray | Spark]]] = {
-    "threads": Threads, "processes": Processes, "ray": Ray, "spark": Spark,
-}  # fmt: skip
-
-
-def executor_named(name: str, n_jobs: int | None) -> Threads | Processes | Ray | Spark:
-    """Return an executor of as many workers as ``n_jobs`` means.
-
-    Raises:
-        UsageError: there is none of that name.
-
-    >>> executor_named("processes", 2).workers
-    2
-    """
-    if name not in _NAMED:
-        raise UsageError(f"executor is {name!r}, expected one of {', '.join(_NAMED)}, or an executor")
-    return _NAMED[name](worker_count(n_jobs))
 
 
 def worker_count(n_jobs: int | None) -> int:

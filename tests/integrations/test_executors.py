@@ -12,7 +12,7 @@ import pytest
 from engine_helpers import java
 
 from spanloom.errors import UsageError
-from spanloom.parallel import Ray, Spark
+from spanloom.learn.executors import Ray, Spark
 
 BODY = """
 import os, sys
@@ -20,7 +20,7 @@ from pathlib import Path
 from spanloom import Document, Mention, Recognizer
 from spanloom.errors import DataError, SpanloomError
 from spanloom.learn import shards
-from spanloom.parallel import executor_named
+from spanloom.learn.executors import executor_named
 
 def fails(number):
     if number == 2:

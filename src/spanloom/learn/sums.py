@@ -1,20 +1,21 @@
 """Sums over the shards of a corpus: the loss and its gradient, with the penalty, in this process or by workers.
 
 Workers share a folder and nothing else. What they are given, the weights, and what they find, each shard's gradient in
-the features that it has, are files there. Then each adds up the gradients of all shards in a range of features: so
-nobody ever holds those of all shards, and whoever waits for them reads one gradient. The sums are taken in the order of
-the shards, so they are the same bytes wherever they are taken.
+the features that it has, are files there. Then each adds up what all shards found of a range of features, in the order
+of the shards. So nobody holds the gradients of all shards, whoever waits reads one, and the bytes are the same wherever
+the sums are taken. A tree of sums would read and write each level of it, and end in one process.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
+from weakref import finalize
 
 import numpy as np
 
@@ -29,7 +30,7 @@ from spanloom.scoring.product import add_rows
 
 __all__ = ["Here", "Penalty", "Spread", "Sums"]
 
-_RANGES: Final = 16  # of features
+_RANGES: Final = 8  # of features
 _FOLDER: Final = "sums"
 
 
@@ -132,6 +133,7 @@ class Spread:
         sizes, scale = (scratch.written(f"{_FOLDER}-{name}", getattr(penalty, name)) for name in ("sizes", "scale"))
         data = replace(shards.data, group_sizes=sizes[:0], counts=shards.data.counts[:0])  # no worker asks for them
         self._corpus = Handle.of((replace(shards, data=data), Penalty(penalty.l2, sizes, scale)), scratch)
+        finalize(self, opened.cache_clear)  # where the only worker is this process, which would keep the files
 
     def __call__(self, weights: Weights, gradient: Singles) -> Sums:
         """Return the sums for some weights, as `Here` does.
@@ -140,17 +142,15 @@ class Spread:
             SpanloomError: a worker died, or the folder has no room.
         """
         self._number += 1
-        shapes = weights.features.shape, weights.constants.shape
-        step = _Step(self._corpus, f"{self._place / self._corpus.token}-{self._number}", *shapes)
+        step = _Step(self._corpus, str(self._place), self._number, weights.features.shape, weights.constants.shape)
         ranges = even_ranges(len(gradient), _RANGES)
-        write_whole(step.path("weights"), *weights)
+        step.write("weights", 0, *weights)
         shares = self._workers.map(partial(_share, step), range(self._shards))
         squares = self._workers.map(partial(_finish, step), ranges)
         for first, end in ranges:
-            read_into(gradient[first:end], step.path("sum", first))
-        for path in self._place.glob(f"{Path(step.prefix).name}-*"):
-            with suppress(OSError):  # it is removed with the folder
-                path.unlink()
+            read_into(gradient[first:end], step.path("range", first))
+        step.leave([("weights", 0), *(("shard", number) for number in range(self._shards))])
+        step.leave([("range", first) for first, _ in ranges])
         return Sums.of(shares, squares, weights)
 
 
@@ -159,22 +159,34 @@ class _Step(NamedTuple):
 
     Args:
         corpus: shards and penalty.
-        prefix: how the paths of the step's files begin.
+        place: the folder of the step's files.
+        number: of the step.
         features, constants: shapes of the weights.
     """
 
     corpus: Handle
-    prefix: str
+    place: str
+    number: int
     features: tuple[int, ...]
     constants: tuple[int, ...]
 
-    def path(self, what: str, number: int = 0) -> Path:
-        """Return the path of one of the step's files."""
-        return Path(f"{self.prefix}-{what}-{number}")
+    def path(self, what: str, number: int, step: int | None = None) -> Path:
+        """Return the path of one of the files of this step or another; 0 for those that are done with."""
+        return Path(self.place, f"{self.corpus.token}-{what}-{number}-{self.number if step is None else step}")
+
+    def write(self, what: str, number: int, *arrays: Singles) -> None:
+        """Write one of the files, where a step before has left one."""
+        write_whole(self.path(what, number), *arrays, over=self.path(what, number, 0))
+
+    def leave(self, files: Iterable[tuple[str, int]]) -> None:
+        """Leave files to the next step."""
+        for file in files:
+            with suppress(OSError):  # which makes new ones then
+                self.path(*file).replace(self.path(*file, 0))
 
     def weights(self) -> Weights:
         """Return the weights."""
-        path, size = self.path("weights"), 4 * int(np.prod(self.features))
+        path, size = self.path("weights", 0), 4 * int(np.prod(self.features))
         return Weights(mapped(path, np.float32, self.features), mapped(path, np.float32, self.constants, size))
 
 
@@ -182,7 +194,7 @@ def _share(step: _Step, number: int) -> Share:
     """Return a shard's share, and write its gradient."""
     shards: Shards = opened(step.corpus)[0]
     share, gradient = shards.alone(number, step.weights())
-    write_whole(step.path("shard", number), gradient)
+    step.write("shard", number, gradient)
     return share
 
 
@@ -199,5 +211,5 @@ def _finish(step: _Step, piece: tuple[int, int]) -> float:
         read_into(rows, step.path("shard", number), 4 * begin * int(np.prod(one)))
         add_rows(features[begin:stop], rows, first, gradient)
     squares: float = penalty.finish(step.weights().features, gradient, first, end)
-    write_whole(step.path("sum", first), gradient)
+    step.write("range", first, gradient)
     return squares

@@ -16,11 +16,12 @@ from spanloom.document.claims import claims_of
 from spanloom.document.inputs import Dev, Given, development_of, training_of
 from spanloom.errors import UsageError, clip
 from spanloom.learn import Listener, Progress
+from spanloom.learn.executors import executor_named
 from spanloom.learn.folds import FEW, held_numbers
 from spanloom.model.corpus import known_types, training_types
 from spanloom.model.fields import declared
 from spanloom.model.splitting import learn_splitter
-from spanloom.parallel import Executor, executor_named
+from spanloom.parallel import Executor
 from spanloom.recognize.parameters import RecognizerParameters
 from spanloom.recognize.preparing import Prepared, sources_of
 from spanloom.recognize.spool import Picked, line_of

@@ -27,8 +27,9 @@ from spanloom.features import Built, FeatureIndex, FeatureSet, Sparse, index_bat
 from spanloom.files.scratch import FolderScratch, filling
 from spanloom.files.staging import locked
 from spanloom.learn import EarlyStopping
+from spanloom.learn.executors import executor_named
 from spanloom.learn.kept_passes import KeptPasses
-from spanloom.parallel import Executor, executor_named
+from spanloom.parallel import Executor
 from spanloom.recognize.spool import spooled
 from spanloom.scoring import Weights
 

@@ -159,7 +159,7 @@ def role_gradient(
 
 
 def add_rows(features: NDArray[np.int32], rows: Singles, first: int, gradient: Singles) -> None:
-    """Add the gradient of some features, (A, R, K), to that of a range of features, from ``first`` on, with all of them."""
+    """Add the gradient of some features, (A, R, K), to that of a range of all features, which begins at ``first``."""
     width = gradient.shape[1] * gradient.shape[2]
     kernels.add_rows(features, rows.reshape(-1, width), first, gradient.reshape(-1, width))
 
