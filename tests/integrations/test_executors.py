@@ -43,11 +43,11 @@ def main(name, folder):
         shards._LEAST = 20  # so that there are some
         given = [Document("no chest pain", str(n), mentions=[Mention("x", [(3, 13)])]) for n in range(60)]
         found = []
-        for work, chosen in ((None, "threads"), (folder, name), (folder, executor)):
+        for work, chosen in ((None, "threads"), (folder, executor)):
             model = Recognizer(optimizer="lbfgs", iterations=4, l2=1.0, features="small", n_jobs=2)
             model.fit(given, work=work, executor=chosen).save(f"{folder}-{len(found)}")
             found.append(Path(f"{folder}-{len(found)}/weights.safetensors").read_bytes())
-    assert found[0] == found[1] == found[2]
+    assert found[0] == found[1]
 
 if __name__ == "__main__":
     main(*sys.argv[1:])

@@ -96,10 +96,12 @@ def test_what_workers_need_is_told(tmp_path: Path) -> None:
     data, *_ = corpus("bio", "subgraphs", 4, LENGTHS)
     with pytest.raises(UsageError, match=r"a corpus in memory; make it in a folder that they share"):
         Objective(data, 0.5, workers=Processes(2))
-    objective = Objective(on_disk(data, tmp_path), 0.5, shard=9, workers=Processes(1))
-    (tmp_path / "matrix.array").write_bytes(b"short")
-    with pytest.raises(DataError, match=r"matrix\.array: cannot be read: .*; name a folder"):
-        found(objective)
+    for count in (1, 2):
+        with Processes(count) as workers:
+            objective = Objective(on_disk(data, tmp_path), 0.5, shard=9, workers=workers)
+            (tmp_path / "matrix.array").write_bytes(b"short")
+            with pytest.raises(DataError, match=r"matrix\.array: cannot be read: .*; name a folder"):
+                found(objective)
 
 
 def test_a_handle_opens_what_is_in_files(tmp_path: Path) -> None:
