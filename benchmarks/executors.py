@@ -113,7 +113,7 @@ def report(chosen: argparse.Namespace) -> None:
         )
         if case is not CASES[0]:
             result.at_most(f"{case.name}: relative difference of the objective at the optimum", apart, NEAR)
-        if case.name == "two processes":
+        if case.name == "two processes" and chosen.limit is None:
             result.at_least("two processes over one: objectives with gradients a second", faster[0], FASTER)
             result.at_least("two processes over one: training to the optimum", faster[1], FASTER)
     result.table(

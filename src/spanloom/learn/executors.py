@@ -20,12 +20,15 @@ _ATTEMPTS: Final = 4  # of a piece, as Spark makes on a cluster
 
 
 class _Cluster:
-    """An executor on an engine, which is asked for when it is first used, and ended if it was not there before.
+    """An executor on an engine, which is started when it is first used, if none runs, and is then ended with this.
 
-    Pieces are pickled as for `Processes`. Its workers may be on other machines, and what dies is run again.
+    Pieces are pickled as for `Processes`. Workers may be on other machines, and what one did not finish is run again.
 
     Args:
         workers: how many, where the engine is started here; one that runs already decides itself.
+
+    Raises:
+        UsageError: the engine is not installed.
     """
 
     def __init__(self, workers: int) -> None:
@@ -42,7 +45,6 @@ class _Cluster:
 
         Raises:
             SpanloomError: as the function does, or the engine has given a piece up.
-            UsageError: the engine is not installed.
         """
         results: list[R] = []
         for found in self._run(partial(_outcome, function), list(pieces)):
@@ -79,9 +81,14 @@ def _outcome(function: Callable[[T], R], piece: T) -> R | _Raised:
 class Ray(_Cluster):
     """Tasks of Ray: of the cluster that ``ray.init`` or ``RAY_ADDRESS`` names, or on this machine."""
 
-    def _run(self, function: Callable[[T], R], pieces: list[T]) -> list[R]:
+    def __init__(self, workers: int) -> None:
+        super().__init__(workers)
         with extra("ray", "an executor of Ray"):
             import ray
+        self._ray = ray
+
+    def _run(self, function: Callable[[T], R], pieces: list[T]) -> list[R]:
+        ray = self._ray
         if not ray.is_initialized():
             here = {} if "RAY_ADDRESS" in os.environ else {"num_cpus": self.workers, "include_dashboard": False}
             ray.init(log_to_driver=False, **here)
@@ -101,21 +108,28 @@ def _call(function: Callable[[T], R], piece: T) -> R:
 class Spark(_Cluster):
     """Tasks of Spark: of the session that runs, or on this machine."""
 
-    def _run(self, function: Callable[[T], R], pieces: list[T]) -> list[R]:
+    def __init__(self, workers: int) -> None:
+        super().__init__(workers)
         with extra("spark", "an executor of Spark"):
-            from py4j.protocol import Py4JError
-            from pyspark import SparkConf, SparkContext
-            from pyspark.errors import PySparkException
+            import py4j.protocol
+            import pyspark.errors
+        self._spark = pyspark
+        self._errors = py4j.protocol.Py4JError, pyspark.errors.PySparkException
+
+    def _run(self, function: Callable[[T], R], pieces: list[T]) -> list[R]:
         try:
-            if SparkContext._active_spark_context is None:
-                self._start(SparkConf(), SparkContext)
-            context = SparkContext.getOrCreate()  # a task costs as much as a short piece, so each has several
+            context = self._context()
+            # a task costs as much as a short piece, so each has several
             found: list[R] = context.parallelize(pieces, context.defaultParallelism).map(function).collect()
-        except (Py4JError, PySparkException) as error:
+        except self._errors as error:
             raise unfinished("Spark", error) from error
         return found
 
-    def _start(self, settings: Any, context: Any) -> None:
+    def _context(self) -> Any:
+        """Return the context of the session that runs, or of a new one."""
+        settings, context = self._spark.SparkConf(), self._spark.SparkContext
+        if context._active_spark_context is not None:
+            return context._active_spark_context
         here = {
             "spark.master": f"local[{self.workers},{_ATTEMPTS}]", "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false", "spark.log.level": "OFF",
@@ -124,7 +138,9 @@ class Spark(_Cluster):
             settings.setIfMissing(name, value)
         if settings.get("spark.master").startswith("local"):  # else machines have a Python of their own
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        self._end = context.getOrCreate(settings).stop
+        made = context.getOrCreate(settings)
+        self._end = made.stop
+        return made
 
 
 _NAMED: Final[dict[str, type[Threads | Processes | Ray | Spark]]] = {

@@ -177,8 +177,10 @@ class Work:
             yield
             return
         with executor_named(executor, n_jobs) if isinstance(executor, str) else nullcontext(executor) as self.workers:
-            yield
-        self.workers = None
+            try:
+                yield
+            finally:
+                self.workers = None
 
     def keeper(self, l2: float, number: int, stopping: EarlyStopping[Weights]) -> KeptPasses:
         """Return what keeps the passes of a run of AdaGrad."""
