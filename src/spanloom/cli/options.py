@@ -147,8 +147,8 @@ Executor = Annotated[
     typer.Option(
         "--executor",
         metavar="NAME",
-        help="With --work and lbfgs, what works on it, --jobs of them: threads, processes, ray or spark.",
-        show_default="threads",
+        help="With --work and lbfgs, what works on it, --jobs of them: threads, processes, ray or spark. [threads]",
+        show_default=False,
     ),
 ]
 Dev = Annotated[
