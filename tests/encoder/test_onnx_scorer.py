@@ -101,6 +101,24 @@ def test_eight_bits_are_near(model: Recognizer, notes: list[Document], tmp_path:
     assert again.describe()["encoder"]["precision"] == "int8"
 
 
+def test_a_window_alone_is_read_without_padding(model: Recognizer, notes: list[Document]) -> None:
+    scorer = exported(model.fitted.scorer)
+    reading = scorer.read(batch_of([*notes[:5], LONG]))
+    sizes = reading.subwords.ptr[reading.windows.end] - reading.subwords.ptr[reading.windows.first]
+    for window, size in enumerate(sizes.tolist()):
+        packed = scorer.pack(reading, [window])
+        assert packed.ids.shape == (1, size + 2)
+        assert packed.mask.all()
+
+
+def test_scores_do_not_depend_on_what_is_read_beside(model: Recognizer, notes: list[Document]) -> None:
+    scorer = exported(model.fitted.scorer)
+    documents = [*notes[:7], LONG, *notes[7:12]]
+    together = scorer.score(batch_of(documents)).roles
+    alone = np.concatenate([scorer.score(batch_of([document])).roles for document in documents])
+    assert np.abs(together - alone).max() < NEAR
+
+
 def test_threads_do_not_change_what_is_found(model: Recognizer) -> None:
     scorer = exported(model.fitted.scorer)
     batch = batch_of([LONG] * 3)

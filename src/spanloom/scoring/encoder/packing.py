@@ -11,9 +11,9 @@ from spanloom.hypergraph import Ints, Singles
 from spanloom.scoring.encoder.subwords import Subwords
 from spanloom.scoring.encoder.windows import Windows
 
-__all__ = ["AT_ONCE", "Packed", "Reading", "by_length", "pack", "pooled"]
+__all__ = ["AT_ONCE", "EVEN", "Packed", "Reading", "by_length", "pack", "pooled"]
 
-_EVEN: Final = 16
+EVEN: Final = 16  # PyTorch keeps what it has prepared for each length of windows, so lengths are to be few
 AT_ONCE: Final = 1 << 9  # sub-words that a processor reads at once: what lies between layers fits into its cache
 
 
@@ -51,7 +51,7 @@ class Packed(NamedTuple):
 
 def pack(
     windows: Windows, chosen: list[int], subwords: Subwords, around: tuple[tuple[int, ...], tuple[int, ...]],
-    pooling: str, padding: int, longest: int,
+    pooling: str, padding: int, longest: int, even: int = EVEN,
 ) -> Packed:  # fmt: skip
     """Pack some windows of a batch.
 
@@ -62,14 +62,14 @@ def pack(
         around: special sub-words before and after each window.
         pooling: the sub-words of a token that count: ``first``, ``last`` or ``mean``.
         padding: the sub-word that stands where there is none.
-        longest: sub-words that the encoder reads at once; fewer are padded to one of few lengths, since libraries keep
-            what they have prepared for each.
+        longest: sub-words that the encoder reads at once; fewer are padded to the next multiple of ``even``.
+        even: 1 for no more padding than the longest window asks for.
     """
     before, after = around
     ptr = subwords.ptr
     bodies = [subwords.ids[ptr[windows.first[w]] : ptr[windows.end[w]]] for w in chosen]
     width = max(len(body) for body in bodies) + len(before) + len(after)
-    width = min(-(-width // _EVEN) * _EVEN, max(width, longest))
+    width = min(-(-width // even) * even, max(width, longest))
     ids = np.full((len(chosen), width), padding, np.int64)
     mask = np.zeros((len(chosen), width), np.int64)
     at, rows = [], []

@@ -16,7 +16,7 @@ from spanloom.hypergraph import Potentials, Singles
 from spanloom.modelfile import LARGEST
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring.base import Outputs, Part
-from spanloom.scoring.encoder.packing import AT_ONCE, Packed, Reading, by_length, pack
+from spanloom.scoring.encoder.packing import AT_ONCE, EVEN, Packed, Reading, by_length, pack
 from spanloom.scoring.encoder.settings import WindowSettings
 from spanloom.scoring.encoder.subwords import SubwordTokenizer
 from spanloom.scoring.encoder.windows import cut_windows
@@ -69,6 +69,11 @@ class WindowScorer(ABC):
         """Sub-words that are predicted at once."""
         return AT_ONCE
 
+    @property
+    def even(self) -> int:
+        """Lengths of packs are multiples of it."""
+        return EVEN
+
     @abstractmethod
     def computing(self, workers: int | None) -> AbstractContextManager[Compute]:
         """Return a context that gives what computes.
@@ -101,7 +106,7 @@ class WindowScorer(ABC):
         """Return some windows as the encoder reads them."""
         return pack(
             reading.windows, chosen, reading.subwords, self.tokenizer.around, self.settings.pooling, self.padding,
-            self.settings.window,
+            self.settings.window, self.even,
         )  # fmt: skip
 
     def score(self, batch: Batch, run: Executor = SERIAL) -> Potentials:

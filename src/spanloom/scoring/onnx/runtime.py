@@ -12,6 +12,7 @@ from spanloom.scoring.onnx.graph import IDS, MASK, SCORES
 
 __all__ = ["OnnxRuntime", "check_installed"]
 
+_SLOW = "SkipLayerNormFusion"  # one operator for a sum and its norm, which takes four times as long as the two
 _FATAL = 4  # of ONNX Runtime's log; what goes wrong is an exception, too
 
 
@@ -90,8 +91,10 @@ def _session(graph: bytes, workers: int) -> Any:
     options.log_severity_level = _FATAL
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # idle threads take no time
     try:
-        # without a second try, which it would tell of on standard output
-        return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"], enable_fallback=0)
+        return onnxruntime.InferenceSession(
+            graph, options, providers=["CPUExecutionProvider"], disabled_optimizers=[_SLOW],
+            enable_fallback=0,  # no second try, which it would tell of on standard output
+        )  # fmt: skip
     except Exception as error:  # of classes of its own, which differ from version to version
         raise _refused("cannot be opened", error) from None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from pydantic import Field
@@ -21,6 +21,8 @@ from spanloom.scoring.onnx.graph import check_graph
 from spanloom.scoring.onnx.runtime import OnnxRuntime, check_installed
 
 __all__ = ["OnnxScorer", "OnnxSettings"]
+
+_AT_ONCE: Final = 1 << 8  # sub-words; more gain nothing here, and leave more padding
 
 
 class OnnxSettings(WindowSettings):
@@ -78,6 +80,16 @@ class OnnxScorer(WindowScorer):
     def constants(self) -> Singles:
         """(C, K) scores of the template's constants."""
         return self.fixed
+
+    @property
+    def at_once(self) -> int:
+        """Sub-words that are predicted at once."""
+        return _AT_ONCE
+
+    @property
+    def even(self) -> int:
+        """Any length will do: nothing is prepared for one."""
+        return 1
 
     @contextmanager
     def computing(self, workers: int | None) -> Iterator[Compute]:
