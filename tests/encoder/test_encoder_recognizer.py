@@ -61,13 +61,24 @@ def test_a_mention_is_explained(model: Recognizer) -> None:
 
 
 def test_context_is_what_an_encoder_reads_of_neighbours(model: Recognizer) -> None:
-    scorer = model.fitted.scorer
+    scorer = model.fitted.scorer.with_settings(context=True)
     alone = Batch.of([prepare(Document("No pain."))])
     two = Batch.of([prepare(Document("No pain. Chest clear."))])
     tokens = len(alone.tokens)
     assert not np.allclose(scorer.score(alone).roles, scorer.score(two).roles[:tokens], atol=1e-6)
     without = scorer.with_settings(context=False)
     assert np.allclose(without.score(alone).roles, without.score(two).roles[:tokens], atol=1e-5)
+
+
+@pytest.mark.parametrize("neighbours", [False, True])
+def test_neighbours_are_read_only_where_training_has_some(neighbours: bool, folder: Path) -> None:
+    more = " Chest clear." if neighbours else ""
+    train = [Document(f"No {word}.{more}", mentions=[Mention("problem", [(3, 7)])]) for word in ("pain", "cold")] * 10
+    model = Recognizer(encoder=folder, **QUICK).fit(train, dev=train)
+    assert model.describe()["encoder"]["context"] is neighbours
+    one, two = (Batch.of([prepare(Document(text))]) for text in ("No pain.", "No pain. Chest clear."))
+    found = model.fitted.score(two).roles[: len(one.tokens)]
+    assert np.allclose(found, model.fitted.score(one).roles, atol=1e-5) is not neighbours
 
 
 def test_scores_do_not_depend_on_what_else_is_read(model: Recognizer, notes: list[Document]) -> None:

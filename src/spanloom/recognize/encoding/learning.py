@@ -6,6 +6,9 @@ import hashlib
 import warnings
 from dataclasses import replace
 
+import numpy as np
+
+from spanloom.document import Batch
 from spanloom.errors import DataError, DataWarning
 from spanloom.features import FeatureSet
 from spanloom.hypergraph import Potentials
@@ -67,7 +70,7 @@ def learn_encoder(
         raise DataError("the training data hold no tokens; give annotated text")
     tell(Progress("opening the encoder"))
     template = structure.template(types)
-    opened = open_scorer(chosen, template, structure.lanes(types))
+    opened = open_scorer(chosen, template, structure.lanes(types), known)
     scorer: Scorer = opened if beside is None else SumScorer(beside.scorer, opened)
     model: AnyModel = StructuredModel.build(structure, chosen.counting, types, scorer)
     gold = Gold(known, types, headless)
@@ -113,18 +116,23 @@ def learn_encoder(
     return stage, report_of(opened, seen, len(known.tokens), soup)
 
 
-def open_scorer(chosen: EncoderParameters, outputs: Outputs, types: int) -> EncoderScorer:
+def open_scorer(chosen: EncoderParameters, outputs: Outputs, types: int, known: Batch) -> EncoderScorer:
     """Open the encoder that parameters name, with an untrained linear layer.
+
+    Where each training document is one sentence, it never sees neighbours; so it does without them for good, for what
+    it would make of them nothing has taught it.
 
     Args:
         chosen: parameters.
         outputs: roles and constants that are to have scores.
         types: K.
+        known: training data.
     """
+    neighbours = bool((np.diff(known.firsts) > 1).any())
     settings = EncoderSettings(
         pooling=chosen.pooling,
         window=chosen.window,
-        context=chosen.context,
+        context=chosen.context and neighbours,
         precision=chosen.precision,
         adapters=chosen.adapters,
     )

@@ -58,7 +58,7 @@ def learn_chains(
         raise DataError("the training data hold no characters; give annotated text")
     tell(Progress("opening the encoder", seconds=monotonic() - began))
     templates = [tagging.structure.template(tagging.types) for tagging in taggings.values()]
-    scorer = open_scorer(chosen, SideBySide.of(templates), 1)
+    scorer = open_scorer(chosen, SideBySide.of(templates), 1, known)
     tasks: dict[str, Task] = {}
     held: dict[str, TagsHeldOut] = {}
     for (name, tagging), section in zip(taggings.items(), sections_of(templates), strict=True):
