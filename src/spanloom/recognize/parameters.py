@@ -259,7 +259,8 @@ class EncoderParameters:
     )(256)
     context: bool = Switch(
         "Let an encoder read sentences with their neighbours.",
-        "whether an encoder reads a sentence together with its neighbours in the document.",
+        "whether an encoder reads a sentence together with its neighbours in the document; it never does after training "
+        "on documents of one sentence each.",
         metavar="context/no-context",
     )(True)
     pooling: Pooling = Choice(
