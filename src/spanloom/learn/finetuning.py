@@ -139,7 +139,8 @@ class _Passes:
         self.order = np.random.default_rng(settings.seed)
         groups = _groups(scorer, settings)
         self.highest = [group["lr"] for group in groups]
-        self.optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.999), eps=1e-6)
+        # one loop over each array takes a seventh of the time on a processor, of which short steps are a good part
+        self.optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.999), eps=1e-6, fused=True)
 
     def check(self, place: Place) -> None:
         """Check that a place is one where training can be.
