@@ -6,24 +6,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 import spanloom
 from spanloom import Document, Mention, Recognizer
 from spanloom.document import Batch
 from spanloom.errors import UsageError
-from spanloom.hypergraph import Potentials, SubgraphEngine
-from spanloom.learn import EdgeTarget
-from spanloom.learn.exact_loss import exact_loss
-from spanloom.model.corpus import Gold
+from spanloom.hypergraph import Potentials
+from spanloom.model.development import HeldOut
+from spanloom.parallel import SERIAL
 from spanloom.recognize import to_onnx
-from spanloom.scoring.encoder import EncoderScorer, EncoderSettings
+from spanloom.recognize.encoding.learning import best_share
 from spanloom.scoring.onnx import OnnxScorer
-from spanloom.scoring.sum import SumScorer, summed
-from spanloom.structures import STRUCTURES
+from spanloom.scoring.sum import SumScorer, averaged
 from spanloom.text import prepare
 
-TYPES = ("problem", "site")
 QUICK = {"encoder_epochs": 3, "encoder_rate": 1e-3, "head_rate": 1e-2, "step_subwords": 64, "precision": "float32"}
 
 
@@ -86,41 +82,30 @@ def test_the_same_seed_learns_the_same(both: Recognizer, folder: Path, notes: li
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "other" / file).read_bytes()
 
 
-def test_loss_of_the_sum_by_finite_differences(folder: Path, notes: list[Document]) -> None:
-    """The loss with added scores is that of the sum, and so is its gradient by the linear layer's bias."""
-    structure = STRUCTURES["separators"]
-    batch = Batch.of([prepare(note) for note in notes[:4]])
-    engine = SubgraphEngine(structure.template(TYPES))
-    edges = structure.encode(Gold(batch, TYPES).table, batch.sentences, TYPES).edges
-    settings = EncoderSettings(precision="float32")
-    scorer = EncoderScorer.open(str(folder), engine.template, len(TYPES), settings, 0, "cpu")
-    draw = np.random.default_rng(0)
-    roles, constants = len(engine.template.roles), len(engine.template.constants)
-    added = Potentials(
-        draw.normal(size=(len(batch.tokens), roles, len(TYPES))).astype(np.float32),
-        draw.normal(size=(constants, len(TYPES))).astype(np.float32),
-    )
-    target = EdgeTarget(engine, batch.sentences, edges)
-    loss = exact_loss(engine, target, batch.sentences, added=added)
-    reading, everything = scorer.read(batch), np.arange(len(batch.sentences) - 1)
+def test_the_mean_is_no_worse_than_either(both: Recognizer, notes: list[Document]) -> None:
+    """Of scores that are noise, too, since each alone is among the means that are tried."""
+    batch, draw = Batch.of([prepare(note) for note in notes[:10]]), np.random.default_rng(0)
+    held = HeldOut(batch, both.fitted, "all", tunes=True)
+    encoder = both.fitted.score(batch)
+    for size in (0.0, 1.0, 3.0, 100.0):
+        noise = draw.normal(size=encoder.roles.shape).astype(np.float32)
+        features = Potentials(size * noise, encoder.constants)
+        share, mean = best_share(features, encoder, held, SERIAL)
+        f1 = [held.best_penalty(each, SERIAL)[1] for each in (mean, features, encoder)]
+        assert f1[0] == max(f1)
+        assert np.allclose(mean.roles, share * features.roles + (1 - share) * encoder.roles, atol=1e-5)
 
-    def value() -> torch.Tensor:
-        return loss(scorer.network, scorer.pack(reading, list(range(len(reading.windows.first)))), everything)
 
-    total = summed(scorer.potentials(reading), added)
-    expected = -float(engine.log_probability(total, batch.sentences, edges).sum())
-    found = value()
-    assert float(found.detach()) == pytest.approx(expected, rel=1e-4)
-    found.backward()
-    for array in (scorer.network.head.bias, scorer.network.constants):
-        flat = array.data.reshape(-1)
-        for at in range(min(4, len(flat))):
-            values = []
-            for sign in (1, -1):
-                flat[at] += sign * 0.01
-                values.append(float(value().detach()))
-                flat[at] -= sign * 0.01
-            assert float(array.grad.reshape(-1)[at]) == pytest.approx((values[0] - values[1]) / 0.02, abs=2e-2)
+def test_each_is_trained_by_itself(both: Recognizer, folder: Path, notes: list[Document]) -> None:
+    alone = Recognizer(encoder=folder, **QUICK).fit(notes, dev=notes[:10])
+    features = Recognizer(rescore=False).fit(notes, dev=notes[:10])
+    told = both.report_.encoder
+    assert told is not None
+    assert told.share is not None
+    batch = Batch.of(both.ready(notes))
+    mean = averaged(features.fitted.score(batch), alone.fitted.score(batch), told.share)
+    assert np.allclose(both.fitted.score(batch).roles, mean.roles, atol=1e-4)
+    assert f"scores: {100 * told.share:.0f} % features" in list(told.lines())[-1]
 
 
 def test_an_encoder_is_needed(notes: list[Document]) -> None:

@@ -78,9 +78,7 @@ class Step(NamedTuple):
     run: Executor = SERIAL
 
 
-def exact_loss(
-    engine: Engine, target: Target, sentences: Ints, run: Executor = SERIAL, added: Potentials | None = None
-) -> Loss:
+def exact_loss(engine: Engine, target: Target, sentences: Ints, run: Executor = SERIAL) -> Loss:
     """Return minus the log-likelihood of a target as a loss for `spanloom.learn.finetuning.finetune`.
 
     Args:
@@ -88,18 +86,13 @@ def exact_loss(
         target: what is wanted of the sentences.
         sentences: (N + 1,) first token of each.
         run: how pieces of the engine's work are run.
-        added: potentials by another scorer that are added to the network's, and stay as they are.
     """
     lengths = np.diff(sentences)
 
     def loss(network: Network, packed: Packed, chosen: Ints) -> Tensor:
         bounds = np.append(0, lengths[chosen].cumsum())
         step = Step(engine, target, bounds, chosen, packed.rows, run)
-        scores, constants = network(packed), network.constants
-        if added is not None:
-            scores = scores + torch.from_numpy(added.roles[packed.rows]).reshape(scores.shape).to(scores)
-            constants = constants + torch.from_numpy(added.constants).to(constants)
-        found: Tensor = ExactLoss.apply(scores, constants, step)
+        found: Tensor = ExactLoss.apply(network(packed), network.constants, step)
         return found
 
     return loss

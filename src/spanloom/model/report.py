@@ -201,6 +201,7 @@ class EncoderReport:
         seeds: of several seeds, the development F1 of each.
         averaged: the places of those whose weights are averaged, the best first.
         mean: development F1 of their mean.
+        share: of features in the mean of scores; ``None`` where there are none.
     """
 
     family: str
@@ -213,6 +214,7 @@ class EncoderReport:
     seeds: tuple[float, ...] = ()
     averaged: tuple[int, ...] = ()
     mean: float = 0.0
+    share: float | None = None
 
     def lines(self, token: str = "token") -> Iterator[str]:
         """Say it; of tokens that are characters, of those."""
@@ -228,6 +230,8 @@ class EncoderReport:
             each = ", ".join(f"{100 * value:.1f}" for value in self.seeds)
             which = ", ".join(str(number + 1) for number in sorted(self.averaged))
             yield f"development F1 of {len(self.seeds)} seeds: {each}; the mean of {which}: {100 * self.mean:.1f}"
+        if self.share is not None:
+            yield f"scores: {100 * self.share:.0f} % features, {100 - 100 * self.share:.0f} % the encoder"
 
 
 @dataclass(frozen=True)

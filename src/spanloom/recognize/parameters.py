@@ -196,8 +196,8 @@ class _OfRecognizers:
     )("learned")
     with_features: bool = Switch(
         "Add features to an encoder's scores.",
-        "whether an encoder is added to features: these are trained first, and the encoder learns what their scores of "
-        "held-out sentences lack. There is no second stage.",
+        "whether the scores of an encoder are averaged with those of features, each trained by itself; development F1 "
+        "chooses the share of either. There is no second stage.",
         metavar="with-features/without-features",
     )(False)
 
@@ -259,8 +259,8 @@ class EncoderParameters:
     )(256)
     context: bool = Switch(
         "Let an encoder read sentences with their neighbours.",
-        "whether an encoder reads a sentence together with its neighbours in the document; it never does after training "
-        "on documents of one sentence each.",
+        "whether an encoder reads a sentence together with its neighbours in the document; it never does after "
+        "training on documents of one sentence each.",
         metavar="context/no-context",
     )(True)
     pooling: Pooling = Choice(

@@ -19,7 +19,7 @@ from spanloom.errors import DataError, DataWarning, ModelError, UsageError
 from spanloom.evaluate.measures import Learning
 from spanloom.features import FeatureSet
 from spanloom.files.scratch import MEMORY
-from spanloom.hypergraph import Edges, Floats, Potentials
+from spanloom.hypergraph import Edges, Floats
 from spanloom.learn import EdgeTarget, Listener, Progress, Training, TrainingSet, fit_together
 from spanloom.learn.target import PIECE_TOKENS
 from spanloom.model.arrays import MentionArrays, place_arrays
@@ -74,7 +74,7 @@ from spanloom.recognize.stage import Beside, Learned, Stage
 from spanloom.recognize.work import Work
 from spanloom.rescoring import FirstStage, Rescorer, RescoringDevelopment, calibrate_second, fit_rescorer
 from spanloom.rescoring.explaining import explain_wholes
-from spanloom.rescoring.fitting import folds_of, held_out_scores, sampled
+from spanloom.rescoring.fitting import sampled
 from spanloom.structures import Structure, structure_of
 from spanloom.tag.filling import (
     Filler,
@@ -178,7 +178,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             beside = None
             if self.with_features:
                 learned = self._learned(ready.types, ready.known, ready.unseen, ready.features, run, tell, began)
-                beside = self._beside(learned, run)
+                beside = Beside(learned.stage.model.scorer, learned.stage.potentials)
             stage, read = encoding.learn_encoder(
                 self, ready, self._structure, self._headless, run, tell, began, beside, self._columns()
             )
@@ -260,19 +260,6 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             model, learned.data, learned.stage.edges, learned.fit.l2, steps, self.rate, self.random_state, self.reading,
             f1,
         )  # fmt: skip
-
-    def _beside(self, learned: Learned, run: Executor) -> Beside:
-        """Return what an encoder is trained beside: scores of features that have not seen the sentence they score."""
-        stage = learned.stage
-        first = self._first_stage(learned, stage.model, learned.fit.dev_f1)
-        fold = folds_of(stage.known, self.random_state)
-        if fold.min(initial=0) == fold.max(initial=0):
-            raise DataError(
-                "with_features scores each sentence by features trained on others, but there is one training sentence; "
-                "give more text, or leave it out"
-            )
-        scores = held_out_scores(first, fold, run)
-        return Beside(stage.model.scorer, Potentials(scores, stage.potentials.constants), stage.potentials)
 
     def _learned(
         self, types: tuple[str, ...], known: Batch, unseen: Batch, features: FeatureSet, run: Executor,

@@ -18,16 +18,14 @@ __all__ = ["Beside", "Learned", "Stage"]
 
 
 class Beside(NamedTuple):
-    """Features that an encoder is trained beside.
+    """Features whose scores are averaged with an encoder's.
 
     Args:
         scorer: trained on the training data.
-        held_out: potentials of the training data, by scorers that have not seen the sentence that they score.
         unseen: potentials of the development data.
     """
 
     scorer: LinearScorer
-    held_out: Potentials
     unseen: Potentials
 
 

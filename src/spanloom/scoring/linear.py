@@ -107,6 +107,11 @@ class LinearScorer:
         """Return the same with other weights."""
         return replace(self, weights=weights, scales=None)
 
+    def scaled(self, factor: float) -> LinearScorer:
+        """Return the same with all scores multiplied."""
+        own = np.float32(factor)
+        return self.with_weights(Weights(own * self.weights.features, own * self.weights.constants))
+
     def compacted(self, threshold: float) -> LinearScorer:
         """Return the same with weights of eight bits, and without features that have none.
 

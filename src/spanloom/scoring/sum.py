@@ -1,9 +1,11 @@
-"""The sum of two scorers: features and an encoder under one decoder."""
+"""The weighted mean of two scorers, as a sum: features and an encoder under one decoder."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
+
+import numpy as np
 
 from spanloom.document import Batch, Document
 from spanloom.hypergraph import Potentials
@@ -13,7 +15,7 @@ from spanloom.scoring.base import Named, Part, Scorer
 from spanloom.scoring.encoded import encoded_parts
 from spanloom.scoring.linear import LinearScorer
 
-__all__ = ["SumScorer", "summed"]
+__all__ = ["SumScorer", "averaged", "summed"]
 
 
 class Stored(Scorer, Protocol):
@@ -21,6 +23,14 @@ class Stored(Scorer, Protocol):
 
     def to_part(self) -> ModelPart:
         """Return it as a part of a model file."""
+        ...
+
+
+class Scaling(Stored, Protocol):
+    """A scorer whose weights can be scaled."""
+
+    def scale(self, factor: float) -> None:
+        """Multiply all scores that it gives from now on."""
         ...
 
 
@@ -41,11 +51,23 @@ class SumScorer:
 
     Args:
         linear: of features.
-        encoder: trained beside it.
+        encoder: of the same roles and types.
     """
 
     linear: LinearScorer
     encoder: Stored
+
+    @classmethod
+    def mean(cls, linear: LinearScorer, encoder: Scaling, share: float) -> SumScorer:
+        """Return the weighted mean of features and an encoder, whose own weights are changed.
+
+        Args:
+            linear: features.
+            encoder: it stays the same object.
+            share: of the features, from 0 to 1.
+        """
+        encoder.scale(1 - share)
+        return cls(linear.scaled(share), encoder)
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -77,3 +99,19 @@ class SumScorer:
 def summed(a: Potentials, b: Potentials) -> Potentials:
     """Return the sum of two potentials of the same tokens, roles and types."""
     return Potentials(a.roles + b.roles, a.constants + b.constants)
+
+
+def averaged(a: Potentials, b: Potentials, share: float) -> Potentials:
+    """Return the weighted mean of two potentials of the same tokens, roles and types.
+
+    Args:
+        a, b: the two.
+        share: of the first, from 0 to 1.
+
+    >>> import numpy as np
+    >>> one, other = (Potentials(np.full((1, 1, 1), x, np.float32), np.zeros((0, 1), np.float32)) for x in (4, 8))
+    >>> float(averaged(one, other, 0.25).roles[0, 0, 0])
+    7.0
+    """
+    own, rest = np.float32(share), np.float32(1 - share)
+    return Potentials(own * a.roles + rest * b.roles, own * a.constants + rest * b.constants)

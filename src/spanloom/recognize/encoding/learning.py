@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from dataclasses import replace
 
@@ -28,18 +27,18 @@ from spanloom.recognize.encoding.resuming import checkpoint_of
 from spanloom.recognize.parameters import EncoderParameters, RecognizerParameters
 from spanloom.recognize.preparing import Prepared
 from spanloom.recognize.stage import Beside, Stage
-from spanloom.scoring import Scorer
 from spanloom.scoring.base import Outputs
 from spanloom.scoring.encoder.network import torch_threads
 from spanloom.scoring.encoder.packing import Reading
 from spanloom.scoring.encoder.scorer import EncoderScorer
 from spanloom.scoring.encoder.settings import EncoderSettings
 from spanloom.scoring.section import sections_of
-from spanloom.scoring.sum import SumScorer, summed
+from spanloom.scoring.sum import SumScorer, averaged
 from spanloom.structures import Structure
 
-__all__ = ["check_room", "finetuning_of", "learn_encoder", "open_scorer", "report_of", "seeds_of"]
+__all__ = ["best_share", "check_room", "finetuning_of", "learn_encoder", "open_scorer", "report_of", "seeds_of"]
 
+_SHARES = tuple(tenths / 10 for tenths in (5, 4, 6, 3, 7, 2, 8, 1, 9, 0, 10))  # of equal ones the first is taken
 _STRANGE = 0.05  # of the tokens, that an encoder for the same language and script lacks
 
 
@@ -57,7 +56,7 @@ def learn_encoder(
         run: its workers are the threads of PyTorch and of the engine.
         tell: told of each step.
         began: when training began.
-        beside: features whose scores are added to the encoder's.
+        beside: features whose scores are averaged with the encoder's.
         columns: features of columns that the encoder cannot see, whose weights are trained along with it; not with
             ``beside``.
 
@@ -71,15 +70,14 @@ def learn_encoder(
     tell(Progress("opening the encoder"))
     template = structure.template(types)
     opened = open_scorer(chosen, template, structure.lanes(types), known)
-    scorer: Scorer = opened if beside is None else SumScorer(beside.scorer, opened)
-    model: AnyModel = StructuredModel.build(structure, chosen.counting, types, scorer)
+    model: AnyModel = StructuredModel.build(structure, chosen.counting, types, opened)
     gold = Gold(known, types, headless)
     encoded = structure.encode(gold.table, known.sentences, types)
     gold.lose(encoded.lost)
     target = EdgeTarget(model.engine, known.sentences, encoded.edges)
     held = HeldOut(unseen, model, chosen.reading, headless, chosen.tune_penalty)
     seen, dev = opened.read(known), opened.read(unseen)
-    loss = exact_loss(model.engine, target, known.sentences, run, None if beside is None else beside.held_out)
+    loss = exact_loss(model.engine, target, known.sentences, run)
     weights = None if columns is None else ColumnWeights(opened, columns, known, unseen, run)
     if weights is not None:
         task = Task(model.engine, target, *sections_of([template]))
@@ -87,18 +85,15 @@ def learn_encoder(
 
     def of_dev(scorer: EncoderScorer) -> Potentials:
         own = scorer.potentials(dev)
-        if weights is not None:
-            return weights.added(own)
-        return own if beside is None else summed(own, beside.unseen)
+        return own if weights is None else weights.added(own)
 
     check_room(opened, seen, chosen)
-    lent = None if beside is None else hashlib.sha256(beside.held_out.roles.tobytes()).hexdigest()
 
     def measure(scorer: EncoderScorer) -> float:
         return held.highest(of_dev(scorer), run)
 
     def train(seed: int) -> Chosen:
-        checkpoint = checkpoint_of(chosen, opened, (known, unseen), [types, lent], seed)
+        checkpoint = checkpoint_of(chosen, opened, (known, unseen), types, seed)
         return finetune(opened, loss, seen, finetuning_of(chosen, seed), measure, tell, began, checkpoint)
 
     with torch_threads(run.workers):
@@ -107,13 +102,26 @@ def learn_encoder(
         potentials = of_dev(opened)
     if weights is not None:
         model = replace(model, scorer=weights.summed())
+    share = None
+    if beside is not None:
+        share, potentials = best_share(beside.unseen, potentials, held, run)
+        model = replace(model, scorer=SumScorer.mean(beside.scorer, opened, share))
     tell(Progress("tuning the mention penalty"))
     penalty, f1 = held.best_penalty(potentials, run)
     fit = replace(fit, penalty=penalty, dev_f1=f1)
     stage = Stage(
         model.with_penalty(penalty), known, unseen, gold, encoded.edges, held, potentials, fit, opened.trained
     )
-    return stage, report_of(opened, seen, len(known.tokens), soup)
+    return stage, replace(report_of(opened, seen, len(known.tokens), soup), share=share)
+
+
+def best_share(features: Potentials, encoder: Potentials, held: HeldOut, run: Executor) -> tuple[float, Potentials]:
+    """Return the share of features at which the mean of two potentials has the best development F1, and that mean.
+
+    Shares of 0 and 1 are among those that are tried, so it is no worse than either.
+    """
+    means = ((share, averaged(features, encoder, share)) for share in _SHARES)
+    return max(means, key=lambda pair: held.best_penalty(pair[1], run)[1])
 
 
 def open_scorer(chosen: EncoderParameters, outputs: Outputs, types: int, known: Batch) -> EncoderScorer:

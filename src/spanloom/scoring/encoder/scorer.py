@@ -103,6 +103,12 @@ class EncoderScorer(WindowScorer):
         if self.settings.adapters and not self.network.adapters:
             self.network.adapters = merge(self.network.encoder)
 
+    def scale(self, factor: float) -> None:
+        """Multiply all scores that it gives from now on."""
+        with torch.no_grad():
+            for array in (self.network.head.weight, self.network.head.bias, self.network.constants):
+                array.mul_(factor)
+
     def with_settings(self, **changed: Any) -> EncoderScorer:
         """Return the same network, which reads text in another way."""
         return replace(self, settings=self.settings.model_copy(update=changed)).ready()
