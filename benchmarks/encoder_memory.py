@@ -2,11 +2,11 @@
 
     python benchmarks/encoder_memory.py --data DATA [--encoder FOLDER]
 
-Each figure is the largest resident memory of a process of its own, which loads a model and finds mentions in so many
-sentences: GENIA's training abstracts, over and over, that come one by one and of which nothing is kept. The tiny
-encoder has random weights, one layer of width 16, so that 100,000 sentences take minutes; of a real one, whose folder
-is given, fewer are read. PyTorch and ONNX Runtime keep what they have prepared for lengths of windows, so each has a
-row.
+A process of its own loads a model and finds mentions in so many sentences: GENIA's training abstracts, over and over,
+that come one by one and of which nothing is kept. Its largest resident memory is looked at on the way and at the end. The
+tiny encoder has random weights, one layer of width 16, so that 100,000 sentences take a minute; of a real one, whose
+folder is given, fewer are read. PyTorch and ONNX Runtime keep what they have prepared for lengths of windows, so each has
+a row.
 """
 
 from __future__ import annotations
@@ -59,20 +59,24 @@ def documents_of(chosen: argparse.Namespace, sentences: int) -> Iterator[Documen
 
 
 def predict(chosen: argparse.Namespace) -> None:
-    """Find mentions in this process, and print what it took as JSON."""
-    model = load(chosen.model)
+    """Find mentions in this process, and print as JSON what it took after each number of sentences."""
+    model, seen, peaks = load(chosen.model), 0, []
+    few, many = chosen.sentences
     with Clock() as clock:
-        found = sum(len(document.mentions) for document in model.stream(documents_of(chosen, chosen.sentences)))
-    print(json.dumps({"peak_gb": peak_memory(), "mentions": found, "seconds": clock.seconds.cpu}))
+        for document in model.stream(documents_of(chosen, many)):
+            seen += len(document.sentences)
+            if not peaks and seen >= few:
+                peaks.append(peak_memory())
+    print(json.dumps({"peaks_gb": [*peaks, peak_memory()], "seconds": clock.seconds.cpu}))
 
 
-def measure(model: Path, sentences: int, chosen: argparse.Namespace) -> dict[str, Any]:
-    """Find mentions in a process of its own."""
-    given = ["--data", chosen.data, "--model", model, "--sentences", sentences]
+def measure(model: Path, sentences: tuple[int, int], chosen: argparse.Namespace) -> list[float]:
+    """Find mentions in a process of its own; return the peaks in MB."""
+    given = ["--data", chosen.data, "--model", model, "--sentences", *sentences]
     done = subprocess.run([sys.executable, __file__, *map(str, given)], stdout=subprocess.PIPE, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
-    say(f"{model.name}, {sentences:,} sentences: {1024 * found['peak_gb']:.0f} MB, {found['seconds']:.0f} s")
-    return found
+    say(f"{model.name}, {found['seconds']:.0f} s of the processor")
+    return [1024 * peak for peak in found["peaks_gb"]]
 
 
 def report(chosen: argparse.Namespace) -> None:
@@ -91,8 +95,8 @@ def report(chosen: argparse.Namespace) -> None:
                 path = place / f"{library}, {name}"
                 one.save(path)
                 few, many = COUNTS[name]
-                peaks = [measure(path, count, chosen)["peak_gb"] for count in (few, many)]
-                rows.append([name, library, few, 1024 * peaks[0], many, 1024 * peaks[1]])
+                peaks = measure(path, COUNTS[name], chosen)
+                rows.append([name, library, few, peaks[0], many, peaks[1]])
                 what = f"{name}, {library}: peak memory of {many:,} sentences, by that of {few:,}"
                 result.at_most(what, peaks[1] / peaks[0], MOST)
     result.table(
@@ -109,7 +113,7 @@ def main() -> None:
     def add(parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--encoder", type=Path, help="the folder of a real encoder [none]")
         parser.add_argument("--model", type=Path, help=argparse.SUPPRESS)
-        parser.add_argument("--sentences", type=int, help=argparse.SUPPRESS)
+        parser.add_argument("--sentences", type=int, nargs=2, help=argparse.SUPPRESS)
 
     chosen = options("encoder_memory", __doc__, add)
     if chosen.model:
