@@ -3,10 +3,10 @@
     python benchmarks/encoder_memory.py --data DATA [--encoder FOLDER]
 
 A process of its own loads a model and finds mentions in so many sentences: GENIA's training abstracts, over and over,
-that come one by one and of which nothing is kept. Its largest resident memory is looked at on the way and at the end. The
-tiny encoder has random weights, one layer of width 16, so that 100,000 sentences take a minute; of a real one, whose
-folder is given, fewer are read. PyTorch and ONNX Runtime keep what they have prepared for lengths of windows, so each has
-a row.
+that come one by one and of which nothing is kept. Its largest resident memory is looked at on the way and at the end.
+The tiny encoder has random weights, one layer of width 16, so that 100,000 sentences take a minute; of a real one,
+whose folder is given, fewer are read. PyTorch and ONNX Runtime keep what they have prepared for lengths of windows, so
+each has a row.
 """
 
 from __future__ import annotations
