@@ -355,7 +355,9 @@ def _relative(arguments: Sequence[str]) -> list[str]:
     """The command line as one types it in the project's root: paths within it relative, other folders by a name."""
     root = str(ROOT) + os.sep
     shown = [argument.removeprefix(root) for argument in arguments]
-    for option in ("--data", "--cache", "--work", "--encoder", "--teacher", "--vectors"):
+    for option in (
+        "--data", "--cache", "--work", "--encoder", "--teacher", "--vectors", "--model", "--models", "--checkpoint",
+    ):  # fmt: skip
         if option in shown[:-1]:
             shown[shown.index(option) + 1] = option.strip("-").upper()
     return shown

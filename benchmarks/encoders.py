@@ -1,6 +1,8 @@
 """What an encoder under the exact decoder finds, beside features on the same text.
 
     python benchmarks/encoders.py --data DATA --encoder FOLDER [--only "GENIA abstracts, separators"] [--jobs 2]
+    python benchmarks/encoders.py --data DATA --encoder FOLDER --models MODELS \
+        --only "GENIA abstracts, separators, five passes"
     python benchmarks/encoders.py --data DATA --encoder FOLDER --named MPNet --rate 1e-4 --out encoders_mpnet.json
 
 The folder is that of an encoder; the figures of the first record are of all-MiniLM-L6-v2 (22.7 million weights,
@@ -39,14 +41,17 @@ from spanloom.text import prepare
 GENIA = "GENIA abstracts, separators"
 FIVE = f"{GENIA}, five passes"
 ALONE = f"{GENIA}, no context"
+AVERAGED = f"{GENIA}, averaged with features"
 TARGETS = {
-    "MiniLM": {GENIA: ("all", 76.0), FIVE: ("all", 76.0)},
+    "MiniLM": {GENIA: ("all", 76.0), FIVE: ("all", 76.0), AVERAGED: ("all", 76.0)},
     "MPNet": {
         GENIA: ("all", 78.0), "BC5CDR, separators": ("Disease", 87.0), "NCBI Disease as one type": ("all", 86.0),
     },
 }  # fmt: skip
 """Of each encoder, the test F1 that a case is to reach, of all mentions or of those of one type."""
-OF_ENCODER: dict[str, dict[str, Any]] = {FIVE: {"encoder_epochs": 5}, ALONE: {"context": False}}
+OF_ENCODER: dict[str, dict[str, Any]] = {
+    FIVE: {"encoder_epochs": 5}, ALONE: {"context": False}, AVERAGED: {"with_features": True},
+}  # fmt: skip
 """What is said of the encoder in a case that is otherwise one of the others."""
 WAYS: dict[str, dict[str, Any]] = {
     "encoder": {},
@@ -101,6 +106,9 @@ def measured(case: Case, chosen: argparse.Namespace) -> dict[str, Any]:
             "history": [f1 for _, f1 in model.report_.history], "penalty": model.report_.penalty,
         }  # fmt: skip
         if way == "encoder":
+            if chosen.models:
+                chosen.models.mkdir(parents=True, exist_ok=True)
+                model.save(chosen.models / case.name.replace(", ", "-").replace(" ", "-"), force=True)
             found["engine"] = _engine_share(model, train, seconds.cpu)
         say(way, json.dumps(found["ways"][way]))
     found["tests"] = {}
@@ -178,6 +186,7 @@ def main() -> None:
         parser.add_argument("--encoder", type=Path, required=True, help="the folder of the encoder")
         parser.add_argument("--named", choices=TARGETS, default="MiniLM", help="what it is called [MiniLM]")
         parser.add_argument("--checkpoint", type=Path, help="a folder, to go on from after an interruption")
+        parser.add_argument("--models", type=Path, help="a folder that models with the encoder are saved in")
         parser.add_argument("--rate", type=float, default=3e-4, help="highest rate of its last layer [0.0003]")
         parser.add_argument("--passes", type=int, help="over the training data, at most [those of the default]")
         parser.add_argument("--jobs", type=int, default=1, help="threads [1]")
