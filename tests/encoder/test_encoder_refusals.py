@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 
 import spanloom
 from spanloom import Document, Recognizer
-from spanloom.errors import DataError, ModelError, UsageError
+from spanloom.errors import ModelError, UsageError
 from spanloom.scoring.encoder.folder import config_of, longest_of
 
 QUICK: dict[str, Any] = {"encoder_epochs": 1, "encoder_rate": 1e-3, "head_rate": 1e-2, "step_subwords": 64}
@@ -129,11 +129,6 @@ def test_a_number_of_the_tokenizer_beyond_the_weights(copied: Path, notes: list[
 def test_passes_are_from_one_on(folder: Path, notes: list[Document], passes: int) -> None:
     with pytest.raises(UsageError, match=r"encoder_epochs is .*, expected a whole number from 1, or None"):
         Recognizer(encoder=folder, encoder_epochs=passes).fit(notes)
-
-
-def test_features_beside_an_encoder_need_two_sentences(folder: Path, notes: list[Document]) -> None:
-    with pytest.raises(DataError, match="there is one training sentence"):
-        Recognizer(encoder=folder, with_features=True, features="small", **QUICK).fit(notes[:1], dev=notes[:3])
 
 
 def test_half_of_a_surrogate_pair_is_a_letter_that_is_not_known(model: Recognizer) -> None:
