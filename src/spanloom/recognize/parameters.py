@@ -119,7 +119,7 @@ DENSITY = Parameter(
 ENCODER = Folder(
     "A folder with an encoder, which is trained in place of features (needs the extra torch).",
     "a folder with an encoder of Hugging Face's form, which is trained together with a linear layer in place of "
-    "features, or by a recognizer added to them (``with_features``); ``None`` for features alone. There is then no "
+    "features, or by a recognizer beside them (``with_features``); ``None`` for features alone. There is then no "
     "second stage, and one pass over documents; without features, nothing else that is said of them has a use.",
 )
 CHECKPOINT = Folder(
@@ -195,7 +195,7 @@ class _OfRecognizers:
         names=Overlap,
     )("learned")
     with_features: bool = Switch(
-        "Add features to an encoder's scores.",
+        "Average an encoder's scores with those of features.",
         "whether the scores of an encoder are averaged with those of features, each trained by itself; development F1 "
         "chooses the share of either. There is no second stage.",
         metavar="with-features/without-features",
