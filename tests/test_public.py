@@ -57,9 +57,9 @@ PUBLIC = {
     "spanloom.lake": "Annotator",
     "spanloom.lazy": "lazily",
     "spanloom.learn": (
-        "AllowedTarget Chosen CorpusTarget CountTarget EarlyStopping EdgeTarget Epoch Fit Iteration Judge Listener "
-        "Objective Progress Residual SoftCounts Target Training TrainingHistory TrainingSet Wanted adagrad "
-        "adagrad_together check_weights fit_together minimize search_step"
+        "AllowedTarget Chosen CorpusTarget CountTarget DensityTarget EarlyStopping EdgeTarget Epoch Fit Iteration "
+        "Judge Listener Objective Progress Residual SoftCounts Target Training TrainingHistory TrainingSet Wanted "
+        "adagrad adagrad_together check_weights fit_together minimize search_step"
     ),
     "spanloom.link": "LinkReport Linker PAPER_FEATURES Pipeline load",
     "spanloom.lm": "",

@@ -4,6 +4,7 @@ from spanloom.learn.adagrad import Epoch, adagrad, adagrad_together
 from spanloom.learn.bounds import check_weights
 from spanloom.learn.corpus_target import CorpusTarget, SoftCounts
 from spanloom.learn.data import Residual, TrainingSet
+from spanloom.learn.density import DensityTarget
 from spanloom.learn.lbfgs import Iteration, minimize
 from spanloom.learn.objective import Objective
 from spanloom.learn.target import AllowedTarget, CountTarget, EdgeTarget, Target, Wanted
@@ -25,6 +26,7 @@ __all__ = [
     "Chosen",
     "CorpusTarget",
     "CountTarget",
+    "DensityTarget",
     "EarlyStopping",
     "EdgeTarget",
     "Epoch",

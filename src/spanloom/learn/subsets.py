@@ -8,6 +8,7 @@ from spanloom.features import Sparse
 from spanloom.hypergraph import Edges, Ints
 from spanloom.learn.corpus_target import CorpusTarget
 from spanloom.learn.data import TrainingSet, tokens_of
+from spanloom.learn.density import DensityTarget
 from spanloom.learn.target import AllowedTarget, EdgeTarget, Target
 
 __all__ = ["subset", "tokens_of"]
@@ -34,7 +35,7 @@ def subset(data: TrainingSet, edges: Edges, sentences: Ints) -> TrainingSet:
     matrix = Sparse(indices, np.append(0, ends), dense=dense)
     weights = None if data.weights is None else data.weights[sentences]
     target: Target
-    if isinstance(data.target, CorpusTarget | AllowedTarget):
+    if isinstance(data.target, CorpusTarget | AllowedTarget | DensityTarget):
         target = data.target.take(sentences)
     else:
         target = EdgeTarget(data.engine, offsets, edges[tokens])
