@@ -90,3 +90,16 @@ def test_the_lambda_that_the_judge_prefers_is_chosen():
     [fit] = fit_together([training(SERIAL, [])], grid)
     assert fit.dev_f1 == max(each.dev_f1 for each in alone) and len({each.dev_f1 for each in alone}) == 3
     assert fit.weights.features.tobytes() == alone[grid.index(fit.l2)].weights.features.tobytes()
+
+
+@pytest.mark.parametrize("more", [{}, {"runs": 2}, {"optimizer": "lbfgs", "iterations": 1}])
+def test_training_goes_on_from_given_weights(more):
+    """It does not write to them, and with the shortest of steps comes to no others."""
+    [before] = fit_together([training(SERIAL, [])], (0.1,))
+    kept = [array.copy() for array in before.weights]
+    [near] = fit_together([training(SERIAL, [], start=before.weights, **more | {"rate": 1e-9})], (0.1,))
+    for array, start in zip(before.weights, kept, strict=True):
+        np.testing.assert_array_equal(array, start)
+    if "optimizer" not in more:
+        np.testing.assert_allclose(near.weights.features, before.weights.features, atol=1e-6)
+    assert near.dev_f1 > 0.9 * before.dev_f1

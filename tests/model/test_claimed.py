@@ -16,6 +16,7 @@ from spanloom.document.annotation import COMPLETE, completeness
 from spanloom.document.claims import claims_of
 from spanloom.errors import DataError, UsageError
 from spanloom.hypergraph import ENGINES, Potentials, reference
+from spanloom.learn.readings import ReadingsTarget
 from spanloom.model.claimed import with_claims
 from spanloom.model.corpus import Gold
 from spanloom.model.partial import allowed_structures, given_mentions
@@ -316,3 +317,25 @@ def test_some_sentences_are_as_they_are_among_all(order, count):
     again = part.expectations(case.engine, own, np.arange(count + 1) * 2)
     np.testing.assert_allclose(again.roles, found.roles[tokens], atol=1e-6)
     np.testing.assert_allclose(again.log_partition, found.log_partition[sentences], atol=1e-6)
+
+
+@pytest.mark.parametrize("order", [[3, 0], [2], [1, 2, 0, 3]])
+def test_a_target_wants_what_the_readings_of_its_sentences_expect(order):
+    document = Document(
+        "a b c d e f g h", id="d", tokens=[[2 * i, 2 * i + 1] for i in range(8)],
+        sentences=[[0, 2], [2, 4], [4, 6], [6, 8]], mentions=[Mention("x", [(4, 7)])],
+        meta={"annotation": {"default": "at-least", "not": [{"spans": [[0, 3]]}], "some": [{"spans": [[12, 15]]}]}},
+    )  # fmt: skip
+    case = Case("separators", document)
+    target = ReadingsTarget(case.engine, case.batch.sentences, case.readings)
+    found, potentials = case.expectations(), case.potentials()
+    assert target.shape == (4, *potentials.roles.shape[:2], *potentials.constants.shape)
+    every = target.wanted(potentials)
+    np.testing.assert_array_equal(every.roles, found.roles)
+    assert sum(every.score) == pytest.approx(found.log_partition.sum())
+    sentences = np.array(order)
+    tokens = np.concatenate([np.arange(2 * n, 2 * n + 2) for n in order])
+    own = Potentials(potentials.roles[tokens], potentials.constants)
+    for some in (target.wanted(own, sentences, tokens), target.take(sentences).wanted(own)):
+        np.testing.assert_allclose(some.roles, found.roles[tokens], atol=1e-6)
+        assert sum(some.score) == pytest.approx(found.log_partition[sentences].sum(), abs=1e-5)

@@ -17,6 +17,7 @@ from spanloom.evaluate import score
 from spanloom.learn.complete import complete
 from spanloom.recognize import completing
 from spanloom.recognize.completing import densities
+from spanloom.scoring import role_scores
 from spanloom.text import prepare
 
 SETTINGS: dict[str, Any] = {
@@ -82,13 +83,14 @@ def test_complete_sentences_keep_their_counts(notes: Any, monkeypatch: pytest.Mo
     monkeypatch.setattr(completing, "complete", watched)
     Recognizer(**SETTINGS).fit(partly(notes.train, 0.5, whole=5), dev=notes.dev)
     [(data, settings, found)] = seen
-    roles = found.target.soft.roles.astype(np.float32)
     first = int(Batch.of([prepare(one) for one in notes.train[:5]]).sentences[-1])
-    np.testing.assert_allclose(roles[:first], data.target.roles[:first], atol=1e-3)
-    starts, given = roles[first:, settings.starts].sum(1), data.target.roles[first:, settings.starts].sum(1)
-    assert (starts >= given - 1e-3).all()
-    assert starts.sum() > 1.3 * given.sum()
     np.testing.assert_allclose(found.expected, settings.wanted, rtol=0.01)
+    np.testing.assert_allclose(found.target.density * data.offsets[-1], settings.wanted)
+    allowed = found.target.target.wanted(role_scores(data.matrix, found.start)).roles
+    np.testing.assert_allclose(allowed[:first], data.target.roles[:first], atol=1e-3)
+    given = data.target.roles[:, settings.starts].sum(1)
+    assert (allowed[:, settings.starts].sum(1) >= given - 1e-3).all()
+    assert found.expected.sum() > 1.3 * given.sum()
 
 
 def test_model_is_saved_with_its_report(notes: Any, tmp_path: Any) -> None:
@@ -104,11 +106,29 @@ def test_model_is_saved_with_its_report(notes: Any, tmp_path: Any) -> None:
     assert any("more were filled in" in line for line in model.report_.completion.lines())
 
 
-def test_held_out_text_that_is_partly_annotated_tunes_nothing(notes: Any) -> None:
-    given = partly(notes.train, 0.5, whole=5)
-    model = Recognizer(**(SETTINGS | {"tune_penalty": True})).fit(given)
-    assert model.report_.penalty == 0
+@pytest.mark.parametrize("said", ["half of it", "the density"])
+def test_held_out_text_that_is_partly_annotated_tunes_by_the_density(notes: Any, said: str) -> None:
+    """F1 cannot tell a penalty where mentions are missing, but how many there are can."""
+    given, dev = partly(notes.train, 0.5, whole=5), partly(notes.dev, 0.5)
+    settings: dict[str, Any] = SETTINGS | {"tune_penalty": True}
+    if said == "the density":
+        given, settings = partly(notes.train, 0.5), settings | {"density": 120}
+    model = Recognizer(**settings).fit(given, dev=dev)
+    told = model.report_.completion
+    assert told is not None
+    wanted = sum(one.mentions for one in told.densities.values()) * len(Batch.of(model.ready(dev)).tokens) / 1000
+    assert sum(len(one.mentions) for one in model.predict(dev)) == pytest.approx(wanted, rel=0.2)
+    assert model.report_.penalty != 0
     assert model.report_.calibration is None
+
+
+def test_complete_training_data_tell_what_the_penalty_is(notes: Any) -> None:
+    settings = SETTINGS | {"tune_penalty": True}
+    dev = [one.copy(mentions=[], meta={"annotation": "unknown"}) for one in notes.dev]
+    model = Recognizer(**settings).fit(notes.train, dev=dev)
+    per = sum(len(one.mentions) for one in notes.train) / len(Batch.of(model.ready(notes.train)).tokens)
+    found = sum(len(one.mentions) for one in model.predict(dev))
+    assert found == pytest.approx(per * len(Batch.of(model.ready(dev)).tokens), rel=0.1)
 
 
 @pytest.mark.parametrize(

@@ -129,6 +129,7 @@ def adagrad_together(
     run: Executor = SERIAL,
     callbacks: Sequence[Callback],
     keeper: Keeper | None = None,
+    starts: Sequence[Weights] | None = None,
 ) -> list[Weights]:
     """Return the weights of `adagrad` for each of several structures of the same text, trained in the same passes.
 
@@ -140,8 +141,10 @@ def adagrad_together(
         l2, epochs, rate, seed, batch, run: as for `adagrad`.
         callbacks: one for each; where its result is true, that structure drops out, and the others go on.
         keeper: of the state of one structure that is trained alone; what its callback knows is its own.
+        starts: where each begins, which is written to; at zero when ``None``.
     """
-    sides = [_Side(data, callback, data.zeros) for data, callback in zip(corpora, callbacks, strict=True)]
+    starts = [data.zeros for data in corpora] if starts is None else starts
+    sides = [_Side(*each) for each in zip(corpora, callbacks, starts, strict=True)]
     return _train(sides, l2, epochs, rate, batch, seed, run, keeper)
 
 

@@ -4,30 +4,36 @@ A model that is trained as if everything that is not annotated were no mention e
 free to place mentions where nothing is annotated calls everything one. So the training data are dealt to folds; what a
 model of the other folds expects of a sentence, of the structures that its annotation allows, becomes the sentence's
 target. An offset for each type, added to the roles that start mentions, makes the expected number of mentions that of a
-known density. With these targets that is done again, for a few rounds.
+known density.
+
+A model of the targets then tells structures that are likely from others, and can go on from there to what annotation
+says itself: that the structure is one of those that it allows, and that there are as many mentions as the density tells
+(`spanloom.learn.density`). From anywhere else it would call everything a mention, or spread mentions over all text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from spanloom.hypergraph import Edges, Engine, Expectations, Floats, Ints, Potentials
+from spanloom.learn.adagrad import adagrad
 from spanloom.learn.corpus_target import CorpusTarget, SoftCounts
 from spanloom.learn.data import TrainingSet
+from spanloom.learn.density import DensityTarget
 from spanloom.learn.held_out import Held, HeldOut, held_out, in_order
-from spanloom.learn.readings import Readings
+from spanloom.learn.readings import Readings, ReadingsTarget
 from spanloom.learn.target import EdgeTarget
 from spanloom.parallel import SERIAL, Executor
+from spanloom.scoring import Weights
 
-__all__ = ["ROUNDS", "Completed", "Completion", "complete"]
+__all__ = ["Completed", "Completion", "complete"]
 
-ROUNDS: Final = 3
 _WIDEST = 12.0  # offset, in logarithms of odds
 _HALVINGS = 16  # of the range of offsets: to 0.0004
+_PULL = 1.0  # weight of the density: less lets too many mentions in where it is too low
 
 
 @dataclass(frozen=True)
@@ -38,35 +44,34 @@ class Completion:
         starts: (S,) the numbers of the roles that start mentions.
         wanted: (K,) how often they are to occur in all of the text; no number where all of it is complete.
         models: how those are trained that complete.
-        rounds: how often all is completed.
     """
 
     starts: Ints
     wanted: Floats
     models: Held
-    rounds: int = ROUNDS
 
 
 class Completed(NamedTuple):
     """Partial annotation that has been completed.
 
     Args:
-        target: expected counts of all sentences.
-        offsets: (K,) of the last round.
+        target: what is annotated, with a density.
+        start: weights of a model of what is expected, from which training goes on.
+        offsets: (K,) that were added to the scores of starts.
         expected: (K,) starts of mentions in all of the text.
         sure: (K,) the share of those that were filled in at places where one is likelier than none.
     """
 
-    target: CorpusTarget
+    target: DensityTarget
+    start: Weights
     offsets: Floats
     expected: Floats
     sure: Floats
 
 
 def complete(
-    data: TrainingSet, edges: Edges, allowed: Readings, settings: Completion, run: Executor = SERIAL,
-    tell: Callable[[int], object] = lambda _: None,
-) -> Completed:  # fmt: skip
+    data: TrainingSet, edges: Edges, allowed: Readings, settings: Completion, run: Executor = SERIAL
+) -> Completed:
     """Complete the annotation of a corpus.
 
     Args:
@@ -75,23 +80,22 @@ def complete(
         allowed: the structures that each sentence may have.
         settings: how.
         run: how folds and pieces of the work are run; the result does not depend on it.
-        tell: told of each round, from 1.
     """
     engine, offsets = data.engine, data.offsets
     given = data.target.wanted(_nothing(data)).roles[:, settings.starts]
-    current = data
-    for number in range(1, settings.rounds + 1):
-        tell(number)
-        folds = held_out(current, edges, settings.models, number, run)
-        own = [allowed.take(fold.sentences, fold.tokens) for fold in folds]
-        offset, soft = _fitted(engine, folds, own, settings, run)
-        target = CorpusTarget(EdgeTarget(engine, offsets[:1], edges[:0]), soft)
-        current = replace(data, target=target)
+    folds = held_out(data, edges, settings.models, 1, run)
+    own = [allowed.take(fold.sentences, fold.tokens) for fold in folds]
+    offset, soft = _fitted(engine, folds, own, settings, run)
+    filled_in = replace(data, target=CorpusTarget(EdgeTarget(engine, offsets[:1], edges[:0]), soft))
     expected = soft.roles[:, settings.starts].astype(np.float32)
     filled = np.maximum(expected - given, 0.0)
     likely = np.where(expected > 0.5, filled, 0.0).sum((0, 1), dtype=float)
     sure = likely / np.maximum(filled.sum((0, 1), dtype=float), 1e-12)
-    return Completed(target, offset, expected.sum((0, 1), dtype=float), sure)
+    l2, epochs, rate, seed = settings.models
+    start = adagrad(filled_in, l2=l2, epochs=epochs, rate=rate, seed=(seed, 0), run=run)
+    within = ReadingsTarget(engine, offsets, allowed)
+    target = DensityTarget(engine, offsets, within, settings.starts, settings.wanted / max(offsets[-1], 1), _PULL)
+    return Completed(target, start, offset, expected.sum((0, 1), dtype=float), sure)
 
 
 def _nothing(data: TrainingSet) -> Potentials:

@@ -16,6 +16,7 @@ import numpy as np
 from spanloom.errors import UsageError
 from spanloom.hypergraph import Engine, Expectations, Floats, Ints, Potentials
 from spanloom.learn.corpus_target import CorpusTarget
+from spanloom.learn.readings import ReadingsTarget
 from spanloom.learn.target import AllowedTarget, Wanted, tokens_of
 
 __all__ = ["DensityTarget"]
@@ -59,7 +60,7 @@ class DensityTarget:
 
     engine: Engine
     offsets: Ints
-    target: CorpusTarget | AllowedTarget
+    target: CorpusTarget | AllowedTarget | ReadingsTarget
     starts: Ints
     density: Floats
     weight: float = 1.0

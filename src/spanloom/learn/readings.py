@@ -9,16 +9,17 @@ allowed structures is a sum of products, over types, of signed sums over version
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.hypergraph import Engine, Expectations, Floats, Ints, Mask, Potentials
-from spanloom.learn.target import tokens_of
+from spanloom.learn.target import Wanted, tokens_of
 from spanloom.parallel import SERIAL, Executor
 
-__all__ = ["Readings"]
+__all__ = ["Readings", "ReadingsTarget"]
 
 _LEAST = 1e-5  # of the structures of a version, which are taken to be left when those with a mention are taken away
 
@@ -133,6 +134,42 @@ class Readings(NamedTuple):
         place, count = self._place(width)
         largest: Floats = np.bincount(place, np.abs(signed), count).astype(float)
         return signed, most, largest
+
+
+@dataclass(frozen=True)
+class ReadingsTarget:
+    """Partial annotation with claims: any of the structures that it allows, as `AllowedTarget` has it of a mask.
+
+    Args:
+        engine: of the structures.
+        offsets: (N + 1,) first token of each sentence.
+        readings: of these sentences.
+    """
+
+    engine: Engine
+    offsets: Ints
+    readings: Readings
+
+    @property
+    def shape(self) -> tuple[int, int, int, int, int]:
+        """(N, T, R, C, K)."""
+        template, tokens = self.engine.template, len(self.readings.allowed)
+        types = self.readings.allowed[0].size // len(template.edges) if tokens else 0
+        return len(self.offsets) - 1, tokens, len(template.roles), len(template.constants), types
+
+    def wanted(self, potentials: Potentials, sentences: Ints | None = None, tokens: Ints | None = None) -> Wanted:
+        """Return what is wanted of some sentences; see `spanloom.learn.Target`."""
+        offsets, own = self.offsets, self.readings
+        if sentences is not None and tokens is not None:
+            offsets, _ = tokens_of(self.offsets, sentences)
+            own = own.take(sentences, tokens)
+        found = own.expectations(self.engine, potentials, offsets)
+        return Wanted(found.roles, found.constants, (float(found.log_partition.sum()), 0.0))
+
+    def take(self, sentences: Ints) -> ReadingsTarget:
+        """Return the target of some sentences."""
+        own, tokens = tokens_of(self.offsets, sentences)
+        return ReadingsTarget(self.engine, own, self.readings.take(sentences, tokens))
 
 
 def _products_of_others(factors: Floats) -> Floats:

@@ -250,6 +250,7 @@ class Training:
         workers: what L-BFGS's objective is summed by, in place of ``executor``; values of lambda then wait for each
             other. See `Objective`.
         keeper: makes what keeps the passes of a run of AdaGrad for a lambda, by its number and what judges it.
+        start: weights of rows to begin with; zero when ``None``.
     """
 
     data: TrainingSet
@@ -265,6 +266,12 @@ class Training:
     began: float
     workers: Executor | None = None
     keeper: Callable[[float, int, EarlyStopping[Weights]], Keeper] | None = None
+    start: Weights | None = None
+
+    @property
+    def begin(self) -> Weights:
+        """Weights to begin with, which may be written to."""
+        return self.data.zeros if self.start is None else copied(self.start)
 
     def alone(self) -> Training:
         """The same as one of several pieces of work: on one thread, and without a listener in another process."""
@@ -290,7 +297,7 @@ class Training:
         history = TrainingHistory(f"training, lambda {l2:g}", self.iterations, self.tell, self.began)
         run = self.executor.shared
         objective = Objective(self.data, l2, run, workers=self.workers)
-        start = adagrad(self.data, l2=l2, epochs=1, rate=self.rate, seed=(self.seed, 0), run=run)
+        start = adagrad(self.data, l2=l2, epochs=1, rate=self.rate, seed=(self.seed, 0), run=run, start=self.begin)
 
         def after(iteration: Iteration) -> bool:
             value = history.entries[-1][1] if history.entries else 0.0
@@ -359,7 +366,7 @@ def _run(trainings: Sequence[Training], l2: float, number: int) -> list[Fit]:
     adagrad_together(
         [training.data for training in trainings], l2=l2, epochs=first.epochs, rate=first.rate,
         seed=(first.seed, number), run=first.executor.shared, callbacks=stops,
-        keeper=keeper,
+        keeper=keeper, starts=[training.begin for training in trainings],
     )  # fmt: skip
     return [
         Fit(l2, best.number, best.objective, tuple(stop.history.entries), best.value, 0.0, best.weights)

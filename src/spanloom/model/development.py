@@ -30,17 +30,21 @@ class HeldOut:
         reading: of what is decoded.
         headless: as for `Gold`.
         tunes: whether the mention penalty is tuned.
+        wanted: how many mentions it is to make found, where too few are annotated to tell by F1 what it should be.
     """
 
+    _wanted: float | None = None
+
     def __init__(
-        self, batch: Batch, model: AnyModel, reading: str, headless: str | None = None, tunes: bool = False
-    ) -> None:
+        self, batch: Batch, model: AnyModel, reading: str, headless: str | None = None, tunes: bool = False,
+        wanted: float | None = None,
+    ) -> None:  # fmt: skip
         gold = Gold(batch, model.types, headless)
         self._reading = reading
         self._gold = frozenset(gold.table.headed())
         self._total = gold.total
         self._offsets: Ints = batch.sentences
-        self._model, self.tunes = model, tunes
+        self._model, self.tunes, self._wanted = model, tunes, wanted
 
     def f1(self, model: AnyModel, potentials: Potentials, run: Executor = SERIAL) -> float:
         """F1 of exact boundaries, types and heads, if there are; mentions that no model can hold count as missed."""
@@ -59,15 +63,23 @@ class HeldOut:
         return 2 * len(mentions & self._gold) / max(1, len(mentions) + self._total)
 
     def highest(self, potentials: Potentials, run: Executor = SERIAL) -> float:
-        """F1 at the best of a few penalties."""
-        found = self._under(potentials, run).over(_PENALTIES if self.tunes else (0.0,))
+        """F1 at the best of a few penalties; at none where F1 cannot tell the best."""
+        found = self._under(potentials, run).over(_PENALTIES if self.tunes and self._wanted is None else (0.0,))
         return max(self.measured(edges) for _, edges in found)
 
     def best_penalty(self, potentials: Potentials, run: Executor = SERIAL) -> tuple[float, float]:
-        """The mention penalty of the largest F1, and that."""
-        best = self._under(potentials, run)
-        penalty = search_step(lambda value: self.measured(best.at(value))) if self.tunes else 0.0
+        """The mention penalty of the largest F1, or with which as many are found as are wanted; and F1 with it."""
+        best, judged = self._under(potentials, run), self.measured if self._wanted is None else self._nearness
+        penalty = search_step(lambda value: judged(best.at(value))) if self.tunes else 0.0
         return penalty, self.measured(best.at(penalty))
+
+    def _nearness(self, edges: Edges) -> float:
+        """How near the number of mentions is to what is wanted; larger is nearer."""
+        assert self._wanted is not None
+        number = self._model.starting(edges)
+        if number <= _ASTRAY * max(1.0, self._wanted):
+            number = len(self._model.structure.decode(edges, self._offsets, self._model.types, self._reading))
+        return -abs(number - self._wanted)
 
     def _under(self, potentials: Potentials, run: Executor) -> Envelope:
         """Return the best structures under each mention penalty."""
@@ -90,15 +102,15 @@ class Development(HeldOut):
     """Development data whose features are looked up once; a `spanloom.learn.Judge`.
 
     Args:
-        batch, model, reading, headless, tunes: as for `HeldOut`; the model has any weights.
+        batch, model, reading, headless, tunes, wanted: as for `HeldOut`; the model has any weights.
         run: how the look-up is run.
     """
 
     def __init__(
         self, batch: Batch, model: LinearModel, reading: str, headless: str | None = None, tunes: bool = False,
-        run: Executor = SERIAL,
+        run: Executor = SERIAL, wanted: float | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(batch, model, reading, headless, tunes)
+        super().__init__(batch, model, reading, headless, tunes, wanted)
         self._matrix = model.scorer.matrix(batch, run)
 
     def score(self, weights: Weights, run: Executor = SERIAL) -> Potentials:
@@ -106,11 +118,11 @@ class Development(HeldOut):
         return role_scores(self._matrix, weights, run=run)
 
     def metric(self, weights: Weights, run: Executor) -> float:
-        """F1 at the best of a few penalties."""
+        """F1, as `highest` has it."""
         return self.highest(self.score(weights, run), run)
 
     def tuned(self, weights: Weights, run: Executor) -> tuple[float, float]:
-        """The mention penalty of the largest F1, and that."""
+        """The mention penalty and F1, as `best_penalty` has them."""
         return self.best_penalty(self.score(weights, run), run)
 
 

@@ -22,8 +22,9 @@ from spanloom.model.partial import allowed_structures
 from spanloom.model.report import CompletionReport, Density
 from spanloom.model.structured import LinearModel
 from spanloom.parallel import Executor
+from spanloom.scoring import Weights
 
-__all__ = ["Completing", "densities", "marked", "partly"]
+__all__ = ["Completing", "Filled", "densities", "found_of", "marked", "partly"]
 
 FEWEST: Final = 20  # mentions of a type in complete parts, from which its density is estimated
 _PER = 1000  # tokens, of which a density is told
@@ -41,6 +42,20 @@ def marked(documents: Sequence[Document], says: Completeness) -> list[Document]:
 def partly(documents: Sequence[Document], types: Sequence[str]) -> bool:
     """Return whether the annotation of prepared documents is not complete somewhere."""
     return any("annotation" in one.meta for one in documents) and completeness(Batch.of(documents), types) is not None
+
+
+def found_of(unseen: Batch, known: Batch, gold: Gold, completion: CompletionReport | None) -> float:
+    """Return how many mentions there are in other text, by what is known of the training data.
+
+    Args:
+        unseen: the other text.
+        known, gold: the training data, and their mentions.
+        completion: of these, where their annotation is not complete.
+    """
+    per = gold.total / max(len(known.tokens), 1)
+    if completion is not None:
+        per = sum(one.mentions for one in completion.densities.values()) / _PER
+    return per * len(unseen.tokens)
 
 
 def densities(given: DensityLike | None, types: Sequence[str]) -> dict[str, float]:
@@ -94,6 +109,20 @@ def _number(value: object) -> float:
     return number if isfinite(number) else -1.0
 
 
+class Filled(NamedTuple):
+    """A corpus whose annotation is completed where it is not complete.
+
+    Args:
+        data: the corpus.
+        start: weights from which training goes on; ``None`` for zero.
+        report: ``None`` where annotation is complete.
+    """
+
+    data: TrainingSet
+    start: Weights | None = None
+    report: CompletionReport | None = None
+
+
 class Completing(NamedTuple):
     """A corpus that is partly annotated.
 
@@ -114,15 +143,15 @@ class Completing(NamedTuple):
     def complete(
         self, data: TrainingSet, given: DensityLike | None, l2: float, rate: float, seed: int, run: Executor,
         tell: Listener,
-    ) -> tuple[TrainingSet, CompletionReport]:  # fmt: skip
-        """Return the corpus with completed annotation, and a report.
+    ) -> Filled:  # fmt: skip
+        """Return the corpus with completed annotation.
 
         Args:
             data: the corpus, as if its annotation were complete.
             given: mentions per 1,000 tokens, as of `densities`.
             l2, rate, seed: of the models that complete.
             run: how pieces of the work are run.
-            tell: told of each round.
+            tell: told of it.
 
         Raises:
             DataError: nothing tells the density of a type.
@@ -136,11 +165,10 @@ class Completing(NamedTuple):
         mask = allowed_structures(structure, engine, self.gold.table, self.edges, self.said, data.offsets, types)
         allowed = with_claims(structure, engine, self.known, self.gold, mask.view(np.uint8), self.said, types)
         settings = Completion(starts, wanted, Held(l2, HELD_EPOCHS, rate, seed))
-        found = complete(
-            data, self.edges, allowed, settings, run, lambda number: tell(Progress("completing the annotation", number))
-        )
+        tell(Progress("completing the annotation"))
+        found = complete(data, self.edges, allowed, settings, run)
         self._check_reached(found, wanted, chosen)
-        return replace(data, target=found.target), self._report(found, chosen, begun)
+        return Filled(replace(data, target=found.target), found.start, self._report(found, chosen, begun))
 
     def _densities(self, given: Mapping[str, float]) -> dict[str, Density]:
         """Return the density of each type: what is given, or what parts show whose annotation is complete.

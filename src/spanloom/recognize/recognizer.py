@@ -38,7 +38,6 @@ from spanloom.model.overlaps import OverlapRules, best_consistent, rules_of
 from spanloom.model.parameters import MentionEstimator, lambdas, renamed
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import (
-    CompletionReport,
     PassReport,
     TrainingReport,
     make_report,
@@ -63,7 +62,7 @@ from spanloom.passes import DocumentPass, PassSettings, choose_passes, pass_of
 from spanloom.recognize import encoding
 from spanloom.recognize.annotating import Annotating, versioned
 from spanloom.recognize.assembling import assembled
-from spanloom.recognize.completing import Completing, partly
+from spanloom.recognize.completing import Completing, Filled, found_of, partly
 from spanloom.recognize.drawing import Drawing
 from spanloom.recognize.finding import Finder, Found, finder
 from spanloom.recognize.lessons import Lessons
@@ -269,19 +268,23 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         tagger, built, data, gold, edges = assembled(
             self, self._structure, self._headless, known, types, features, run, lessons, work
         )
-        annotators = completion = None
+        annotators = None
         if work is None and versioned(known.documents):
             voices = Annotating(tagger, known, gold, self._headless)
             l2 = lambdas(self.l2)[0]
             data, known, gold, edges, annotators = voices.agree(data, l2, self.rate, self.random_state, run, tell)
+        filled = Filled(data)
         if work is None:
-            data, completion = self._completed(tagger, known, data, gold, edges, run, tell)
-        tunes = self.tune_penalty and not partly(unseen.documents, types)
-        development = Development(unseen, tagger, self.reading, self._headless, tunes, run)
+            filled = self._completed(tagger, known, data, gold, edges, run, tell)
+        wanted, tunes = None, self.tune_penalty
+        if partly(unseen.documents, types):
+            wanted, tunes = found_of(unseen, known, gold, filled.report), tunes and annotators is None
+        development = Development(unseen, tagger, self.reading, self._headless, tunes, run, wanted)
         training = Training(
-            data=data, judge=development, optimizer=self.optimizer, epochs=self.epochs, runs=self.runs,
+            data=filled.data, judge=development, optimizer=self.optimizer, epochs=self.epochs, runs=self.runs,
             iterations=self.iterations, rate=self.rate, seed=self.random_state, executor=run, tell=tell, began=began,
             keeper=None if work is None else work.keeper, workers=None if work is None else work.workers,
+            start=filled.start,
         )  # fmt: skip
         if lessons is not None:
             training, fit, tried = lessons.weighed(training, lambdas(self.l2))
@@ -291,16 +294,16 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         model = trained(tagger, data, fit)
         potentials = development.score(model.scorer.weights)
         stage = Stage(model, known, unseen, gold, edges, development, potentials, fit, len(data.group_sizes))
-        return Learned(features, built, data, fit, stage, tried, completion, annotators)
+        return Learned(features, built, data, fit, stage, tried, filled.report, annotators)
 
     def _completed(
         self, tagger: LinearModel, known: Batch, data: TrainingSet, gold: Gold, edges: Edges, run: Executor,
         tell: Listener,
-    ) -> tuple[TrainingSet, CompletionReport | None]:  # fmt: skip
+    ) -> Filled:  # fmt: skip
         """Return the training data with completed annotation, where it is not complete."""
         said = completeness(known, tagger.types)
         if said is None:
-            return data, None
+            return Filled(data)
         if not isinstance(data.target, EdgeTarget):
             raise UsageError("annotation of the training data is incomplete; a student learns from complete annotation")
         l2 = lambdas(self.l2)[0]
