@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -10,9 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from learn_helpers import corpus
 
 from spanloom.hypergraph import ENGINES, Potentials, reference
-from spanloom.learn.annotators import _DRAWS, _SHARE, Rates, Voice, mixture, rates_of, votes_of
+from spanloom.learn import Objective
+from spanloom.learn.annotators import _DRAWS, _SHARE, Rates, Voice, VotesTarget, mixture, rates_of, votes_of
 from spanloom.structures import STRUCTURES, MentionTable
 
 
@@ -155,3 +158,37 @@ def test_mixture_is_the_mean_of_those_who_say_something() -> None:
     voices = [Voice.of(engine, offsets, e, np.array([0]), s, True) for e, s in zip(edges, speaks, strict=True)]
     found = mixture(engine, offsets, voices).roles[:, 0, 0]
     np.testing.assert_allclose(found.astype(float), [1, 0, 0.5, 0.5], atol=1e-3)
+
+
+@pytest.mark.parametrize("counting", ENGINES)
+@pytest.mark.parametrize("name", ["bio", "separators", "mention_hypergraph", "shared"])
+def test_gradient_under_votes_is_the_difference_quotient(name: str, counting: str) -> None:
+    data, _, _ = corpus(name, counting, 2, [4, 0, 3, 5])
+    rng = np.random.default_rng(1)
+    _, tokens, roles, _, types = data.target.shape
+    votes = rng.normal(0, 2, (tokens, roles, types)).astype(np.float32)
+    objective = Objective(replace(data, target=VotesTarget(data.engine, data.offsets, votes)), l2=0.1)
+    point, gradient = rng.normal(0, 1, objective.size), np.empty(objective.size, np.float32)
+    objective.value_and_gradient(point.astype(np.float32), gradient)
+    for _ in range(4):
+        step = rng.normal(0, 1, objective.size)
+        step *= 2.0**-6 / np.linalg.norm(step)
+        more, less = (
+            objective.value_and_gradient((point + side * step).astype(np.float32), np.empty_like(gradient))
+            for side in (1, -1)
+        )
+        assert more - less == pytest.approx(2 * gradient.astype(float) @ step, rel=0.02, abs=2e-4)
+
+
+def test_who_says_nothing_teaches_nothing() -> None:
+    data, _, _ = corpus("separators", "subgraphs", 2, [4, 0, 3, 5])
+    _, tokens, roles, constants, types = data.target.shape
+    scores = np.random.default_rng(3).normal(0, 1, (tokens, roles, types)).astype(np.float32)
+    potentials = Potentials(scores, np.zeros((constants, types), np.float32))
+    silent = VotesTarget(data.engine, data.offsets, np.zeros_like(scores))
+    np.testing.assert_array_equal(
+        silent.wanted(potentials).roles, data.engine.expectations(potentials, data.offsets).roles
+    )
+    some, rows = np.array([3, 0]), np.r_[7:12, 0:4]
+    part = silent.wanted(Potentials(scores[rows], potentials.constants), some, rows)
+    np.testing.assert_allclose(part.roles, silent.wanted(potentials).roles[rows], atol=1e-6)

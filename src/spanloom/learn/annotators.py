@@ -13,6 +13,9 @@ up exactly, for every template:
 
 The probabilities are estimated from expected counts of y's roles, and these with the probabilities (EM). p(y | text)
 comes from models that were trained on other folds, on what was expected of them a round before.
+
+A model of what is expected then goes on to what annotators said themselves: the likelihood of all versions, with their
+probabilities as they are. Its gradient is what is expected without the votes less what is expected with them.
 """
 
 from __future__ import annotations
@@ -25,13 +28,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.hypergraph import Edges, Engine, Expectations, Floats, Ints, Potentials, Singles
+from spanloom.learn.adagrad import adagrad
 from spanloom.learn.corpus_target import CorpusTarget, SoftCounts
 from spanloom.learn.data import TrainingSet
 from spanloom.learn.held_out import Held, HeldOut, held_out, in_order
-from spanloom.learn.target import EdgeTarget
+from spanloom.learn.target import EdgeTarget, Wanted, tokens_of
 from spanloom.parallel import SERIAL, Executor
+from spanloom.scoring import Weights
 
-__all__ = ["ROUNDS", "Agreed", "Rates", "Voice", "agree", "mixture", "rates_of", "votes_of"]
+__all__ = ["ROUNDS", "Agreed", "Rates", "Voice", "VotesTarget", "agree", "mixture", "rates_of", "votes_of"]
 
 ROUNDS: Final = 3
 STEPS: Final = 5  # of EM in a round
@@ -170,6 +175,38 @@ def votes_of(voice: Voice, rates: Rates, starts: Ints, tokens: Ints) -> Singles:
 
 
 @dataclass(frozen=True)
+class VotesTarget:
+    """What annotators say, as scores that are added to a model's.
+
+    The loss is log Z minus log Z with the votes: minus the log-likelihood of what all annotators marked, but for what
+    does not depend on the model. It is not convex, so where training begins matters.
+
+    Args:
+        engine: of the structures.
+        offsets: (N + 1,) first token of each sentence.
+        votes: (T, R, K) added to the scores of roles.
+    """
+
+    engine: Engine
+    offsets: Ints
+    votes: Singles
+
+    @property
+    def shape(self) -> tuple[int, int, int, int, int]:
+        """(N, T, R, C, K)."""
+        tokens, roles, types = self.votes.shape
+        return len(self.offsets) - 1, tokens, roles, len(self.engine.template.constants), types
+
+    def wanted(self, potentials: Potentials, sentences: Ints | None = None, tokens: Ints | None = None) -> Wanted:
+        """Return what is wanted of some sentences; see `spanloom.learn.Target`."""
+        offsets, votes = self.offsets, self.votes
+        if sentences is not None and tokens is not None:
+            offsets, votes = tokens_of(self.offsets, sentences)[0], votes[tokens]
+        found = self.engine.expectations(Potentials(potentials.roles + votes, potentials.constants), offsets)
+        return Wanted(found.roles, found.constants, (float(found.log_partition.sum()), 0.0))
+
+
+@dataclass(frozen=True)
 class Agreement:
     """Settings.
 
@@ -188,12 +225,14 @@ class Agreed(NamedTuple):
     """What is probably there.
 
     Args:
-        target: expected counts of all sentences.
+        target: what annotators say.
+        start: weights of a model of what is expected, from which training goes on.
         rates: of each voice.
         folds: of the last round, with votes added to potentials.
     """
 
-    target: CorpusTarget
+    target: VotesTarget
+    start: Weights
     rates: list[Rates]
     folds: list[HeldOut]
 
@@ -241,7 +280,13 @@ def agree(
             soft = in_order(folds, _expected(engine, said, run))
             rates = [rates_of(voice, soft.roles.astype(np.float32), starts) for voice in voices]
         folds = said
-    return Agreed(CorpusTarget(empty, soft), rates, folds)
+    l2, epochs, rate, seed = settings.models
+    expected = replace(data, target=CorpusTarget(empty, soft))
+    start = adagrad(expected, l2=l2, epochs=epochs, rate=rate, seed=(seed, 0), run=run)
+    votes = np.zeros(soft.roles.shape, np.float32)
+    for voice, own in zip(voices, rates, strict=True):
+        votes += votes_of(voice, own, starts, np.arange(len(votes)))
+    return Agreed(VotesTarget(engine, offsets, votes), start, rates, folds)
 
 
 def _with_votes(fold: HeldOut, voices: Sequence[Voice], rates: Sequence[Rates], settings: Agreement) -> HeldOut:

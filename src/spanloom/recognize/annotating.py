@@ -23,6 +23,7 @@ from spanloom.model.partial import given_mentions, said_of_lanes
 from spanloom.model.report import AnnotatorReport, AnnotatorsReport, Quality
 from spanloom.model.structured import LinearModel
 from spanloom.parallel import Executor
+from spanloom.scoring import Weights
 from spanloom.structures import MentionTable
 
 __all__ = ["Annotating", "Heard", "versioned"]
@@ -40,7 +41,8 @@ class Heard(NamedTuple):
     """A corpus after its annotators have been heard.
 
     Args:
-        data: with what is expected as its target.
+        data: with what annotators say as its target.
+        start: weights from which training goes on.
         known: the corpus, with the likeliest mentions.
         gold: these mentions.
         edges: (T, K, D) their structures.
@@ -48,6 +50,7 @@ class Heard(NamedTuple):
     """
 
     data: TrainingSet
+    start: Weights
     known: Batch
     gold: Gold
     edges: Edges
@@ -111,7 +114,7 @@ class Annotating(NamedTuple):
         )  # fmt: skip
         known, gold, edges = self._likeliest(found, run)
         report = self._report(annotators, self._chances(found, run), gold)
-        return Heard(replace(data, target=found.target), known, gold, edges, report)
+        return Heard(replace(data, target=found.target), found.start, known, gold, edges, report)
 
     def _annotators(self) -> list[_Annotator]:
         """Return the annotators, in the order of their first documents."""

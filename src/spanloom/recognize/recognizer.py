@@ -268,13 +268,13 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         tagger, built, data, gold, edges = assembled(
             self, self._structure, self._headless, known, types, features, run, lessons, work
         )
-        annotators = None
+        annotators = start = None
         if work is None and versioned(known.documents):
             voices = Annotating(tagger, known, gold, self._headless)
-            l2 = lambdas(self.l2)[0]
-            data, known, gold, edges, annotators = voices.agree(data, l2, self.rate, self.random_state, run, tell)
-        filled = Filled(data)
-        if work is None:
+            heard = voices.agree(data, lambdas(self.l2)[0], self.rate, self.random_state, run, tell)
+            data, start, known, gold, edges, annotators = heard
+        filled = Filled(data, start)
+        if work is None and annotators is None:
             filled = self._completed(tagger, known, data, gold, edges, run, tell)
         wanted, tunes = None, self.tune_penalty
         if partly(unseen.documents, types):
