@@ -103,6 +103,13 @@ def intern(codes, starts, ends, ids, table, shift, hashes, first):
 
 
 @kernel
+def find_numbers(wanted, table, shift, keys, numbers):
+    """Find the number of each of some keys, -1 where there is none; other arguments as for `find_number`."""
+    for i in range(len(wanted)):
+        numbers[i] = find_number(table, shift, keys, wanted[i])
+
+
+@kernel
 def number(keys, begin, table, shift, distinct, found, limit, numbers):
     """Number distinct keys in the order of their first occurrence, until the table is full enough.
 

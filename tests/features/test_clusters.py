@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 from collections import Counter
 from itertools import combinations, pairwise
 
@@ -13,7 +15,10 @@ from hypothesis import strategies as st
 
 from spanloom.errors import DataError, UsageError
 from spanloom.features import clusters as brown
-from spanloom.features.clusters import induce, read_paths, write_paths
+from spanloom.features.clusters import Clusters, induce, read_paths, write_paths
+from spanloom.features.columns import cluster_value
+from spanloom.features.template import Column
+from spanloom.hashing import hash_text
 
 sentences_of_letters = st.lists(st.lists(st.sampled_from("abcdefghijklm"), max_size=12), min_size=1, max_size=25)
 
@@ -187,3 +192,18 @@ def test_word_that_cannot_be_written(tmp_path, word):
     with pytest.raises(UsageError, match="expected a word with a count"):
         write_paths(tmp_path / "paths", {word: "0"}, {"a\tb": 1, "a\nb": 1})
     assert not (tmp_path / "paths").exists()
+
+
+def test_forms_are_the_hashes_of_the_values_of_each_word():
+    letters = {"lower": {"upper": "0010"}, "ending2": {"X ab": "1"}}
+    clusters = Clusters({"a": "0101", "B": "0101", "": "11", "c": ""}, {"a": 9, "B": 1}, letters)
+    columns = [Column("cluster"), Column("cluster", 2), Column("cluster3"), Column("band")]
+    words = ["c", "B", "Upper", "unknown", "a", ""]
+    for known in (clusters, pickle.loads(pickle.dumps(clusters)), Clusters({}), Clusters({}, None, letters)):
+        found = known.forms.of(words.__getitem__, np.array([hash_text(word) for word in words], np.uint64), columns)
+        for word, row in zip(words, found.tolist(), strict=True):
+            for column, value in zip(columns, row, strict=True):
+                said = cluster_value(column, known.band(word) if column.name == "band" else known.bits(word))
+                assert value == (hash_text(said) if said else 0), (word, column)
+    assert "forms" not in vars(pickle.loads(pickle.dumps(clusters)))
+    assert "forms" not in vars(copy.copy(clusters))

@@ -11,6 +11,7 @@ from spanloom.document import Batch, Document
 from spanloom.errors import DataError, UsageError
 from spanloom.features import PRESETS, FeatureSet, available_columns
 from spanloom.features.columns import ORTHOGRAPHY, orthography, short_shape, word_column
+from spanloom.features.featureset import SharedKeys
 from spanloom.features.tables import tabulate
 from spanloom.features.template import Column
 from spanloom.hashing import hash_text, hash_values
@@ -165,6 +166,35 @@ def test_keys_are_the_hashes_of_the_names(batch: list[list[list[tuple[str, str]]
     for threads in (2, 3):
         again = features.keys(Batch.of(documents), run=Threads(threads))
         assert all(np.array_equal(one, other) for one, other in zip(keys, again, strict=True))
+    for threads in (1, 3):
+        shared = features.shared_keys(Batch.of(documents), run=Threads(threads))
+        assert list(map(sorted, together(shared))) == [sorted(key for _, key in pairs) for pairs in expected]
+
+
+def together(shared: SharedKeys) -> list[list[int]]:
+    """The keys of each token: those of its values, and its own."""
+    values = np.split(shared.values.ids, shared.values.offsets[1:-1])
+    own = np.split(shared.own.ids, shared.own.offsets[1:-1])
+    rows = np.split(shared.rows, shared.offsets[1:-1])
+    if len(shared.offsets) == 1:
+        return []
+    return [
+        [key for row in some.tolist() for key in values[row].tolist()] + keys.tolist()
+        for some, keys in zip(rows, own, strict=True)
+    ]
+
+
+def test_values_that_tokens_share_are_evaluated_once() -> None:
+    one = document([["the", "cat", "the", "cat", "The"]] * 40)
+    batch = Batch.of([one])
+    features = FeatureSet(["bias", "low[-1..1]", "prefix1[0]", "low[0]|w[0]", "bag(low,-2,2)"])
+    shared = features.shared_keys(batch)
+    # a token refers to three places and the bag's two words; three words have rows in each, and "low" has boundaries
+    assert len(shared.own.ids) == 0 and len(shared.values.offsets) - 1 == 4 * 3 + 2
+    assert len(shared.values.ids) == 3 * 3 + 3 * 4 + 2
+    pair = FeatureSet(["low[-1]|low[0]", "shape[0]|pos[0]"])
+    own = pair.shared_keys(Batch.of([one.copy(columns={"pos": ["X"] * 200})]))
+    assert len(own.values.ids) == len(own.rows) == 0 and own.own.ids.size == 400
 
 
 def test_names_at_the_borders() -> None:
@@ -249,5 +279,8 @@ def test_nothing() -> None:
     for batch in ([], [document([])], [document([[], []])]):
         keys = features.keys(Batch.of(batch), run=Threads(2))
         assert len(keys.ids) == 0 and keys.offsets.tolist() == [0]
+        shared = features.shared_keys(Batch.of(batch), run=Threads(2))
+        assert together(shared) == []
     keys = FeatureSet([]).keys(Batch.of([document([["a"]])]))
     assert keys.offsets.tolist() == [0, 0]
+    assert together(FeatureSet([]).shared_keys(Batch.of([document([["a"]])]))) == [[]]

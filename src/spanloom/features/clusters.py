@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,10 +18,14 @@ from numpy.typing import NDArray
 
 from spanloom.document import Document
 from spanloom.errors import DataError, UsageError, clip
+from spanloom.features.columns import BAND_COLUMN, cluster_value
 from spanloom.features.counting import count_words, frequent_words
 from spanloom.features.kernels_clusters import NEVER, Bigrams, Window, enter, join, scaled_logs
 from spanloom.features.letters import WAYS, Letters, learn_letters, spelled
+from spanloom.features.template import Column
 from spanloom.files.output import output_file
+from spanloom.hashing import Slots, UInt64, hash_text, hash_values
+from spanloom.kernels_hashing import find_numbers
 
 _TABLE = 1 << 20  # logarithms of smaller counts are looked up; larger counts are rare
 _STRIDE = 64  # words a kernel call: an interrupt is seen between two calls
@@ -28,6 +33,8 @@ _STRIDE = 64  # words a kernel call: an interrupt is seen between two calls
 
 class Clusters(dict[str, str]):
     """Word clusters: word -> bit string, by falling frequency, with the count of each word.
+
+    They are not to be changed once features have been computed with them.
 
     Args:
         paths: the bit strings.
@@ -46,6 +53,10 @@ class Clusters(dict[str, str]):
         self.counts = dict(counts or {})
         self.letters: Letters = dict(letters or {})
 
+    def __reduce__(self) -> tuple[type[Clusters], tuple[dict[str, str], dict[str, int], Letters]]:
+        """Copy without the forms, which are made again."""
+        return Clusters, (dict(self), self.counts, self.letters)
+
     @classmethod
     def of(cls, paths: Mapping[str, str] | None) -> Clusters:
         """Return clusters as they are, or of a mapping of words to bits."""
@@ -60,10 +71,72 @@ class Clusters(dict[str, str]):
         count = self.counts.get(word, 0)
         return str(count.bit_length() - 1) if count else "none"
 
+    @cached_property
+    def forms(self) -> ClusterForms:
+        """The values of columns for all words, as hashes."""
+        return ClusterForms(self)
+
     def share(self, words: Iterable[str]) -> float:
         """Return the share of the distinct words that have bits of their own, 0 to 1; 1 where there is no word."""
         distinct = set(words)
         return sum(word in self for word in distinct) / max(len(distinct), 1) if distinct else 1.0
+
+
+class ClusterForms:
+    """The values of columns of clusters as hashes: of all words with bits of their own, made once.
+
+    Args:
+        clusters: of these.
+
+    >>> from spanloom.hashing import hash_text
+    >>> forms = ClusterForms(Clusters({"fever": "01", "pain": "01"}))
+    >>> words = ["pain", "knee"]
+    >>> found = forms.of(words.__getitem__, hash_values(words), [Column("cluster", 1)])
+    >>> found.tolist() == [[hash_text("0")], [0]]
+    True
+    """
+
+    def __init__(self, clusters: Clusters) -> None:
+        self._clusters = clusters
+        said: dict[tuple[str, str], int] = {}
+        numbers = [said.setdefault((clusters[word], clusters.band(word)), len(said)) for word in clusters]
+        self._numbers, self._said = np.array(numbers, np.int32), list(said)
+        self._keys = hash_values(list(clusters))
+        self._keys[self._keys == 0] = hash_text("")
+        self._slots = Slots.numbering(self._keys)
+        self._tables: dict[tuple[Column, ...], UInt64] = {}  # of each set of templates that reads them
+
+    def of(self, word: Callable[[int], str], hashes: UInt64, columns: Sequence[Column]) -> UInt64:
+        """Return the hash of each column's value at V distinct words, (V, columns); 0 where there is none.
+
+        Args:
+            word: gives the word of a number.
+            hashes: (V,) of the words.
+            columns: of clusters.
+        """
+        wanted = tuple(columns)
+        if wanted not in self._tables:
+            self._tables[wanted] = _hashes_of(self._said, wanted)
+        numbers = np.empty(len(hashes), np.int64)
+        find_numbers(hashes, *self._slots, self._keys, numbers)
+        unknown = np.flatnonzero(numbers < 0)
+        found = np.zeros((len(hashes), len(wanted)), np.uint64)
+        known = np.flatnonzero(numbers >= 0)
+        found[known] = self._tables[wanted][self._numbers[numbers[known]]]
+        if self._clusters.letters or any(column.name == BAND_COLUMN for column in wanted):
+            words = map(word, unknown.tolist())
+            found[unknown] = _hashes_of([(self._clusters.bits(one), self._clusters.band(one)) for one in words], wanted)
+        return found
+
+
+def _hashes_of(said: Sequence[tuple[str, str]], columns: Sequence[Column]) -> UInt64:
+    """Return the hash of each column's value for bits and bands, (values, columns); 0 where there is none."""
+    table = np.zeros((len(said), len(columns)), np.uint64)
+    for k, column in enumerate(columns):
+        values = [cluster_value(column, band if column.name == BAND_COLUMN else bits) for bits, band in said]
+        distinct = {value: number for number, value in enumerate(dict.fromkeys(values))}
+        table[:, k] = hash_values(list(distinct))[[distinct[value] for value in values]]
+    return table
 
 
 def induce(sentences: Iterable[Sequence[str]], clusters: int, min_count: int = 1) -> Clusters:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple, TypeGuard, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document
 from spanloom.errors import UsageError, clip
@@ -22,15 +23,18 @@ from spanloom.features.columns import (
     word_column,
 )
 from spanloom.features.computed import CATEGORY_COLUMN, Resources, enrich
-from spanloom.features.kernels_keys import Columns
+from spanloom.features.kernels_keys import Columns, FeatureProgram
 from spanloom.features.presets import PRESETS
 from spanloom.features.program import compile_features, most_keys
 from spanloom.features.reference import named_features
+from spanloom.features.shared import divide
 from spanloom.features.tables import tabulate
 from spanloom.features.template import Bag, Column, Conjunction, Feature, FeatureTemplate, parse_all
 from spanloom.features.word_vectors import VECTOR_COLUMN, Dense
-from spanloom.hashing import Int64, UInt64
+from spanloom.hashing import Int32, Int64, UInt64
 from spanloom.parallel import SERIAL, Executor
+
+G = TypeVar("G", bound=np.generic)
 
 
 class Keys(NamedTuple):
@@ -45,6 +49,22 @@ class Keys(NamedTuple):
     ids: UInt64
     offsets: Int64
     dense: Dense | None = None
+
+
+class SharedKeys(NamedTuple):
+    """The features of T tokens as 64-bit keys, those of values that several tokens have only once.
+
+    Args:
+        own: the keys that each token has beside those.
+        values: the keys of each row of a value.
+        rows: int32; the values of token t are ``rows[offsets[t]:offsets[t + 1]]``.
+        offsets: (T + 1,) int64.
+    """
+
+    own: Keys
+    values: Keys
+    rows: Int32
+    offsets: Int64
 
 
 class FeatureSet:
@@ -93,6 +113,7 @@ class FeatureSet:
         self.needs = tuple(name for name in others if name not in self.computed)
         self._program = compile_features(self.features, self.columns)
         self._most = most_keys(self.features)
+        self._divided = divide(self.features, self.columns)
 
     @classmethod
     def preset(
@@ -187,10 +208,31 @@ class FeatureSet:
 
     def sparse_keys(self, batch: Batch, *, run: Executor = SERIAL) -> Keys:
         """Return `keys` without dense columns, which blocks of a batch have in common."""
-        self.check(batch)
-        table = tabulate(self.enrich(batch), self.columns, Clusters.of(self.clusters))
+        table = self._table(batch)
         chunks = split_rows(batch.sentences, run.workers)
-        return Keys(*join_rows(run.map(lambda chunk: self._evaluate(table, chunk), chunks)))
+        return Keys(*join_rows(run.map(lambda chunk: _evaluate(self._program, self._most, table, chunk), chunks)))
+
+    def _table(self, batch: Batch) -> Columns:
+        """Return the values of all columns that the templates read."""
+        self.check(batch)
+        return tabulate(self.enrich(batch), self.columns, Clusters.of(self.clusters))
+
+    def shared_keys(self, batch: Batch, *, run: Executor = SERIAL) -> SharedKeys:
+        """Return the same keys as `keys`, with those of values that several tokens have only once.
+
+        A token's keys stand in another order: first those of its values, then its own.
+        """
+        table, divided = self._table(batch), self._divided
+        starts, own = divided.starts(table), table.of(divided.columns)
+        values = Keys(*divided.value_keys(table, starts))
+
+        def part(sentences: Int64) -> tuple[tuple[UInt64, Int64], tuple[Int32, Int64]]:
+            keys = _evaluate(divided.own, divided.most, own, sentences)
+            return keys, divided.references(table, starts, sentences)
+
+        parts = run.map(part, split_rows(batch.sentences, run.workers))
+        keys = Keys(*join_rows([keys for keys, _ in parts]), self.dense(batch))
+        return SharedKeys(keys, values, *join_rows([references for _, references in parts]))
 
     @property
     def width(self) -> int:
@@ -202,11 +244,6 @@ class FeatureSet:
         """Return the dense columns of a batch: word vectors at ``positions``; ``None`` where no template has any."""
         vectors = self.resources.vectors
         return vectors.columns(batch, self.positions) if vectors is not None and self.positions else None
-
-    def _evaluate(self, table: Columns, sentences: Int64) -> tuple[UInt64, Int64]:
-        size = int(sentences[-1] - sentences[0])
-        keys, offsets = np.empty(size * self._most + 1, np.uint64), np.empty(size + 1, np.int64)
-        return keys[: kernels.evaluate(self._program, table, sentences, keys, offsets)], offsets
 
     def names(self, document: Document, token: int) -> list[str]:
         """Return the readable names of the features of a token, in the order of its keys.
@@ -253,7 +290,14 @@ def split_rows(offsets: Int64, parts: int) -> list[Int64]:
     return [offsets[first : last + 1] for first, last in pairwise(cuts)] or [offsets]
 
 
-def join_rows(parts: list[tuple[UInt64, Int64]]) -> tuple[UInt64, Int64]:
+def _evaluate(program: FeatureProgram, most: int, table: Columns, sentences: Int64) -> tuple[UInt64, Int64]:
+    """Return the keys of the tokens of some sentences, at most so many each, and where each token's begin."""
+    size = int(sentences[-1] - sentences[0])
+    keys, offsets = np.empty(size * most + 1, np.uint64), np.empty(size + 1, np.int64)
+    return keys[: kernels.evaluate(program, table, sentences, keys, offsets)], offsets
+
+
+def join_rows(parts: list[tuple[NDArray[G], Int64]]) -> tuple[NDArray[G], Int64]:
     """Join rows in compressed form that were computed in several parts."""
     if len(parts) == 1:
         return parts[0]

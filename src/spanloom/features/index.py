@@ -14,7 +14,7 @@ from spanloom import kernels_hashing
 from spanloom.document import Batch, Document
 from spanloom.errors import DataWarning, ModelError, UsageError
 from spanloom.features import kernels_index as kernels
-from spanloom.features.featureset import FeatureSet, Keys, split_rows
+from spanloom.features.featureset import FeatureSet, Keys, SharedKeys, join_rows, split_rows
 from spanloom.features.packing import packed_index, table_of_rows, unpacked_index
 from spanloom.features.word_vectors import VECTOR_COLUMN, Dense
 from spanloom.files.scratch import MEMORY, Scratch
@@ -29,6 +29,20 @@ BLOCK_TOKENS: Final = 1 << 17
 _RANGE = 1 << 20  # tokens that a kernel looks at before their memory may be released
 
 
+class Shared(NamedTuple):
+    """Rows of a sparse matrix, (T, F), that are sums of those of another one, of which there are fewer.
+
+    Args:
+        matrix: (V, F) these.
+        rows: int32; those of token t are ``rows[offsets[t]:offsets[t + 1]]``.
+        offsets: (T + 1,) int64.
+    """
+
+    matrix: Sparse
+    rows: Int32
+    offsets: Int64
+
+
 class Sparse(NamedTuple):
     """A sparse matrix, (T, F), by rows; perhaps with dense columns behind the others.
 
@@ -37,12 +51,14 @@ class Sparse(NamedTuple):
         offsets: (T + 1,) int64.
         values: float32, one for each index; ``None`` if all are 1.
         dense: the last of the F columns; ``None`` where there are none.
+        shared: what is to be added to each row; ``None`` where that is nothing.
     """
 
     indices: Int32
     offsets: Int64
     values: Float32 | None = None
     dense: Dense | None = None
+    shared: Shared | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +141,7 @@ class FeatureIndex:
             ids: keys, such as ``keys.ids[keys.offsets[t]:keys.offsets[t + 1]]``.
         """
         single = np.arange(len(ids) + 1, dtype=np.int64)
-        found, offsets, _ = self._lookup(ids, single)
+        found, offsets = self._lookup(ids, single)
         rows = np.full(len(ids), -1, np.int32)
         rows[np.diff(offsets) > 0] = found
         return rows
@@ -140,25 +156,27 @@ class FeatureIndex:
         Returns:
             Values are shares, 1/g each. A row stands as often in a token as it has keys there, in the keys' order.
         """
-        chunks = split_rows(keys.offsets, run.workers)
-        parts = run.map(lambda chunk: self._lookup(keys.ids, chunk), chunks)
-        if len(parts) == 1:
-            return Sparse(*parts[0], keys.dense)
-        starts = np.cumsum([0, *(len(indices) for indices, _, _ in parts)])
-        offsets = [part[:-1] + start for (_, part, _), start in zip(parts, starts, strict=False)]
-        return Sparse(
-            np.concatenate([indices for indices, _, _ in parts]),
-            np.concatenate([*offsets, starts[-1:]]),
-            np.concatenate([values for _, _, values in parts]),
-            keys.dense,
-        )
+        indices, offsets = self._found(keys, run)
+        return Sparse(indices, offsets, self._shares[indices], keys.dense)
 
-    def _lookup(self, ids: UInt64, offsets: Int64) -> tuple[Int32, Int64, Float32]:
-        size = int(offsets[-1] - offsets[0])
-        indices, values = np.empty(size, np.int32), np.empty(size, np.float32)
+    def lookup_shared(self, keys: SharedKeys, *, run: Executor = SERIAL) -> Sparse:
+        """Return the matrix of any data, (T, F), without values, its rows partly those of values that tokens share.
+
+        Args:
+            keys: from the feature set of the training data.
+            run: how pieces of the work are run; the result does not depend on it.
+        """
+        shared = Shared(Sparse(*self._found(keys.values, run)), keys.rows, keys.offsets)
+        return Sparse(*self._found(keys.own, run), dense=keys.own.dense, shared=shared)
+
+    def _found(self, keys: Keys, run: Executor) -> tuple[Int32, Int64]:
+        return join_rows(run.map(lambda chunk: self._lookup(keys.ids, chunk), split_rows(keys.offsets, run.workers)))
+
+    def _lookup(self, ids: UInt64, offsets: Int64) -> tuple[Int32, Int64]:
+        indices = np.empty(int(offsets[-1] - offsets[0]), np.int32)
         out = np.empty(len(offsets), np.int64)
-        found = kernels.lookup(ids, offsets, *self._slots, self._shares, indices, values, out)
-        return indices[:found], out, values[:found]
+        found = kernels.lookup(ids, offsets, *self._slots, indices, out)
+        return indices[:found], out
 
     def keeping(self, rows: NDArray[np.bool_]) -> FeatureIndex:
         """Return an index of some of the rows, numbered anew in their order; other keys are unknown to it.

@@ -112,14 +112,13 @@ def rows_of_tokens(numbers, offsets, rows, last, begin, end, out_offsets, first)
 
 
 @kernel
-def lookup(keys, offsets, table, shift, shares, indices, values, out_offsets):
+def lookup(keys, offsets, table, shift, indices, out_offsets):
     """Look up the rows of keys; unknown keys are left out.
 
     Args:
         keys, offsets: of the tokens to look up; ``keys[offsets[t]:offsets[t + 1]]``.
         table, shift: as `spanloom.kernels_hashing.fill` left them.
-        shares: (F,) float32, the weight's share that one key of a row carries.
-        indices, values: int32 and float32, output, as many as keys.
+        indices: int32, output, as many as keys.
         out_offsets: (T + 1,) int64, output.
 
     Returns:
@@ -138,9 +137,7 @@ def lookup(keys, offsets, table, shift, shares, indices, values, out_offsets):
                 t += 1
             word = table[find(table, shift, keys[i])]
             if word != ZERO:
-                row = np.int64(word & LOW) - 1
-                indices[n] = row
-                values[n] = shares[row]
+                indices[n] = np.int64(word & LOW) - 1
                 n += 1
     out_offsets[t:] = n
     return n

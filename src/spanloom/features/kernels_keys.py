@@ -42,6 +42,7 @@ class Columns(NamedTuple):
         ids: (sources, T) the number of a token's value: source 0 is the word, each other one a column of the data.
         values: the tables of all sources, each (distinct values, columns of this source), flat, one after the other.
         source, base, stride: (C,) int64.
+        sizes: (sources,) int64: distinct values.
     """
 
     ids: NDArray[np.int32]
@@ -49,6 +50,11 @@ class Columns(NamedTuple):
     source: NDArray[np.int64]
     base: NDArray[np.int64]
     stride: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+
+    def of(self, columns: NDArray[np.int64]) -> Columns:
+        """Return some of the columns."""
+        return self._replace(source=self.source[columns], base=self.base[columns], stride=self.stride[columns])
 
 
 @kernel

@@ -29,14 +29,15 @@ def compile_features(features: Sequence[Feature], columns: Sequence[Column]) -> 
             kinds.append(kernels.SET if is_set else kernels.CONJUNCTION)
             reach = max(reach, *map(abs, offsets), 0)
         places.append(len(distances))
+    before, after = boundaries(reach)
     return FeatureProgram(
         np.array(kinds, np.int64),
-        _hashes([str(feature) for feature in features]),
+        hashes([str(feature) for feature in features]),
         np.array(places, np.int64),
         np.array(distances, np.int64),
-        _hashes([boundary(-distance) for distance in range(reach, 0, -1)]),
-        _hashes([boundary(distance) for distance in range(1, reach + 1)]),
-        _hashes(ORTHOGRAPHY),
+        before,
+        after,
+        hashes(ORTHOGRAPHY),
     )
 
 
@@ -51,5 +52,12 @@ def most_keys(features: Sequence[Feature]) -> int:
     return most
 
 
-def _hashes(texts: Sequence[str]) -> UInt64:
+def boundaries(reach: int) -> tuple[UInt64, UInt64]:
+    """Return the values before and after a sentence, so many each, in text order."""
+    before = hashes([boundary(-distance) for distance in range(reach, 0, -1)])
+    return before, hashes([boundary(distance) for distance in range(1, reach + 1)])
+
+
+def hashes(texts: Sequence[str]) -> UInt64:
+    """Return the hash of each text."""
     return np.array([hash_text(text) for text in texts], np.uint64)

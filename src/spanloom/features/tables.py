@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 import numpy as np
 
 from spanloom.document import Batch
 from spanloom.features import kernels_columns as kernels
 from spanloom.features.clusters import Clusters
-from spanloom.features.columns import BAND_COLUMN, cluster_value, cut, is_cluster_column, word_column
+from spanloom.features.columns import cut, is_cluster_column, word_column
 from spanloom.features.kernels_keys import Columns
 from spanloom.features.template import Column
 from spanloom.features.tokens import Tokens, characters, flatten
 from spanloom.hashing import Int32, UInt64, hash_values, intern
+
+WORD_SOURCE: Final = ""
 
 
 class _Numbering(dict[str, int]):
@@ -22,6 +25,21 @@ class _Numbering(dict[str, int]):
     def __missing__(self, key: str) -> int:
         number = self[key] = len(self)
         return number
+
+
+def source_of(column: Column) -> str:
+    """Return what decides a column's value: the word, or a column of the data with this name."""
+    by_word = word_column(column) is not None or is_cluster_column(column.name)
+    return WORD_SOURCE if by_word else column.name
+
+
+def sources_of(columns: Iterable[Column]) -> list[str]:
+    """Return the sources of some columns in the order of their numbers; the word is the first one always.
+
+    >>> sources_of([Column("pos", 2), Column("low"), Column("pos")])
+    ['', 'pos']
+    """
+    return list(dict.fromkeys([WORD_SOURCE, *map(source_of, columns)]))
 
 
 def tabulate(batch: Batch, columns: Sequence[Column], clusters: Clusters) -> Columns:
@@ -35,9 +53,8 @@ def tabulate(batch: Batch, columns: Sequence[Column], clusters: Clusters) -> Col
     Raises:
         DataError: a column of the data has more or fewer values than the document has tokens.
     """
-    given = list(dict.fromkeys(c.name for c in columns if word_column(c) is None and not is_cluster_column(c.name)))
-    groups: list[list[Column]] = [[c for c in columns if c.name not in given]]
-    groups += [[c for c in columns if c.name == name] for name in given]
+    _, *given = sources_of(columns)
+    groups = [[c for c in columns if source_of(c) == name] for name in (WORD_SOURCE, *given)]
     tokens = flatten(batch)
     ids = np.empty((len(groups), len(tokens.starts)), np.int32)
     tables = [_word_table(tokens, groups[0], clusters, ids[0])]
@@ -45,13 +62,14 @@ def tabulate(batch: Batch, columns: Sequence[Column], clusters: Clusters) -> Col
         tables.append(_given_table(batch, name, wanted, row))
     starts = np.cumsum([0, *(table.size for table in tables)])
     where = {c: (s, starts[s] + k, len(group)) for s, group in enumerate(groups) for k, c in enumerate(group)}
-    places = np.array([where[c] for c in columns], np.int64).reshape(-1, 3).T.copy()
-    return Columns(ids, np.concatenate([table.ravel() for table in tables]), *places)
+    source, base, stride = np.array([where[c] for c in columns], np.int64).reshape(-1, 3).T.copy()
+    sizes = np.array([len(table) for table in tables], np.int64)
+    return Columns(ids, np.concatenate([table.ravel() for table in tables]), source, base, stride, sizes)
 
 
 def _word_table(tokens: Tokens, wanted: list[Column], clusters: Clusters, ids: Int32) -> UInt64:
     """Return (distinct words, columns) values; write the word number of each token to ``ids``."""
-    ids[:], _, first = intern(tokens.codes, tokens.starts, tokens.ends)
+    ids[:], hashes, first = intern(tokens.codes, tokens.starts, tokens.ends)
     starts, ends = tokens.starts[first], tokens.ends[first]
     table = np.zeros((len(first), len(wanted)), np.uint64)
     rules = [(k, rule) for k, c in enumerate(wanted) if (rule := word_column(c)) is not None]
@@ -60,13 +78,13 @@ def _word_table(tokens: Tokens, wanted: list[Column], clusters: Clusters, ids: I
         values = np.empty((len(first), len(rules)), np.uint64)
         kernels.word_columns(tokens.codes, starts, ends, specifications, characters(tokens.codes), values)
         table[:, [k for k, _ in rules]] = values
-    if len(rules) < len(wanted):
-        bounds = zip(starts.tolist(), ends.tolist(), strict=True)
-        words = [tokens.text[start:end] for start, end in bounds]
-        for value, banded in ((clusters.bits, False), (clusters.band, True)):
-            others = [k for k, c in enumerate(wanted) if word_column(c) is None and (c.name == BAND_COLUMN) == banded]
-            if others:
-                table[:, others] = _value_table(list(map(value, words)), [wanted[k] for k in others], cluster_value)
+    others = [k for k in range(len(wanted)) if word_column(wanted[k]) is None]
+    if others:
+
+        def word(number: int) -> str:
+            return tokens.text[starts[number] : ends[number]]
+
+        table[:, others] = clusters.forms.of(word, hashes, [wanted[k] for k in others])
     return table
 
 
@@ -74,14 +92,9 @@ def _given_table(batch: Batch, name: str, wanted: list[Column], ids: Int32) -> U
     """Return (distinct values, columns) values of a column of the data; write each token's value number to ``ids``."""
     numbering = _Numbering()
     ids[:] = np.fromiter(map(numbering.__getitem__, batch.column(name)), np.int32, count=len(ids))
-    return _value_table(list(numbering), wanted, lambda column, value: cut(value, column.size))
-
-
-def _value_table(values: list[str], wanted: list[Column], of: Callable[[Column, str], str]) -> UInt64:
-    """Return (values, columns) the hash of each column's form of each value."""
-    table = np.empty((len(values), len(wanted)), np.uint64)
+    table = np.empty((len(numbering), len(wanted)), np.uint64)
     for k, column in enumerate(wanted):
-        numbering = _Numbering()
-        numbers = [numbering[of(column, value)] for value in values]
-        table[:, k] = hash_values(list(numbering))[numbers]
+        forms = _Numbering()
+        numbers = [forms[cut(value, column.size)] for value in numbering]
+        table[:, k] = hash_values(list(forms))[numbers]
     return table

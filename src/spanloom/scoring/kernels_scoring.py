@@ -7,12 +7,11 @@ BLOCK = 256  # tokens
 
 @kernel
 def multiply(indices, offsets, rows, weights, first, end, scores):
-    """scores[i] = sum of the weight rows of the features of token rows[i], for places ``first`` to ``end``."""
+    """scores[i] += sum of the weight rows of the features of token rows[i], for places ``first`` to ``end``."""
     width = weights.shape[1]
     for place in range(first, end):
         t = rows[place]
         total = scores[place]
-        total[:] = 0.0
         for i in range(offsets[t], offsets[t + 1]):
             source = weights[indices[i]]
             for r in range(width):

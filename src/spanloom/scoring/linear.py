@@ -79,7 +79,7 @@ class LinearScorer:
 
     def matrix(self, batch: Batch, run: Executor = SERIAL) -> Sparse:
         """Return which weights each token has, (T, F)."""
-        return self.index.lookup(self.features.keys(batch, run=run), run=run)
+        return self.index.lookup_shared(self.features.shared_keys(batch, run=run), run=run)
 
     def score(self, batch: Batch, run: Executor = SERIAL) -> Potentials:
         """Return the potentials of a batch."""

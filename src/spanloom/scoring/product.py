@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from spanloom.hypergraph import Ints, Potentials, Singles
 from spanloom.parallel import SERIAL, Executor, even_ranges
 from spanloom.scoring import kernels_scoring as kernels
 
+_Term: TypeAlias = tuple[NDArray[np.int32], Ints, Ints, Singles]
 _PIECES = 16
 _PIECES_DENSE = 4  # each reads all residuals
 
@@ -61,15 +63,29 @@ def role_scores(matrix: Sparse, weights: Weights, rows: Ints | None = None, run:
     """
     rows = np.arange(len(matrix.offsets) - 1) if rows is None else rows
     _, roles, types = weights.features.shape
-    scores = np.empty((len(rows), roles * types), np.float32)
     flat = weights.features.reshape(-1, roles * types)
-    run.map(
-        lambda piece: kernels.multiply(matrix.indices, matrix.offsets, rows, flat, *piece, scores),
-        even_ranges(len(rows), _PIECES),
-    )
+    if matrix.shared is None:
+        terms = [(matrix.indices, matrix.offsets, rows, flat)]
+    else:
+        own, at, offsets = matrix.shared
+        values = _summed([(own.indices, own.offsets, np.arange(len(own.offsets) - 1), flat)], run)
+        terms = [(at, offsets, rows, values), (matrix.indices, matrix.offsets, rows, flat)]
+    scores = _summed(terms, run)
     if matrix.dense is not None:
         _add_dense(matrix.dense, flat[len(flat) - matrix.dense.width :], rows, scores, run)
     return Potentials(scores.reshape(len(rows), roles, types), weights.constants)
+
+
+def _summed(terms: Sequence[_Term], run: Executor) -> Singles:
+    """Return the sum of sparse products, each of so many rows: indices, their offsets, wanted rows, and what to add."""
+    scores = np.zeros((len(terms[0][2]), terms[0][3].shape[1]), np.float32)
+
+    def part(piece: tuple[int, int]) -> None:
+        for term in terms:
+            kernels.multiply(*term, *piece, scores)
+
+    run.map(part, even_ranges(len(scores), _PIECES))
+    return scores
 
 
 def _add_dense(dense: Dense, weights: Singles, rows: Ints, scores: Singles, run: Executor) -> None:

@@ -111,7 +111,7 @@ def train_chains(
     offsets = batch.sentences
     seconds = {"features": process_time() - start}
     start = process_time()
-    dev_matrix = built.index.lookup(features.keys(dev.text.batch, run=settings.run), run=settings.run)
+    dev_matrix = built.index.lookup_shared(features.shared_keys(dev.text.batch, run=settings.run), run=settings.run)
     trainings: dict[str, Training] = {}
     models: dict[str, LinearModel] = {}
     for name, tagging in taggings.items():

@@ -32,7 +32,8 @@ class ColumnWeights:
     def __init__(self, scorer: EncoderScorer, features: FeatureSet, known: Batch, unseen: Batch, run: Executor) -> None:
         built = index_batch(features, known, run=run)
         self._scorer, self._features, self._index = scorer, features, built.index
-        self._matrix, self._unseen = built.matrix, built.index.lookup(features.keys(unseen, run=run), run=run)
+        self._matrix = built.matrix
+        self._unseen = built.index.lookup_shared(features.shared_keys(unseen, run=run), run=run)
         device = scorer.network.head.weight.device
         self._weights = nn.Parameter(torch.zeros(len(built.index), scorer.roles * scorer.types, device=device))
         scorer.network.register_parameter("columns", self._weights)

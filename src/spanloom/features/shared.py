@@ -1,0 +1,155 @@
+"""Features that depend on one value near the token, such as a word's, worked out once for each distinct value.
+
+Most templates read the word, or a column of the data, at one distance from the token. What they say of a value there is
+the same at each token that has it there, and a batch has many more tokens than distinct words. Their features are those
+of *values*, then: a row for each value and distance, to which tokens refer. Only templates that join several distances
+or sources are evaluated at each token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from spanloom.features import kernels_shared as kernels
+from spanloom.features.columns import ORTHOGRAPHY, SET_COLUMN
+from spanloom.features.kernels_keys import Columns, FeatureProgram
+from spanloom.features.kernels_shared import SharedProgram
+from spanloom.features.program import boundaries, compile_features, hashes, most_keys
+from spanloom.features.tables import WORD_SOURCE, source_of, sources_of
+from spanloom.features.template import Bag, Column, Conjunction, Feature
+from spanloom.hashing import Int32, Int64, UInt64
+
+__all__ = ["Divided", "Group", "divide"]
+
+
+class Group(NamedTuple):
+    """What the features of a group have in common.
+
+    Args:
+        source: of the value: a column of the data, or the word.
+        first, last: where it stands, in tokens from the current one; the same number twice for one place.
+        bag: the column whose values in a window are meant; ``None`` for a place.
+    """
+
+    source: str
+    first: int
+    last: int
+    bag: Column | None = None
+
+    @property
+    def outside(self) -> int:
+        """How many distances from the sentence its place can have."""
+        return abs(self.first) if self.bag is None else 0
+
+
+def group_of(feature: Feature) -> Group | None:
+    """Return the group of a feature; ``None`` where it joins several distances or sources.
+
+    What every token has goes with the token's own word.
+
+    >>> from spanloom.features.template import parse
+    >>> [group_of(feature) for feature in parse("ngrams(pos,1..2)").features]
+    [Group(source='pos', first=0, last=0, bag=None), None, None]
+    """
+    if isinstance(feature, Bag):
+        return Group(source_of(feature.column), feature.first, feature.last, feature.column)
+    found = {(source_of(place.column), place.offset) for place in feature.places} or {(WORD_SOURCE, 0)}
+    if len(found) > 1:
+        return None
+    [(source, offset)] = found
+    return Group(source, offset, offset)
+
+
+@dataclass(frozen=True)
+class Divided:
+    """Features, divided into those of values and those of tokens.
+
+    Args:
+        groups: of the features of values, in the order in which their sums are added; bags are the last.
+        shared: their features.
+        own: the features of tokens.
+        columns: numbers of the columns that these read.
+        most: the most keys that a token has of its own.
+        most_of_values: the most keys that a value has in each group.
+    """
+
+    groups: tuple[Group, ...]
+    shared: SharedProgram
+    own: FeatureProgram
+    columns: Int64
+    most: int
+    most_of_values: tuple[int, ...]
+
+    def starts(self, table: Columns) -> Int64:
+        """Return the first row of each group, (G + 1,)."""
+        sizes = table.sizes[self.shared.source] + [group.outside for group in self.groups]
+        return np.append(0, sizes.cumsum()).astype(np.int64)
+
+    def value_keys(self, table: Columns, starts: Int64) -> tuple[UInt64, Int64]:
+        """Return the keys of the rows of values, and where each row's begin."""
+        keys = np.empty(int(np.diff(starts) @ np.array(self.most_of_values, np.int64)) + len(ORTHOGRAPHY), np.uint64)
+        offsets = np.empty(int(starts[-1]) + 1, np.int64)
+        return keys[: kernels.value_keys(self.shared, table, starts, keys, offsets)], offsets
+
+    def references(self, table: Columns, starts: Int64, sentences: Int64) -> tuple[Int32, Int64]:
+        """Return the rows of values that the tokens of some sentences have, and where each token's begin."""
+        size = int(sentences[-1] - sentences[0])
+        most = sum(1 if group.bag is None else group.last - group.first + 1 for group in self.groups)
+        rows, offsets = np.empty(size * most, np.int32), np.empty(size + 1, np.int64)
+        return rows[: kernels.refer(self.shared, table, starts, sentences, rows, offsets)], offsets
+
+
+def divide(features: Sequence[Feature], columns: Sequence[Column]) -> Divided:
+    """Divide features; ``columns`` are all that they read."""
+    grouped: dict[Group, list[Feature]] = {}
+    own: list[Feature] = []
+    for feature in features:
+        group = group_of(feature)
+        if group is None:
+            own.append(feature)
+        else:
+            grouped.setdefault(group, []).append(feature)
+    groups = sorted(grouped, key=lambda group: group.bag is not None)
+    read = [c for c in columns if any(c in feature.columns for feature in own)]
+    return Divided(
+        tuple(groups),
+        _compile(groups, [grouped[group] for group in groups], columns),
+        compile_features(own, read),
+        np.array([columns.index(c) for c in read], np.int64),
+        most_keys(own),
+        tuple(_most_of_value(grouped[group]) for group in groups),
+    )
+
+
+def _compile(
+    groups: Sequence[Group], features: Sequence[Sequence[Feature]], columns: Sequence[Column]
+) -> SharedProgram:
+    sources = sources_of(columns)
+    flat = [feature for group in features for feature in group]
+    before, after = boundaries(max((group.outside for group in groups), default=0))
+    return SharedProgram(
+        np.array([sources.index(group.source) for group in groups], np.int64),
+        np.array([group.first for group in groups], np.int64),
+        np.array([group.last for group in groups], np.int64),
+        np.array([group.bag is not None for group in groups], np.bool_),
+        np.cumsum([0, *map(len, features)]),
+        hashes([str(feature) for feature in flat]),
+        np.array([_is_set(feature) for feature in flat], np.bool_),
+        np.cumsum([0, *(len(feature.columns) for feature in flat)]),
+        np.array([columns.index(c) for feature in flat for c in feature.columns], np.int64),
+        before,
+        after,
+        hashes(ORTHOGRAPHY),
+    )
+
+
+def _is_set(feature: Feature) -> bool:
+    return isinstance(feature, Conjunction) and any(c.name == SET_COLUMN for c in feature.columns)
+
+
+def _most_of_value(features: Sequence[Feature]) -> int:
+    return sum(1 if isinstance(feature, Bag) else most_keys([feature]) for feature in features)
