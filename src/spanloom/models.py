@@ -145,7 +145,10 @@ def _here_or_installed(path: str) -> str | Path:
     return taken
 
 
-def load(path: str | Path, *, structure: Structure | str | None = None, encoder: str | Path | None = None) -> Saved:
+def load(
+    path: str | Path, *, structure: Structure | str | None = None, encoder: str | Path | None = None,
+    mapped: bool = False,
+) -> Saved:  # fmt: skip
     """Load what was saved as a folder: a model of any kind, or the index of a vocabulary. Loading runs no code.
 
     Args:
@@ -154,6 +157,9 @@ def load(path: str | Path, *, structure: Structure | str | None = None, encoder:
             As for `Recognizer`, a text or a value.
         encoder: the folder of the encoder that a model with adapters was trained with, where it is neither in the
             model's folder, nor where it was, nor in a folder that the environment variable SPANLOOM_ENCODERS names.
+        mapped: leave weights in the file, so that processes that load the same model have them in memory once. The file
+            must not be written over as long as the model is used; it may be deleted or replaced by another one, as
+            `save` does, but on Windows, where it then cannot be.
 
     Raises:
         ModelError: the folder holds no model, or a damaged one, or one of another format, kind or structure.
@@ -166,7 +172,7 @@ def load(path: str | Path, *, structure: Structure | str | None = None, encoder:
     if structure is not None and kind != "recognizer":
         raise UsageError(f"{path}: a model of kind {kind!r}, which takes no structure; leave it out")
     given = {} if structure is None else {"structure": resolve_name("spanloom.structures:structure_of")(structure)}
-    model: Saved = modelfile.load(resolve_name(KINDS[kind]), path, encoder=encoder, **given)
+    model: Saved = modelfile.load(resolve_name(KINDS[kind]), path, encoder=encoder, mapped=mapped, **given)
     return model
 
 

@@ -8,12 +8,14 @@ import os
 import pickle
 import shutil
 import struct
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save
 
+from spanloom import modelfile
 from spanloom.document import Document, Mention
 from spanloom.errors import ModelError
 from spanloom.recognize import Recognizer, load
@@ -37,14 +39,15 @@ def model(originals, tmp_path):
 
 
 def refused(path, *words):
-    with pytest.raises(ModelError) as caught:
-        load(path)
-    message = str(caught.value)
-    assert str(path) in message
-    assert "\n" not in message
-    assert len(message) < 1000
-    for word in words:
-        assert word in message
+    for opened in (load, partial(modelfile.load, Recognizer, mapped=True)):
+        with pytest.raises(ModelError) as caught:
+            opened(path)
+        message = str(caught.value)
+        assert str(path) in message
+        assert "\n" not in message
+        assert len(message) < 1000
+        for word in words:
+            assert word in message
 
 
 def describe(path, **changes):

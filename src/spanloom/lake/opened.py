@@ -36,7 +36,7 @@ def opened(path: str, digest: str, encoder: str | None = None) -> MentionModel:
 @lru_cache(_MOST)
 def _loaded(path: str, digest: str, encoder: str | None) -> MentionModel:
     _check(path, digest)
-    model = load(path, encoder=encoder)
+    model = load(path, encoder=encoder, mapped=True)  # a process for each core has it
     _check(path, digest)  # it may have been replaced while it was read
     if not finds_mentions(model):
         raise UsageError(f"{path} is a {model.kind.replace('-', ' ')}, which finds no mentions; name a model that does")

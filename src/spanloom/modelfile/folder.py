@@ -11,13 +11,13 @@ from typing import Any, ClassVar, Final, Protocol, Self, TypeVar
 
 import numpy as np
 from safetensors import SafetensorError
-from safetensors.numpy import load_file
 from safetensors.numpy import save as packed
 
 from spanloom import __version__
 from spanloom.errors import ModelError, UsageError, clip, reason_of
 from spanloom.files.output import output_folder, own_files, writing
 from spanloom.files.staging import settle
+from spanloom.modelfile.arrays import read_arrays
 from spanloom.modelfile.format1 import upgraded
 from spanloom.modelfile.part import LARGEST, Array, ModelPart, damaged
 
@@ -63,13 +63,14 @@ def save(model: Stored, path: str | Path, *, force: bool = False) -> None:
     write(path, model.kind, model.to_part(), force=force)
 
 
-def load(cls: type[M], path: str | Path, *, encoder: str | Path | None = None, **given: Any) -> M:
+def load(cls: type[M], path: str | Path, *, encoder: str | Path | None = None, mapped: bool = False, **given: Any) -> M:
     """The model of a folder.
 
     Args:
         cls: its class.
         path: the folder.
         encoder: the folder of the encoder that the model names, where it does not hold it.
+        mapped: leave arrays in the file where they can be used as they stand there.
         given: for ``from_part``.
 
     Raises:
@@ -77,7 +78,7 @@ def load(cls: type[M], path: str | Path, *, encoder: str | Path | None = None, *
         UsageError: the encoder is no folder.
     """
     places = [] if encoder is None else [_folder(encoder)]
-    part = read(path, cls.kind).near(*places, Path(path) / _ENCODER)
+    part = read(path, cls.kind, mapped=mapped).near(*places, Path(path) / _ENCODER)
     with damaged(path):
         return cls.from_part(part, **given)
 
@@ -107,8 +108,8 @@ def write(path: str | Path, kind: str, part: ModelPart, *, force: bool = False) 
                 (folder / name).write_bytes(data)
 
 
-def read(path: str | Path, kind: str) -> ModelPart:
-    """The part that a model of this kind is.
+def read(path: str | Path, kind: str, *, mapped: bool = False) -> ModelPart:
+    """The part that a model of this kind is; its arrays are ``mapped`` or read.
 
     Raises:
         ModelError: the folder holds no such model, or a damaged one, or one of a newer format.
@@ -116,7 +117,7 @@ def read(path: str | Path, kind: str) -> ModelPart:
     said = _description(path)
     if said["kind"] != kind:
         raise ModelError(f"{path}: a model of kind {said['kind']!r}, expected a {kind}")
-    arrays = _arrays(path, said)
+    arrays = _arrays(path, said, mapped)
     values = {name: value for name, value in said.items() if name not in _HEADER}
     with damaged(path):
         return upgraded(kind, values, arrays) if said["format"] == 1 else ModelPart.of(values, arrays)
@@ -180,15 +181,15 @@ def _description(path: str | Path) -> dict[str, Any]:
     return said
 
 
-def _arrays(path: str | Path, said: Mapping[str, Any]) -> dict[str, Array]:
+def _arrays(path: str | Path, said: Mapping[str, Any], mapped: bool) -> dict[str, Array]:
     """The arrays of a model, if they are those that ``said`` was written with, and finite."""
     file = Path(path) / _WEIGHTS
     try:
         with file.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        if digest != said.get("sha256"):
-            raise ModelError(f"{file}: damaged or of another model: its checksum is not the one in {_DESCRIPTION}")
-        arrays: dict[str, Array] = load_file(file)
+            if digest != said.get("sha256"):
+                raise ModelError(f"{file}: damaged or of another model: its checksum is not the one in {_DESCRIPTION}")
+            arrays = read_arrays(file, stream, mapped=mapped)
     except FileNotFoundError:
         raise ModelError(f"{file}: missing; train or copy the model again") from None
     except OSError as error:
