@@ -4,7 +4,8 @@
     python benchmarks/speed.py --data DATA
 
 (a) Linear chains trained to the same objective, -log-likelihood + c2 ||w||^2, on the same features: CRFsuite until it
-stops by itself, Spanloom until it is at or below that value. (b) From tokens to tags, features included. (c) The
+stops by itself, Spanloom until it is at or below that value. (b) From tokens to tags, features included, and beside it
+how fast a bare kernel adds up the same rows of weights, which is the limit of the machine's memory. (c) The
 multigraph on GENIA: features and dictionary, a pass of AdaGrad, tagging. The process keeps to one core; the two sides
 take turns, and the order alternates; times are medians.
 """
@@ -14,11 +15,13 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pycrfsuite
+from numba import njit
 
 import chains
 import peer
@@ -33,7 +36,7 @@ from spanloom.learn import EdgeTarget, TrainingSet, adagrad
 from spanloom.model.corpus import Gold
 from spanloom.model.structured import LinearModel, StructuredModel
 from spanloom.recognize import Recognizer
-from spanloom.scoring import LinearScorer
+from spanloom.scoring import LinearScorer, role_scores
 from spanloom.structures import STRUCTURES, MentionTable
 
 C2 = 1.0
@@ -136,7 +139,7 @@ def tagging(result: Result, chosen: argparse.Namespace, paths: str) -> None:
     dev = corpus(chosen.data, "genia", "dev")
     documents = dev + corpus(chosen.data, "genia", "test")
     sentences, batches, tokens = peer.sentences(documents), batched(documents), token_count(documents)
-    table, ratios, clusters = [], {}, read_paths(paths)
+    table, ratios, clusters, gathered = [], {}, read_paths(paths), []
     for preset, target in (("small", 2.0), ("genia", 3.0)):
         make = peer.small_features if preset == "small" else peer.GeniaFeatures(clusters)
         known = clusters if preset == "genia" else None
@@ -167,6 +170,14 @@ def tagging(result: Result, chosen: argparse.Namespace, paths: str) -> None:
             "Spanloom": score(documents, list(recognizer.predict(documents))).f1,
         }
         seconds = {name: median(values) for name, values in times.items()}
+        limit = gathering(tagger, batches, seconds["Spanloom"], max(chosen.repeats, 3))
+        gathered.append([preset, *limit, limit.scores / limit.alone, limit.tagging / limit.alone])
+        result.at_least(f"scores, {preset}: share of the memory's limit", limit.scores / limit.alone, 0.6)
+        result.at_least(f"tagging, {preset}: share of the memory's limit", limit.tagging / limit.alone, 0.6)
+        result.at_least(
+            f"tagging, {preset}, tokens a second", tokens / seconds["Spanloom"].cpu,
+            1_000_000 if preset == "small" else 700_000,
+        )  # fmt: skip
         for name, (wall, cpu) in seconds.items():
             f1 = accuracy.get(name)
             ratio = cpu / seconds["Spanloom"].cpu
@@ -186,6 +197,66 @@ def tagging(result: Result, chosen: argparse.Namespace, paths: str) -> None:
         f"Spanloom {EPOCHS} passes of AdaGrad. CRFsuite starts from lists of words and tags, Spanloom from documents.",
     )
     result.data["tagging"] = ratios
+    result.table(
+        "The limit of the machine's memory",
+        ("features", "rows a token", "alone, rows/s", "scores, rows/s", "tagging, rows/s", "scores", "tagging"),
+        gathered,
+        "Alone: a kernel that only adds up the rows of weights of each token's features, which were looked up before. "
+        "Scores: as many rows in the time that the scorer takes for the same tokens. It takes fewer, since it adds up "
+        "those of a distinct word once; a share above 1 says so. Tagging: in the time from tokens to tags, most of "
+        "which goes into finding features, looking them up, and decoding. The last two columns are shares of the first "
+        "rate.",
+    )
+    result.data["memory"] = {row[0]: row[1:] for row in gathered}
+
+
+@njit(nogil=True, error_model="numpy")
+def gather_rows(indices, offsets, weights, total):
+    """total += each of some rows of weights, token by token; nothing else is done."""
+    for token in range(len(offsets) - 1):
+        for i in range(offsets[token], offsets[token + 1]):
+            row = weights[indices[i]]
+            for r in range(len(total)):
+                total[r] += row[r]
+
+
+class Gathered(NamedTuple):
+    """Rows of weights: how many a token has, and how many are added up in a second.
+
+    Args:
+        a_token: rows of features that the model knows.
+        alone: a second, by a kernel that does nothing else.
+        scores: a second, by the scorer, whose features have been looked up.
+        tagging: a second, from tokens to tags.
+    """
+
+    a_token: float
+    alone: float
+    scores: float
+    tagging: float
+
+
+def gathering(tagger: LinearModel, batches: Sequence[Sequence[Document]], tagged: Seconds, repeats: int) -> Gathered:
+    """The limit of the machine's memory, and what is reached of it; tagging took so many seconds."""
+    scorer, made = tagger.scorer, list(map(Batch.of, batches))
+    plain = [scorer.index.lookup(scorer.features.keys(batch)) for batch in made]
+    shared = [scorer.matrix(batch) for batch in made]
+    weights = scorer.weights.features.reshape(len(scorer.index), -1)
+    total = np.zeros(weights.shape[1], np.float32)
+
+    def gather() -> None:
+        for matrix in plain:
+            gather_rows(matrix.indices, matrix.offsets, weights, total)
+
+    def add_up() -> None:
+        for matrix in shared:
+            role_scores(matrix, scorer.weights)
+
+    gather()  # compiled before the clock runs
+    times = [(timed(gather)[0], timed(add_up)[0]) for _ in range(repeats)]
+    rows = sum(len(matrix.indices) for matrix in plain)
+    alone, scores = median(a for a, _ in times).cpu, median(b for _, b in times).cpu
+    return Gathered(rows / token_count(chain.from_iterable(batches)), rows / alone, rows / scores, rows / tagged.cpu)
 
 
 def multigraph(result: Result, chosen: argparse.Namespace, paths: str) -> None:
