@@ -74,7 +74,8 @@ def split(documents: Sequence[Document]) -> Characters:
     >>> found.batch.tokens[:, 0].tolist(), found.first.tolist()
     ([0, 2, 3, 4], [True, True, False, False])
     """
-    ready = [prepare(document).copy(columns={}) for document in documents]
+    prepared = map(prepare, documents)
+    ready = [document.copy(columns={}) if document.columns else document for document in prepared]
     text = "".join(document.text for document in ready)
     lengths = np.array([len(document.text) for document in ready], np.int64)
     kinds = flags()[np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.dtype("<u4"))]
@@ -135,17 +136,19 @@ def positions_of(batch: Batch) -> list[Ints]:
 
 def place_words(batch: Batch, words: MentionTable) -> list[tuple[Ints, Ints]]:
     """Return for each document its words, (W, 2), and its sentences in words."""
-    placed = []
     begins = np.zeros(len(batch.tokens), bool)
     begins[batch.sentences[words.sentence] + words.first] = True
-    edges, firsts = batch.starts.tolist(), batch.firsts.tolist()
-    for i, positions in enumerate(positions_of(batch)):
-        own = begins[edges[i] : edges[i + 1]]
-        first = np.flatnonzero(own)
-        last = np.append(first[1:], len(own))[: len(first)] - 1
-        bounds = np.append(0, own.cumsum())[batch.sentences[firsts[i] : firsts[i + 1] + 1] - edges[i]]
-        placed.append((np.stack([positions[first], positions[last] + 1], 1), np.stack([bounds[:-1], bounds[1:]], 1)))
-    return placed
+    before = np.append(0, begins.cumsum())  # words before each character
+    first, starts = np.flatnonzero(begins), batch.starts
+    of_document = before[starts]
+    ends = np.repeat(starts[1:], np.diff(of_document))
+    last = np.minimum(np.append(first[1:], len(begins))[: len(first)], ends) - 1
+    tokens = np.stack([batch.tokens[first, 0], batch.tokens[last, 1]], 1)
+    bounds = before[batch.sentences]
+    shift = np.repeat(of_document[:-1], np.diff(batch.firsts))
+    sentences = np.stack([bounds[:-1] - shift, bounds[1:] - shift], 1)
+    cuts = zip(pairwise(of_document.tolist()), pairwise(batch.firsts.tolist()), strict=True)
+    return [(tokens[a:b], sentences[c:d]) for (a, b), (c, d) in cuts]
 
 
 def _sentences(document: Document, positions: Ints) -> Ints:
@@ -153,7 +156,9 @@ def _sentences(document: Document, positions: Ints) -> Ints:
     tokens, given = document.tokens, document.sentences
     if tokens is None or given is None or not len(positions):
         return np.zeros((0, 2), np.int64)
-    starts = tokens[given[1:, 0], 0] if len(given) else np.zeros(0, np.int64)
+    if len(given) < 2:
+        return np.array([[0, len(positions)]], np.int64)
+    starts = tokens[given[1:, 0], 0]
     edges = np.concatenate([[0], np.searchsorted(positions, starts), [len(positions)]]).astype(np.int64)
     filled = np.diff(edges) > 0
     return np.stack([edges[:-1][filled], edges[1:][filled]], 1)

@@ -38,6 +38,8 @@ def line_breaks(text: str) -> list[int]:
     >>> line_breaks("PLAN:\\n- aspirin\\n- follow up in the clinic in two weeks with Dr. Lee and bring\\n  the films")
     [6, 16]
     """
+    if _END.search(text) is None:
+        return []
     lines = _lines(text)
     width = _width(lines)
     return [line.start for before, line in pairwise(lines) if _breaks(text, before, line, width)]

@@ -80,6 +80,8 @@ def split_sentences(text: str, tokens: Offsets) -> NDArray[np.int64]:
         return np.zeros((0, 2), np.int64)
     stops = [match.end() for match in _stops(text) if _ends(text, match)]
     places = np.array(stops + line_breaks(text), np.int64)
+    if not (places <= tokens[-1, 0]).any():  # no token starts behind one, as in most texts of one sentence
+        return np.array([[0, count]], np.int64)
     first = np.searchsorted(tokens[:, 0], places)  # the first token that starts there or later
     inner = (first > 0) & (first < count)
     first, places = first[inner], places[inner]

@@ -1,0 +1,118 @@
+"""Where prediction from raw text spends its time: in which kernels, and how much outside of them.
+
+    python benchmarks/kernel_time.py --data DATA
+
+A recognizer (`separators`, preset `fast`, lambda 1, no parts of speech, one stage) is trained on documents of GENIA and
+a segmenter on sentences of UNER Chinese; each predicts from raw text on one core, in one thread. Each call of a kernel
+from Python is timed, in processor time of the thread; what is left of the whole is Python, NumPy and regular
+expressions. Tokens and sentences are also made alone, which says how much of that they are. Medians of several rounds.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+from argparse import ArgumentParser
+from collections import Counter
+from collections.abc import Callable
+from functools import wraps
+from time import thread_time
+from typing import Any
+
+from numba.core.dispatcher import Dispatcher
+
+from common import Result, corpus, one_core, options, say, timed
+from lake import notes
+from segmentation import UNER, sentences
+from spanloom.document import Document
+from spanloom.recognize import Recognizer
+from spanloom.segment import Segmenter
+from spanloom.text import prepare
+
+SHOWN = 8  # kernels
+
+
+def watched() -> Counter[str]:
+    """Time all kernels that are called from Python from now on; the seconds of each, by name."""
+    seconds: Counter[str] = Counter()
+
+    def timing(name: str, kernel: Any) -> Callable[..., Any]:
+        @wraps(kernel.py_func)
+        def call(*arguments: Any) -> Any:
+            began = thread_time()
+            try:
+                return kernel(*arguments)
+            finally:
+                seconds[name] += thread_time() - began
+
+        return call
+
+    for module in [module for name, module in sys.modules.items() if name.startswith("spanloom.")]:
+        for name, value in list(vars(module).items()):
+            if isinstance(value, Dispatcher):
+                setattr(module, name, timing(f"{value.__module__.removeprefix('spanloom.')}.{value.__name__}", value))
+    return seconds
+
+
+def spent(predict: Callable[[], Any], texts: list[str], seconds: Counter[str], rounds: int) -> dict[str, float]:
+    """Seconds of a prediction: as a whole, for tokens and sentences alone, and in each kernel."""
+    predict()  # compiled before the clock runs
+    found: list[dict[str, float]] = []
+    for _ in range(rounds):
+        seconds.clear()
+        whole, _ = timed(predict)
+        own = dict(seconds)
+        preparing, _ = timed(lambda: [prepare(Document(text)) for text in texts])
+        found.append({"all": whole.cpu, "tokens and sentences": preparing.cpu, **own})
+    return {name: statistics.median(one.get(name, 0.0) for one in found) for name in found[0]}
+
+
+def told(result: Result, name: str, units: int, unit: str, seconds: dict[str, float]) -> None:
+    """Write the table of a model."""
+    whole, preparing = seconds.pop("all"), seconds.pop("tokens and sentences")
+    inside = sum(seconds.values())
+    first = sorted(seconds.items(), key=lambda item: -item[1])[:SHOWN]
+    parts = [*first, ("other kernels", inside - sum(own for _, own in first)), ("all kernels", inside)]
+    parts += [("tokens and sentences, outside kernels", preparing), ("all else", whole - inside - preparing)]
+    result.table(
+        f"{name}: {units / whole:,.0f} {unit} a second",
+        ["where", f"ns a {unit.removesuffix('s')}", "share, %"],
+        [[where, 1e9 * own / units, 100 * own / whole] for where, own in parts],
+    )
+    result.data[name] = {**seconds, "all": whole, "tokens and sentences": preparing, "units": units}
+    result.at_least(f"{name}: share of the time in kernels", inside / whole, 0.5)
+
+
+def add(parser: ArgumentParser) -> None:
+    """Add the script's own options."""
+    parser.add_argument("--notes", type=int, default=1500, help="that the recognizer reads [1500]")
+    parser.add_argument("--documents", type=int, default=300, help="of GENIA, for training [300]")
+    parser.add_argument("--sentences", type=int, default=1500, help="of UNER, for training [1500]")
+    parser.add_argument("--rounds", type=int, default=3, help="of each measurement [3]")
+
+
+def main() -> None:
+    """Train, watch, write."""
+    chosen: Any = options("kernel_time", __doc__, add)
+    one_core()
+    result = Result("Time in kernels, from raw text on one core", chosen.seed)
+    train, dev = (corpus(chosen.data, "genia_documents", part, chosen.documents) for part in ("train", "dev"))
+    say("training a recognizer")
+    recognizer = Recognizer("separators", "fast", pos=None, l2=1.0, rescore=False, epochs=5).fit(train, dev=dev)
+    data = sentences(UNER, chosen.data)
+    say("training a segmenter")
+    segmenter = Segmenter(epochs=5, l2=1.0, random_state=chosen.seed)
+    segmenter.fit(data["train"][: chosen.sentences], dev=data["dev"])
+    texts = notes(chosen.data, chosen.notes, chosen.seed)
+    chinese = [document.text for document in [*data["test"], *data["train"][chosen.sentences :]]]
+    tokens = sum(found.token_count for found in recognizer.predict(texts))
+    seconds = watched()
+    table = spent(lambda: recognizer.predict(texts), texts, seconds, chosen.rounds)
+    told(result, "English, names", tokens, "tokens", table)
+    table = spent(lambda: segmenter.predict(chinese, scores=False), chinese, seconds, chosen.rounds)
+    told(result, "Chinese, words and names without scores", sum(map(len, chinese)), "characters", table)
+    result.save(chosen.out)
+
+
+if __name__ == "__main__":
+    main()
