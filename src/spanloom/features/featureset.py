@@ -285,6 +285,8 @@ def split_rows(offsets: Int64, parts: int) -> list[Int64]:
     >>> [part.tolist() for part in split_rows(np.array([0, 3, 6, 9, 12]), 2)]
     [[0, 3, 6], [6, 9, 12]]
     """
+    if parts == 1:
+        return [offsets]
     shares = offsets[0] + (offsets[-1] - offsets[0]) * np.arange(1, parts) // parts
     cuts = np.unique([0, *np.searchsorted(offsets, shares), len(offsets) - 1]).tolist()
     return [offsets[first : last + 1] for first, last in pairwise(cuts)] or [offsets]

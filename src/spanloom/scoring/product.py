@@ -16,6 +16,7 @@ from spanloom.scoring import kernels_scoring as kernels
 
 _Term: TypeAlias = tuple[NDArray[np.int32], Ints, Ints, Singles]
 _PIECES = 16
+_SMALLEST = 256  # rows of a piece, about: below, a kernel's call takes longer than its work
 _PIECES_DENSE = 4  # each reads all residuals
 
 
@@ -84,7 +85,7 @@ def _summed(terms: Sequence[_Term], run: Executor) -> Singles:
         for term in terms:
             kernels.multiply(*term, *piece, scores)
 
-    run.map(part, even_ranges(len(scores), _PIECES))
+    run.map(part, even_ranges(len(scores), min(_PIECES, 1 + len(scores) // _SMALLEST)))
     return scores
 
 
