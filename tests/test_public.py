@@ -51,7 +51,7 @@ PUBLIC = {
     "spanloom.integrations": "",
     "spanloom.kernels": "kernel kernel_only kernel_only_no_refcount watch_compilation",
     "spanloom.kernels_exp": "exponential",
-    "spanloom.kernels_hashing": "enter fill find find_number finish intern mix number",
+    "spanloom.kernels_hashing": "enter fill find find_number find_numbers finish intern mix number",
     "spanloom.lab": "HEAD_RULES HeadChain ReadBack give_heads read_back",
     "spanloom.label": "LabelReport LabelRule LabelRules RuleCounts label label_stream read_label_rules",
     "spanloom.lake": "Annotator",
