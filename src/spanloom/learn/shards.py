@@ -136,7 +136,7 @@ class Shards:
 
 def _rows(matrix: Sparse, begin: int, end: int) -> Sparse:
     """Return some rows of a matrix."""
-    indices, offsets, _, dense = matrix
+    indices, offsets, dense = matrix.indices, matrix.offsets, matrix.dense
     return Sparse(
         indices[offsets[begin] : offsets[end]], offsets[begin : end + 1] - offsets[begin],
         dense=None if dense is None else dense._replace(rows=dense.rows[begin:end]),
