@@ -57,7 +57,7 @@ if __name__ == "__main__":
 @pytest.mark.parametrize(("name", "library"), [("ray", "ray"), ("spark", "pyspark")])
 def test_the_model_is_the_same(name: str, library: str, tmp_path: Path) -> None:
     if find_spec(library) is None:
-        pytest.skip(f"needs {library}, which the extra for tests leaves out for its size")
+        pytest.skip(f"needs {library}")
     (tmp_path / "script.py").write_text(BODY)
     line = [sys.executable, str(tmp_path / "script.py"), name, str(tmp_path / "work")]
     more = java(tmp_path) if name == "spark" else {}

@@ -103,7 +103,7 @@ def test_dask(model: Path, tmp_path: Path, wanted: list[dict[str, Any]]) -> None
     assert script(tmp_path, model, body) == wanted
 
 
-@pytest.mark.skipif(find_spec("ray") is None, reason="needs Ray, which the extra for tests leaves out for its size")
+@pytest.mark.skipif(find_spec("ray") is None, reason="needs Ray")
 def test_ray(model: Path, tmp_path: Path, wanted: list[dict[str, Any]]) -> None:
     body = """
     import ray
