@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
-from typing import NamedTuple, TypeGuard, TypeVar
+from typing import Final, NamedTuple, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,10 +31,12 @@ from spanloom.features.shared import divide
 from spanloom.features.tables import tabulate
 from spanloom.features.template import Bag, Column, Conjunction, Feature, FeatureTemplate, parse_all
 from spanloom.features.word_vectors import VECTOR_COLUMN, Dense
-from spanloom.hashing import Int32, Int64, UInt64
+from spanloom.hashing import Int32, Int64, UInt64, mixed
 from spanloom.parallel import SERIAL, Executor
 
 G = TypeVar("G", bound=np.generic)
+_FEWEST_BITS: Final = 8
+_MOST_BITS: Final = 32  # the index tells keys apart by as many
 
 
 class Keys(NamedTuple):
@@ -76,11 +78,13 @@ class FeatureSet:
             on; `Clusters` with counts for the column ``band``.
         resources: for the columns that are computed where the data lack them (see `spanloom.features.computed`), and
             for ``vector``.
+        hash_bits: of a feature's number, where there are to be at most 2 to the power of so many; features that get the
+            same number are one (Weinberger et al. 2009). ``None`` for a number of each feature's own.
 
     Attributes: ``features``, which have keys, and ``positions``, those of the word vectors, which are dense columns.
 
     Raises:
-        UsageError: a template that cannot be read, or a column that cannot be used so.
+        UsageError: a template that cannot be read, a column that cannot be used so, or a number of bits out of bounds.
 
     >>> features = FeatureSet(["w[-1]|w[0]", "suffix(2..3)"])
     >>> document = Document("No pain", tokens=[[0, 2], [3, 7]], sentences=[[0, 2]])
@@ -96,8 +100,14 @@ class FeatureSet:
         *,
         clusters: Mapping[str, str] | None = None,
         resources: Resources | None = None,
+        hash_bits: int | None = None,
     ) -> None:
+        if hash_bits is not None and not _FEWEST_BITS <= hash_bits <= _MOST_BITS:
+            raise UsageError(
+                f"hash_bits is {hash_bits}, expected a number from {_FEWEST_BITS} to {_MOST_BITS}, or None"
+            )
         self.templates = parse_all(templates)
+        self.hash_bits = hash_bits
         self.clusters = None if clusters is None else Clusters.of(clusters)
         self.resources = resources or Resources()
         self.dropped: tuple[FeatureTemplate, ...] = ()
@@ -124,6 +134,7 @@ class FeatureSet:
         ignore: Collection[str] = (),
         clusters: Mapping[str, str] | None = None,
         resources: Resources | None = None,
+        hash_bits: int | None = None,
     ) -> FeatureSet:
         """Return a preset without the templates whose columns are not available; these are in ``dropped``.
 
@@ -133,6 +144,7 @@ class FeatureSet:
             ignore: columns, of the data or computed, not to use.
             clusters: word -> bits.
             resources: for computed columns.
+            hash_bits: see the class.
 
         >>> features = FeatureSet.preset("small")
         >>> len(features.features), [template.text for template in features.dropped][:2]
@@ -150,7 +162,8 @@ class FeatureSet:
 
         templates = parse_all(PRESETS[name])
         dropped = [t for t in templates if not all(served(c.name) for c in t.columns)]
-        result = cls([t.text for t in templates if t not in dropped], clusters=clusters, resources=resources)
+        kept = [t.text for t in templates if t not in dropped]
+        result = cls(kept, clusters=clusters, resources=resources, hash_bits=hash_bits)
         result.dropped = tuple(dropped)
         return result
 
@@ -161,7 +174,7 @@ class FeatureSet:
         ['bias', 'w[0]']
         """
         texts = dict.fromkeys([*(template.text for template in self.templates), *templates])
-        result = FeatureSet(list(texts), clusters=self.clusters, resources=self.resources)
+        result = FeatureSet(list(texts), clusters=self.clusters, resources=self.resources, hash_bits=self.hash_bits)
         result.dropped = self.dropped
         return result
 
@@ -210,7 +223,12 @@ class FeatureSet:
         """Return `keys` without dense columns, which blocks of a batch have in common."""
         table = self._table(batch)
         chunks = split_rows(batch.sentences, run.workers)
-        return Keys(*join_rows(run.map(lambda chunk: _evaluate(self._program, self._most, table, chunk), chunks)))
+        ids, offsets = join_rows(run.map(lambda chunk: _evaluate(self._program, self._most, table, chunk), chunks))
+        return Keys(self._numbered(ids), offsets)
+
+    def _numbered(self, keys: UInt64) -> UInt64:
+        """Return keys of which there are at most so many as are asked for."""
+        return keys if self.hash_bits is None else mixed(self.hash_bits, keys >> np.uint64(64 - self.hash_bits))
 
     def _table(self, batch: Batch) -> Columns:
         """Return the values of all columns that the templates read."""
@@ -224,14 +242,16 @@ class FeatureSet:
         """
         table, divided = self._table(batch), self._divided
         starts, own = divided.starts(table), table.of(divided.columns)
-        values = Keys(*divided.value_keys(table, starts))
+        ids, offsets = divided.value_keys(table, starts)
+        values = Keys(self._numbered(ids), offsets)
 
         def part(sentences: Int64) -> tuple[tuple[UInt64, Int64], tuple[Int32, Int64]]:
             keys = _evaluate(divided.own, divided.most, own, sentences)
             return keys, divided.references(table, starts, sentences)
 
         parts = run.map(part, split_rows(batch.sentences, run.workers))
-        keys = Keys(*join_rows([keys for keys, _ in parts]), self.dense(batch))
+        ids, offsets = join_rows([keys for keys, _ in parts])
+        keys = Keys(self._numbered(ids), offsets, self.dense(batch))
         return SharedKeys(keys, values, *join_rows([references for _, references in parts]))
 
     @property
@@ -259,7 +279,9 @@ class FeatureSet:
         batch = Batch.of([document])
         self.check(batch)
         [enriched] = self.enrich(batch).views()
-        return list(named_features(self.features, enriched, token, Clusters.of(self.clusters)))
+        named = list(named_features(self.features, enriched, token, Clusters.of(self.clusters)))
+        numbered = self._numbered(np.array([key for _, key in named], np.uint64)).tolist()
+        return [(name, key) for (name, _), key in zip(named, numbered, strict=True)]
 
 
 def available_columns(documents: Iterable[Document]) -> tuple[str, ...]:

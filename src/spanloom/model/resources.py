@@ -37,6 +37,7 @@ class Sources:
     sections: str | Path | Mapping[str, Mapping[str, str]] | None
     vocabulary: str | Path | None
     vectors: str | Path | None = None
+    hash_bits: int | None = None
 
     def names(self, column: str) -> bool:
         """Return whether a template names the column, and the column is not to be ignored."""
@@ -72,10 +73,12 @@ class Sources:
         if isinstance(self.features, str):
             available = available_columns(chain(train, dev))
             result = FeatureSet.preset(
-                self.features, available=available, ignore=self.ignore or (), clusters=clusters, resources=resources
-            )
+                self.features, available=available, ignore=self.ignore or (), clusters=clusters, resources=resources,
+                hash_bits=self.hash_bits,
+            )  # fmt: skip
         else:
-            result = FeatureSet(list(self.features), clusters=clusters, resources=resources)
+            templates = list(self.features)
+            result = FeatureSet(templates, clusters=clusters, resources=resources, hash_bits=self.hash_bits)
         if self.vectors is not None and isinstance(self.features, str):
             more = [HERE if Path(self.vectors).is_dir() else WINDOW, *more]
         if more:

@@ -77,6 +77,7 @@ class _Model(Described):
     templates: list[str]
     penalty: Bounded
     scalings: Scalings = UNSCALED
+    hash_bits: int | None = None
 
 
 class ColumnResources(NamedTuple):
@@ -115,7 +116,7 @@ def model_part(model: AnyModel) -> ModelPart:
     said = _Model(
         types=list(model.types), structure=str(model.structure), counting=counting,
         templates=[] if features is None else [str(template) for template in features.templates],
-        penalty=model.penalty, scalings=model.scalings,
+        penalty=model.penalty, scalings=model.scalings, hash_bits=None if features is None else features.hash_bits,
     )  # fmt: skip
     if features is None:
         return said.part(parts={**encoded_parts(model.scorer)})
@@ -159,7 +160,9 @@ def model_of(part: ModelPart, shared: ColumnResources, structure: Structure) -> 
     lanes = structure.lanes(said.types)
     scorers: list[Any] = []
     if linear is not None:
-        features = FeatureSet(said.templates, clusters=shared.clusters, resources=shared.resources)
+        features = FeatureSet(
+            said.templates, clusters=shared.clusters, resources=shared.resources, hash_bits=said.hash_bits
+        )
         scorers.append(LinearScorer.from_part(part, features, engine.template, lanes))
     if set(ENCODED) & part.parts.keys():
         scorers.append(encoded_of(part, engine.template, lanes))

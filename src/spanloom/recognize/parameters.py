@@ -166,6 +166,16 @@ class _OfRecognizers:
     split_tokens: bool = SPLIT_TOKENS(True)
     passes: Passes = PASSES("one")
     min_count: int = MIN_COUNT(1)
+    hash_bits: int | None = Whole(
+        "Bits of a feature's number: at most 2 to the power of so many rows of weights.",
+        "bits of a feature's number, where there are to be at most 2 to the power of so many rows of weights, however "
+        "much text there is; features that get the same number share a weight. ``None`` for a number of each feature's "
+        "own.",
+        least=8,  # as `FeatureSet` takes
+        most=32,
+        none=True,
+        shown="no bound",
+    )(None)
     names: bool | int = NAMES(False)
     tune_penalty: bool = TUNE_PENALTY(True)
     annotation: Completeness = ANNOTATION("complete")

@@ -213,5 +213,5 @@ def sources_of(estimator: RecognizerParameters | CascadeParameters) -> Sources:
         return Sources((), None, None, None, None)
     return Sources(
         estimator.features, estimator.clusters, estimator.ignore, estimator.sections, estimator.vocabulary,
-        estimator.vectors,
+        estimator.vectors, estimator.hash_bits if isinstance(estimator, RecognizerParameters) else None,
     )  # fmt: skip
