@@ -230,3 +230,19 @@ def test_mentions_of_unknown_type_are_learned(notes: Any) -> None:
     assert told.expected > told.given
     again = Recognizer("shared", **SETTINGS, n_jobs=2).fit(said, dev=notes.dev)
     np.testing.assert_array_equal(model.fitted.scorer.weights.features, again.fitted.scorer.weights.features)
+
+
+@pytest.mark.filterwarnings("ignore::spanloom.errors.LostWarning")
+def test_a_type_whose_mentions_the_structure_cannot_hold_has_its_density_all_the_same(notes: Any) -> None:
+    """Its mentions have gaps here, so nothing shows how many start together."""
+
+    def gapped(one: Document) -> Document:
+        kept = [mention for mention in one.mentions if mention.type != "test" or len(mention.spans) > 1]
+        first, second = one.tokens[2].tolist(), one.tokens[5].tolist()
+        return one.copy(mentions=[*kept, Mention("test", [first, second])], meta={"annotation": "at-least"})
+
+    given = [gapped(prepare(one)) for one in notes.train]
+    density = {"problem": 150, "test": 20.0, "drug": 120, "anatomy": 150, "treatment": 120}
+    model = Recognizer(**SETTINGS, density=density).fit(given, dev=notes.dev)
+    assert model.report_.completion is not None
+    assert model.report_.completion.expected > 0

@@ -29,6 +29,7 @@ __all__ = ["Completing", "Filled", "densities", "found_of", "marked", "partly"]
 FEWEST: Final = 20  # mentions of a type in complete parts, from which its density is estimated
 _PER = 1000  # tokens, of which a density is told
 _REACHED = 0.99  # of the starts that are wanted
+_FEWEST_STARTS = 0.5  # in all text, of a type that nothing else tells of: there is no share of none
 DensityLike = float | str | Mapping[str, float] | Sequence[str]
 
 
@@ -236,10 +237,10 @@ class Completing(NamedTuple):
         wanted = np.array([one.mentions for one in chosen.values()]) * len(self.said) / _PER
         if len(begun) == 1:  # types in one lattice
             mentions, wanted = mentions.sum(keepdims=True), wanted.sum(keepdims=True)
-        together = np.where(mentions > 0, begun / np.maximum(mentions, 1), 1.0)
+        together = np.where(begun > 0, begun / np.maximum(mentions, 1), 1.0)  # a structure may hold none of them
         partly = (self.said != COMPLETE).any(0)
         partly = partly if len(begun) > 1 else partly.any(keepdims=True)
-        return np.where(partly, np.maximum(wanted * together, begun), np.nan)
+        return np.where(partly, np.maximum(wanted * together, begun).clip(_FEWEST_STARTS), np.nan)
 
     def _report(self, found: Completed, chosen: Mapping[str, Density], begun: Floats) -> CompletionReport:
         named = self.model.types if len(begun) > 1 else ("all types",)
