@@ -42,6 +42,21 @@ def test_the_model_is_the_same_whoever_trains_it(tmp_path: Path) -> None:
             assert not (tmp_path / "work").exists()
 
 
+class Lazy:
+    """An executor that begins a piece when its result is asked for, as the built-in `map` does."""
+
+    workers, shared = 1, SERIAL
+
+    def map(self, function: Any, pieces: Any, /) -> Any:
+        return map(function, pieces)
+
+
+def test_an_executor_that_gives_results_as_they_come(tmp_path: Path) -> None:
+    train, dev = part("train"), part("dev")
+    model = Recognizer(**LBFGS).fit(train, dev=dev, work=tmp_path / "work", executor=Lazy())
+    assert saved(model, tmp_path / "one") == saved(Recognizer(**LBFGS).fit(train, dev=dev), tmp_path / "two")
+
+
 @pytest.mark.parametrize(
     ("executor", "params", "work", "message"),
     [
@@ -49,6 +64,7 @@ def test_the_model_is_the_same_whoever_trains_it(tmp_path: Path) -> None:
         ("ray", {"optimizer": "adagrad"}, "work", r"executor is 'ray', which needs the optimizer 'lbfgs', as steps"),
         ("thread", {}, "work", r"executor is 'thread', expected one of threads, processes, ray, spark, or an executor"),
         (7, {}, "work", r"executor is 7, expected a name, or an executor, which has map, shared and workers"),
+        (Threads, {}, "work", r"executor is <class .*>, expected a name, or an executor, which has map"),
         (SERIAL, {"optimizer": "adagrad"}, "work", r"needs the optimizer 'lbfgs'"),
     ],
 )

@@ -145,8 +145,9 @@ class Spread:
         step = _Step(self._corpus, str(self._place), self._number, weights.features.shape, weights.constants.shape)
         ranges = even_ranges(len(gradient), _RANGES)
         step.write("weights", 0, *weights)
-        shares = self._workers.map(partial(_share, step), range(self._shards))
-        squares = self._workers.map(partial(_finish, step), ranges)
+        # an executor of the user's own may give results as they come, and the next pieces need all of them
+        shares = list(self._workers.map(partial(_share, step), range(self._shards)))
+        squares = list(self._workers.map(partial(_finish, step), ranges))
         for first, end in ranges:
             read_into(gradient[first:end], step.path("range", first))
         step.leave([("weights", 0), *(("shard", number) for number in range(self._shards))])

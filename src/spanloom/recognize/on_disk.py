@@ -73,7 +73,7 @@ def check_executor(estimator: RecognizerParameters, executor: str | Executor, wo
     """
     if isinstance(executor, str):
         executor_named(executor, 1)
-    elif not all(hasattr(executor, name) for name in ("map", "shared", "workers")):
+    elif isinstance(executor, type) or not all(hasattr(executor, name) for name in ("map", "shared", "workers")):
         raise UsageError(
             f"executor is {executor!r}, expected a name, or an executor, which has map, shared and workers"
         )
