@@ -68,5 +68,9 @@ def test_a_file_that_is_not_there(tmp_path):
 def test_a_text_in_place_of_a_file_is_told_where_it_belongs() -> None:
     with pytest.raises(DataError, match="no such file or folder; the command takes a text itself from standard input"):
         list(read("No chest pain."))
+    with pytest.raises(DataError, match=r"^No fever\. No chest pain: there is no such file or folder; the command"):
+        list(read("No fever. No chest pain"))
+    with pytest.raises(DataError, match=r"^(no pain ){7}no p…: there is no such file or folder; the command takes"):
+        list(read("no pain " * 100))
     with pytest.raises(DataError, match=r"no such file or folder$"):
         list(read("my notes.txt"))

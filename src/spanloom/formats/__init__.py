@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from spanloom.document import Document
 from spanloom.document.document import check_document, check_documents, check_mentions
@@ -61,6 +62,9 @@ __all__ = [
     "validate",
     "write",
 ]
+
+_LONGEST: Final = 255  # characters of a file's name
+_SHOWN: Final = 60  # of one that is longer, and so a text
 
 if not TYPE_CHECKING:  # it needs RapidFuzz, which reading and prediction do without
     __getattr__ = lazily(__name__, {"from_answers": "spanloom.formats.answers"})
@@ -291,11 +295,8 @@ def _scan(path: str | Path, name: str | None, options: dict[str, Any], mentions:
         if kind is None:
             raise _unknown(root)
         inputs = [(kind, path)]
-    elif not _settled(root).exists():
-        said = "there is no such file or folder"
-        if " " in root.name.strip() and not root.suffix:  # as a text is, and hardly a file
-            said += "; the command takes a text itself from standard input, as -, and Python as Document(text)"
-        raise DataError(said, path=path)
+    elif not _is_there(root):
+        raise _missing(root)
     elif root.is_dir():
         inputs, others = files_of(root, kind, FORMATS.values())
     else:
@@ -329,14 +330,27 @@ def _readable(scan: Iterator[Scanned], path: str) -> Iterator[Scanned]:
         yield Scanned(None, [problem], path, error.line)
 
 
-def _settled(root: Path) -> Path:
-    """Return the path, after unfinished replacements of a killed process are undone."""
+def _missing(path: Path) -> DataError:
+    """Return the error for a file that is not there, which may be a text in its place."""
+    said, name = "there is no such file or folder", path.name
+    if " " in name.strip() and (not path.suffix or " " in path.suffix):  # as a text is, and hardly a file
+        said += "; the command takes a text itself from standard input, as -, and Python as Document(text)"
+    return DataError(said, path=path if len(name) <= _LONGEST else f"{name[:_SHOWN]}…")
+
+
+def _is_there(root: Path) -> bool:
+    """Return whether there is such a file or folder, after unfinished replacements of a killed process are undone."""
     try:
         settle_input(root)
     except OSError as error:
         message = f"a write of it was cut short and cannot be undone: {error.strerror or error}; make it writable once"
         raise DataError(message, path=root) from error
-    return root
+    try:
+        return root.exists()
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            return False
+        raise
 
 
 def _more(kind: Format, root: Path, file: str | Path, mentions: bool) -> dict[str, Any]:
