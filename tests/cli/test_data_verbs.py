@@ -153,6 +153,12 @@ def test_validate_as_json_from_standard_input(command, data):
     assert json.loads(result.stdout)["counts"]["types"] == {"problem": 2, "sign": 1}
 
 
+def test_validate_names_standard_input_whose_format_is_not_told(command):
+    result = command("validate", "-", input="no pain\n")
+    assert result.returncode == 2
+    assert result.stderr.startswith("spanloom: error: standard input or output has no name that tells the format")
+
+
 def test_a_mention_that_cuts_a_token_is_a_warning_even_without_tokens(command, data):
     data.write_text('{"id": "n7", "text": "painful", "mentions": [{"type": "p", "spans": [[0, 4]]}]}\n')
     result = command("validate", data)

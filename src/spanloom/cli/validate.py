@@ -6,7 +6,7 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,8 @@ def run(
     severities = {"error": 0, "warning": 0}
     listed: list[dict[str, object]] = []
     counts = CorpusCounts()
-    with _seekable(data) as path:
+    # without a format standard input is refused by its own name, and not by that of a copy
+    with nullcontext(data) if input_format is None else _seekable(data) as path:
         for problem in _problems(path, options, counts, severities):
             severities[problem.severity] += 1
             placed = replace(problem, path="standard input") if data == STDIO else problem
