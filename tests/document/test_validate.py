@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,6 +30,13 @@ def test_a_sound_document() -> None:
 def test_columns_hold_texts() -> None:
     document = Document("mild pain", tokens=[[0, 4], [5, 9]], columns={"pos": ["JJ", 3]})  # type: ignore[list-item]
     assert [str(problem) for problem in find_errors(document)] == ["error: columns['pos']: holds 3, expected texts"]
+
+
+@pytest.mark.parametrize("values", [None, 5, "x", {"x": 1}, {"x"}, iter(["x"])], ids=lambda value: type(value).__name__)
+def test_columns_are_lists(values: Any) -> None:
+    document = Document("pain", tokens=[[0, 4]], columns={"pos": values})
+    [problem] = find_errors(document)
+    assert problem.place == "columns['pos']" and problem.message.endswith("expected a list of texts")
 
 
 @pytest.mark.parametrize(

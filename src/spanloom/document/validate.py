@@ -244,6 +244,11 @@ def _column_errors(document: Document) -> Iterator[Problem]:
         yield Problem("error", "columns without tokens", message, "columns")
         return
     for name, values in document.columns.items():
+        given: object = values
+        if isinstance(given, str | dict) or not hasattr(given, "__getitem__"):
+            message = f"is {clip(repr(values))}, expected a list of texts"
+            yield Problem("error", "column value", message, f"columns[{clip(str(name))}]")
+            continue
         if len(values) != len(document.tokens):
             message = f"holds {len(values)} values, expected one for each of the {len(document.tokens)} tokens"
             yield Problem("error", "column length", message, f"columns[{clip(str(name))}]")
