@@ -179,6 +179,17 @@ def test_others_can_be_shown(page: Page) -> None:
     assert len(names(page)) == before
 
 
+def test_a_record_may_have_others_of_its_own(page: Page) -> None:
+    record = {"id": "a/b", "text": TEXT, "meta": {"others": "Smith, Jones"}}
+    page.evaluate(_DROP, ["notes.jsonl", json.dumps(record)])
+    page.wait_for_selector("#marked [data-m] button")
+    assert page.inner_text("#problem") == ""
+    with page.expect_download() as waiting:
+        page.click("#save")
+    assert waiting.value.suggested_filename == "a_b.jsonl"
+    assert json.loads(Path(waiting.value.path()).read_text(encoding="utf-8"))["meta"] == record["meta"]
+
+
 def test_a_mention_shows_its_probability_and_its_features(page: Page) -> None:
     mark_up(page, TEXT)
     page.click("#marked [data-m] button >> nth=0")

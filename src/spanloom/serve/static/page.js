@@ -14,7 +14,7 @@ const EXAMPLES = {
   words: "患者无发热，右侧胸腔少量积液。鲁迅1881年生于浙江绍兴，后来在北京大学讲课。",
 };
 
-const state = { models: [], limits: {}, given: null, documents: [], record: null, mentions: [], blocks: [], chosen: -1, asked: null };
+const state = { models: [], limits: {}, given: null, documents: [], record: null, mentions: [], blocks: [], others: false, chosen: -1, asked: null };
 
 function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
@@ -82,7 +82,7 @@ async function markUp() {
   try {
     const path = `predict?model=${encodeURIComponent(model().name)}${others}`;
     const record = await ask(path, state.given ?? { text }, asked.signal);
-    if (asked === state.asked) show(record);
+    if (asked === state.asked) show(record, others !== "");
   } catch (error) {
     if (error.name === "AbortError") return;
     show(null);
@@ -92,17 +92,18 @@ async function markUp() {
 
 // ---- from a record to blocks: sentences with the mentions that reach into them
 
-function show(record) {
+// A record may have "others" of its own in its meta, which are nothing to draw.
+function show(record, others = false) {
   watcher.disconnect();
   $("marked").setAttribute("aria-busy", "false");
-  Object.assign(state, { record, chosen: -1, mentions: [], blocks: [] });
+  Object.assign(state, { record, others, chosen: -1, mentions: [], blocks: [] });
   $("marked").replaceChildren();
   choose(-1);
   if (record) {
     state.characters = Array.from(record.text); // offsets count code points, strings of the browser UTF-16 units
     state.tokens = record.tokens ?? [];
-    const others = (record.meta?.others ?? []).map((mention) => ({ ...mention, other: true }));
-    state.mentions = [...record.mentions, ...others].map((mention) => ({
+    const considered = others ? record.meta.others.map((mention) => ({ ...mention, other: true })) : [];
+    state.mentions = [...record.mentions, ...considered].map((mention) => ({
       ...mention,
       start: mention.spans[0][0],
       end: mention.spans[mention.spans.length - 1][1],
@@ -383,9 +384,10 @@ function explanation(found) {
 // The record as the server gave it, with the mentions that are shown; others that were considered are no answer.
 function answer() {
   const mentions = state.mentions.filter((mention) => shown(mention) && !mention.other);
-  const { others, ...meta } = state.record.meta ?? {};
+  const { others, ...rest } = state.record.meta ?? {};
+  const meta = state.others ? rest : state.record.meta;
   const kept = mentions.map(({ start, end, kind, number, other, ...mention }) => mention);
-  return JSON.stringify({ ...state.record, mentions: kept, ...(state.record.meta && { meta }) }) + "\n";
+  return JSON.stringify({ ...state.record, mentions: kept, ...(meta && { meta }) }) + "\n";
 }
 
 async function copy() {
