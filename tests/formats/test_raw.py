@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spanloom import Document, Mention, read, write
-from spanloom.errors import DataError
+from spanloom.errors import DataError, UsageError
 from spanloom.formats import raw
 from spanloom.formats.raw import read_raw
 
@@ -63,6 +63,12 @@ def test_the_line_of_a_wrong_byte_is_told_or_left_out(tmp_path, monkeypatch):
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(DataError, match="no such file"):
         list(read_raw([tmp_path / "none.txt"]))
+
+
+def test_an_input_without_a_name_is_not_the_folder_that_one_is_in() -> None:
+    for reading in (read, lambda path: read_raw([path])):
+        with pytest.raises(UsageError, match="the name of an input is empty, expected a file or a folder"):
+            list(reading(""))
 
 
 def test_a_text_in_place_of_a_file_is_told_where_it_belongs() -> None:

@@ -287,6 +287,8 @@ def _check_options(kind: Format, options: dict[str, Any], known: tuple[str, ...]
 
 def _scan(path: str | Path, name: str | None, options: dict[str, Any], mentions: bool) -> Iterator[Scanned]:
     """Choose the format now; open the file for the first document."""
+    if path == "":  # as a variable of a shell that is not set; it would be the folder that one is in
+        raise UsageError("the name of an input is empty, expected a file or a folder")
     root = Path(path)
     kind = None if name is None else _named(name)
     inputs: Sequence[tuple[Format, str | Path]]
