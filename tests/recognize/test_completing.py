@@ -246,3 +246,12 @@ def test_a_type_whose_mentions_the_structure_cannot_hold_has_its_density_all_the
     model = Recognizer(**SETTINGS, density=density).fit(given, dev=notes.dev)
     assert model.report_.completion is not None
     assert model.report_.completion.expected > 0
+
+
+def test_text_of_which_nothing_is_said_is_refused(notes: Any) -> None:
+    """A density says how many mentions there are, and nothing where: training made noise of it."""
+    given = [one.copy(meta={"annotation": "unknown"}) for one in notes.train]
+    with pytest.raises(
+        DataError, match="the annotation of all training text is unknown: nothing says where a mention is"
+    ):
+        Recognizer(**SETTINGS, density=200).fit(given, dev=notes.dev)

@@ -57,6 +57,18 @@ def test_an_executor_that_gives_results_as_they_come(tmp_path: Path) -> None:
     assert saved(model, tmp_path / "one") == saved(Recognizer(**LBFGS).fit(train, dev=dev), tmp_path / "two")
 
 
+class Losing(Lazy):
+    """An executor that loses the last result."""
+
+    def map(self, function: Any, pieces: Any, /) -> Any:
+        return [function(piece) for piece in pieces][:-1]
+
+
+def test_an_executor_that_loses_results(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"the executor Losing gave \d+ results for \d+ pieces of work"):
+        Recognizer(**LBFGS).fit(part("train"), dev=part("dev"), work=tmp_path / "work", executor=Losing())
+
+
 @pytest.mark.parametrize(
     ("executor", "params", "work", "message"),
     [

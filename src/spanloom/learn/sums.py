@@ -9,12 +9,12 @@ the sums are taken. A tree of sums would read and write each level of it, and en
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 from weakref import finalize
 
 import numpy as np
@@ -30,6 +30,8 @@ from spanloom.scoring.product import add_rows
 
 __all__ = ["Here", "Penalty", "Spread", "Sums"]
 
+T = TypeVar("T")
+R = TypeVar("R")
 _RANGES: Final = 8  # of features
 _FOLDER: Final = "sums"
 
@@ -145,14 +147,25 @@ class Spread:
         step = _Step(self._corpus, str(self._place), self._number, weights.features.shape, weights.constants.shape)
         ranges = even_ranges(len(gradient), _RANGES)
         step.write("weights", 0, *weights)
-        # an executor of the user's own may give results as they come, and the next pieces need all of them
-        shares = list(self._workers.map(partial(_share, step), range(self._shards)))
-        squares = list(self._workers.map(partial(_finish, step), ranges))
+        shares = self._run(partial(_share, step), range(self._shards))
+        squares = self._run(partial(_finish, step), ranges)
         for first, end in ranges:
             read_into(gradient[first:end], step.path("range", first))
         step.leave([("weights", 0), *(("shard", number) for number in range(self._shards))])
         step.leave([("range", first) for first, _ in ranges])
         return Sums.of(shares, squares, weights)
+
+    def _run(self, function: Callable[[T], R], pieces: Sequence[T]) -> list[R]:
+        """Return the results of all pieces, which an executor of the user's own may give as they come.
+
+        Raises:
+            UsageError: there are more or fewer results than pieces.
+        """
+        found = list(self._workers.map(function, pieces))
+        if len(found) != len(pieces):
+            kind = type(self._workers).__name__
+            raise UsageError(f"the executor {kind} gave {len(found)} results for {len(pieces)} pieces of work")
+        return found
 
 
 class _Step(NamedTuple):

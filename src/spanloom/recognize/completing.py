@@ -10,7 +10,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from spanloom.document import Batch, Document
-from spanloom.document.annotation import COMPLETE, Completeness, Said, completeness
+from spanloom.document.annotation import COMPLETE, UNKNOWN, Completeness, Said, completeness
+from spanloom.document.claims import claims_of
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.hypergraph import Edges, Floats
 from spanloom.learn import Listener, Progress, TrainingSet
@@ -161,6 +162,7 @@ class Completing(NamedTuple):
         starts = np.array(self.model.start_rows, np.int64)
         chosen = self._densities(densities(given, types))
         self._check(chosen)
+        self._check_something_said()
         begun = engine.role_counts(self.edges, data.offsets)[0][:, starts].sum((0, 1), dtype=float)
         wanted = self._wanted(chosen, begun)
         mask = allowed_structures(structure, engine, self.gold.table, self.edges, self.said, data.offsets, types)
@@ -207,6 +209,17 @@ class Completing(NamedTuple):
                     f"density of type {name!r} is {density.mentions:g} mentions per {_PER:,} tokens, but annotation "
                     f"has {least:.3g} already; expected more"
                 )
+
+    def _check_something_said(self) -> None:
+        """Check that something says where mentions are: a density tells how many, and any place would do."""
+        table = self.gold.table
+        begin = self.known.sentences[table.sentence] + table.first[table.ptr[:-1]]
+        named = (self.said[begin, table.kind] != UNKNOWN).any() or (self.said == COMPLETE).any()
+        if not named and not any(claims_of(document, None) for document in self.known.documents):
+            raise DataError(
+                "the annotation of all training text is unknown: nothing says where a mention is; mark some as "
+                "at-least, or annotate some text completely"
+            )
 
     def _check_reached(self, found: Completed, wanted: Floats, chosen: Mapping[str, Density]) -> None:
         """Check that as many mentions fit as are wanted."""
