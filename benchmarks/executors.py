@@ -43,7 +43,7 @@ class Case(NamedTuple):
     name: str
     executor: str
     workers: int
-    library: str = "spanloom"
+    package: str = "spanloom"
 
 
 CASES = (
@@ -96,7 +96,7 @@ def measure(case: Case, data: TrainingSet, chosen: argparse.Namespace) -> dict[s
 def report(chosen: argparse.Namespace) -> None:
     """All cases beside one process."""
     result = Result("Training by several processes", chosen.seed)
-    wanted = [case for case in CASES if find_spec(case.library) and (not chosen.cases or case.executor in chosen.cases)]
+    wanted = [case for case in CASES if find_spec(case.package) and (not chosen.cases or case.executor in chosen.cases)]
     with tempfile.TemporaryDirectory(dir=chosen.work) as place, Work(Path(place) / "work") as work:
         data = training_set(chosen, work)
         most = shard_tokens(int(data.offsets[-1]))
