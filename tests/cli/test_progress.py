@@ -73,6 +73,24 @@ def test_the_option_sets_the_form(command, monkeypatch):
     assert "expected text or json" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (("validate", "none.jsonl", "--no-such-option"), "No such option"),
+        (("no-such-verb",), "No such command"),
+        (("evaluate",), "Missing argument"),
+        (("train", "--jobs", "2"), "expected first one of"),
+    ],
+)
+def test_a_wrong_command_line_is_a_line_of_a_log(command, monkeypatch, line, words):
+    monkeypatch.setenv("SPANLOOM_LOG", "text")
+    result = command("--log", "json", *line)
+    (told,) = map(json.loads, result.stderr.splitlines())
+    assert result.returncode == 2
+    assert told["level"] == "error"
+    assert words in told["message"]
+
+
 @pytest.mark.parametrize(("seconds", "words"), [(13.0, "13 s left"), (28020.0, "7 h 47 min left")])
 def test_time_left_can_be_read(capsys, seconds, words):
     Reporter()(Progress("training", 1, 10, seconds_left=seconds))

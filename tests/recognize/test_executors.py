@@ -74,7 +74,7 @@ def test_an_executor_that_loses_results(tmp_path: Path) -> None:
     [
         ("processes", {}, None, r"executor is 'processes', which needs a folder that its workers share; name one"),
         ("ray", {"optimizer": "adagrad"}, "work", r"executor is 'ray', which needs the optimizer 'lbfgs', as steps"),
-        ("thread", {}, "work", r"executor is 'thread', expected one of threads, processes, ray, spark, or an executor"),
+        ("thread", {}, "work", r"executor is 'thread', expected threads, processes, ray, spark, or, in Python, one"),
         (7, {}, "work", r"executor is 7, expected a name, or an executor, which has map, shared and workers"),
         (Threads, {}, "work", r"executor is <class .*>, expected a name, or an executor, which has map"),
         (SERIAL, {"optimizer": "adagrad"}, "work", r"needs the optimizer 'lbfgs'"),

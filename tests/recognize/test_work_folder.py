@@ -287,6 +287,14 @@ def test_folders_that_cannot_be_used(tmp_path: Path) -> None:
         Work(tmp_path / "work")
 
 
+def test_a_work_is_that_of_one_training(tmp_path: Path) -> None:
+    given = sentences(30)
+    with Work(tmp_path) as work:
+        Recognizer(**SETTINGS).fit(given, work=work)
+        with pytest.raises(UsageError, match="expected one for each; open another"):
+            Recognizer(**SETTINGS).fit(given, work=work)
+
+
 def test_a_lock_that_was_removed_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As where a process opens the lock of another, which ends and removes it before it is asked for."""
 
@@ -338,6 +346,13 @@ def test_what_cannot_be_saved_is_not_lost(command: Any, tmp_path: Path, monkeypa
         assert command(*line).returncode == 1
     assert (tmp_path / "work" / "spanloom-training" / "work.json").exists()
     assert command(*line).returncode == 0 and not (tmp_path / "work").exists()
+
+
+def test_a_model_is_not_saved_in_what_is_removed(command: Any, tmp_path: Path) -> None:
+    line = ["train", "recognizer", "--train", clinical() / "train", "--work", tmp_path / "work"]
+    result = command(*line, "--output", tmp_path / "work" / "spanloom-training" / "model")
+    assert result.returncode == 2 and "which is removed; name another folder" in result.stderr
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_command_line(command: Any, tmp_path: Path) -> None:

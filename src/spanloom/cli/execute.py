@@ -18,7 +18,7 @@ from typing import Any
 from spanloom.cli.messages import as_json, log_line, notice_line
 from spanloom.errors import DataWarning, LostWarning, SpanloomError, UsageError
 
-COMPILING = "compiling, once on this machine: 10 to 30 s (spanloom warm does it beforehand)"
+COMPILING = "compiling, once on this machine: from 10 s to a minute (spanloom warm does it beforehand)"
 DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
 # verb -> what takes its options; imported when the verb runs, because a module may load compiled kernels, and `--help`
@@ -72,16 +72,16 @@ def execute(verb: str, options: dict[str, Any]) -> int:
         _close_stdout()
         return DONE
     except KeyboardInterrupt:
-        return _fail("interrupted; no output was written", INTERRUPTED, prefix="")
+        return fail("interrupted; no output was written", INTERRUPTED, prefix="")
     except UsageError as error:
-        return _fail(str(error), WRONG_USAGE)
+        return fail(str(error), WRONG_USAGE)
     except SpanloomError as error:
         _close_stdout()
-        return _fail(str(error), FAILED)
+        return fail(str(error), FAILED)
     except OSError as error:
         return refused(error)
     except MemoryError:
-        return _fail("out of memory; use less data, fewer features or a machine with more memory", FAILED)
+        return fail("out of memory; use less data, fewer features or a machine with more memory", FAILED)
     return DONE if code is None else int(code)
 
 
@@ -142,7 +142,7 @@ def _say(line: str) -> None:
 def refused(error: OSError) -> int:
     """Say what the system refused, and give the exit code."""
     _close_stdout()
-    return _fail(os_error(error), FAILED)
+    return fail(os_error(error), FAILED)
 
 
 def os_error(error: OSError) -> str:
@@ -156,7 +156,8 @@ def os_error(error: OSError) -> str:
     return f"{place}: {reason[:1].lower()}{reason[1:]}"
 
 
-def _fail(message: str, code: int, prefix: str = "error: ") -> int:
+def fail(message: str, code: int, prefix: str = "error: ") -> int:
+    """Say what went wrong, in one line, and give the exit code."""
     line = _one_line(message)
     print(log_line("error", message=line) if as_json() else f"spanloom: {prefix}{line}", file=sys.stderr)
     return code

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from pkgutil import resolve_name
 from time import monotonic
 from typing import Any
@@ -77,6 +78,8 @@ def _beside_data(options: CommonOptions) -> Iterator[dict[str, Any]]:
         yield more
         return
     with resolve_name("spanloom.recognize.work:Work")(more["work"]) as work:
+        if Path(options.output).resolve().is_relative_to(work.folder.resolve()):
+            raise UsageError(f"--output {options.output} lies in {work.folder}, which is removed; name another folder")
         yield {**more, "work": work}
 
 

@@ -12,7 +12,8 @@ from typer.core import TyperCommand, TyperGroup
 
 from spanloom.cli import options
 from spanloom.cli.examples import EXAMPLES
-from spanloom.cli.execute import execute
+from spanloom.cli.execute import execute, fail
+from spanloom.cli.messages import as_json
 
 GROUPS: Final = {
     "Use a model": ("predict", "view", "explain", "models"),
@@ -50,6 +51,15 @@ class Kinds(_WithExamples, TyperGroup):
 class Verbs(_WithExamples, TyperGroup):
     """The verbs, whose help lists them in groups."""
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run the verb that is given; a wrong command line is one line of JSON, where logs are."""
+        try:
+            return super().invoke(ctx)
+        except _WRONG_LINE as error:
+            if not as_json():
+                raise
+            raise typer.Exit(fail(error.format_message(), error.exit_code)) from None
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the list of verbs."""
         width = max(map(len, self.commands))
@@ -74,6 +84,7 @@ class Once(_WithExamples, TyperCommand):
 
 
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
+_WRONG_LINE: Final[Any] = typer.BadParameter.__base__  # of all that is wrong with a command line; it has no public name
 _WHOLE = 1000  # characters; help is wrapped, and not cut
 
 app = typer.Typer(

@@ -336,7 +336,9 @@ def _missing(path: Path) -> DataError:
     """Return the error for a file that is not there, which may be a text in its place."""
     said, name = "there is no such file or folder", path.name
     if " " in name.strip() and (not path.suffix or " " in path.suffix):  # as a text is, and hardly a file
-        said += "; the command takes a text itself from standard input, as -, and Python as Document(text)"
+        said += (
+            "; spanloom predict and others take a text itself from standard input, as -, and Python as Document(text)"
+        )
     return DataError(said, path=path if len(name) <= _LONGEST else f"{name[:_SHOWN]}…")
 
 

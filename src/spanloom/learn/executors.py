@@ -158,5 +158,5 @@ def executor_named(name: str, n_jobs: int | None) -> Threads | Processes | Ray |
     2
     """
     if name not in _NAMED:
-        raise UsageError(f"executor is {name!r}, expected one of {', '.join(_NAMED)}, or an executor")
+        raise UsageError(f"executor is {name!r}, expected {', '.join(_NAMED)}, or, in Python, one of your own")
     return _NAMED[name](worker_count(n_jobs))

@@ -72,6 +72,7 @@ class Work:
         self.scratch = FolderScratch(self.folder)
         self._digest = blake2b(digest_size=16)
         self._whole: dict[str, Any] = {}
+        self._begun = False
         self.workers: Executor | None = None
 
     def __enter__(self) -> Self:
@@ -126,6 +127,9 @@ class Work:
             UsageError: it is that of another training.
             DataError: it is damaged.
         """
+        if self._begun:
+            raise UsageError(f"a training has used {self.folder}, expected one for each; open another (work)")
+        self._begun = True
         path, digest = self.folder / _STATE, self._digest.hexdigest()
         if path.exists():
             try:
