@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 from argparse import ArgumentParser
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -23,7 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from common import Clock, Result, corpus, options, say, timed
-from spanloom import load
+from spanloom import Document, load
 from spanloom.lake import Annotator
 from spanloom.recognize import Recognizer
 
@@ -48,14 +49,19 @@ def model_in(work: Path, data: Path, rescore: bool) -> Path:
     return folder
 
 
-def notes(data: Path, count: int, seed: int) -> list[str]:
-    """So many notes."""
-    sentences: list[tuple[str, int]] = []
-    for document in corpus(data, "genia_documents", "test"):
+def sentences_of(documents: Sequence[Document]) -> list[tuple[str, int]]:
+    """The sentences of documents, with their numbers of tokens."""
+    found = []
+    for document in documents:
         assert document.tokens is not None and document.sentences is not None
         for first, end in document.sentences.tolist():
-            text = document.text[document.tokens[first, 0] : document.tokens[end - 1, 1]]
-            sentences.append((text, end - first))
+            found.append((document.text[document.tokens[first, 0] : document.tokens[end - 1, 1]], end - first))
+    return found
+
+
+def notes(data: Path, count: int, seed: int) -> list[str]:
+    """So many notes."""
+    sentences = sentences_of(corpus(data, "genia_documents", "test"))
     drawn, made = Random(seed), []
     for _ in range(count):
         size, parts = 0, []

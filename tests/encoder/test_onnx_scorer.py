@@ -101,6 +101,17 @@ def test_eight_bits_are_near(model: Recognizer, notes: list[Document], tmp_path:
     assert again.describe()["encoder"]["precision"] == "int8"
 
 
+def test_windows_can_be_shorter_than_in_training(model: Recognizer, notes: list[Document], tmp_path: Path) -> None:
+    to_onnx(model, window=24).save(tmp_path / "model")
+    short, batch = spanloom.load(tmp_path / "model").fitted.scorer, batch_of([*notes, LONG])
+    reading = short.read(batch)
+    assert {short.pack(reading, [w]).ids.shape[1] for w in range(len(reading.windows.first))} <= {*range(25)}
+    same(model.fitted.scorer.with_settings(window=24), short, batch)
+    for window in (15, 10_000, 0, True, "24"):
+        with pytest.raises(UsageError, match="expected a whole number from 16 to 64, that of training"):
+            to_onnx(model, window=window)  # type: ignore[arg-type]
+
+
 def test_a_window_alone_is_read_without_padding(model: Recognizer, notes: list[Document]) -> None:
     scorer = exported(model.fitted.scorer)
     reading = scorer.read(batch_of([*notes[:5], LONG]))

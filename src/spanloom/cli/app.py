@@ -418,6 +418,7 @@ def _export(
     output: options.ExportOutput,
     onnx: options.OnnxForm = False,
     precision: options.GraphPrecision = "float32",
+    window: options.GraphWindow = None,
     encoder: options.EncoderFolder = None,
     force: Force = False,
     quiet: Quiet = False,

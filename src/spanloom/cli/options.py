@@ -284,6 +284,13 @@ GraphPrecision = Annotated[
     str, typer.Option("--precision", metavar="NAME", help="Of the encoder's products: float32 or int8.")
 ]
 
+GraphWindow = Annotated[
+    int | None,
+    typer.Option(
+        "--window", metavar="N", help="Sub-words that are read at once; fewer are faster. [those of training]"
+    ),
+]
+
 # of `compact`
 CompactDev = Annotated[
     list[str] | None,

@@ -19,7 +19,7 @@ __all__ = ["to_onnx"]
 M = TypeVar("M")
 
 
-def to_onnx(model: M, precision: str = "float32") -> M:
+def to_onnx(model: M, precision: str = "float32", window: int | None = None) -> M:
     """Return a model whose encoder is an ONNX graph, which ONNX Runtime computes.
 
     All else is as it was: structure, decoder, calibration, report. It is saved and loaded as any other, and neither
@@ -30,15 +30,17 @@ def to_onnx(model: M, precision: str = "float32") -> M:
         model: a recognizer, a cascade or a segmenter that was trained with an encoder.
         precision: of the encoder's products: ``float32`` gives what PyTorch gives with 32 bits, up to the last digits;
             ``int8`` is faster and smaller, and differs a little.
+        window: sub-words that are read at once, at most; fewer than in training are faster, and show a sentence less of
+            its neighbours. When ``None``, as many.
 
     Raises:
-        UsageError: a model without an encoder, another precision, or a library that is missing.
+        UsageError: a model without an encoder, another precision or window, or a library that is missing.
     """
     kind = getattr(model, "kind", type(model).__name__)
     has_model = hasattr(type(model), "fitted")
     fitted: Any = model.fitted if has_model else None  # type: ignore[attr-defined]  # raises where it is not trained
     halved: list[bool] = []
-    change = partial(_exported, kind=kind, precision=precision, halved=halved)
+    change = partial(_exported, kind=kind, precision=precision, window=window, halved=halved)
     made: Any = copy(model)
     if isinstance(fitted, tuple):  # the chains of a cascade, which are recognizers
         made.model_ = tuple(_changed(chain, change) for chain in fitted)
@@ -64,16 +66,16 @@ def _changed(chain: Any, change: Callable[[Any], Any]) -> Any:
     return other
 
 
-def _exported(scorer: Any, kind: str, precision: str, halved: list[bool]) -> Any:
+def _exported(scorer: Any, kind: str, precision: str, window: int | None, halved: list[bool]) -> Any:
     """Return the scorer that a graph computes; note whether PyTorch computed it in 16 bits."""
     if isinstance(scorer, SumScorer):  # features beside the encoder stay as they are
-        return replace(scorer, encoder=_exported(scorer.encoder, kind, precision, halved))
+        return replace(scorer, encoder=_exported(scorer.encoder, kind, precision, window, halved))
     if not isinstance(scorer, WindowScorer):
         raise _without_encoder(kind)
     if isinstance(scorer, onnx.OnnxScorer):
         raise UsageError("the encoder of this model is an ONNX graph already; export the model that it was made of")
     halved.append(scorer.network.halved)  # type: ignore[attr-defined]  # the other scorer with windows is a graph
-    return onnx.exported(scorer, precision)
+    return onnx.exported(scorer, precision, window)
 
 
 def _without_encoder(kind: str) -> UsageError:

@@ -24,7 +24,7 @@ from spanloom.scoring.onnx.scorer import OnnxScorer, OnnxSettings
 __all__ = ["encoder_graph", "exported"]
 
 _OPSET: Final = 20  # the first in which GELU is one operator
-_HEAD: Final = "head"
+_LEAST: Final = 16  # sub-words of a window, as in training
 
 
 class _Scores(nn.Module):
@@ -42,18 +42,23 @@ class _Scores(nn.Module):
         return found
 
 
-def exported(scorer: EncoderScorer, precision: Any = "float32") -> OnnxScorer:
+def exported(scorer: EncoderScorer, precision: Any = "float32", window: Any = None) -> OnnxScorer:
     """Return a scorer that ONNX Runtime computes.
 
     Args:
         scorer: whose encoder becomes a graph.
         precision: of products: ``float32``, or ``int8``.
+        window: sub-words that are read at once, at most; ``None`` for those of the scorer.
 
     Raises:
-        UsageError: another precision, an encoder that PyTorch cannot export, or a library that is missing.
+        UsageError: another precision or window, an encoder that PyTorch cannot export, or a library that is missing.
     """
     if precision not in ("float32", "int8"):
         raise UsageError(f"precision is {precision!r}, expected float32 or int8")
+    most = scorer.settings.window
+    read = most if window is None else window
+    if type(read) is not int or not min(_LEAST, most) <= read <= most:
+        raise UsageError(f"window is {window!r}, expected a whole number from {_LEAST} to {most}, that of training")
     with extra("onnx-export", "the export of an encoder"):
         import onnx  # noqa: F401  # which PyTorch asks for, too
         import onnxruntime  # noqa: F401
@@ -63,7 +68,7 @@ def exported(scorer: EncoderScorer, precision: Any = "float32") -> OnnxScorer:
         graph = _quantized(graph)
     check_graph(graph).check(scorer.roles * scorer.types)
     settings = OnnxSettings(
-        **own.model_dump(include={*WindowSettings.model_fields}), precision=precision,
+        **own.model_dump(include={*WindowSettings.model_fields}) | {"window": read}, precision=precision,
         family=network.encoder.config.model_type, width=network.encoder.config.hidden_size,
         parameters=scorer.parameters, padding=scorer.padding,
     )  # fmt: skip
