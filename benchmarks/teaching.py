@@ -24,14 +24,16 @@ data and 72.0 on test data.
 from __future__ import annotations
 
 import argparse
+import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from common import Clock, Result, corpus, options, peak_memory, say, timed, token_count
+from common import Clock, Result, commit, corpus, options, peak_memory, say, timed, token_count
 from rawtext import vectors_of
 from spanloom.document import Batch, Document
 from spanloom.evaluate import evaluate, paired_test
@@ -53,20 +55,21 @@ FIFTH = 5
 _CELL = 4  # bytes of a count in a list: 16 bits, and 16 of its number
 
 
-class Trained(NamedTuple):
-    """A model, and how it came about.
+class Row(NamedTuple):
+    """A row of the table.
 
     Args:
-        name: of the row.
-        model: trained.
-        seconds: of training, in wall clock and processor time, its teacher's word included.
+        name: of the model.
+        make: trains it; returns it, and the seconds of training in wall clock and processor time, its teacher's word
+            included.
         against: the row that it is compared with.
+        teachers: the rows of those that teach it.
     """
 
     name: str
-    model: Any
-    seconds: tuple[float, float]
-    against: str | None
+    make: Callable[[], tuple[Any, Any]]
+    against: str | None = None
+    teachers: Sequence[str] = ()
 
 
 def raw_text(chosen: Any) -> list[Document]:
@@ -80,51 +83,46 @@ def raw_text(chosen: Any) -> list[Document]:
     return [prepare(Document(document.text)) for document in documents]
 
 
-def all_annotated(chosen: Any, train: list[Document], dev: list[Document], raw: list[Document]) -> Iterator[Trained]:
-    """Train teacher and students on all of the training data, and on raw text of other corpora."""
+def all_annotated(chosen: Any, train: list[Document], dev: list[Document], raw: list[Document]) -> Iterator[Row]:
+    """Yield teacher and students on all of the training data, and on raw text of other corpora."""
     fast = GIVEN | {"features": "fast", "random_state": chosen.seed}
-    if chosen.teacher:
-        teachers = [load(path) for path in chosen.teacher]
-        for number, teacher in enumerate(teachers, 1):
-            yield Trained(f"teacher {number}", teacher, (0.0, 0.0), None)
-    else:
+    teachers = [load(path) for path in chosen.teacher or ()]
+    names = [f"teacher {number}" for number in range(1, len(teachers) + 1)] or ["teacher"]
+    for name, teacher in zip(names, teachers, strict=False):
+        yield Row(name, lambda teacher=teacher: (teacher, (0.0, 0.0)))
+    if not teachers:
         teachers = [Recognizer("separators", **GIVEN, random_state=chosen.seed)]
-        yield Trained("teacher", *_fitted(teachers[0], train, dev), None)
+        yield Row(names[0], partial(_fitted, teachers[0], train, dev))
     for preset in chosen.features or ["fast"]:
         name = "student" if preset == "fast" else f"student, features {preset}"
         own = fast | {"features": preset}
         if chosen.cache:
             name, own = f"{name}, clusters", own | {"clusters": str(vectors_of(chosen.data, "genia", chosen.cache))}
         against = f"{name}, gold alone"
-        yield Trained(against, *_fitted(Recognizer("separators", **own), train, dev), None)
+        yield Row(against, partial(_fitted, Recognizer("separators", **own), train, dev))
         for share in SHARES:
             part = raw[: round(share * len(raw))]
-            seconds, made = timed(lambda part=part, own=own: _taught(teachers, part, train, dev, own))
-            yield Trained(f"{name}, gold and {100 * share:.0f} % of the raw text", made, seconds, against)
+            taught = partial(_taught, teachers, part, train=train, weight=WEIGHTS, dev=dev, **own)
+            yield Row(f"{name}, gold and {100 * share:.0f} % of the raw text", taught, against, names)
     if not chosen.teacher:
-        seconds, made = timed(lambda: teach(teachers, raw, dev=dev, **fast))
-        yield Trained("student, raw text alone", made, seconds, "student, gold alone")
+        taught = partial(_taught, teachers, raw, dev=dev, **fast)
+        yield Row("student, raw text alone", taught, "student, gold alone", names)
 
 
-def _taught(
-    teachers: list[Any], raw: list[Document], train: list[Document], dev: list[Document], own: dict[str, Any]
-) -> Recognizer:
-    return teach(teachers, raw, train=train, dev=dev, weight=WEIGHTS, **own)
-
-
-def a_fifth_annotated(chosen: Any, train: list[Document], dev: list[Document]) -> Iterator[Trained]:
-    """Train teacher and students on a fifth of the training data; the text of the others is raw."""
+def a_fifth_annotated(chosen: Any, train: list[Document], dev: list[Document]) -> Iterator[Row]:
+    """Yield teacher and students on a fifth of the training data; the text of the others is raw."""
     order = np.random.default_rng(chosen.seed).permutation(len(train)).tolist()
     cut = len(train) // FIFTH
     gold, rest = [train[i] for i in order[:cut]], [train[i] for i in order[cut:]]
     texts = [Document(one.text, tokens=one.tokens, sentences=one.sentences, columns=one.columns) for one in rest]
     fast = GIVEN | {"features": "fast", "random_state": chosen.seed}
     teacher = Recognizer("separators", **GIVEN, random_state=chosen.seed)
-    yield Trained("a fifth annotated: teacher", *_fitted(teacher, gold, dev), None)
+    yield Row("a fifth annotated: teacher", partial(_fitted, teacher, gold, dev))
     name = "a fifth annotated: student, gold alone"
-    yield Trained(name, *_fitted(Recognizer("separators", **fast), gold, dev), None)
-    seconds, made = timed(lambda: teach(teacher, texts, train=gold, dev=dev, weight=WEIGHTS, **fast))
-    yield Trained("a fifth annotated: student, gold and the text of the others", made, seconds, name)
+    yield Row(name, partial(_fitted, Recognizer("separators", **fast), gold, dev))
+    taught = partial(_taught, [teacher], texts, train=gold, weight=WEIGHTS, dev=dev, **fast)
+    others = "a fifth annotated: student, gold and the text of the others"
+    yield Row(others, taught, name, ["a fifth annotated: teacher"])
 
 
 def _fitted(model: Recognizer, train: Sequence[Document], dev: Sequence[Document]) -> tuple[Recognizer, Any]:
@@ -132,28 +130,42 @@ def _fitted(model: Recognizer, train: Sequence[Document], dev: Sequence[Document
     return model, seconds
 
 
-def measured(trained: Trained, gold: Sequence[Document], seed: int, found: dict[str, list[Document]]) -> dict[str, Any]:
+def _taught(teachers: list[Any], raw: list[Document], **given: Any) -> tuple[Recognizer, Any]:
+    seconds, made = timed(lambda: teach(teachers, raw, **given))
+    return made, seconds
+
+
+def wanted(rows: Sequence[Row], only: Sequence[str] | None) -> list[Row]:
+    """Return the rows whose names begin as said, and those that they need."""
+    named = [row for row in rows if only is None or row.name.startswith(tuple(only))]
+    needed = {name for row in named for name in (row.name, row.against, *row.teachers)}
+    return [row for row in rows if row.name in needed]
+
+
+def measured(
+    row: Row, model: Any, seconds: Any, gold: Sequence[Document], seed: int, found: dict[str, list[Document]]
+) -> dict[str, Any]:
     """Return the figures of a model on test data, whose predictions are kept."""
-    model = trained.model.set_params(n_jobs=1)
+    model = model.set_params(n_jobs=1)
     model.predict(gold[:2])
     with Clock() as clock:
-        found[trained.name] = model.predict(gold)
-    report = evaluate(gold, found[trained.name], seed=seed)
+        found[row.name] = model.predict(gold)
+    report = evaluate(gold, found[row.name], seed=seed)
     told = getattr(model.report_, "teaching", None)
-    row: dict[str, Any] = {
-        "name": trained.name, "dev_f1": model.report_.dev_f1, "precision": report.overall.precision,
+    figures: dict[str, Any] = {
+        "name": row.name, "dev_f1": model.report_.dev_f1, "precision": report.overall.precision,
         "recall": report.overall.recall, "f1": report.overall.f1, "rate": token_count(gold) / clock.seconds.cpu,
-        "seconds": list(trained.seconds), "l2": model.report_.l2, "rows": model.report_.rows,
-        "teaching": None if told is None else told.__dict__,
+        "seconds": list(seconds), "l2": model.report_.l2, "rows": model.report_.rows,
+        "teaching": None if told is None else told.__dict__, "commit": commit(),
     }  # fmt: skip
-    if trained.against is not None:
-        test = paired_test(gold, found[trained.name], found[trained.against], seed=seed)
-        row["paired"] = test.to_dict()
-    say(trained.name, row["dev_f1"], row["f1"], row["rate"])
-    return row
+    if row.against is not None:
+        test = paired_test(gold, found[row.name], found[row.against], seed=seed)
+        figures["paired"] = test.to_dict()
+    say(row.name, figures["dev_f1"], figures["f1"], figures["rate"])
+    return figures
 
 
-def kept(teacher: Any, raw: Sequence[Document]) -> list[list[Any]]:
+def keeping(teacher: Any, raw: Sequence[Document]) -> list[list[Any]]:
     """Return what ways to keep counts take and lose, on the first of the raw documents."""
     batch, model = Batch.of(teacher.ready(raw[:100])), teacher.fitted
     potentials = model.score(batch)
@@ -182,6 +194,7 @@ def main() -> None:
         parser.add_argument("--teacher", action="append", help="a saved model; several times for the mean of several")
         parser.add_argument("--features", action="append", choices=PRESETS, help="of a student; several times [fast]")
         parser.add_argument("--cache", type=Path, help="a folder for clusters, which students then have [no clusters]")
+        parser.add_argument("--only", action="append", help="how names of rows begin; others stay as they are [all]")
         parser.add_argument("--limit", type=int, help="use only so many documents of each part, to try the script")
 
     chosen = options("teaching", __doc__, add)
@@ -189,20 +202,27 @@ def main() -> None:
     raw = raw_text(chosen)[: chosen.limit]
     gold = [prepare(document) for document in test]
     say(f"{len(raw):,} raw documents, {sum(len(d.sentences) for d in raw):,} sentences, {token_count(raw):,} tokens")
-    found: dict[str, list[Document]] = {}
-    rows, small = [], []
-    for trained in all_annotated(chosen, train, dev, raw):
-        if not small:
-            small = kept(trained.model, raw)
-        rows.append(measured(trained, gold, chosen.seed, found))
+    before = json.loads(chosen.out.read_text())["data"] if chosen.only and chosen.out.exists() else {}
+    rows, small = {row["name"]: row for row in before.get("rows", ())}, before.get("keeping")
+    every = list(all_annotated(chosen, train, dev, raw))
     if not chosen.teacher:
-        rows += [measured(one, gold, chosen.seed, found) for one in a_fifth_annotated(chosen, train, dev)]
+        every += a_fifth_annotated(chosen, train, dev)
+    found: dict[str, list[Document]] = {}
+    for row in wanted(every, chosen.only):
+        model, seconds = row.make()
+        small = small or keeping(model, raw)
+        rows[row.name] = measured(row, model, seconds, gold, chosen.seed, found)
+        written(chosen, rows, small, raw)
+
+
+def written(chosen: Any, rows: dict[str, Any], small: list[list[Any]], raw: Sequence[Document]) -> None:
+    """Write the record of the rows that have been run, those of other runs among them."""
     result = Result("Students of a teacher, on GENIA", chosen.seed)
     result.table(
         "Students and teachers",
         (
             "model", "dev F1", "test F1", "P", "R", "against gold alone", "p", "weight of raw text", "lambda",
-            "tokens a processor second", "training, processor seconds",
+            "tokens a processor second", "training, processor seconds", "commit",
         ),
         [
             [
@@ -210,9 +230,9 @@ def main() -> None:
                 f"{100 * row['paired']['difference']:+.2f}" if "paired" in row else "",
                 f"{row['paired']['p_value']:.4f}" if "paired" in row else "",
                 "" if row["teaching"] is None else row["teaching"]["weight"], row["l2"], round(row["rate"]),
-                round(row["seconds"][1]),
+                round(row["seconds"][1]), row["commit"],
             ]
-            for row in rows
+            for row in rows.values()
         ],
         f"Raw text of other corpora: {len(raw):,} documents, {sum(len(d.sentences) for d in raw):,} sentences, "
         f"{token_count(raw):,} tokens. p by approximate randomization over sentences. Training of a student includes "
@@ -223,11 +243,12 @@ def main() -> None:
         ("least count", "bytes a token", "share of all that is expected and lost or changed, %"), small,
     )  # fmt: skip
     if chosen.teacher:
-        best = max((row for row in rows if row["teaching"] is not None), key=lambda row: row["dev_f1"])
-        teacher = max(row["f1"] for row in rows if row["name"].startswith("teacher"))
-        result.at_most(f"{best['name']}: test F1, less than its teacher's", 100 * (teacher - best["f1"]), BEHIND)
-        result.at_least(f"{best['name']}: tokens a processor second", best["rate"], FASTER)
-    result.data["rows"] = rows
+        taught = [row for row in rows.values() if row["teaching"] is not None]
+        teacher = max(row["f1"] for row in rows.values() if row["name"].startswith("teacher"))
+        for best in sorted(taught, key=lambda row: row["dev_f1"])[-1:]:
+            result.at_most(f"{best['name']}: test F1, less than its teacher's", 100 * (teacher - best["f1"]), BEHIND)
+            result.at_least(f"{best['name']}: tokens a processor second", best["rate"], FASTER)
+    result.data = {"rows": list(rows.values()), "keeping": small}
     result.save(chosen.out)
 
 
