@@ -57,6 +57,21 @@ def test_other_verbs_know_students(command, taught):
     assert again.returncode == 0, again.stderr
 
 
+def test_folds_have_teachers_of_their_own(command, taught, tmp_path):
+    line = ["teach", taught / "teacher", taught / "raw.txt", *OPTIONS[:-1], "--train", clinical() / "train"]
+    line += ["--dev", clinical() / "dev", "--weight", 1, "--output", tmp_path / "student"]
+    result = command(*line, "--crossed", f"{taught / 'student'}={clinical() / 'train'}")
+    assert result.returncode == 0, result.stderr
+    documents = len(list(read(clinical() / "train")))
+    assert f"taught by 1 model on 1 raw document, and by 1 more on {documents} others: " in result.stderr
+    shown = command("inspect", tmp_path / "student", "--json")
+    assert f'"crossed": {documents}' in shown.stdout
+    wrong = command(*line[:-1], tmp_path / "other", "--crossed", "model")
+    assert wrong.returncode == 2 and "found 'model', expected MODEL=TEXT" in wrong.stderr
+    gone = command(*line[:-1], tmp_path / "other", "--crossed", f"{taught / 'student'}=nowhere")
+    assert gone.returncode == 1 and "nowhere: there is no such file" in gone.stderr
+
+
 def test_several_teachers_annotated_raw_text_and_a_file_of_options(command, taught, tmp_path):
     config = tmp_path / "teach.toml"
     config.write_text('features = ["low[0]", "low[-1]"]\nweight = [0.2, 1.0]\nepochs = 2\nl2 = 1.0\nrescore = false\n')
@@ -73,7 +88,7 @@ def test_several_teachers_annotated_raw_text_and_a_file_of_options(command, taug
     [
         (["teacher", "raw.txt"], 2, "--output is missing"),
         (["teacher", "raw.txt", "-o", "teacher"], 2, "is there already"),
-        (["teacher", "empty.txt", "-o", "x"], 1, "the raw text has no words"),
+        (["teacher", "empty.txt", "-o", "x"], 1, "raw has no words"),
         (["teacher", "none.txt", "-o", "x"], 1, "no such file"),
         (["teacher", "bad.txt", "-o", "x"], 1, "bad.txt:2: byte 1 of the line is 0xFF"),
         (["none", "raw.txt", "-o", "x"], 1, "none"),

@@ -78,6 +78,55 @@ def test_counts_are_the_mean_of_what_the_teachers_expect(teacher, monkeypatch):
     assert same.report_.teaching is not None and same.report_.teaching.agreement == 1
 
 
+def test_each_text_is_marked_up_by_its_own_teacher(teacher, monkeypatch):
+    """What is learned is what each teacher expects of its own text, one after the other."""
+    other = Recognizer("separators", **SETTINGS | {"l2": 5.0}).fit(GOLD[:10], dev=DEV)
+    seen: list[SoftCounts] = []
+    made = SoftCounts.join.__func__
+    monkeypatch.setattr(SoftCounts, "join", classmethod(lambda cls, given: seen.append(made(cls, given)) or seen[-1]))
+    student = teach(teacher, RAW[:40], crossed=[(other, RAW[40:50]), ([teacher, other], RAW[50:])], dev=DEV, **SETTINGS)
+    soft = seen[-1]
+    batch = Batch.of([prepare(Document(one)) for one in RAW])
+    one, two = (m.fitted.engine.expectations(m.fitted.score(batch), batch.sentences).roles for m in (teacher, other))
+    cuts = batch.firsts[[40, 50]]
+    at = [int(batch.sentences[cut]) for cut in cuts]
+    expected = np.concatenate([one[: at[0]], two[at[0] : at[1]], (one + two)[at[1] :] / 2])
+    np.testing.assert_allclose(soft.dense(np.arange(len(batch.tokens))), expected, rtol=1e-3, atol=1e-6)
+    told = student.report_.teaching
+    assert told is not None and (told.teachers, told.documents, told.others, told.crossed) == (1, 40, 3, 20)
+    assert (told.sentences, told.tokens) == (len(batch.sentences) - 1, len(batch.tokens))
+    assert told.expected == pytest.approx(expected[:, teacher.fitted.start_rows].sum(), rel=1e-3)
+    assert any("taught by 1 model on 40 raw documents, and by 3 more on 20 others: " in x for x in student.summary())
+
+
+def test_a_text_of_its_own_for_the_same_teacher_is_raw_text(teacher):
+    whole = teach(teacher, RAW, train=GOLD, dev=DEV, weight=0.5, **SETTINGS)
+    parted = teach(teacher, RAW[:20], crossed=[(teacher, RAW[20:])], train=GOLD, dev=DEV, weight=0.5, **SETTINGS)
+    np.testing.assert_array_equal(whole.fitted.scorer.weights.features, parted.fitted.scorer.weights.features)
+
+
+def test_crossed_teachers_are_checked_before_anything_is_read(teacher):
+    other = Recognizer("bilou", **SETTINGS).fit([d.copy(mentions=d.mentions[:1]) for d in GOLD], dev=DEV)
+
+    def never():
+        raise AssertionError("nothing is read")
+        yield
+
+    for crossed, message in (
+        ([(other, RAW)], "structure: bilou, expected separators"),
+        ([teacher], r"crossed\[0\] is .*, expected a pair of a teacher and its texts"),
+        ([(teacher, RAW), (teacher,)], r"crossed\[1\] is"),
+        (7, "crossed is 7, expected pairs"),
+        ({"a": RAW}, "crossed is .*, expected pairs"),
+        ([("model", RAW)], "a model of kind 'str' cannot teach"),
+        ([(Recognizer(), RAW)], "not trained"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            teach(teacher, never(), crossed=crossed, **SETTINGS)
+    with pytest.raises(DataError, match=r"crossed\[1\] has no words"):
+        teach(teacher, RAW, crossed=[(teacher, RAW), (teacher, [" "])], **SETTINGS)
+
+
 class Certain:
     """A scorer that leaves nothing but one structure for each sentence: a teacher that is certain."""
 
@@ -245,8 +294,8 @@ def test_weights_that_are_none(teacher, weight):
         ({"epochs": 0}, UsageError, "epochs is 0"),
         ({"depth": 3}, UsageError, "no parameter 'depth'; there are features, optimizer"),
         ({"train": []}, DataError, "the training data hold no document"),
-        ({"raw": []}, DataError, "the raw text has no words"),
-        ({"raw": ["", " \n"]}, DataError, "the raw text has no words"),
+        ({"raw": []}, DataError, "raw has no words"),
+        ({"raw": ["", " \n"]}, DataError, "raw has no words"),
         ({"raw": ["pain", None]}, DataError, "item 1 of raw is missing"),
     ],
 )

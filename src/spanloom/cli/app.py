@@ -160,6 +160,7 @@ def _teach(
     model: options.TeacherModel,
     source: options.RawInputs,
     teacher: options.MoreTeachers = None,
+    crossed: options.CrossedTeachers = None,
     weight: options.RawWeight = None,
 ) -> None:
     """Train a fast recognizer on what a slow one expects of raw text, and on gold mentions, where there are any."""

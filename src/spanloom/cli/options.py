@@ -286,9 +286,7 @@ GraphPrecision = Annotated[
 
 GraphWindow = Annotated[
     int | None,
-    typer.Option(
-        "--window", metavar="N", help="Sub-words that are read at once; fewer are faster. [those of training]"
-    ),
+    typer.Option("--window", metavar="N", help="Sub-words that are read at once; fewer are faster. [as in training]"),
 ]
 
 # of `compact`
@@ -302,12 +300,7 @@ CompactLoss = Annotated[
 ]
 CompactThreshold = Annotated[
     float | None,
-    typer.Option(
-        "--threshold",
-        min=0,
-        metavar="W",
-        help="Leave out weights that are nearer to 0. [chosen on --dev, or 0.02]",
-    ),
+    typer.Option("--threshold", min=0, metavar="W", help="Leave out weights nearer to 0. [chosen on --dev, or 0.02]"),
 ]
 
 # of `lab ambiguity`
@@ -359,11 +352,11 @@ RawInputs = Annotated[
 ]
 MoreTeachers = Annotated[
     list[str] | None,
-    typer.Option(
-        "--teacher",
-        metavar="MODEL",
-        help="Another teacher of the same structure; several times for more; their mean counts.",
-    ),
+    typer.Option("--teacher", metavar="MODEL", help="Another teacher; several times for more; their mean counts."),
+]
+CrossedTeachers = Annotated[
+    list[str] | None,
+    typer.Option("--crossed", metavar="MODEL=TEXT", help="Another teacher, and its own text; several times for more."),
 ]
 RawWeight = Annotated[
     list[float] | None,

@@ -5,11 +5,14 @@ from __future__ import annotations
 from time import monotonic
 from typing import Any, cast
 
+from pydantic import Field
+
 from spanloom.cli.config import CommonOptions, Paths, checked, options_of
 from spanloom.cli.messages import Messages
 from spanloom.cli.progress import Reporter
 from spanloom.cli.reading import Reading
 from spanloom.cli.train import MODEL_FILES, summary
+from spanloom.errors import UsageError
 from spanloom.files.output import output_folder, own_files
 from spanloom.models import load
 from spanloom.recognize.parameters import RecognizerParameters
@@ -22,7 +25,15 @@ class TeachOptions(CommonOptions):
     train: Paths | None = None  # type: ignore[assignment]  # a student may do without
     teacher: Paths
     raw: Paths
+    crossed: Paths = Field(default_factory=list)
     weight: float | list[float] | None = None
+
+
+def _pair(text: str) -> tuple[str, str]:
+    model, equals, path = text.partition("=")
+    if not model or not equals or not path:
+        raise UsageError(f"--crossed: found {text!r}, expected MODEL=TEXT, such as fold-2=notes/fold-1")
+    return model, path
 
 
 def run(model: str, source: list[str], teacher: list[str] | None, *, config: str | None, **flags: Any) -> int | None:
@@ -45,7 +56,9 @@ def run(model: str, source: list[str], teacher: list[str] | None, *, config: str
     ) as folder:
         parameters = options.parameters()
         teachers = [load(path) for path in options.teacher]
-        for one in teachers:
+        crossed = [_pair(text) for text in options.crossed]
+        others = [load(path) for path, _ in crossed]
+        for one in (*teachers, *others):
             if hasattr(one, "set_params"):
                 one.set_params(n_jobs=parameters["n_jobs"])
         reading = Reading(
@@ -54,6 +67,7 @@ def run(model: str, source: list[str], teacher: list[str] | None, *, config: str
         with Reporter(options.quiet) as reporter:
             student = teach(
                 cast("list[Teacher]", teachers), reading.raw(options.raw), weight=options.weight, progress=reporter,
+                crossed=zip(cast("list[Teacher]", others), (reading.raw([path]) for _, path in crossed), strict=True),
                 train=None if options.train is None else reading.for_training(options.train),
                 dev=None if options.dev is None else reading(options.dev), **parameters,
             )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from spanloom.document import Batch
@@ -246,6 +246,9 @@ class TeachingReport:
         weight: of a raw sentence, where one with gold mentions has 1.
         tried: weights that were tried, and the development F1 of each, 0 to 1.
         own: whether development data were marked up by the teachers, for want of others.
+        others, crossed: teachers that had text of their own, and its documents.
+
+    Sentences, tokens and expected mentions are those of all of it; agreement is that of the first teachers.
     """
 
     teachers: int
@@ -257,12 +260,24 @@ class TeachingReport:
     weight: float
     tried: tuple[tuple[float, float], ...]
     own: bool
+    others: int = 0
+    crossed: int = 0
+
+    @classmethod
+    def of(cls, parts: Sequence[TeachingReport]) -> TeachingReport:
+        """Return the report on all, of which the first is that of the raw text."""
+        sums: dict[str, Any] = {
+            name: sum(getattr(part, name) for part in parts) for name in ("sentences", "tokens", "expected")
+        }
+        others = sum(part.teachers for part in parts[1:])
+        return replace(parts[0], **sums, others=others, crossed=sum(part.documents for part in parts[1:]))
 
     def lines(self) -> Iterator[str]:
         """Say it."""
         agreement = "" if self.agreement is None else f", who agree on {100 * self.agreement:.1f} % of their starts"
+        others = f", and by {self.others} more on {self.crossed:,} others" if self.others else ""
         yield (
-            f"taught by {plural(self.teachers, 'model')} on {plural(self.documents, 'raw document')}: "
+            f"taught by {plural(self.teachers, 'model')} on {plural(self.documents, 'raw document')}{others}: "
             f"{plural(self.sentences, 'sentence')}, {plural(self.tokens, 'token')}, {self.expected:,.0f} mentions "
             f"expected{agreement}"
         )

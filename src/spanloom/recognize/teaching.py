@@ -55,8 +55,9 @@ class Teacher(Protocol):
 
 
 def teach(
-    teacher: Teacher | Sequence[Teacher], raw: Given, *, train: Given | None = None, dev: Dev | None = None,
-    weight: float | Sequence[float] | None = None, progress: Listener | None = None, **parameters: Any,
+    teacher: Teacher | Sequence[Teacher], raw: Given, *, crossed: Iterable[tuple[Teacher, Given]] = (),
+    train: Given | None = None, dev: Dev | None = None, weight: float | Sequence[float] | None = None,
+    progress: Listener | None = None, **parameters: Any,
 ) -> Recognizer:  # fmt: skip
     """Train a linear recognizer on what a model expects of raw text, and on gold mentions, where there are any.
 
@@ -66,16 +67,20 @@ def teach(
     Args:
         teacher: a trained model, or several of one structure, whose mean is learned.
         raw: texts or documents, whose own mentions are not looked at.
+        crossed: other teachers (each one model, or several), and the texts that each of them marks up in place of
+            ``teacher``. So the text of ``train`` can be learned from twice, as people and as models see it: what a
+            model says of text that it was trained on is too sure, so each fold is given to a model of the others.
         train: documents with gold mentions, to learn from, too.
         dev: documents with gold mentions, by which the student is tuned. When ``None``, a tenth of ``train``; without
             that a tenth of the raw text, as the teacher marks it up.
-        weight: of a raw sentence beside one with gold mentions; of several the best on ``dev`` is taken, 0.3 and 1 when
-            ``None``. Without ``train`` nothing is weighed.
+        weight: of a raw sentence (those of ``crossed`` are raw, too) beside one with gold mentions; of several the best
+            on ``dev`` is taken, 0.3 and 1 when ``None``. Without ``train`` nothing is weighed.
         progress: told of each step.
         parameters: those of `Recognizer` but for `OF_TEACHER`.
 
     Raises:
-        UsageError: a model that cannot teach, teachers that differ, a weight or a parameter that is not valid.
+        UsageError: a model that cannot teach, teachers that differ, a pair that is none, a weight or a parameter that
+            is not valid.
         DataError: raw text without words.
 
     >>> from spanloom import Document, Mention, Recognizer
@@ -91,17 +96,17 @@ def teach(
     student = _student(faculty, parameters)
     weights = _weights(weight, given=train is not None)
     pos, jobs, types = open_tagger(student.pos), student.n_jobs, faculty.types
+    others = list(_crossed(crossed, faculty))
     tell(Progress("reading"))
-    texts = [prepare(remarked(document, [])) for document in documents_of(raw, "raw")]
-    if not any(document.token_count for document in texts):
-        raise DataError("the raw text has no words; give text to learn from")
+    texts = _texts(raw, "raw")
+    own = [_texts(given, f"crossed[{number}]") for number, (_, given) in enumerate(others)]
     known = [] if train is None else list(training_of(train, name="train"))
     check_one_voice(known, "a student")
     known = fill(map(prepare, known), pos, jobs)
     if train is not None and not known:
         raise DataError("the training data hold no document; give annotated text, or leave them out")
     known = known_types(known, types, what="training data", lack=_LACK)
-    number = len(texts)
+    numbers = len(texts), sum(map(len, own))
     if dev is not None:
         held = fill(map(prepare, training_of(*development_of(dev), "dev")), pos, jobs)
         held = known_types(held, types, lack=_LACK)
@@ -110,12 +115,34 @@ def teach(
     else:
         texts, held = hold_out(texts, student.random_state, by_sentence)
         held = fill(faculty.marked(held, threads(jobs)), pos, jobs)
-    soft, report = faculty.lessons(texts, threads(jobs), tell, began)
-    report = replace(report, documents=number, own=dev is None and not known)
-    material = Material(known, held, types, pos, faculty.splitter, raw=texts)
+    classes = [(faculty, texts), *((other, each) for (other, _), each in zip(others, own, strict=True))]
+    taught = [each.lessons(given, threads(jobs), tell, began) for each, given in classes]
+    soft, report = SoftCounts.join([each for each, _ in taught]), TeachingReport.of([each for _, each in taught])
+    report = replace(report, documents=numbers[0], crossed=numbers[1], own=dev is None and not known)
+    material = Material(known, held, types, pos, faculty.splitter, raw=[one for _, given in classes for one in given])
     ready = finished(student, material, tell, templates=faculty.structure.templates())
     lessons = Lessons(soft, len(known), weights, faculty.overlaps, report)
     return student._fit_prepared(ready, tell, began, lessons)
+
+
+def _texts(given: Given, name: str) -> list[Document]:
+    """Return texts as prepared documents without mentions."""
+    found = [prepare(remarked(document, [])) for document in documents_of(given, name)]
+    if not any(document.token_count for document in found):
+        raise DataError(f"{name} has no words; give text to learn from")
+    return found
+
+
+def _crossed(pairs: Any, first: _Faculty) -> Iterator[tuple[_Faculty, Given]]:
+    """Yield teachers, which agree with the first, and the texts of each."""
+    if isinstance(pairs, str | dict) or not isinstance(pairs, Iterable):
+        raise UsageError(f"crossed is {pairs!r}, expected pairs of a teacher and its texts")
+    for number, pair in enumerate(pairs):
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise UsageError(f"crossed[{number}] is {pair!r}, expected a pair of a teacher and its texts")
+        faculty = _Faculty.of(pair[0])
+        first.check_agrees(faculty)
+        yield faculty, pair[1]
 
 
 def _student(faculty: _Faculty, parameters: dict[str, Any]) -> Recognizer:
@@ -167,22 +194,28 @@ class _Faculty(NamedTuple):
             if not hasattr(type(one), "ready") or not isinstance(one.fitted, StructuredModel):
                 kind = getattr(one, "kind", type(one).__name__)
                 raise UsageError(f"a model of kind {kind!r} cannot teach, expected a trained recognizer")
-        models = [one.fitted for one in given]
-        splitters = [getattr(one, "splitter_", Splitter()) for one in given]
-        first = models[0]
-        for model, splitter in zip(models[1:], splitters[1:], strict=True):
-            for what, found, expected in (
-                ("structure", str(model.structure), str(first.structure)),
-                ("counting", model.engine.counting, first.engine.counting),
-                ("types", ", ".join(model.types), ", ".join(first.types)),
-                ("splits of tokens", _patterns(splitter), _patterns(splitters[0])),
-            ):
-                if found != expected:
-                    raise UsageError(
-                        f"a teacher's {what}: {found}, expected {expected}, as of the first teacher; teachers of one "
-                        "student must agree in this"
-                    )
-        return cls(given, models, splitters[0])
+        each = [cls([one], [one.fitted], getattr(one, "splitter_", Splitter())) for one in given]
+        for one in each[1:]:
+            each[0].check_agrees(one)
+        return cls(given, [one.models[0] for one in each], each[0].splitter)
+
+    def check_agrees(self, other: _Faculty) -> None:
+        """Check that others can teach the same student.
+
+        Raises:
+            UsageError: they cannot.
+        """
+        for what, found, expected in (
+            ("structure", str(other.structure), str(self.structure)),
+            ("counting", other.counting, self.counting),
+            ("types", ", ".join(other.types), ", ".join(self.types)),
+            ("splits of tokens", _patterns(other.splitter), _patterns(self.splitter)),
+        ):
+            if found != expected:
+                raise UsageError(
+                    f"a teacher's {what}: {found}, expected {expected}, as of the first teacher; teachers of one "
+                    "student must agree in this"
+                )
 
     @property
     def types(self) -> tuple[str, ...]:
