@@ -230,7 +230,7 @@ def written(chosen: Any, rows: dict[str, Any], small: list[list[Any]], raw: Sequ
                 f"{100 * row['paired']['difference']:+.2f}" if "paired" in row else "",
                 f"{row['paired']['p_value']:.4f}" if "paired" in row else "",
                 "" if row["teaching"] is None else row["teaching"]["weight"], row["l2"], round(row["rate"]),
-                round(row["seconds"][1]), row["commit"],
+                round(row["seconds"][1]), row.get("commit", ""),
             ]
             for row in rows.values()
         ],
