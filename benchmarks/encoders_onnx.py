@@ -3,10 +3,9 @@
     python benchmarks/encoders_onnx.py --data DATA --model FOLDER [--documents 213] [--turns 3]
 
 The folder is that of a recognizer that was trained with an encoder on GENIA's abstracts (`genia_documents`). It is
-exported twice, and each way tags the same test documents in turns, the order alternating; times are medians of
+exported three times, and each way tags the same test documents in turns, the order alternating; times are medians of
 processor time of this process, which keeps to one core, from words to calibrated mentions. Tokens are those of the
-documents, not sub-words. Short windows show
-sentences less of their neighbours: on development data (--part dev) they cost 0.8 points of F1.
+documents, not sub-words. Short windows show sentences less of their neighbours, which costs F1.
 """
 
 from __future__ import annotations
