@@ -55,10 +55,13 @@ def run(model: str, source: list[str], teacher: list[str] | None, *, config: str
         options.output, force=options.force, may_replace=own_files(options.output, MODEL_FILES)
     ) as folder:
         parameters = options.parameters()
-        teachers = [load(path) for path in options.teacher]
         crossed = [_pair(text) for text in options.crossed]
-        others = [load(path) for path, _ in crossed]
-        for one in (*teachers, *others):
+        models = {
+            path: load(path) for path in dict.fromkeys(map(str, [*options.teacher, *(name for name, _ in crossed)]))
+        }
+        teachers = [models[str(path)] for path in options.teacher]
+        others = [models[name] for name, _ in crossed]
+        for one in models.values():
             if hasattr(one, "set_params"):
                 one.set_params(n_jobs=parameters["n_jobs"])
         reading = Reading(
