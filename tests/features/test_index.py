@@ -188,3 +188,19 @@ def test_nothing_and_wrong_use() -> None:
     assert built.index.lookup(as_keys([{1, 2}])).offsets.tolist() == [0, 0]
     with pytest.raises(UsageError, match="min_count is 0"):
         build_index(as_keys([]), min_count=0)
+
+
+@given(st.integers(0, 2**32), st.integers(1, 3000), st.integers(0, 3000))
+@settings(max_examples=50, deadline=None)
+def test_only_known_keys_are_found(seed: int, known: int, unknown: int) -> None:
+    """Keys of 64 random bits, as hashes are, between unknown ones; half of these differ in their upper halves alone."""
+    keys = np.unique(np.random.default_rng(seed).integers(1, 2**64, known + unknown, np.uint64))
+    random = np.random.default_rng(seed + 1)
+    random.shuffle(keys)
+    index = build_index(Keys(keys[:known], np.arange(len(keys[:known]) + 1))).index
+    near = keys[: unknown // 2] ^ np.uint64(1 << 63)
+    asked = random.permutation(np.concatenate([keys, near]))
+    rows = index.rows(asked)
+    of_key = dict(zip(keys[:known].tolist(), index.rows(keys[:known]).tolist(), strict=True))
+    assert sorted(of_key.values()) == list(range(len(index)))
+    assert rows.tolist() == [of_key.get(key, -1) for key in asked.tolist()]

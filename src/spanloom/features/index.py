@@ -26,6 +26,7 @@ Float32 = NDArray[np.float32]
 Ranges: TypeAlias = list[tuple[int, int]]
 BLOCK_TOKENS: Final = 1 << 17
 """Tokens of a block of documents whose keys are made at once, about."""
+_MOST_PLACES: Final = 1 << 25
 _RANGE = 1 << 20  # tokens that a kernel looks at before their memory may be released
 
 
@@ -76,6 +77,27 @@ class Built:
     matrix: Sparse
     counts: Int32
     first: Int32
+
+
+class _SeenKeys(NamedTuple):
+    """A map of bits in front of the table, so small that it stays in a processor's caches: most unknown keys have none.
+
+    Args:
+        bits: uint8, eight places each.
+        shift: 32 minus the binary logarithm of the places; a key's is in the topmost bits of its lower half.
+    """
+
+    bits: NDArray[np.uint8]
+    shift: np.uint64
+
+    @classmethod
+    def of(cls, words: UInt64, slots: int) -> _SeenKeys:
+        """With the bits of a table's words: two places for each of its slots, but at most `_MOST_PLACES`."""
+        places = min(2 * slots, _MOST_PLACES)
+        shift = np.uint64(33 - places.bit_length())
+        seen = np.zeros(places, np.bool_)
+        seen[words >> np.uint64(32) >> shift] = True
+        return cls(np.packbits(seen, bitorder="little"), shift)
 
 
 class FeatureIndex:
@@ -129,6 +151,7 @@ class FeatureIndex:
         self.keyed = int(rows.max(initial=0))
         self._shares = np.float32(1) / group_sizes
         self._slots = Slots.of(table)
+        self._seen = _SeenKeys.of(words, size)
 
     def __len__(self) -> int:
         """Return the number of rows, F."""
@@ -175,7 +198,7 @@ class FeatureIndex:
     def _lookup(self, ids: UInt64, offsets: Int64) -> tuple[Int32, Int64]:
         indices = np.empty(int(offsets[-1] - offsets[0]), np.int32)
         out = np.empty(len(offsets), np.int64)
-        found = kernels.lookup(ids, offsets, *self._slots, indices, out)
+        found = kernels.lookup(ids, offsets, *self._slots, *self._seen, indices, out)
         return indices[:found], out
 
     def keeping(self, rows: NDArray[np.bool_]) -> FeatureIndex:

@@ -11,11 +11,11 @@ import numpy as np
 
 from spanloom.hashing import hash_text
 from spanloom.kernels import kernel, kernel_only
-from spanloom.kernels_hashing import ONE, START, ZERO, finish, mix
+from spanloom.kernels_hashing import START, ZERO, finish, mix
 
 TRUE = np.uint64(hash_text("True"))
 FALSE = np.uint64(hash_text("False"))
-CHUNK = np.uint64(64)
+KINDS = 128  # what is less is a kind
 
 WORD, LOW, NORM, KIND = 0, 1, 2, 3  # rows of CharacterTable.maps
 UPPER, TITLE, LOWER, DIGIT, ALNUM, MARK = 1, 2, 4, 8, 16, 32  # bits of CharacterTable.flags
@@ -48,20 +48,19 @@ def _hash(codes, start, end, maps, row):
 def _shape(codes, start, end, maps):
     if end - start <= 4:
         return _hash(codes, start, end, maps, KIND)
-    low = high = ZERO  # bits: the kinds in between, below 64 and from 64
-    for k in range(start + 2, end - 2):
-        kind = np.uint64(maps[KIND, codes[k]])
-        if kind < CHUNK:
-            low |= ONE << kind
-        else:
-            high |= ONE << (kind - CHUNK)
     state = START
     for k in range(start, start + 2):
         state = mix(state, np.uint64(maps[KIND, codes[k]]))
-    for k in range(128):
-        kind = np.uint64(k)
-        if ((low >> kind) if kind < CHUNK else (high >> (kind - CHUNK))) & ONE:
-            state = mix(state, kind)
+    last = -1
+    while last < KINDS:  # the next larger one of those in between, until there is none; there are few
+        kind = KINDS
+        for k in range(start + 2, end - 2):
+            other = np.int64(maps[KIND, codes[k]])
+            if last < other < kind:
+                kind = other
+        if kind < KINDS:
+            state = mix(state, np.uint64(kind))
+        last = kind
     for k in range(end - 2, end):
         state = mix(state, np.uint64(maps[KIND, codes[k]]))
     return finish(state)

@@ -7,6 +7,8 @@ import numpy as np
 from spanloom.kernels import kernel, kernel_only
 from spanloom.kernels_hashing import BATCH, FINISHER, LOW, MULTIPLIER, ONE, ZERO, find
 
+CHUNK = 64  # keys that are looked up at a time
+THREE, SEVEN = np.uint64(3), np.uint64(7)
 SECOND = np.uint64(0x94D049BB133111EB)
 
 
@@ -112,26 +114,34 @@ def rows_of_tokens(numbers, offsets, rows, last, begin, end, out_offsets, first)
 
 
 @kernel
-def lookup(keys, offsets, table, shift, indices, out_offsets):
+def lookup(keys, offsets, table, shift, bits, bits_shift, indices, out_offsets):
     """Look up the rows of keys; unknown keys are left out.
+
+    A map of bits, which the processor's caches hold, leaves out most of them before the table is touched at all.
 
     Args:
         keys, offsets: of the tokens to look up; ``keys[offsets[t]:offsets[t + 1]]``.
         table, shift: as `spanloom.kernels_hashing.fill` left them.
+        bits, bits_shift: uint8, the map: the topmost bits of a key's lower half are the place of its bit.
         indices: int32, output, as many as keys.
         out_offsets: (T + 1,) int64, output.
 
     Returns:
         The number of keys that are known.
     """
-    touched = np.empty(BATCH, np.uint64)
+    kept, touched = np.empty(CHUNK, np.int64), np.empty(CHUNK, np.uint64)
     n = 0
     t = 0
-    for begin in range(offsets[0], offsets[-1], BATCH):
-        end = min(begin + BATCH, offsets[-1])
-        for i in range(begin, end):
-            touched[i - begin] = table[keys[i] >> shift]
-        for i in range(begin, end):
+    for begin in range(offsets[0], offsets[-1], CHUNK):
+        likely = 0
+        for i in range(begin, min(begin + CHUNK, offsets[-1])):
+            place = (keys[i] & LOW) >> bits_shift
+            kept[likely] = i
+            likely += np.int64((np.uint64(bits[place >> THREE]) >> (place & SEVEN)) & ONE)
+        for j in range(likely):
+            touched[j] = table[keys[kept[j]] >> shift]
+        for j in range(likely):
+            i = kept[j]
             while offsets[t] <= i:
                 out_offsets[t] = n
                 t += 1

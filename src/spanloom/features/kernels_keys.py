@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.kernels import kernel, kernel_only
+from spanloom.kernels import kernel, kernel_only_no_refcount
 from spanloom.kernels_hashing import ONE, ZERO, mix
 
 CONJUNCTION, BAG, SET = 0, 1, 2
@@ -19,9 +19,9 @@ class FeatureProgram(NamedTuple):
     Args:
         kinds: (features,) int64: conjunction, bag or set.
         seeds: (features,) the hash of the feature's text.
-        places: (features + 1,) offsets of each feature's distances.
-        distances: of a conjunction, from a token's row in the buffer to each value; of a bag its column and the first
-            and last offset; of a set the distance and the offset.
+        places: (features + 1,) offsets of each feature's places.
+        columns: the column of each place.
+        shifts: where each place stands, in tokens from the current one; a bag has two, its first and its last.
         before, after: (margin,) boundary values, in text order.
         members: the hashes of the members of a set, by bit.
     """
@@ -29,7 +29,8 @@ class FeatureProgram(NamedTuple):
     kinds: NDArray[np.int64]
     seeds: NDArray[np.uint64]
     places: NDArray[np.int64]
-    distances: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    shifts: NDArray[np.int64]
     before: NDArray[np.uint64]
     after: NDArray[np.uint64]
     members: NDArray[np.uint64]
@@ -61,8 +62,9 @@ class Columns(NamedTuple):
 def evaluate(program, table, sentences, keys, offsets):
     """Compute the keys of all tokens of some sentences, in the order of the features; absent ones are left out.
 
-    The values of a sentence are first laid out token by token in a buffer, with a margin of boundary values on both
-    sides; a place of a template is then one fixed distance in the buffer, and no place needs a test of bounds.
+    The values of a sentence are first laid out column by column, with a margin of boundary values on both sides, so
+    that no place needs a test of bounds. A conjunction is then evaluated at all tokens before the next one: each of its
+    places stands at a fixed distance, so the inner loops go through neighbours in memory.
 
     Args:
         program: the templates.
@@ -74,80 +76,78 @@ def evaluate(program, table, sentences, keys, offsets):
     Returns:
         The number of keys.
     """
-    width = len(table.source)
+    width, count = len(table.source), len(program.kinds)
     margin = len(program.before)
     longest = 0
     for s in range(len(sentences) - 1):
         longest = max(longest, sentences[s + 1] - sentences[s])
-    buffer = np.empty((longest + 2 * margin) * width, np.uint64)
-    for m in range(margin):
-        for c in range(width):
-            buffer[m * width + c] = program.before[m]
+    values = np.empty((width, longest + 2 * margin), np.uint64)
+    states, present = np.empty((count, longest), np.uint64), np.empty((count, longest), np.uint8)
+    for c in range(width):
+        for m in range(margin):
+            values[c, m] = program.before[m]
     n = np.int64(0)
     offsets[0] = 0
-    base = sentences[0]
     for s in range(len(sentences) - 1):
         first = sentences[s]
         length = sentences[s + 1] - first
+        for c in range(width):
+            row, ids, base, stride = values[c], table.ids[table.source[c]], table.base[c], table.stride[c]
+            for t in range(length):
+                row[margin + t] = table.values[base + ids[first + t] * stride]
+            for m in range(margin):
+                row[margin + length + m] = program.after[m]
+        for f in range(count):
+            state, there, seed = states[f], present[f], program.seeds[f]
+            for t in range(length):
+                state[t] = seed
+                there[t] = 1
+            for k in range(program.places[f], program.places[f + 1] if program.kinds[f] == CONJUNCTION else 0):
+                row, at = values[program.columns[k]], margin + program.shifts[k]
+                for t in range(length):
+                    value = row[at + t]
+                    there[t] &= value != ZERO
+                    state[t] = mix(state[t], value)
         for t in range(length):
-            row = (margin + t) * width
-            for c in range(width):
-                buffer[row + c] = table.values[table.base[c] + table.ids[table.source[c], first + t] * table.stride[c]]
-        for m in range(margin):
-            row = (margin + length + m) * width
-            for c in range(width):
-                buffer[row + c] = program.after[m]
-        for t in range(length):
-            row = (margin + t) * width
-            for f in range(len(program.kinds)):
-                state = program.seeds[f]
-                begin = program.places[f]
+            for f in range(count):
                 if program.kinds[f] == CONJUNCTION:
-                    present = True
-                    for k in range(begin, program.places[f + 1]):
-                        value = buffer[row + program.distances[k]]
-                        present &= value != ZERO
-                        state = mix(state, value)
-                    keys[n] = state
-                    n += present
+                    keys[n] = states[f, t]
+                    n += present[f, t]
                 elif program.kinds[f] == BAG:
-                    n = _bag(
-                        buffer,
-                        width,
-                        margin,
-                        length,
-                        t,
-                        program.distances[begin],
-                        program.distances[begin + 1],
-                        program.distances[begin + 2],
-                        state,
-                        keys,
-                        n,
-                    )
+                    n = _bag(program, f, values, margin, length, t, keys, n)
                 else:
-                    value = buffer[row + program.distances[begin]]
-                    if 0 <= t + program.distances[begin + 1] < length:
-                        for bit in range(len(program.members)):
-                            keys[n] = mix(state, program.members[bit])
-                            n += np.int64((value >> np.uint64(bit)) & ONE)
-                    else:
-                        keys[n] = mix(state, value)
-                        n += 1
-            offsets[first - base + t + 1] = n
+                    n = _set(program, f, values, margin, length, t, keys, n)
+            offsets[first - sentences[0] + t + 1] = n
     return n
 
 
-@kernel_only
-def _bag(buffer, width, margin, length, t, column, first, last, state, keys, n):
-    """Add the keys of the distinct values of a column at the tokens around t; return the number of keys."""
-    low = (margin + max(0, t + first)) * width + column
-    high = (margin + min(length - 1, t + last)) * width + column
-    here = (margin + t) * width + column
-    for p in range(low, high + 1, width):
-        value = buffer[p]
-        fresh = (p != here) & (value != ZERO)
-        for q in range(low, p, width):
-            fresh &= (buffer[q] != value) | (q == here)
+@kernel_only_no_refcount
+def _set(program, f, values, margin, length, t, keys, n):
+    """Add the keys of the members of a set; return the number of keys."""
+    state, place = program.seeds[f], program.places[f]
+    at = t + program.shifts[place]
+    value = values[program.columns[place], margin + at]
+    if not 0 <= at < length:
         keys[n] = mix(state, value)
+        return n + 1
+    for bit in range(len(program.members)):
+        keys[n] = mix(state, program.members[bit])
+        n += np.int64((value >> np.uint64(bit)) & ONE)
+    return n
+
+
+@kernel_only_no_refcount
+def _bag(program, f, values, margin, length, t, keys, n):
+    """Add the keys of the distinct values of a column at the tokens around t; return the number of keys."""
+    place = program.places[f]
+    row = values[program.columns[place]]
+    low = margin + max(0, t + program.shifts[place])
+    high = margin + min(length - 1, t + program.shifts[place + 1])
+    for p in range(low, high + 1):
+        value = row[p]
+        fresh = (p != margin + t) & (value != ZERO)
+        for q in range(low, p):
+            fresh &= (row[q] != value) | (q == margin + t)
+        keys[n] = mix(program.seeds[f], value)
         n += fresh
     return n

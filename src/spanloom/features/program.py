@@ -14,27 +14,29 @@ from spanloom.hashing import UInt64, hash_text
 
 
 def compile_features(features: Sequence[Feature], columns: Sequence[Column]) -> FeatureProgram:
-    """Compile features to arrays, for a buffer with these columns in each row."""
+    """Compile features to arrays, for values of these columns."""
     number = {column: c for c, column in enumerate(columns)}
-    kinds, distances, places, reach = [], [], [0], 0
+    kinds, read, shifts, places, reach = [], [], [], [0], 0
     for feature in features:
         if isinstance(feature, Bag):
             kinds.append(kernels.BAG)
-            distances += [number[feature.column], feature.first, feature.last]
+            read += [number[feature.column]] * 2
+            shifts += [feature.first, feature.last]
         else:
             offsets = [place.offset for place in feature.places]
-            distances += [p.offset * len(columns) + number[p.column] for p in feature.places]
             is_set = any(column.name == SET_COLUMN for column in feature.columns)
-            distances += offsets if is_set else []
             kinds.append(kernels.SET if is_set else kernels.CONJUNCTION)
+            read += [number[place.column] for place in feature.places]
+            shifts += offsets
             reach = max(reach, *map(abs, offsets), 0)
-        places.append(len(distances))
+        places.append(len(shifts))
     before, after = boundaries(reach)
     return FeatureProgram(
         np.array(kinds, np.int64),
         hashes([str(feature) for feature in features]),
         np.array(places, np.int64),
-        np.array(distances, np.int64),
+        np.array(read, np.int64),
+        np.array(shifts, np.int64),
         before,
         after,
         hashes(ORTHOGRAPHY),
