@@ -69,6 +69,7 @@ IMPORTS_BY_NAME = {
     "integrations/spacy.py",
     "lazy.py",
     "models.py",
+    "text/tokens.py",  # its kernel, which whoever reads and writes files does not need
 }
 # libraries of extras, which may be imported inside functions
 OPTIONAL = {

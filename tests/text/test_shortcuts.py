@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
+import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spanloom.text import sentences, tokens
+from spanloom.text.lines import line_breaks
 
 WORDS = (
-    "Dr a A n't do http://x https www. e.g p.o U.S 1 10 mg 3.5 1,000 , ; : ( ) - ... . ! ? … ' ’ s °C [** **] é e\u0301"
+    "Dr a A n't do 2D 10mg http://x https www. e.g p.o U.S 1 10 mg 3.5 1,000 , ; : ( ) - ... . ! ? … ' ’ s °C [** **] "
+    "é e\u0301"
 )
 SIGNS = '\u200d 患者 。 ！ ． ｡ 😀 🇩🇪 _ / % IL-2 Α \u037e א"ת ۔ ። [1] » “'
 PIECES = [*WORDS.split(), *SIGNS.split(), " ", "\n", "\t", "\u00a0", "\x00"]
@@ -21,6 +25,7 @@ _SLOW = re.compile(f"({'|'.join(tokens._EXPRESSIONS)})")
 @given(TEXTS)
 @example("don't do, can't; won’t) n't")
 @example("  a.b -c --d /e .f .5 :// (g)  \n\n.\n--\n")
+@example("10mg 2D, 3T3 1,5 1, 5 E13.5 a.) www. http: // x_y [**a**] 5' don't\r\n\tn't \u00a0")
 def test_tokens_are_those_of_the_other_alternatives(text: str) -> None:
     assert tokens.tokenize(text).tolist() == [list(match.span()) for match in _SLOW.finditer(text)]
 
@@ -30,3 +35,23 @@ def test_tokens_are_those_of_the_other_alternatives(text: str) -> None:
 def test_full_stops_are_those_of_the_whole_expression(text: str) -> None:
     found = [match.span() for match in sentences._stops(text)]
     assert found == [match.span() for match in sentences._STOP.finditer(text)]
+
+
+def test_tokens_of_all_characters_are_those_of_the_expressions() -> None:
+    """Each character of the Basic Multilingual Plane, and some beyond: alone, twice, and inside words and numbers."""
+    characters = map(chr, [*range(1 << 16), *range(0x1F1E6, 0x1F200), 0x1F44D, 0x20000, 0x10FFFF])
+    text = " ".join(f"{c} {c}{c} a{c}b n{c}t 5{c} 1{c}2 1{c}234 {c}5 {c}{c}s 患{c}患 .{c} {c}." for c in characters)
+    assert tokens.tokenize(text).tolist() == [list(match.span()) for match in _SLOW.finditer(text)]
+
+
+@given(TEXTS, st.integers(1, 4))
+@example("a. B", 4)
+def test_sentences_begin_between_tokens_alone(text: str, width: int) -> None:
+    """Of Spanloom's tokens, and of those that hold so many characters each, whatever these are."""
+    wide = [[start, min(start + width, len(text))] for start in range(0, len(text), width)]
+    ends = [match.end() for match in sentences._stops(text) if sentences._ends(text, match)] + line_breaks(text)
+    for own in (tokens.tokenize(text).tolist(), wide):
+        between = [i for i in range(1, len(own)) if any(own[i - 1][1] <= end <= own[i][0] for end in ends)]
+        found = sentences.split_sentences(text, np.array(own, np.int64).reshape(-1, 2))
+        assert found.dtype == np.int64
+        assert found.tolist() == [[a, b] for a, b in pairwise([0, *between, len(own)]) if a < b]

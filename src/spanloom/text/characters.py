@@ -43,5 +43,8 @@ CLOSING: Final = "\"'’”»›)\\]}"
 OPENING: Final = "\"'‘“„”«»‹›¿¡(\\[{"
 """Characters that may stand before a sentence's first word."""
 
-LINE_END: Final = "\r\n|[\n\r\x0b\x0c\x85\u2028\u2029]"
+LINE_ENDING: Final = "\n\r\x0b\x0c\x85\u2028\u2029"
+"""Characters that end a line."""
+
+LINE_END: Final = f"\r\n|[{LINE_ENDING}]"
 """A regular expression for one line end."""

@@ -10,13 +10,14 @@ import re
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from spanloom.text.characters import LINE_END
+from spanloom.text.characters import LINE_END, LINE_ENDING
 
 _LONG: Final = 40  # shorter lines say nothing about the width at which a text was broken
 _WIDEST: Final = 150  # nobody breaks lines later than this; longer ones are paragraphs
 _FULL: Final = 0.3  # the share of long lines that must be full before line ends are taken for breaks by width
 
 _END: Final = re.compile(LINE_END)
+_ENDING: Final = re.compile(f"[{LINE_ENDING}]")
 _WORD: Final = re.compile(r"\S{1,150}")
 _ITEM: Final = re.compile(r"\s*+(?:[-*•·▪◦‣–—+#>]++\s|(?:\d{1,2}[.)]|[A-Za-z]\)|\([a-z0-9]{1,3}\))\s)")
 _HEADING: Final = re.compile(
@@ -32,17 +33,22 @@ class _TextLine(NamedTuple):
     page: bool  # a form feed ends it
 
 
-def line_breaks(text: str) -> list[int]:
+def line_breaks(text: str, last: int | None = None) -> list[int]:
     """Return the starts of the lines that begin a sentence.
+
+    Args:
+        text: the text.
+        last: where the last lines that are wanted start; all are when ``None``.
 
     >>> line_breaks("PLAN:\\n- aspirin\\n- follow up in the clinic in two weeks with Dr. Lee and bring\\n  the films")
     [6, 16]
     """
-    if _END.search(text) is None:
+    last = len(text) if last is None else last
+    if _ENDING.search(text, 0, last) is None:
         return []
     lines = _lines(text)
     width = _width(lines)
-    return [line.start for before, line in pairwise(lines) if _breaks(text, before, line, width)]
+    return [line.start for before, line in pairwise(lines) if line.start <= last and _breaks(text, before, line, width)]
 
 
 def _lines(text: str) -> list[_TextLine]:

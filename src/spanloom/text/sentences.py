@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -78,16 +79,15 @@ def split_sentences(text: str, tokens: Offsets) -> NDArray[np.int64]:
     count = len(tokens)
     if not count:
         return np.zeros((0, 2), np.int64)
-    stops = [match.end() for match in _stops(text) if _ends(text, match)]
-    places = np.array(stops + line_breaks(text), np.int64)
-    if not (places <= tokens[-1, 0]).any():  # no token starts behind one, as in most texts of one sentence
+    last = int(tokens[-1, 0])
+    stops = (match.end() for match in _stops(text) if _ends(text, match))
+    places = [*(stop for stop in stops if stop <= last), *line_breaks(text, last)]
+    if not places:  # as in most texts of one sentence
         return np.array([[0, count]], np.int64)
-    first = np.searchsorted(tokens[:, 0], places)  # the first token that starts there or later
-    inner = (first > 0) & (first < count)
-    first, places = first[inner], places[inner]
-    bounds = np.unique(first[tokens[first - 1, 1] <= places])
-    edges = np.concatenate(([0], bounds, [count])).astype(np.int64)
-    return np.stack((edges[:-1], edges[1:]), axis=1)
+    first = tokens[:, 0].searchsorted(places)  # the first token that starts there or later
+    begins = tokens[first - 1, 1] <= places  # for the first of all it does not matter: it begins one
+    bounds = sorted({0, *first[begins].tolist()})
+    return np.array(list(pairwise([*bounds, count])), np.int64)
 
 
 def _stops(text: str) -> Iterator[re.Match[str]]:
@@ -126,7 +126,7 @@ def _is_abbreviation(text: str, stop: int, following: str) -> bool:
     last = _BEFORE_LAST.match(before)
     word = before[last.end() :] if last else before
     key = word.lower()
-    if _NO_INITIAL.search(before):
+    if not before.isascii() and _NO_INITIAL.search(before):
         return False
     if key in INSIDE and (_has_digit(following) or not _is_acronym(word) or following.isupper()):
         return True
@@ -138,7 +138,7 @@ def _is_abbreviation(text: str, stop: int, following: str) -> bool:
         return not _starts_sentence(following)
     if len(word) == 1 and word.isalpha() and not _SYLLABLE.match(word):
         return not (_starts_sentence(following) or _is_label(before[:-1]))
-    if _DOTTED.fullmatch(word):
+    if "." in word and _DOTTED.fullmatch(word):
         return not (_starts_sentence(following) or (word.islower() and _is_capitalized(following)))
     ends = _starts_sentence(following) or (key == "etc" and following.rstrip(",;:") in OTHER_STARTERS)
     return key in SOMETIMES and not ends

@@ -4,16 +4,19 @@ Words are split at every punctuation mark, also at hyphens and slashes (``IL-2-i
 mentions begin and end there: Muis and Lu 2017, appendix D. Numbers with a decimal point or thousands are not.
 
 Repetitions are possessive (``++``), without backtracking. No string, however long, is scanned more than a fixed
-number of times.
+number of times. Most stretches of text between white space are so plain that a kernel finds the same tokens.
 """
 
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import chain
-from typing import Final
+from pkgutil import resolve_name
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spanloom.document import Offsets
 from spanloom.text.characters import CJK, EMOJI, IGNORED, MARKS
@@ -52,6 +55,7 @@ _EXPRESSIONS: Final = (
     rf"[{EMOJI}][{MARKS}]*+(?:(?<=\u200d)[{EMOJI}][{MARKS}]*+)*+",
     rf"[^{IGNORED}][{MARKS}]*+",
 )
+_SPECIAL: Final = r"_*'’‘′°٫\u0590-\u05ff"  # what, beside the classes named there, the expressions say more of
 _TOKEN: Final = re.compile(rf"[ \n]?+({'|'.join((*_SHORTCUTS, *_EXPRESSIONS))})")
 """A token, and a space before it, at which none of the expressions need be tried then."""
 
@@ -71,5 +75,39 @@ def tokenize(text: str) -> Offsets:
     >>> [text[start:end] for start, end in tokenize(text)]
     ['IL', '-', '2', '-', 'induced', 'CD4', '+', 'cells', ',', '3.5', 'mg', 'b.i.d.', '(', "5'", '-', 'end', ')']
     """
-    spans = chain.from_iterable(match.span(1) for match in _TOKEN.finditer(text))
-    return np.fromiter(spans, np.int64).reshape(-1, 2)
+    codes = np.frombuffer(bytearray(text.encode("utf-32-le", "surrogatepass")), np.uint32)
+    tokens, hard = np.empty((len(codes), 2), np.int64), np.empty((len(codes), 2), np.int64)
+    found, left = _kernels().easy_tokens(codes, _classes(), tokens, hard)
+    easy = tokens[:found].copy()  # what is kept for long is no larger than it needs be
+    if not left:
+        return easy
+    matches = chain.from_iterable(_TOKEN.finditer(text, *stretch) for stretch in hard[:left].tolist())
+    others = np.fromiter(chain.from_iterable(match.span(1) for match in matches), np.int64).reshape(-1, 2)
+    return np.sort(np.concatenate((easy, others)), axis=0)  # none overlap: starts and ends have the same order
+
+
+@cache
+def _kernels() -> Any:
+    """The kernel's module; whoever only reads or writes files need not load Numba."""
+    return resolve_name("spanloom.text.kernels_tokens")
+
+
+@cache
+def _classes() -> NDArray[np.uint8]:
+    """The class of each character of the Basic Multilingual Plane, see `spanloom.text.kernels_tokens`."""
+    kernels = _kernels()
+    classes = np.full(1 << 16, kernels.HARD, np.uint8)
+    characters = "".join(map(chr, range(len(classes))))
+    for expression, kind in [
+        (rf"[^\w{IGNORED}]++", kernels.MARK),
+        (r"\s++", kernels.SPACE),
+        (rf"[^\W\d_{CJK}]++", kernels.LETTER),
+        (r"[0-9]++", kernels.DIGIT),
+        (rf"[{CJK}]++", kernels.SINGLE),
+        (r"\.", kernels.STOP),
+        (r",", kernels.COMMA),
+        (rf"[{MARKS}{EMOJI}{_SPECIAL}]++", kernels.HARD),
+    ]:
+        for match in re.finditer(expression, characters):
+            classes[slice(*match.span())] = kind
+    return classes
