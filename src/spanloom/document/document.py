@@ -72,9 +72,9 @@ class Document:
             if not isinstance(getattr(self, name), dict):
                 raise DataError(f"{name} of a document is {shorten(repr(getattr(self, name)))}, expected a dict")
         if self.tokens is not None:
-            self.tokens = np.asarray(self.tokens, dtype=np.int64).reshape(-1, 2)
+            self.tokens = _pairs(self.tokens)
         if self.sentences is not None:
-            self.sentences = np.asarray(self.sentences, dtype=np.int64).reshape(-1, 2)
+            self.sentences = _pairs(self.sentences)
         check_mentions(self.mentions)
 
     def __eq__(self, other: object) -> bool:
@@ -120,7 +120,7 @@ class Document:
 
     def copy(self, **changes: Any) -> Document:
         """Return a copy with lists and dictionaries of its own, and some fields changed."""
-        fields: dict[str, Any] = {
+        fields = {
             "text": self.text,
             "id": self.id,
             "tokens": self.tokens,
@@ -128,8 +128,16 @@ class Document:
             "columns": dict(self.columns),
             "mentions": list(self.mentions),
             "meta": dict(self.meta),
+            **changes,
         }
-        return Document(**{**fields, **changes})
+        return Document(**fields)
+
+
+def _pairs(offsets: OffsetsLike) -> Offsets:
+    """Return (N, 2) offsets as an array; itself, where it is one."""
+    if type(offsets) is np.ndarray and offsets.dtype == np.int64 and offsets.ndim == 2 and offsets.shape[1] == 2:
+        return offsets
+    return np.asarray(offsets, dtype=np.int64).reshape(-1, 2)
 
 
 def check_mentions(mentions: Sequence[object]) -> None:
