@@ -330,6 +330,33 @@ def test_threads_change_nothing(method):
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.parametrize("score", [30.0, -30.0])
+def test_sums_of_a_long_text_are_beyond_any_float(score):
+    """Every tag scores the same, so that log Z is known: exp(60,000) at 2,000 tokens."""
+    template = chain_template([str(tag) for tag in range(5)], lambda tag, after: True)
+    same = Potentials(np.full((2003, 5, 1), score, np.float32), np.zeros((25, 1), np.float32))
+    sums = SubgraphEngine(template).expectations(same, np.array([0, 2000, 2003]))
+    assert sums.log_partition[:, 0] == pytest.approx([n * (score + math.log(5)) for n in (2000, 3)])
+    assert sums.roles == pytest.approx(np.full(same.roles.shape, 0.2))
+
+
+@pytest.mark.parametrize("forbidden", [None, 0.2])
+@pytest.mark.parametrize("name", ["bilou", "separators", "semi_markov"])
+def test_sentences_side_by_side_change_nothing(name, forbidden):
+    template, lengths = TEMPLATES[name], [3, 17, 1, 9, 40, 9, 2]
+    given_, offsets = potentials(template, lengths, 2, seed=5)
+    allowed, engine = mask(template, offsets, 2, 5, forbidden), SubgraphEngine(template)
+    together = engine.expectations(given_, offsets, allowed=allowed)
+    for n, rows in enumerate(map(slice, offsets[:-1].tolist(), offsets[1:].tolist())):
+        own = None if allowed is None else allowed[rows]
+        alone = engine.expectations(
+            Potentials(given_.roles[rows], given_.constants), np.array([0, lengths[n]]), allowed=own
+        )
+        np.testing.assert_array_equal(alone.log_partition[0], together.log_partition[n])
+        np.testing.assert_array_equal(alone.roles, together.roles[rows])
+        np.testing.assert_array_equal(alone.each[0], together.each[n])
+
+
 @pytest.mark.parametrize("forbidden", [None, 0.2])
 def test_constrained_paths(forbidden):
     """Any set of allowed hyperedges at some tokens: the sum over the structures that keep to it."""

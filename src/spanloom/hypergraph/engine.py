@@ -199,11 +199,11 @@ class Engine(ABC):
         sentence, kind = np.divmod(order, types)
         best = Best(np.zeros((len(offsets) - 1, types)), np.full((tokens, types, self.depth), -1, np.int16))
         for automaton in automata:
-            bounds = _groups(lengths[order], len(automaton.order))
+            bounds = groups(lengths[order], 4 * len(automaton.order), _ROOM, LANES)
 
             def one(piece: Ints, bounds: Ints = bounds, automaton: Automaton = automaton) -> None:
-                groups = bounds[piece[0] : piece[-1] + 2]
-                kernels_best.best(*scores, groups, sentence, kind, offsets, automaton, best.score, best.edges)
+                own = bounds[piece[0] : piece[-1] + 2]
+                kernels_best.best(*scores, own, sentence, kind, offsets, automaton, best.score, best.edges)
 
             run.map(one, pieces(len(bounds) - 1))
         if len(automata) > 1:
@@ -313,12 +313,19 @@ def _of_sentences(values: NDArray[np.generic], offsets: Ints) -> Floats:
     return found
 
 
-def _groups(lengths: Ints, states: int) -> Ints:
-    """Return bounds of lanes that run side by side: as many as fit the memory of their choices, and at least one."""
+def groups(lengths: Ints, each: int, room: int, most: int) -> Ints:
+    """Return bounds of neighbours that run side by side: at least one, and as many as fit.
+
+    Args:
+        lengths: tokens, falling.
+        each: bytes that a token takes.
+        room: bytes that a group may take.
+        most: how many a group may have.
+    """
     bounds = [0]
     while bounds[-1] < len(lengths):
-        fit = _ROOM // (4 * states * int(lengths[bounds[-1]]))
-        bounds.append(min(bounds[-1] + min(max(fit, 1), LANES), len(lengths)))
+        fit = room // (each * int(lengths[bounds[-1]]))
+        bounds.append(min(bounds[-1] + min(max(fit, 1), most), len(lengths)))
     return np.array(bounds, np.int64)
 
 

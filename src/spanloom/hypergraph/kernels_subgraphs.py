@@ -8,10 +8,10 @@ p[r] = exp(score of role r) and w[e] = product of p over the roles of hyperedge 
     a[d]   = sum over arcs s -> d with hyperedge e of a[s] w[e]        (outside, from the first to the last)
     m[e]   = w[e] * sum over its arcs of a[s] b[d] / (sum over entries of a b)
 
-in the linear domain, with one scale factor a token and lane: five times faster than logarithms. A number could only
-vanish below the smallest float after it was seen to be tiny, or by one step of enormous scores. Lanes where either
-happens are not *safe*; the caller computes them again in the log domain (`log_sums`). So the result is exact for any
-scores.
+in the linear domain, with one scale factor a token and lane: five times faster than logarithms. Inside scores of all
+states are kept, so that the way back need not compute them again. A number could only vanish below the smallest float
+after it was seen to be tiny, or by one step of enormous scores. Lanes where either happens are not *safe*; the caller
+computes them again in the log domain (`log_sums`). So the result is exact for any scores.
 """
 
 from __future__ import annotations
@@ -21,11 +21,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.kernels import kernel, kernel_only
+from spanloom.kernels import kernel, kernel_only, kernel_only_no_refcount
 from spanloom.kernels_exp import exponential
 
 _LARGEST = 40.0  # a finite score beyond this makes a lane unsafe
 _TINIEST = 1e-150  # so does a scaled value between 0 and this: the next token could take it below 1e-308
+
+_NORMAL = 2.3e-308  # the smallest float64 of all its digits, about
+_LOG_2 = 0.6931471805599453
+_DIGITS, _BIAS = np.int64(52), np.int64(1023)  # of a float64's fraction, and of its exponent
+_FRACTION, _ONE = np.int64((1 << 52) - 1), np.int64(1023 << 52)  # the bits of a fraction, and of 1
 
 _PIECE = 64  # hyperedges whose weights stay in a cache
 
@@ -80,12 +85,11 @@ def _exponentials(p, scores, starts, ends, types, safe):
     roles = scores.shape[1]
     for token in range(ends[0] - starts[0]):
         reach = _reach(starts, ends, len(starts), token)
-        for j in range(reach):
-            row = starts[j] + token
-            for r in range(roles):
-                for k in range(types):
-                    p[token, r, j * types + k] = scores[row, r, k]
-        for r in range(roles):  # apart from the above, so that it is a loop of vector operations
+        for r in range(roles):
+            for k in range(types):
+                for j in range(reach):
+                    p[token, r, j * types + k] = scores[starts[j] + token, r, k]
+            # apart from the above, so that it is a loop of vector operations
             for lane in range(reach * types):
                 score = p[token, r, lane]
                 safe[lane] &= abs(score) <= _LARGEST or score == -np.inf
@@ -148,56 +152,78 @@ def _weigh(w, base, p, mask, starts, types, token, lanes, lanes_next, automaton)
                 w[bundle, lane] += w[bundle_edge[j], lane]
 
 
-@kernel_only
-def _pull(b, beta, token, lanes, w, automaton):
-    """Compute the inside scores of a token's states, from those of the next token's entries."""
-    source, target, edge = automaton.source, automaton.target, automaton.edge
-    exits = len(automaton.order)
-    for s in range(len(b)):
-        for lane in range(lanes):
-            b[s, lane] = 0.0
-    for x in range(len(automaton.accept)):
-        for lane in range(lanes):
-            b[exits + x, lane] = beta[token + 1, x, lane]
-    for i in range(len(source) - 1, -1, -1):
-        s, d, e = source[i], target[i], edge[i]
-        for lane in range(lanes):
-            b[s, lane] += w[e, lane] * b[d, lane]
+@kernel_only_no_refcount
+def _gather(values, here, there, order, w, choice, lanes):
+    """Add to values[here] the sum over arcs of w * values[there], arcs in runs of equal ``here``, four at once."""
+    i = 0
+    while i < len(order):
+        first = order[i]
+        s = here[first]
+        if i + 3 < len(order) and here[order[i + 3]] == s:
+            second, third, fourth = order[i + 1], order[i + 2], order[i + 3]
+            d, d2, d3, d4 = there[first], there[second], there[third], there[fourth]
+            e, e2, e3, e4 = choice[first], choice[second], choice[third], choice[fourth]
+            for lane in range(lanes):
+                total = values[s, lane] + w[e, lane] * values[d, lane]
+                total += w[e2, lane] * values[d2, lane]
+                total += w[e3, lane] * values[d3, lane]
+                values[s, lane] = total + w[e4, lane] * values[d4, lane]
+            i += 4
+        else:
+            d, e = there[first], choice[first]
+            for lane in range(lanes):
+                values[s, lane] += w[e, lane] * values[d, lane]
+            i += 1
 
 
-@kernel_only
-def _scale(values, begin, lanes, result, safe, logarithm):
-    """Scale rows from ``begin`` on to sum 1, into ``result``; add the logarithm of the sum."""
+@kernel_only_no_refcount
+def _scale(values, first, lanes, result, to, total, safe):
+    """Scale rows from ``first`` on to sum 1, into as many rows of ``result``, all from ``to`` on; find their sums."""
     for lane in range(lanes):
-        total = 0.0
-        for x in range(len(result)):
-            total += values[begin + x, lane]
-        logarithm[lane] += np.log(total)
-        inverse = 1.0 / total if total > 0.0 else 0.0  # everything is forbidden
-        for x in range(len(result)):
-            value = values[begin + x, lane] * inverse
-            result[x, lane] = value
+        total[lane] = 0.0
+    for x in range(len(result) - to):
+        for lane in range(lanes):
+            total[lane] += values[first + x, lane]
+    for x in range(len(result) - to):
+        for lane in range(lanes):  # 0 where everything is forbidden
+            value = values[first + x, lane] / total[lane] if total[lane] > 0.0 else 0.0
+            result[to + x, lane] = value
             safe[lane] &= value >= _TINIEST or value == 0.0
 
 
+@kernel_only_no_refcount
+def _multiply(product, exponent, factor, lanes, safe):
+    """Multiply numbers in [1, 2) times powers of 2, which have no largest; a factor of 0 is left to the caller."""
+    for lane in range(lanes):
+        safe[lane] &= _NORMAL <= factor[lane] < np.inf or factor[lane] == 0.0
+        bits = np.float64(product[lane] * factor[lane]).view(np.int64)
+        exponent[lane] += (bits >> _DIGITS) - _BIAS
+        product[lane] = np.int64((bits & _FRACTION) | _ONE).view(np.float64)
+
+
 @kernel_only
-def _inside(beta, log_partition, safe, base, p, w, b, mask, starts, ends, types, automaton):
-    """Compute the scaled inside scores of entries, (T + 1, S, lanes), and log_partition of each lane."""
-    accept, entries = automaton.accept, len(automaton.accept)
-    for lane in range(len(log_partition)):
-        log_partition[lane] = 0.0
+def _inside(b, log_partition, safe, base, p, w, mask, starts, ends, types, order, automaton):
+    """Compute the inside scores of states, (T, S, lanes), scaled where they are exits, and log_partition of lanes."""
+    accept, exits = automaton.accept, len(automaton.order)
+    product, total = np.ones(len(log_partition)), np.empty(len(log_partition))
+    exponent = np.zeros(len(log_partition), np.int64)
     lanes_next = 0
     for token in range(ends[0] - starts[0] - 1, -1, -1):
-        lanes = _reach(starts, ends, len(starts), token) * types
-        for x in range(entries):
+        lanes, own = _reach(starts, ends, len(starts), token) * types, b[token]
+        if lanes_next > 0:
+            _scale(b[token + 1], 0, lanes_next, own, exits, total, safe)
+            _multiply(product, exponent, total, lanes_next, safe)
+        for x in range(len(accept)):
             for lane in range(lanes_next, lanes):
-                beta[token + 1, x, lane] = accept[x]
+                own[exits + x, lane] = accept[x]
+        for s in range(exits):
+            for lane in range(lanes):
+                own[s, lane] = 0.0
         _weigh(w, base, p, mask, starts, types, token, lanes, lanes_next, automaton)
-        _pull(b, beta, token, lanes, w, automaton)
-        _scale(b, 0, lanes, beta[token], safe, log_partition)
+        _gather(own, automaton.source, automaton.target, order, w, automaton.edge, lanes)
         lanes_next = lanes
     for lane in range(lanes_next):
-        log_partition[lane] += np.log(beta[0, automaton.root, lane])
+        log_partition[lane] = np.log(b[0, automaton.root, lane]) + np.log(product[lane]) + exponent[lane] * _LOG_2
 
 
 @kernel_only
@@ -206,162 +232,192 @@ def _lane_weights(constants, lanes, automaton):
 
     A lane's type is that of its number, so the first lanes of many are those of few.
     """
-    edge_constant = automaton.hyperedges.constant
+    edge_constant, types = automaton.hyperedges.constant, constants.shape[1]
     base = np.ones((len(edge_constant) + len(automaton.bundle_ptr) - 1, lanes))
     safe = np.ones(lanes, np.bool_)
     for e in range(len(edge_constant)):
         if edge_constant[e] >= 0:
-            for lane in range(lanes):
-                score = np.float64(constants[edge_constant[e], lane % constants.shape[1]])
-                base[e, lane] = exponential(score)
-                safe[lane] &= abs(score) <= _LARGEST or score == -np.inf
+            for k in range(types):
+                score = np.float64(constants[edge_constant[e], k])
+                base[e, k::types] = exponential(score)
+                if abs(score) > _LARGEST and score != -np.inf:
+                    safe[k::types] = False
     return base, safe
 
 
-@kernel_only
+@kernel_only_no_refcount
+def _begin(a, entry, b, lanes, norm):
+    """Set the outside scores of a token's entries, so that with their inside scores they sum to 1, and others to 0."""
+    for lane in range(lanes):
+        norm[lane] = 0.0
+    for x in range(len(entry)):
+        for lane in range(lanes):
+            norm[lane] += entry[x, lane] * b[x, lane]
+    for lane in range(lanes):
+        norm[lane] = 1.0 / norm[lane] if norm[lane] > 0.0 else 0.0
+    for x in range(len(entry)):
+        for lane in range(lanes):
+            a[x, lane] = entry[x, lane] * norm[lane]
+    for s in range(len(entry), len(a)):
+        for lane in range(lanes):
+            a[s, lane] = 0.0
+
+
+@kernel_only_no_refcount
+def _count(count, share, a, b, w, varies, masked, lanes, automaton):
+    """Count the hyperedges and bundles of a token's arcs.
+
+    Those that vary have their counts in ``count``, (E, lanes), but for their weights. Counts of others are added to
+    ``share``, with their weights where a mask changes these.
+    """
+    source, target, edge = automaton.source, automaton.target, automaton.edge
+    bundle_ptr, bundle_edge, constant = automaton.bundle_ptr, automaton.bundle_edge, automaton.hyperedges.constant
+    for e in range(len(count)):
+        if varies[e]:
+            for lane in range(lanes):
+                count[e, lane] = 0.0
+    for i in range(len(source)):
+        s, d, e = source[i], target[i], edge[i]
+        if varies[e]:
+            for lane in range(lanes):
+                count[e, lane] += a[s, lane] * b[d, lane]
+        elif constant[e] >= 0 and masked:
+            for lane in range(lanes):
+                share[e, lane] += a[s, lane] * w[e, lane] * b[d, lane]
+        elif constant[e] >= 0:
+            for lane in range(lanes):
+                share[e, lane] += a[s, lane] * b[d, lane]
+    for i in range(len(bundle_ptr) - 1):
+        bundle = len(constant) + i
+        for j in range(bundle_ptr[i], bundle_ptr[i + 1]):
+            e = bundle_edge[j]
+            if varies[e]:
+                for lane in range(lanes):
+                    count[e, lane] += count[bundle, lane]
+            elif constant[e] >= 0 and masked:
+                for lane in range(lanes):
+                    share[e, lane] += count[bundle, lane] * w[e, lane]
+            elif constant[e] >= 0:
+                for lane in range(lanes):
+                    share[e, lane] += count[bundle, lane]
+
+
+@kernel_only_no_refcount
+def _count_roles(present, following, count, share, w, lanes, lanes_next, hyperedges):
+    """Count the roles of a token's hyperedges, at this token and the next, (R, lanes) each."""
+    for e in hyperedges.varying:
+        for lane in range(lanes):
+            count[e, lane] *= w[e, lane]
+        if hyperedges.constant[e] >= 0:
+            for lane in range(lanes):
+                share[e, lane] += count[e, lane]
+        for i in range(hyperedges.role_ptr[e], hyperedges.role_ptr[e + 1]):
+            r = hyperedges.role[i]
+            if hyperedges.step[i]:
+                for lane in range(lanes_next):
+                    following[r, lane] += count[e, lane]
+            else:
+                for lane in range(lanes):
+                    present[r, lane] += count[e, lane]
+
+
+@kernel_only_no_refcount
 def _write(expected, counts, occurring, starts, types, token, reach):
     """Write the counts of a token's roles, (R, lanes), for the first sentences."""
     for r in occurring:
-        for j in range(reach):
-            row = starts[j] + token
-            for k in range(types):
-                expected[row, r, k] = counts[r, j * types + k]
+        for k in range(types):
+            for j in range(reach):
+                expected[starts[j] + token, r, k] = counts[r, j * types + k]
+
+
+@kernel_only
+def _outside(expected, share, safe, b, base, p, w, mask, starts, ends, types, order, automaton):
+    """Compute expected counts of a group: of roles, and of hyperedges in each lane, ``share``, as `_count` says."""
+    lanes_all, hyperedges = len(safe), automaton.hyperedges
+    states, entries, exits = len(automaton.first), len(automaton.accept), len(automaton.order)
+    masked = len(mask.allowed) > 0
+    varies = np.zeros(len(w), np.bool_)
+    varies[hyperedges.varying] = True
+    varies[len(hyperedges.constant) :] = True
+    occurring = np.unique(hyperedges.role)
+    a, entry = np.empty((states, lanes_all)), np.zeros((entries, lanes_all))
+    entry[automaton.root] = 1.0
+    count, norm = np.zeros((len(w), lanes_all)), np.empty(lanes_all)
+    # counts of roles at this token and at the next: lanes lie side by side here, and rows apart in `expected`
+    present, following = np.zeros((2, expected.shape[1], lanes_all), np.float32)
+    for token in range(ends[0] - starts[0]):
+        reach = _reach(starts, ends, len(starts), token)
+        lanes = reach * types
+        lanes_next = _reach(starts, ends, reach, token + 1) * types
+        _weigh(w, base, p, mask, starts, types, token, lanes, lanes_next, automaton)
+        _begin(a, entry, b[token], lanes, norm)
+        _gather(a, automaton.target, automaton.source, order, w, automaton.edge, lanes)
+        _count(count, share, a, b[token], w, varies, masked, lanes, automaton)
+        _scale(a, exits, lanes, entry, 0, norm, safe)
+        _count_roles(present, following, count, share, w, lanes, lanes_next, hyperedges)
+        _write(expected, present, occurring, starts, types, token, reach)
+        present, following = following, present
+        following[:] = 0.0
+
+
+@kernel_only_no_refcount
+def _add_totals(totals, share, base, masked, hyperedges):
+    """Add the counts of a lane's constants; hyperedges without roles are weighed now, unless there is a mask."""
+    for e in range(len(share)):
+        if hyperedges.constant[e] >= 0:
+            steady = hyperedges.role_ptr[e] == hyperedges.role_ptr[e + 1] and not masked
+            totals[hyperedges.constant[e]] += share[e] * (base[e] if steady else 1.0)
 
 
 @kernel
-def sums(scores, constants, allowed, group_ptr, order, offsets, automaton, log_partition, safely, expected, totals):
+def sums(
+    scores, constants, allowed, group_ptr, sentences, offsets, orders, automaton, room, log_partition, safely, expected,
+    totals,
+):  # fmt: skip
     """Compute log_partition of each sentence and type and, where ``expected`` has rows, expected counts.
 
     Args:
         scores: (T, R, K) role scores.
         constants: (C, K) scores of constants.
         allowed: (T, E times K) 0 where a hyperedge of the template is forbidden; no rows where none is.
-        group_ptr: groups of sentences, as ranges of ``order``.
-        order: sentences, longest first, of all groups.
+        group_ptr: groups of sentences, as ranges of ``sentences``.
+        sentences: longest first, of all groups.
         offsets: (N + 1,) first token of each sentence.
+        orders: the choices by source, last stages first, and by target, first stages first.
         automaton: the tables, with bundles.
+        room: scratch, R + S numbers for each lane of a group and each token of its longest sentence.
         log_partition: (N, K), filled in.
         safely: (N, K), made false where a lane must be computed again; nothing of it is in ``expected`` and ``totals``.
         expected: (T, R, K) expected role counts, filled in; no rows to skip them.
         totals: (N, C, K) expected counts of constants, filled in.
     """
-    source, target, edge = automaton.source, automaton.target, automaton.edge
-    bundle_ptr, bundle_edge, hyperedges = automaton.bundle_ptr, automaton.bundle_edge, automaton.hyperedges
-    edge_constant, role_ptr = hyperedges.constant, hyperedges.role_ptr
-    states, entries, exits = len(automaton.first), len(automaton.accept), len(automaton.order)
-    edges, bundles, types = len(edge_constant), len(bundle_ptr) - 1, scores.shape[2]
-    # hyperedges without roles weigh the same at each token, but for a mask: without one their sum is weighed at the end
-    masked = len(allowed) > 0
-    varies = np.zeros(edges + bundles, np.bool_)
-    varies[hyperedges.varying] = True
-    varies[edges:] = True
-    occurring = np.unique(hyperedges.role)
-    # of the first group, which is the longest; others take as much of it as they need
-    longest, most = offsets[order[group_ptr[0]] + 1] - offsets[order[group_ptr[0]]], 0
+    backward, forward = orders
+    hyperedges, roles, types = automaton.hyperedges, scores.shape[1], scores.shape[2]
+    most = 0
     for g in range(len(group_ptr) - 1):
         most = max(most, (group_ptr[g + 1] - group_ptr[g]) * types)
     base, fits = _lane_weights(constants, most, automaton)
-    w, b = base.copy(), np.empty((states, most))
-    p, beta = np.empty((longest + 1, scores.shape[1], most)), np.empty((longest + 1, entries, most))
+    w = base.copy()
     for g in range(len(group_ptr) - 1):
-        sentences = order[group_ptr[g] : group_ptr[g + 1]]
-        starts, ends = np.empty(len(sentences), np.int64), np.empty(len(sentences), np.int64)
-        for j in range(len(sentences)):
-            starts[j], ends[j] = offsets[sentences[j]], offsets[sentences[j] + 1]
-        safe, log_z = fits[: len(sentences) * types].copy(), np.empty(len(sentences) * types)
+        group = sentences[group_ptr[g] : group_ptr[g + 1]]
+        starts, ends = offsets[group], offsets[group + 1]
+        lanes, tokens = len(group) * types, ends[0] - starts[0]
+        cut, stop = tokens * roles * lanes, tokens * (roles + len(automaton.first)) * lanes
+        p = room[:cut].reshape(tokens, roles, lanes)
+        b = room[cut:stop].reshape(tokens, len(automaton.first), lanes)
+        safe, log_z = fits[:lanes].copy(), np.empty(lanes)
         _exponentials(p, scores, starts, ends, types, safe)
-        if masked:  # which leaves weights that it forbids
+        if len(allowed) > 0:  # which leaves weights that it forbids
             w[:] = base
         mask = _forbidden(allowed, starts, ends, base, types, automaton)
-        _inside(beta, log_z, safe, base, p, w, b, mask, starts, ends, types, automaton)
-        for lane in range(len(log_z)):
-            log_partition[sentences[lane // types], lane % types] = log_z[lane]
-            safely[sentences[lane // types], lane % types] = safe[lane] and log_z[lane] < np.inf
-        if len(expected) == 0:
-            continue
-
-        lanes_all = len(log_z)
-        a = np.empty((states, lanes_all))
-        count = np.zeros((edges + bundles, lanes_all))
-        share = np.zeros((edges, lanes_all))
-        unused = np.zeros(lanes_all)
-        norm = np.empty(lanes_all)
-        entry = np.zeros((entries, lanes_all))
-        # counts of roles at this token and at the next: lanes lie side by side here, and rows apart in `expected`
-        present, following = np.zeros((2, expected.shape[1], lanes_all), np.float32)
-        for lane in range(lanes_all):
-            entry[automaton.root, lane] = 1.0
-        for token in range(ends[0] - starts[0]):
-            reach = _reach(starts, ends, len(starts), token)
-            lanes = reach * types
-            lanes_next = _reach(starts, ends, reach, token + 1) * types
-            _weigh(w, base, p, mask, starts, types, token, lanes, lanes_next, automaton)
-            _pull(b, beta, token, lanes, w, automaton)
-            for lane in range(lanes):
-                z = 0.0
-                for x in range(entries):
-                    z += entry[x, lane] * b[x, lane]
-                norm[lane] = 1.0 / z if z > 0.0 else 0.0
-            for s in range(states):
-                for lane in range(lanes):
-                    a[s, lane] = entry[s, lane] * norm[lane] if s < entries else 0.0
-            for e in range(len(count)):
-                if varies[e]:
-                    for lane in range(lanes):
-                        count[e, lane] = 0.0
-            for i in range(len(source)):
-                s, d, e = source[i], target[i], edge[i]
-                for lane in range(lanes):
-                    a[d, lane] += a[s, lane] * w[e, lane]
-                if varies[e]:
-                    for lane in range(lanes):
-                        count[e, lane] += a[s, lane] * b[d, lane]
-                elif edge_constant[e] >= 0 and masked:
-                    for lane in range(lanes):
-                        share[e, lane] += a[s, lane] * w[e, lane] * b[d, lane]
-                elif edge_constant[e] >= 0:
-                    for lane in range(lanes):
-                        share[e, lane] += a[s, lane] * b[d, lane]
-            for i in range(bundles):
-                for j in range(bundle_ptr[i], bundle_ptr[i + 1]):
-                    e = bundle_edge[j]
-                    if varies[e]:
-                        for lane in range(lanes):
-                            count[e, lane] += count[edges + i, lane]
-                    elif edge_constant[e] >= 0 and masked:
-                        for lane in range(lanes):
-                            share[e, lane] += count[edges + i, lane] * w[e, lane]
-                    elif edge_constant[e] >= 0:
-                        for lane in range(lanes):
-                            share[e, lane] += count[edges + i, lane]
-            _scale(a, exits, lanes, entry, safe, unused)
-            for e in hyperedges.varying:
-                for lane in range(lanes):
-                    count[e, lane] *= w[e, lane]
-                if edge_constant[e] >= 0:
-                    for lane in range(lanes):
-                        share[e, lane] += count[e, lane]
-                for i in range(role_ptr[e], role_ptr[e + 1]):
-                    if hyperedges.step[i]:
-                        for lane in range(lanes_next):
-                            following[hyperedges.role[i], lane] += count[e, lane]
-                    else:
-                        for lane in range(lanes):
-                            present[hyperedges.role[i], lane] += count[e, lane]
-            _write(expected, present, occurring, starts, types, token, reach)
-            present, following = following, present
-            for r in range(len(following)):
-                for lane in range(lanes):
-                    following[r, lane] = 0.0
-        for lane in range(lanes_all):
-            n, k = sentences[lane // types], lane % types
-            if safe[lane] and log_z[lane] < np.inf:
-                for e in range(edges):
-                    if edge_constant[e] >= 0:
-                        weight = 1.0 if varies[e] or masked else base[e, lane]
-                        totals[n, edge_constant[e], k] += share[e, lane] * weight
-                continue
-            safely[n, k] = False
-            for row in range(offsets[n], offsets[n + 1]):
-                for r in range(expected.shape[1]):
-                    expected[row, r, k] = 0.0
+        _inside(b, log_z, safe, base, p, w, mask, starts, ends, types, backward, automaton)
+        share = np.zeros((len(hyperedges.constant) if len(expected) > 0 else 0, lanes))
+        if len(expected) > 0:
+            _outside(expected, share, safe, b, base, p, w, mask, starts, ends, types, forward, automaton)
+        for lane in range(lanes):
+            n, k = group[lane // types], lane % types
+            log_partition[n, k], safely[n, k] = log_z[lane], safe[lane] and log_z[lane] < np.inf
+            if safely[n, k]:
+                _add_totals(totals[n, :, k], share[:, lane], base[:, lane], len(allowed) > 0, hyperedges)
+            elif len(expected) > 0:
+                expected[offsets[n] : offsets[n + 1], :, k] = 0.0

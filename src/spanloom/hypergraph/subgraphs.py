@@ -18,6 +18,7 @@ from spanloom.hypergraph.engine import (
     Ints,
     Masked,
     Ranking,
+    groups,
     pieces,
 )
 from spanloom.hypergraph.kernels_automaton import Automaton, Hyperedges
@@ -29,6 +30,7 @@ from spanloom.hypergraph.walks import Walker
 from spanloom.parallel import Executor
 
 _CACHED = 1 << 17  # bytes of scores that an automaton may keep for a token: what a core's cache holds
+_ROOM = 1 << 26  # bytes that the scores of sentences side by side may take, unless one sentence has more
 
 
 class SubgraphEngine(Engine):
@@ -122,18 +124,23 @@ class _IndependentPart:
         lengths = np.diff(offsets)
         order = np.argsort(-lengths, kind="stable")
         order = order[lengths[order] > 0]
-        size = max(1, self._lanes // types)
-        bounds = np.append(np.arange(0, len(order), size), len(order))
+        numbers = (roles.shape[1] + self.program.states) * types  # of a token
+        bounds = groups(lengths[order], 8 * numbers, _ROOM, max(1, self._lanes // types))
         log_partition = np.zeros((len(lengths), types))
         expected = np.zeros(roles.shape if with_counts else (0, 0, 0), np.float32)
         each = np.zeros((len(lengths), len(constants), types))
         safely = np.ones(log_partition.shape, np.bool_)
 
+        tokens = int((np.diff(bounds) * lengths[order[bounds[:-1]]]).max(initial=0))
+        rooms: list[Floats] = []  # one for each thread: new pages of memory for each piece take a fifth of its time
+
         def one(piece: Ints) -> None:
+            room = rooms.pop() if rooms else np.empty(tokens * numbers)
             kernels_subgraphs.sums(
-                roles, constants, allowed, bounds[piece[0] : piece[-1] + 2], order, offsets, self._bundled,
-                log_partition, safely, expected, each,
+                roles, constants, allowed, bounds[piece[0] : piece[-1] + 2], order, offsets, self.program.orders,
+                self._bundled, room, log_partition, safely, expected, each,
             )  # fmt: skip
+            rooms.append(room)
 
         # A piece takes neighbours in the order of length; long sentences are few and stand first.
         run.map(one, pieces(len(bounds) - 1))
