@@ -25,7 +25,7 @@ Edges = NDArray[np.int16]
 Mask = NDArray[np.uint8]
 
 PIECES = 32  # work is cut into this many pieces, whatever the number of threads
-LANES = 64  # how many (sentence, type) pairs run side by side, to hide what a vector operation costs to begin
+_LANES = 64  # how many (sentence, type) pairs run side by side, to hide what a vector operation costs to begin
 _ROOM = 1 << 22  # bytes that the choices of lanes side by side may take
 
 
@@ -199,7 +199,7 @@ class Engine(ABC):
         sentence, kind = np.divmod(order, types)
         best = Best(np.zeros((len(offsets) - 1, types)), np.full((tokens, types, self.depth), -1, np.int16))
         for automaton in automata:
-            bounds = groups(lengths[order], 4 * len(automaton.order), _ROOM, LANES)
+            bounds = groups(lengths[order], 4 * len(automaton.order), _ROOM, _LANES)
 
             def one(piece: Ints, bounds: Ints = bounds, automaton: Automaton = automaton) -> None:
                 own = bounds[piece[0] : piece[-1] + 2]

@@ -9,7 +9,6 @@ import numpy as np
 
 from spanloom.hypergraph import kernels_paths, kernels_subgraphs, kernels_walks
 from spanloom.hypergraph.engine import (
-    LANES,
     Choices,
     Edges,
     Engine,
@@ -30,6 +29,8 @@ from spanloom.hypergraph.walks import Walker
 from spanloom.parallel import Executor
 
 _CACHED = 1 << 17  # bytes of scores that an automaton may keep for a token: what a core's cache holds
+_LANES = 128  # how many (sentence, type) pairs run side by side, to hide what a vector operation costs to begin
+_VECTOR = 8  # numbers that a core adds at once
 _ROOM = 1 << 26  # bytes that the scores of sentences side by side may take, unless one sentence has more
 
 
@@ -116,7 +117,7 @@ class _IndependentPart:
             _automaton(self.program, arcs, number, hyperedges)
             for arcs in (self.program.arcs, self.program.bundled, self.program.runs)
         )
-        self._lanes = min(LANES, max(8, _CACHED // (8 * self.program.states)))
+        self._lanes = min(_LANES, max(8, _CACHED // (8 * self.program.states)))
 
     def sums(self, scores: Masked, offsets: Ints, run: Executor, with_counts: bool) -> Expectations:
         roles, constants, allowed = scores
@@ -125,7 +126,7 @@ class _IndependentPart:
         order = np.argsort(-lengths, kind="stable")
         order = order[lengths[order] > 0]
         numbers = (roles.shape[1] + self.program.states) * types  # of a token
-        bounds = groups(lengths[order], 8 * numbers, _ROOM, max(1, self._lanes // types))
+        bounds = groups(lengths[order], 8 * numbers, _ROOM, _whole_vectors(self._lanes // types))
         log_partition = np.zeros((len(lengths), types))
         expected = np.zeros(roles.shape if with_counts else (0, 0, 0), np.float32)
         each = np.zeros((len(lengths), len(constants), types))
@@ -176,6 +177,15 @@ class _IndependentPart:
             usable = allowed[:, self._single.edge] > 0
             walker = Walker(self._single, late=False)
             result *= walker.probabilities(scores, offsets, paths, usable, anywhere, asked, run)
+
+
+def _whole_vectors(count: int) -> int:
+    """Return how many of ``count`` sentences run side by side, so that few lanes are left over: at least one.
+
+    >>> [_whole_vectors(count) for count in (0, 7, 25, 128)]
+    [1, 7, 24, 128]
+    """
+    return max(1, count if count < _VECTOR else count - count % _VECTOR)
 
 
 def _structures(edges: Edges) -> tuple[Choices, ...]:
