@@ -32,43 +32,44 @@ _LOG_2 = 0.6931471805599453
 _DIGITS, _BIAS = np.int64(52), np.int64(1023)  # of a float64's fraction, and of its exponent
 _FRACTION, _ONE = np.int64((1 << 52) - 1), np.int64(1023 << 52)  # the bits of a fraction, and of 1
 
-_PIECE = 64  # hyperedges whose weights stay in a cache
+_PIECE = 64  # hyperedges whose gates stay in a cache
 
 
 class Forbidden(NamedTuple):
-    """What a mask forbids a group of sentences. Weights are set only where it forbids something.
+    """What a mask forbids a group of sentences. Weights are set only at tokens where it forbids something.
 
     Args:
         allowed: (T, E times K) 0 where a hyperedge of the template is forbidden; no rows where none is.
         partly: (longest, sentences) whether anything is forbidden at a token; no rows without a mask.
-        held: (sentences,) whether a sentence's weights are those of a token where something is.
-        touched: (sentences,) scratch: those whose weights are set at a token.
+        column: (E,) where a hyperedge's K columns of ``allowed`` begin.
         steady: (E,) whether a hyperedge weighs the same at every token, but for the mask.
-        plain: (E, K) weights of hyperedges without their roles, the same for all sentences.
+        gate: (piece, lanes) scratch: what is allowed, lanes side by side.
+        held: (1,) whether the weights of steady hyperedges are those of a token where something is forbidden.
     """
 
     allowed: NDArray[np.uint8]
     partly: NDArray[np.bool_]
-    held: NDArray[np.bool_]
-    touched: NDArray[np.int64]
+    column: NDArray[np.uint64]
     steady: NDArray[np.bool_]
-    plain: NDArray[np.float64]
+    gate: NDArray[np.uint8]
+    held: NDArray[np.bool_]
 
 
 @kernel_only
-def _forbidden(allowed, starts, ends, base, types, automaton):
+def _forbidden(allowed, starts, ends, types, automaton):
     """Look through the mask of a group, once."""
-    count, plain = len(starts), base[:, :types].copy()
+    count = len(starts)
     partly = np.zeros((ends[0] - starts[0] if len(allowed) > 0 else 0, count), np.bool_)
     for j in range(count if len(allowed) > 0 else 0):
         for token in range(ends[j] - starts[j]):
-            row, least = allowed[starts[j] + token], np.uint8(1)
-            for i in range(len(row)):
-                least = min(least, row[i])
-            partly[token, j] = least == 0
+            row, zeros = allowed[starts[j] + token], 0
+            for i in range(len(row)):  # faster than to stop at the first
+                zeros += row[i] == 0
+            partly[token, j] = zeros > 0
     role_ptr, number = automaton.hyperedges.role_ptr, automaton.number
-    steady = (role_ptr[:-1] == role_ptr[1:]) & (number >= 0)
-    return Forbidden(allowed, partly, np.zeros(count, np.bool_), np.empty(count, np.int64), steady, plain)
+    column = (np.maximum(number, 0) * types).astype(np.uint64)
+    gate = np.empty((_PIECE, count * types), np.uint8)
+    return Forbidden(allowed, partly, column, role_ptr[:-1] == role_ptr[1:], gate, np.zeros(1, np.bool_))
 
 
 @kernel_only
@@ -96,34 +97,33 @@ def _exponentials(p, scores, starts, ends, types, safe):
                 p[token, r, lane] = exponential(score)
 
 
-@kernel_only
-def _forbid(w, mask, starts, types, token, count, automaton):
-    """Forbid hyperedges at a token of the first sentences, and lift what was forbidden where weights stayed.
+@kernel_only_no_refcount
+def _forbid(w, base, mask, starts, types, token, count, automaton):
+    """Forbid hyperedges at a token of the first sentences, and lift what was forbidden at the one before.
 
-    Hyperedges are gone through in pieces, since the weights of one lie side by side for all sentences.
+    Hyperedges are gone through in pieces, whose gates stay in a cache.
     """
-    number, touched = automaton.number, 0
-    for j in range(len(starts)):
-        forbidden = j < count and mask.partly[token, j]
-        if forbidden or mask.held[j]:
-            mask.touched[touched] = j
-            touched += 1
-        mask.held[j] = forbidden
-    for begin in range(0, len(number) if touched > 0 else 0, _PIECE):
-        end = min(begin + _PIECE, len(number))
-        for i in range(touched):
-            j = mask.touched[i]
-            for k in range(types):
-                _forbid_lane(w, mask, begin, end, starts[j] + token, mask.held[j], k, j * types + k, types, number)
-
-
-@kernel_only
-def _forbid_lane(w, mask, begin, end, row, held, k, lane, types, number):
-    allowed = mask.allowed[row if held else 0]
-    for e in range(begin, end):
-        if number[e] >= 0:
-            weight = mask.plain[e, k] if mask.steady[e] else w[e, lane]
-            w[e, lane] = 0.0 if held and allowed[number[e] * types + k] == 0 else weight
+    number, gate, forbidden = automaton.number, mask.gate, False
+    for j in range(count):
+        forbidden |= mask.partly[token, j]
+    for begin in range(0, len(number) if forbidden or mask.held[0] else 0, _PIECE):
+        edges = min(_PIECE, len(number) - begin)
+        for i in range(edges):
+            for lane in range(count * types):
+                gate[i, lane] = 1
+        for j in range(count):
+            if mask.partly[token, j]:
+                for k in range(types):
+                    lane, row = j * types + k, mask.allowed[starts[j] + token, k:]
+                    for i in range(edges):
+                        gate[i, lane] = row[mask.column[begin + i]]
+        for i in range(edges):
+            e = begin + i
+            if number[e] >= 0:
+                weights = base[e] if mask.steady[e] else w[e]
+                for lane in range(count * types):
+                    w[e, lane] = weights[lane] if gate[i, lane] > 0 else 0.0
+    mask.held[0] = forbidden
 
 
 @kernel_only
@@ -142,7 +142,7 @@ def _weigh(w, base, p, mask, starts, types, token, lanes, lanes_next, automaton)
             for lane in range(lanes_next if step else lanes):
                 w[e, lane] *= p[token + step, r, lane]
     if len(mask.allowed) > 0:
-        _forbid(w, mask, starts, types, token, lanes // types, automaton)
+        _forbid(w, base, mask, starts, types, token, lanes // types, automaton)
     for i in range(len(bundle_ptr) - 1):
         bundle = len(hyperedges.constant) + i
         for lane in range(lanes):
@@ -409,7 +409,7 @@ def sums(
         _exponentials(p, scores, starts, ends, types, safe)
         if len(allowed) > 0:  # which leaves weights that it forbids
             w[:] = base
-        mask = _forbidden(allowed, starts, ends, base, types, automaton)
+        mask = _forbidden(allowed, starts, ends, types, automaton)
         _inside(b, log_z, safe, base, p, w, mask, starts, ends, types, backward, automaton)
         share = np.zeros((len(hyperedges.constant) if len(expected) > 0 else 0, lanes))
         if len(expected) > 0:
