@@ -8,6 +8,7 @@ import pickle
 import pytest
 
 from spanloom.document import Document, Mention
+from spanloom.document.span import Span, found_mention
 from spanloom.errors import DataError
 from spanloom.view.notebook import LONGEST
 
@@ -97,3 +98,13 @@ def test_of_a_long_document_the_beginning_is_drawn() -> None:
 def test_what_is_no_document_or_mention(make, message) -> None:
     with pytest.raises(DataError, match=message):
         make()
+
+
+@pytest.mark.parametrize("head", [None, (6, 10)])
+@pytest.mark.parametrize("score", [None, 0.25])
+def test_mentions_that_are_found_are_those_that_users_write(head: tuple[int, int] | None, score: float | None) -> None:
+    found = found_mention("problem", [(3, 4), (6, 10)], head, ("D1",), score)
+    written = Mention("problem", [(3, 4), (6, 10)], head=head, concepts=["D1"], score=score)
+    assert (found, hash(found), repr(found), found.key) == (written, hash(written), repr(written), written.key)
+    assert all(type(span) is Span for span in (*found.spans, *([found.head] if found.head else [])))
+    assert found.replace(id="x") == pickle.loads(pickle.dumps(written)).replace(id="x")

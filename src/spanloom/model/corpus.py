@@ -15,7 +15,7 @@ from spanloom.document import Batch, Document, Mention, Span, align
 from spanloom.document.annotation import zones_of
 from spanloom.document.annotators import check_one_voice, remarked
 from spanloom.document.claims import claims_of
-from spanloom.document.span import join_spans
+from spanloom.document.span import found_mention, join_spans
 from spanloom.errors import DataError, DataWarning, UsageError, clip
 from spanloom.hypergraph import Floats, Ints
 from spanloom.structures import MOST_MENTIONS, Crowd, MentionTable, TokenMention
@@ -206,7 +206,7 @@ def place(
                 continue
             own = None if headless[at] else heads[at]
             pieces = spans[ptr[at] : ptr[at + 1]]
-            mentions.append(Mention(types[kinds[at]], pieces, concepts=links[at], head=own, score=score))
+            mentions.append(found_mention(types[kinds[at]], pieces, own, links[at], score))
         yield remarked(document, mentions)
 
 
