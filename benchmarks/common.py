@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import platform
+import shlex
 import statistics
 import subprocess
 import sys
@@ -131,6 +132,13 @@ def parts_of(place: str, tested: str, chosen: Any) -> tuple[list[Document], list
     return [train[i] for i in order[cut:]], [train[i] for i in order[:cut]], gold
 
 
+def check_only(only: Sequence[str] | None, names: Sequence[str]) -> None:
+    """End the script where ``--only`` names nothing that there is."""
+    for name in only or ():
+        if not any(known.startswith(name) for known in names):
+            raise SystemExit(f"--only {name!r}: no name begins so; there are {', '.join(names)}")
+
+
 def run_cases(
     chosen: Any, cases: Iterable[C], measured: Callable[[C], Any], written: Callable[[dict[str, Any]], object]
 ) -> None:
@@ -144,6 +152,7 @@ def run_cases(
     """
     kept = json.loads(chosen.out.read_text())["data"]["cases"] if chosen.out.exists() else {}
     every = list(cases)
+    check_only(chosen.only, [case.name for case in every])
     whole = {case.name for case in every}.intersection(chosen.only or ())  # where it is a name, no other begins so
     for case in every:
         if (
@@ -315,7 +324,7 @@ class Result:
     def save(self, out: Path) -> None:
         """Write JSON, and Markdown beside it."""
         about = {
-            "command": " ".join(["python", *_relative(sys.argv)]),
+            "command": shlex.join(["python", *_relative(sys.argv)]),
             "date": date.today().isoformat(),
             "commit": _COMMIT,
             "seed": self.seed,
@@ -355,11 +364,12 @@ def _relative(arguments: Sequence[str]) -> list[str]:
     """The command line as one types it in the project's root: paths within it relative, other folders by a name."""
     root = str(ROOT) + os.sep
     shown = [argument.removeprefix(root) for argument in arguments]
-    for option in (
-        "--data", "--cache", "--work", "--encoder", "--teacher", "--vectors", "--model", "--models", "--checkpoint",
-    ):  # fmt: skip
-        if option in shown[:-1]:
-            shown[shown.index(option) + 1] = option.strip("-").upper()
+    for i, option in enumerate(shown[:-1]):
+        if option in (
+            "--data", "--cache", "--work", "--encoder", "--teacher", "--vectors", "--model", "--models", "--checkpoint",
+            "--crossed",
+        ):  # fmt: skip
+            shown[i + 1] = option.strip("-").upper()
     return shown
 
 

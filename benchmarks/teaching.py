@@ -2,7 +2,7 @@
 
     python benchmarks/teaching.py --data DATA
     python benchmarks/teaching.py --data DATA --teacher FOLDER [--features fast --features biomedical] \
-        [--cache CACHE] --out benchmarks/results/teaching_encoder.json
+        [--cache CACHE] [--crossed ENCODER] --out benchmarks/results/teaching_encoder.json
 
 GENIA as abstracts, `separators`. Without --teacher, the teacher is a recognizer with the default features, trained on
 all of GENIA's training data: it is hardly better than its student, so this says whether teaching does harm, and how
@@ -14,6 +14,10 @@ seed, without their annotations.
 
 *A fifth annotated*: the teacher is trained on a fifth of GENIA's training abstracts, drawn by the seed, and the text of
 the others is the raw text, so that it is of the same kind. Not with --teacher, which may have seen all.
+
+*And crossed*: with --crossed, which names an encoder's folder, the gold text is learned from twice, as people and as
+models see it. Each half of the training abstracts is marked up by a model with that encoder, three passes and a rate of
+3e-4, that is trained on the other half and chosen on the development data; --cache keeps both.
 
 lambda is 1 or 3, and the weight of raw text 0.3, 1 or 3, by development F1, which also chooses the pass and the mention
 penalty. No model has a second stage. Test data are looked at by this script alone; with a MiniLM teacher they were
@@ -33,7 +37,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from common import Clock, Result, commit, corpus, options, peak_memory, say, timed, token_count
+from common import Clock, Result, check_only, commit, corpus, options, peak_memory, say, timed, token_count
 from rawtext import vectors_of
 from spanloom.document import Batch, Document
 from spanloom.evaluate import evaluate, paired_test
@@ -104,6 +108,9 @@ def all_annotated(chosen: Any, train: list[Document], dev: list[Document], raw: 
             part = raw[: round(share * len(raw))]
             taught = partial(_taught, teachers, part, train=train, weight=WEIGHTS, dev=dev, **own)
             yield Row(f"{name}, gold and {100 * share:.0f} % of the raw text", taught, against, names)
+        if chosen.crossed:
+            more = partial(_taught_crossed, chosen, teachers, raw, train=train, weight=WEIGHTS, dev=dev, **own)
+            yield Row(f"{name}, gold, all of the raw text, and crossed", more, against, names)
     if not chosen.teacher:
         taught = partial(_taught, teachers, raw, dev=dev, **fast)
         yield Row("student, raw text alone", taught, "student, gold alone", names)
@@ -114,7 +121,7 @@ def a_fifth_annotated(chosen: Any, train: list[Document], dev: list[Document]) -
     order = np.random.default_rng(chosen.seed).permutation(len(train)).tolist()
     cut = len(train) // FIFTH
     gold, rest = [train[i] for i in order[:cut]], [train[i] for i in order[cut:]]
-    texts = [Document(one.text, tokens=one.tokens, sentences=one.sentences, columns=one.columns) for one in rest]
+    texts = _texts(rest)
     fast = GIVEN | {"features": "fast", "random_state": chosen.seed}
     teacher = Recognizer("separators", **GIVEN, random_state=chosen.seed)
     yield Row("a fifth annotated: teacher", partial(_fitted, teacher, gold, dev))
@@ -135,8 +142,33 @@ def _taught(teachers: list[Any], raw: list[Document], **given: Any) -> tuple[Rec
     return made, seconds
 
 
+def _taught_crossed(
+    chosen: Any, teachers: list[Any], raw: list[Document], train: list[Document], dev: list[Document], **given: Any
+) -> tuple[Recognizer, Any]:
+    halves = [train[::2], train[1::2]]
+    others = [_of_half(chosen, number, half, dev) for number, half in enumerate(halves)]
+    crossed = [(others[1], _texts(halves[0])), (others[0], _texts(halves[1]))]
+    return _taught(teachers, raw, crossed=crossed, train=train, dev=dev, **given)
+
+
+def _of_half(chosen: Any, number: int, half: list[Document], dev: list[Document]) -> Recognizer:
+    """The model of a half of the training data, trained once."""
+    folder = chosen.cache / f"half-{number}-{chosen.seed}"
+    if not folder.exists():
+        encoder = {"encoder": chosen.crossed, "encoder_rate": 3e-4, "encoder_epochs": 3}
+        made, seconds = _fitted(Recognizer("separators", **encoder, random_state=chosen.seed), half, dev)
+        say(f"model of half {number}: dev F1 {100 * made.report_.dev_f1:.2f}, {seconds.cpu:.0f} s")
+        made.save(folder)
+    return load(folder)
+
+
+def _texts(documents: Sequence[Document]) -> list[Document]:
+    return [Document(one.text, tokens=one.tokens, sentences=one.sentences, columns=one.columns) for one in documents]
+
+
 def wanted(rows: Sequence[Row], only: Sequence[str] | None) -> list[Row]:
     """Return the rows whose names begin as said, and those that they need."""
+    check_only(only, [row.name for row in rows])
     named = [row for row in rows if only is None or row.name.startswith(tuple(only))]
     needed = {name for row in named for name in (row.name, row.against, *row.teachers)}
     return [row for row in rows if row.name in needed]
@@ -194,10 +226,13 @@ def main() -> None:
         parser.add_argument("--teacher", action="append", help="a saved model; several times for the mean of several")
         parser.add_argument("--features", action="append", choices=PRESETS, help="of a student; several times [fast]")
         parser.add_argument("--cache", type=Path, help="a folder for clusters, which students then have [no clusters]")
+        parser.add_argument("--crossed", type=Path, help="an encoder for models of halves; wants --cache [none]")
         parser.add_argument("--only", action="append", help="how names of rows begin; others stay as they are [all]")
         parser.add_argument("--limit", type=int, help="use only so many documents of each part, to try the script")
 
     chosen = options("teaching", __doc__, add)
+    if chosen.crossed and not chosen.cache:
+        raise SystemExit("--crossed wants --cache, where models of halves are kept")
     train, dev, test = (corpus(chosen.data, "genia_documents", part, chosen.limit) for part in ("train", "dev", "test"))
     raw = raw_text(chosen)[: chosen.limit]
     gold = [prepare(document) for document in test]
