@@ -6,8 +6,9 @@
 One core: Spanloom with the presets `fast` and `genia`; python-crfsuite with the same features, made in Python, on
 Spanloom's tokens, as it has none of its own; spaCy's convolutional network (`ner` with its own `tok2vec`, one pass
 over the same sentences: how well it is trained hardly changes its speed) through `nlp.pipe`; EDS-NLP's rules, which
-look for the names of the training mentions. Two processes, wall clock: Spanloom and EDS-NLP, which needs PyTorch for
-it, from the difference of two amounts of text, so that their start does not count. Chinese, one core: Spanloom's
+look for the names of the training mentions. Two processes, wall clock: `spanloom predict LAKE/`, from Parquet to
+Parquet, and EDS-NLP, which needs PyTorch for it, from the difference of two amounts of text, so that their start does
+not count. Chinese, one core: Spanloom's
 segmenter, which also finds names, beside jieba, and vaporetto where its model is given with --vaporetto (the Python
 package holds none, and its trainer is in Rust). The sides take turns, the order alternates, times are medians. What is
 not installed is left out, and told. Nothing here says how good what was found is.
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -26,11 +28,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pycrfsuite
 
 import chains
 import peer
 from common import Result, Seconds, corpus, median, one_core, options, save_clusters, say, timed
+from lake import job
 from segmentation import UNER, sentences
 from spanloom.document import Document
 from spanloom.document.tags import from_tags
@@ -47,7 +53,8 @@ ITERATIONS = 50  # of CRFsuite: its speed of tagging hardly depends on them
 STEP = 16  # sentences of a step of spaCy's training
 TWICE = 2  # training mentions that a name needs, to be among EDS-NLP's
 ABSTRACTS, TURNS = 200, 3  # for two processes
-FACTOR = 4  # so many times the text is the larger amount for two processes
+FACTOR = 20  # so many times the text is the larger amount for two processes
+FRAGMENT = 100  # texts of a file
 
 Side = Callable[[list[str]], int]
 """From texts to how many mentions, or words, were found."""
@@ -98,6 +105,23 @@ def recognizer(train: list[Document], dev: list[Document], preset: str, paths: s
 def ours(model: Recognizer) -> Side:
     """Spanloom, as its users call it: with the probability of each mention."""
     return lambda texts: sum(len(found.mentions) for found in model.predict(texts))
+
+
+def ours_two(model: Recognizer, folder: Path) -> Side:
+    """Spanloom in two processes, as a job over files."""
+    model.save(folder / "model")
+
+    def run(texts: list[str]) -> int:
+        shutil.rmtree(folder / "lake", ignore_errors=True)
+        (folder / "lake").mkdir()
+        for first in range(0, len(texts), FRAGMENT):
+            some = texts[first : first + FRAGMENT]
+            pq.write_table(pa.table({"id": range(len(some)), "text": some}), folder / f"lake/{first:06}.parquet")
+        job(folder / "model", folder / "lake", folder / "out", 2)
+        found = (pq.read_table(path, columns=["mentions"]) for path in (folder / "out").glob("*.parquet"))
+        return sum(pc.sum(pc.list_value_length(table["mentions"])).as_py() for table in found)
+
+    return run
 
 
 def crfsuite(train: list[Document], make: peer.SentenceFeatures) -> Side:
@@ -244,9 +268,10 @@ def two_processes(
     """Spanloom and EDS-NLP with two processes each."""
     own, texts = os.sched_getaffinity(0), texts[:ABSTRACTS]
     os.sched_setaffinity(0, cores)
-    sides = {"Spanloom, `fast`, separators, second stage": ours(model.set_params(n_jobs=2)),
-             "EDS-NLP, rules": eds_two(nlp)}  # fmt: skip
-    less, more = (turns(sides, texts * times, min(TURNS, chosen.repeats)) for times in (1, FACTOR))
+    with tempfile.TemporaryDirectory() as folder:
+        sides = {"Spanloom, `fast`, separators, second stage": ours_two(model, Path(folder)),
+                 "EDS-NLP, rules": eds_two(nlp)}  # fmt: skip
+        less, more = (turns(sides, texts * times, min(TURNS, chosen.repeats)) for times in (1, FACTOR))
     os.sched_setaffinity(0, own)
     tokens = sum(len(prepare(Document(text)).tokens) for text in texts)  # type: ignore[arg-type]
     rows = []
