@@ -1,16 +1,17 @@
-"""Teaching: what a linear student gains from a teacher's expected counts on raw text, on GENIA.
+"""Teaching: what a linear student gains from a teacher's expected counts on raw text, on GENIA or another corpus.
 
     python benchmarks/teaching.py --data DATA
     python benchmarks/teaching.py --data DATA --teacher FOLDER [--features fast --features biomedical] \
         [--cache CACHE] [--crossed ENCODER] --out benchmarks/results/teaching_encoder.json
 
-GENIA as abstracts, `separators`. Without --teacher, the teacher is a recognizer with the default features, trained on
-all of GENIA's training data: it is hardly better than its student, so this says whether teaching does harm, and how
-much is learned from raw text alone; what a better teacher is worth, --teacher tells (several times for the mean of
-several), in a record of its own that --out names. The student has the features `fast`, or those that --features names,
-several times for several students; with --cache it has clusters of word vectors of raw text, too, the ones that
-`rawtext.py` recommends. Raw text: all parts of CRAFT, BC5CDR, AnatEM and Cancer Genetics, in an order drawn by the
-seed, without their annotations.
+GENIA as abstracts, `separators`, or the case of `encoders.py` that --case names: of CRAFT with gaps F1 is on the
+sentences with gaps, and on mentions with gaps alone. Without --teacher, the teacher is a recognizer with the default
+features, trained on all of the training data: it is hardly better than its student, so this says whether teaching does
+harm, and how much is learned from raw text alone; what a better teacher is worth, --teacher tells (several times for
+the mean of several), in a record of its own that --out names. The student has the features `fast`, or those that
+--features names, several times for several students; with --cache it has clusters of word vectors of raw text, too,
+the ones that `rawtext.py` recommends. Raw text: all parts of CRAFT, BC5CDR, AnatEM and Cancer Genetics, but for the
+corpus of the case, in an order drawn by the seed, without their annotations.
 
 *A fifth annotated*: the teacher is trained on a fifth of GENIA's training abstracts, drawn by the seed, and the text of
 the others is the raw text, so that it is of the same kind. Not with --teacher, which may have seen all.
@@ -38,7 +39,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from common import Clock, Result, check_only, commit, corpus, options, peak_memory, say, timed, token_count
+from encoders import GENIA, all_cases
 from rawtext import vectors_of
+from second_stage import Case, compared, gap_f1
 from spanloom.document import Batch, Document
 from spanloom.evaluate import evaluate, paired_test
 from spanloom.features import PRESETS
@@ -80,15 +83,18 @@ class Row(NamedTuple):
 def raw_text(chosen: Any) -> list[Document]:
     """The raw documents, shuffled."""
     documents = []
+    others = [name for name in OTHERS if not chosen.case.lower().startswith(name)]
     for part, name_of in BC5CDR.items():
-        there = [name for name in OTHERS if (chosen.data / name / f"{part}.jsonl").exists()]
+        there = [name for name in others if (chosen.data / name / f"{part}.jsonl").exists()]
         documents += [document for name in there for document in corpus(chosen.data, name, part)]
         documents += read(chosen.data / f"bc5cdr/CDR_{name_of}Set.BioC.xml")
     random.Random(chosen.seed).shuffle(documents)
     return [prepare(Document(document.text)) for document in documents]
 
 
-def all_annotated(chosen: Any, train: list[Document], dev: list[Document], raw: list[Document]) -> Iterator[Row]:
+def all_annotated(
+    chosen: Any, params: dict[str, Any], train: list[Document], dev: list[Document], raw: list[Document]
+) -> Iterator[Row]:
     """Yield teacher and students on all of the training data, and on raw text of other corpora."""
     fast = GIVEN | {"features": "fast", "random_state": chosen.seed}
     teachers = [load(path) for path in chosen.teacher or ()]
@@ -96,7 +102,7 @@ def all_annotated(chosen: Any, train: list[Document], dev: list[Document], raw: 
     for name, teacher in zip(names, teachers, strict=False):
         yield Row(name, lambda teacher=teacher: (teacher, (0.0, 0.0)))
     if not teachers:
-        teachers = [Recognizer("separators", **GIVEN, random_state=chosen.seed)]
+        teachers = [Recognizer(**params, **GIVEN, random_state=chosen.seed)]
         yield Row(names[0], partial(_fitted, teachers[0], train, dev))
     for preset in chosen.features or ["fast"]:
         name = "student" if preset == "fast" else f"student, features {preset}"
@@ -104,7 +110,7 @@ def all_annotated(chosen: Any, train: list[Document], dev: list[Document], raw: 
         if chosen.cache:
             name, own = f"{name}, clusters", own | {"clusters": str(vectors_of(chosen.data, "genia", chosen.cache))}
         against = f"{name}, gold alone"
-        yield Row(against, partial(_fitted, Recognizer("separators", **own), train, dev))
+        yield Row(against, partial(_fitted, Recognizer(**params, **own), train, dev))
         for share in SHARES:
             part = raw[: round(share * len(raw))]
             taught = cache(partial(_taught, teachers, part, train=train, weight=WEIGHTS, dev=dev, **own))
@@ -192,23 +198,26 @@ def wanted(rows: Sequence[Row], only: Sequence[str] | None) -> list[Row]:
 
 
 def measured(
-    row: Row, model: Any, seconds: Any, gold: Sequence[Document], seed: int, found: dict[str, list[Document]]
-) -> dict[str, Any]:
-    """Return the figures of a model on test data, whose predictions are kept."""
+    row: Row, model: Any, seconds: Any, case: Case, gold: Sequence[Document], seed: int,
+    found: dict[str, Sequence[Document]],
+) -> dict[str, Any]:  # fmt: skip
+    """Return the figures of a model on test data; what it found of what counts is kept."""
     model = model.set_params(n_jobs=1)
     model.predict(gold[:2])
     with Clock() as clock:
-        found[row.name] = model.predict(gold)
-    report = evaluate(gold, found[row.name], seed=seed)
+        predicted = model.predict(gold)
+    expected, found[row.name] = compared(case, gold, predicted)
+    report = evaluate(expected, found[row.name], seed=seed)
     told = getattr(model.report_, "teaching", None)
     figures: dict[str, Any] = {
         "name": row.name, "dev_f1": model.report_.dev_f1, "precision": report.overall.precision,
-        "recall": report.overall.recall, "f1": report.overall.f1, "rate": token_count(gold) / clock.seconds.cpu,
+        "recall": report.overall.recall, "f1": report.overall.f1,
+        "gaps": gap_f1(expected, found[row.name]), "rate": token_count(gold) / clock.seconds.cpu,
         "seconds": list(seconds), "l2": model.report_.l2, "rows": model.report_.rows,
         "teaching": None if told is None else told.__dict__, "commit": commit(),
     }  # fmt: skip
     if row.against is not None:
-        test = paired_test(gold, found[row.name], found[row.against], seed=seed)
+        test = paired_test(expected, found[row.name], found[row.against], seed=seed)
         figures["paired"] = test.to_dict()
     say(row.name, figures["dev_f1"], figures["f1"], figures["rate"])
     return figures
@@ -240,6 +249,7 @@ def main() -> None:
     """Train, choose, evaluate, write."""
 
     def add(parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--case", default=GENIA, help="of encoders.py [GENIA abstracts, separators]")
         parser.add_argument("--teacher", action="append", help="a saved model; several times for the mean of several")
         parser.add_argument("--features", action="append", choices=PRESETS, help="of a student; several times [fast]")
         parser.add_argument("--cache", type=Path, help="a folder for clusters, which students then have [no clusters]")
@@ -247,38 +257,43 @@ def main() -> None:
         parser.add_argument("--only", action="append", help="how names of rows begin; others stay as they are [all]")
         parser.add_argument("--limit", type=int, help="use only so many documents of each part, to try the script")
 
-    chosen = options("teaching", __doc__, add)
+    chosen: Any = options("teaching", __doc__, add)
     if chosen.crossed and not chosen.cache:
         raise SystemExit("--crossed wants --cache, where models of halves are kept")
-    train, dev, test = (corpus(chosen.data, "genia_documents", part, chosen.limit) for part in ("train", "dev", "test"))
+    if chosen.case != GENIA and (chosen.cache or not chosen.teacher):
+        raise SystemExit("another case than GENIA's wants --teacher, and no --cache")
+    case = next(case for case in all_cases(chosen.data, chosen.seed) if case.name == chosen.case)
+    train, dev, test = (list(part)[: chosen.limit] for part in case.load())
     raw = raw_text(chosen)[: chosen.limit]
     gold = [prepare(document) for document in test]
     say(f"{len(raw):,} raw documents, {sum(len(d.sentences) for d in raw):,} sentences, {token_count(raw):,} tokens")
     before = json.loads(chosen.out.read_text())["data"] if chosen.only and chosen.out.exists() else {}
     rows, small = {row["name"]: row for row in before.get("rows", ())}, before.get("keeping")
-    every = list(all_annotated(chosen, train, dev, raw))
+    every = list(all_annotated(chosen, case.params, train, dev, raw))
     if not chosen.teacher:
         every += a_fifth_annotated(chosen, train, dev)
-    found: dict[str, list[Document]] = {}
+    found: dict[str, Sequence[Document]] = {}
     for row in wanted(every, chosen.only):
         model, seconds = row.make()
         small = small or keeping(model, raw)
-        rows[row.name] = measured(row, model, seconds, gold, chosen.seed, found)
+        rows[row.name] = measured(row, model, seconds, case, gold, chosen.seed, found)
         written(chosen, rows, small, raw)
 
 
 def written(chosen: Any, rows: dict[str, Any], small: list[list[Any]], raw: Sequence[Document]) -> None:
     """Write the record of the rows that have been run, those of other runs among them."""
-    result = Result("Students of a teacher, on GENIA", chosen.seed)
+    result = Result(f"Students of a teacher: {chosen.case}", chosen.seed)
     result.table(
         "Students and teachers",
         (
-            "model", "dev F1", "test F1", "P", "R", "against gold alone", "p", "weight of raw text", "lambda",
+            "model", "dev F1", "test F1", "P", "R", "F1 of mentions with gaps", "against gold alone", "p",
+            "weight of raw text", "lambda",
             "tokens a processor second", "training, processor seconds", "commit",
         ),
         [
             [
                 row["name"], *(f"{100 * row[name]:.1f}" for name in ("dev_f1", "f1", "precision", "recall")),
+                f"{100 * row['gaps']:.1f}" if row.get("gaps") else "",
                 f"{100 * row['paired']['difference']:+.2f}" if "paired" in row else "",
                 f"{row['paired']['p_value']:.4f}" if "paired" in row else "",
                 "" if row["teaching"] is None else row["teaching"]["weight"], row["l2"], round(row["rate"]),
