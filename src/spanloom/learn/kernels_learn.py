@@ -102,7 +102,14 @@ def dot(x, y, partial, first, end):
 
 
 @kernel
-def add_scaled(y, factor, x, first, end):
-    """y += factor x, for elements ``first`` to ``end``."""
+def add_scaled(result, x, factor, y, first, end):
+    """result = x + factor y, for elements ``first`` to ``end``; ``result`` may be one of the others."""
     for i in range(first, end):
-        y[i] += factor * x[i]
+        result[i] = x[i] + factor * y[i]
+
+
+@kernel
+def scale(result, factor, x, first, end):
+    """result = factor x, for elements ``first`` to ``end``; ``result`` may be ``x``."""
+    for i in range(first, end):
+        result[i] = factor * x[i]

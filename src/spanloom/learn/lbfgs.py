@@ -2,7 +2,7 @@
 
 SciPy's works in double precision with 2 m + 5 vectors in one block: 2.5 GB for the weights of a corpus like GENIA,
 where this one needs 0.6. Sums of products are taken in double precision over fixed blocks, so the path does not depend
-on the number of threads.
+on the number of threads. Vectors are used again: new pages of memory take as long as what is computed in them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Function = Callable[[Singles, Singles], float]
 
 
 class Iteration(NamedTuple):
-    """State of the search: the number of the iteration, the objective, and the point (reused: copy to keep)."""
+    """State of the search: the number of the iteration, the objective, and the point (used again: copy to keep)."""
 
     number: int
     objective: float
@@ -61,18 +61,18 @@ def minimize(
     [3.0, 3.0]
     """
     space = _Space(run, len(start))
-    point, gradient = start.astype(np.float32).copy(), np.empty(len(start), np.float32)
+    point, gradient, direction = start.astype(np.float32).copy(), space.vector(), space.vector()
     value = function(point, gradient)
     if memory is None:
         memory = min(20, max(6, _BYTES // (8 * max(1, len(start)))))
-    pairs: deque[tuple[Singles, Singles, float]] = deque(maxlen=memory)
+    pairs: deque[tuple[Singles, Singles, float]] = deque()
     history = [value]
     for number in range(1, iterations + 1):
-        direction = _direction(space, gradient, pairs)
+        _aim(space, gradient, pairs, direction)
         slope = space.dot(direction, gradient)
         if slope >= 0:  # rounding has spoiled the past steps: begin anew
-            pairs.clear()
-            direction = -gradient
+            space.forget(pairs, len(pairs))
+            space.scale(direction, -1, gradient)
             slope = space.dot(direction, gradient)
         if slope == 0:
             break
@@ -81,14 +81,18 @@ def minimize(
         if found is None:
             if not pairs:
                 break
-            pairs.clear()
+            space.forget(pairs, len(pairs))
             continue
-        new_point, new_gradient, value = found
-        change, turn = new_point - point, new_gradient - gradient
+        change, turn = point, gradient
+        point, gradient, value = found
+        space.add(change, point, -1, change)
+        space.add(turn, gradient, -1, turn)
         curvature = space.dot(change, turn)
         if curvature > 1e-10 * space.dot(turn, turn):
             pairs.append((change, turn, curvature))
-        point, gradient = new_point, new_gradient
+            space.forget(pairs, len(pairs) - memory)
+        else:
+            space.leave(change, turn)
         history.append(value)
         if callback is not None and callback(Iteration(number, value, point)):
             break
@@ -97,20 +101,19 @@ def minimize(
     return point
 
 
-def _direction(space: _Space, gradient: Singles, pairs: deque[tuple[Singles, Singles, float]]) -> Singles:
-    """Minus the approximate inverse Hessian times the gradient, by the two-loop recursion."""
-    direction = -gradient
+def _aim(space: _Space, gradient: Singles, pairs: deque[tuple[Singles, Singles, float]], direction: Singles) -> None:
+    """Write minus the approximate inverse Hessian times the gradient to ``direction``, by the two-loop recursion."""
+    space.scale(direction, -1, gradient)
     factors = []
     for change, turn, curvature in reversed(pairs):
         factor = space.dot(change, direction) / curvature
-        space.add(direction, -factor, turn)
+        space.add(direction, direction, -factor, turn)
         factors.append(factor)
     if pairs:
         _, turn, curvature = pairs[-1]
-        direction *= np.float32(curvature / space.dot(turn, turn))
+        space.scale(direction, curvature / space.dot(turn, turn), direction)
     for (change, turn, curvature), factor in zip(pairs, reversed(factors), strict=True):
-        space.add(direction, factor - space.dot(turn, direction) / curvature, change)
-    return direction
+        space.add(direction, direction, factor - space.dot(turn, direction) / curvature, change)
 
 
 def _search(
@@ -118,39 +121,56 @@ def _search(
 ) -> tuple[Singles, Singles, float] | None:
     """A step that meets Wolfe's weak conditions, by doubling and halving; ``None`` if none does."""
     low, high = 0.0, np.inf
-    gradient = np.empty_like(point)
+    candidate, gradient = space.vector(), space.vector()
     best: tuple[Singles, Singles, float] | None = None
     for _ in range(_STEPS):
-        candidate = point.copy()
-        space.add(candidate, step, direction)
+        space.add(candidate, point, step, direction)
         reached = function(candidate, gradient)
         if not np.isfinite(reached) or reached > value + _SUFFICIENT * step * slope:
             high = step
         else:
-            best = (
-                candidate,
-                gradient.copy() if space.dot(gradient, direction) < _CURVATURE * slope else gradient,
-                reached,
-            )
-            if best[1] is gradient:
+            worse, best = best, (candidate, gradient, reached)
+            if space.dot(gradient, direction) >= _CURVATURE * slope:
+                space.leave(*(worse or ())[:2])
                 return best
+            candidate, gradient = (space.vector(), space.vector()) if worse is None else worse[:2]
             low = step
         step = 2 * step if high == np.inf else (low + high) / 2
+    space.leave(candidate, gradient)
     return best
 
 
 class _Space:
-    """Vector operations on several threads, the same for any number of them."""
+    """Vector operations on several threads, the same for any number of them; and vectors that can be used again."""
 
     def __init__(self, run: Executor, size: int) -> None:
-        self._run = run
+        self._run, self._size = run, size
+        self._spare: list[Singles] = []
         self._partial: Floats = np.zeros(-(-size // kernels.BLOCK))
         pieces = 1 if run.workers == 1 else _PIECES
         self._blocks, self._elements = even_ranges(len(self._partial), pieces), even_ranges(size, pieces)
+
+    def vector(self) -> Singles:
+        """Return a vector of any numbers."""
+        return self._spare.pop() if self._spare else np.empty(self._size, np.float32)
+
+    def leave(self, *vectors: Singles) -> None:
+        """Take vectors that are no longer needed."""
+        self._spare += vectors
+
+    def forget(self, pairs: deque[tuple[Singles, Singles, float]], count: int) -> None:
+        """Leave the oldest pairs."""
+        for _ in range(count):
+            self.leave(*pairs.popleft()[:2])
 
     def dot(self, x: Singles, y: Singles) -> float:
         self._run.map(lambda piece: kernels.dot(x, y, self._partial, *piece), self._blocks)
         return float(self._partial.sum())
 
-    def add(self, y: Singles, factor: float, x: Singles) -> None:
-        self._run.map(lambda piece: kernels.add_scaled(y, np.float32(factor), x, *piece), self._elements)
+    def add(self, result: Singles, x: Singles, factor: float, y: Singles) -> None:
+        """Write x + factor y."""
+        self._run.map(lambda piece: kernels.add_scaled(result, x, np.float32(factor), y, *piece), self._elements)
+
+    def scale(self, result: Singles, factor: float, x: Singles) -> None:
+        """Write factor x."""
+        self._run.map(lambda piece: kernels.scale(result, np.float32(factor), x, *piece), self._elements)

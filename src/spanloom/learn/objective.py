@@ -11,11 +11,12 @@ from spanloom.hypergraph import Singles
 from spanloom.learn.data import TrainingSet
 from spanloom.learn.shards import Shards, shard_tokens
 from spanloom.learn.sums import Here, Penalty, Spread
-from spanloom.parallel import SERIAL, Executor
+from spanloom.parallel import SERIAL, Executor, even_ranges
 from spanloom.scoring import Weights
 
 _VARIANCE = 0.03  # v, the mean of p (1 - p) over roles and tokens; its order of magnitude is all that matters
 _POWER = 0.2
+_RANGES = 8  # of features, which threads share
 
 
 class Objective:
@@ -48,6 +49,7 @@ class Objective:
     ) -> None:  # fmt: skip
         self.data = data
         self.l2 = l2
+        self._run = run
         tokens = int(data.offsets[-1])
         shards = Shards.of(data, f"transposed-{l2!r}", shard or shard_tokens(tokens))
         self._weights = data.zeros
@@ -61,7 +63,7 @@ class Objective:
         if workers is None or workers.shared is workers:
             self._sums = Here(shards, penalty, workers or run)
         else:
-            self._sums = Spread(shards, penalty, workers)
+            self._sums = Spread(shards, penalty, workers, run)
 
     @property
     def size(self) -> int:
@@ -72,7 +74,13 @@ class Objective:
         """The weights at a point; the arrays are reused by the next call."""
         features, constants = self._weights
         cut = features.size
-        np.multiply(point[:cut].reshape(features.shape), self._scale, out=features)
+        given = point[:cut].reshape(features.shape)
+
+        def scaled(piece: tuple[int, int]) -> None:
+            own = slice(*piece)
+            np.multiply(given[own], self._scale[own], out=features[own])
+
+        self._run.map(scaled, even_ranges(len(features), _RANGES))
         np.multiply(point[cut:].reshape(constants.shape), self._constant_scale, out=constants)
         return self._weights
 

@@ -115,19 +115,20 @@ class Spread:
         shards: of a corpus whose arrays are files of a folder.
         penalty: that is added.
         workers: run the shards; each opens the corpus once.
+        run: how what they found is read.
 
     Raises:
         UsageError: the corpus is in memory.
         DataError: there is no room.
     """
 
-    def __init__(self, shards: Shards, penalty: Penalty, workers: Executor) -> None:
+    def __init__(self, shards: Shards, penalty: Penalty, workers: Executor, run: Executor) -> None:
         scratch = shards.data.scratch
         if not isinstance(scratch, FolderScratch):
             raise UsageError(
                 "workers that share no memory are given a corpus in memory; make it in a folder that they share (work)"
             )
-        self._workers, self._shards, self._number = workers, len(shards), 0
+        self._workers, self._run_here, self._shards, self._number = workers, run, len(shards), 0
         self._place = scratch.folder.absolute() / _FOLDER
         shutil.rmtree(self._place, ignore_errors=True)  # what a process that was killed has left
         with filling(scratch.folder):
@@ -149,8 +150,7 @@ class Spread:
         step.write("weights", 0, *weights)
         shares = self._run(partial(_share, step), range(self._shards))
         squares = self._run(partial(_finish, step), ranges)
-        for first, end in ranges:
-            read_into(gradient[first:end], step.path("range", first))
+        self._run_here.map(lambda piece: read_into(gradient[slice(*piece)], step.path("range", piece[0])), ranges)
         step.leave([("weights", 0), *(("shard", number) for number in range(self._shards))])
         step.leave([("range", first) for first, _ in ranges])
         return Sums.of(shares, squares, weights)
