@@ -24,7 +24,7 @@ from spanloom.files.handle import Handle, mapped, opened, read_into, write_whole
 from spanloom.files.scratch import FolderScratch, filling
 from spanloom.hypergraph import Floats, Singles
 from spanloom.learn.shards import Shards, Share
-from spanloom.parallel import Executor, even_ranges
+from spanloom.parallel import SERIAL, Executor, even_ranges
 from spanloom.scoring import Weights
 from spanloom.scoring.product import add_rows
 
@@ -115,7 +115,7 @@ class Spread:
         shards: of a corpus whose arrays are files of a folder.
         penalty: that is added.
         workers: run the shards; each opens the corpus once.
-        run: how what they found is read.
+        run: how weights are written, and what they found is read.
 
     Raises:
         UsageError: the corpus is in memory.
@@ -128,7 +128,7 @@ class Spread:
             raise UsageError(
                 "workers that share no memory are given a corpus in memory; make it in a folder that they share (work)"
             )
-        self._workers, self._run_here, self._shards, self._number = workers, run, len(shards), 0
+        self._workers, self._here, self._shards, self._number = workers, run, len(shards), 0
         self._place = scratch.folder.absolute() / _FOLDER
         shutil.rmtree(self._place, ignore_errors=True)  # what a process that was killed has left
         with filling(scratch.folder):
@@ -147,10 +147,10 @@ class Spread:
         self._number += 1
         step = _Step(self._corpus, str(self._place), self._number, weights.features.shape, weights.constants.shape)
         ranges = even_ranges(len(gradient), _RANGES)
-        step.write("weights", 0, *weights)
+        step.write("weights", 0, *weights, run=self._here)
         shares = self._run(partial(_share, step), range(self._shards))
         squares = self._run(partial(_finish, step), ranges)
-        self._run_here.map(lambda piece: read_into(gradient[slice(*piece)], step.path("range", piece[0])), ranges)
+        self._here.map(lambda piece: read_into(gradient[slice(*piece)], step.path("range", piece[0])), ranges)
         step.leave([("weights", 0), *(("shard", number) for number in range(self._shards))])
         step.leave([("range", first) for first, _ in ranges])
         return Sums.of(shares, squares, weights)
@@ -188,9 +188,9 @@ class _Step(NamedTuple):
         """Return the path of one of the files of this step or another; 0 for those that are done with."""
         return Path(self.place, f"{self.corpus.token}-{what}-{number}-{self.number if step is None else step}")
 
-    def write(self, what: str, number: int, *arrays: Singles) -> None:
+    def write(self, what: str, number: int, *arrays: Singles, run: Executor = SERIAL) -> None:
         """Write one of the files, where a step before has left one."""
-        write_whole(self.path(what, number), *arrays, over=self.path(what, number, 0))
+        write_whole(self.path(what, number), *arrays, over=self.path(what, number, 0), run=run)
 
     def leave(self, files: Iterable[tuple[str, int]]) -> None:
         """Leave files to the next step."""
