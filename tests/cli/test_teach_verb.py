@@ -103,6 +103,16 @@ def test_several_teachers_annotated_raw_text_and_a_file_of_options(command, taug
         (["teacher", "raw.txt", "--weight", "nan", "-o", "x"], 2, "weight is [nan], expected a number above 0"),
         (["teacher", "raw.txt", "--weight", "inf", "-o", "x"], 2, "weight is [inf], expected a number above 0"),
         (["teacher", "raw.txt", "--config", "bad.toml", "-o", "x"], 2, "structure is given, but a student has that of"),
+        (
+            ["teacher", "raw.txt", "--config", "more.toml", "-o", "x"],
+            2,
+            "more.toml: unknown key 'teacher'; the keys are",
+        ),
+        (
+            ["teacher", "raw.txt", "--dev", "raw.txt", "-o", "x"],
+            1,
+            "dev holds no mentions, so that its F1 tells nothing",
+        ),
         (["teacher", "raw.txt", "--epochs", "1", "--epochs", "2", "-o", "x"], 2, "stands 2 times"),
     ],
 )
@@ -114,6 +124,7 @@ def test_what_cannot_be_taught_is_one_line(command, taught, tmp_path, monkeypatc
     Path("empty.txt").write_text(" \n")
     Path("bad.txt").write_bytes(b"no pain\n\xff\n")
     Path("bad.toml").write_text('structure = "bio"\n')
+    Path("more.toml").write_text('teacher = ["other"]\n')
     if "cascade" in arguments:
         line = ["train", "cascade", "--train", clinical() / "dev", "--passes", "one", *OPTIONS]
         assert command(*line, "--output", "cascade").returncode == 0

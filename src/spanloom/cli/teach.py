@@ -23,8 +23,6 @@ class TeachOptions(CommonOptions):
     """Options of `teach`, besides parameters of the student."""
 
     train: Paths | None = None  # type: ignore[assignment]  # a student may do without
-    teacher: Paths
-    raw: Paths
     crossed: Paths = Field(default_factory=list)
     weight: float | list[float] | None = None
 
@@ -46,8 +44,8 @@ def run(model: str, source: list[str], teacher: list[str] | None, *, config: str
         config: a TOML file of options.
         flags: from the command line.
     """
-    given = {**flags, "teacher": [model, *(teacher or ())], "raw": source}
-    options = checked(options_of(RecognizerParameters, TeachOptions), given, config)
+    options = checked(options_of(RecognizerParameters, TeachOptions), flags, config)
+    paths = [model, *(teacher or ())]
     say = Messages(options.quiet)
     began = monotonic()
     # opened first, so that an output that cannot be replaced is told before the training and not after it
@@ -56,10 +54,8 @@ def run(model: str, source: list[str], teacher: list[str] | None, *, config: str
     ) as folder:
         parameters = options.parameters()
         crossed = [_pair(text) for text in options.crossed]
-        models = {
-            path: load(path) for path in dict.fromkeys(map(str, [*options.teacher, *(name for name, _ in crossed)]))
-        }
-        teachers = [models[str(path)] for path in options.teacher]
+        models = {path: load(path) for path in dict.fromkeys([*paths, *(name for name, _ in crossed)])}
+        teachers = [models[path] for path in paths]
         others = [models[name] for name, _ in crossed]
         for one in models.values():
             if hasattr(one, "set_params"):
@@ -69,7 +65,7 @@ def run(model: str, source: list[str], teacher: list[str] | None, *, config: str
         )
         with Reporter(options.quiet) as reporter:
             student = teach(
-                cast("list[Teacher]", teachers), reading.raw(options.raw), weight=options.weight, progress=reporter,
+                cast("list[Teacher]", teachers), reading.raw(source), weight=options.weight, progress=reporter,
                 crossed=zip(cast("list[Teacher]", others), (reading.raw([path]) for _, path in crossed), strict=True),
                 train=None if options.train is None else reading.for_training(options.train),
                 dev=None if options.dev is None else reading(options.dev), **parameters,
