@@ -376,9 +376,28 @@ def test_a_folder_with_a_file_as_output_is_read_as_ever(model: Path, lake: Path,
 
 def test_a_damaged_ledger_is_told(model: Path, lake: Path, tmp_path: Path) -> None:
     annotate(model, lake, tmp_path / "out")
-    (tmp_path / "out" / "_spanloom" / "job.json").write_text("{")
+    file = tmp_path / "out" / "_spanloom" / "job.json"
+    whole = json.loads(file.read_text())
+    for schema in ({}, {"schema": "AAAA"}, {"schema": 1}):
+        file.write_text(json.dumps({name: whole[name] for name in ("format", "model", "settings")} | schema))
+        with pytest.raises(DataError, match="damaged, expected what Spanloom wrote"):
+            annotate(model, lake, tmp_path / "out")
+    file.write_text("{")
     with pytest.raises(DataError, match="damaged, expected what Spanloom wrote"):
         annotate(model, lake, tmp_path / "out")
+
+
+def test_what_a_ledger_lacks_is_made_again(model: Path, lake: Path, tmp_path: Path, wanted: dict[str, bytes]) -> None:
+    annotate(model, lake, tmp_path / "out")
+    folder = tmp_path / "out" / "_spanloom"
+    (folder / "claims").rmdir()
+    record = next((folder / "done").iterdir())
+    found = json.loads(record.read_text())
+    del found["rows"]
+    record.write_text(json.dumps(found))
+    annotate(model, lake, tmp_path / "out")
+    assert contents(tmp_path / "out") == wanted
+    assert "rows" in json.loads(record.read_text())
 
 
 def test_a_file_system_without_hard_links(

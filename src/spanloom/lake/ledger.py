@@ -31,6 +31,7 @@ __all__ = ["Ledger"]
 FORMAT: Final = 1
 _FOLDER: Final = "_spanloom"  # which readers of folders of tables pass over
 _COUNTS: Final = ("rows", "mentions", "problems")
+_DAMAGED: Final = "damaged, expected what Spanloom wrote; name another output"
 
 
 class Ledger:
@@ -46,7 +47,10 @@ class Ledger:
 
         self.output, self._job = output, job
         self.folder = output / _FOLDER
-        self.schema: Schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(job["schema"])))
+        try:
+            self.schema: Schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(job["schema"])))
+        except (KeyError, TypeError, ValueError, OSError):
+            raise DataError(_DAMAGED, path=self.folder / "job.json") from None
 
     @classmethod
     def open(cls, output: Path, annotator: Annotator, schema: Schema) -> Ledger:
@@ -63,14 +67,13 @@ class Ledger:
         """
         file = output / _FOLDER / "job.json"
         asked = {"format": FORMAT, "model": annotator.digest, "settings": _settings(annotator)}
-        if not file.exists():
-            if output.exists() and (not output.is_dir() or any(path.name != _FOLDER for path in output.iterdir())):
-                raise UsageError(
-                    f"{output} is there already, and is no lake that Spanloom annotated; name another output"
-                )
-            with writing(output):
-                for name in ("claims", "done"):
-                    (output / _FOLDER / name).mkdir(parents=True, exist_ok=True)
+        used = output.exists() and (not output.is_dir() or any(path.name != _FOLDER for path in output.iterdir()))
+        if used and not file.exists():
+            raise UsageError(f"{output} is there already, and is no lake that Spanloom annotated; name another output")
+        with writing(output):
+            for name in ("claims", "done"):  # again, too, as who copies folders may leave out empty ones
+                (output / _FOLDER / name).mkdir(parents=True, exist_ok=True)
+            if not file.exists():
                 said = {**asked, "schema": base64.b64encode(schema.serialize().to_pybytes()).decode()}
                 _write_first(file, json.dumps(said, indent=1))
         found = _read(file)
@@ -89,6 +92,7 @@ class Ledger:
         except DataError:
             return None  # cut off by a full disk, or not there: the fragment is done again
         same = (found.get("bytes"), found.get("time")) == (fragment.size, fragment.time)
+        same &= all(isinstance(found.get(name), int) for name in _COUNTS)  # else it is damaged
         return found if same and (self.output / fragment.output).exists() else None
 
     def note(self, fragment: Fragment, counts: Mapping[str, int], seconds: float) -> None:
@@ -164,7 +168,7 @@ def _read(file: Path) -> dict[str, Any]:
     except ValueError:
         found = None
     if not isinstance(found, dict):
-        raise DataError("damaged, expected what Spanloom wrote; name another output", path=file)
+        raise DataError(_DAMAGED, path=file)
     return found
 
 
