@@ -131,7 +131,8 @@ def _search(
         else:
             worse, best = best, (candidate, gradient, reached)
             if space.dot(gradient, direction) >= _CURVATURE * slope:
-                space.leave(*(worse or ())[:2])
+                if worse is not None:
+                    space.leave(*worse[:2])
                 return best
             candidate, gradient = (space.vector(), space.vector()) if worse is None else worse[:2]
             low = step

@@ -16,7 +16,6 @@ from spanloom.scoring import Weights
 
 _VARIANCE = 0.03  # v, the mean of p (1 - p) over roles and tokens; its order of magnitude is all that matters
 _POWER = 0.2
-_RANGES = 8  # of features, which threads share
 
 
 class Objective:
@@ -80,7 +79,7 @@ class Objective:
             own = slice(*piece)
             np.multiply(given[own], self._scale[own], out=features[own])
 
-        self._run.map(scaled, even_ranges(len(features), _RANGES))
+        self._run.map(scaled, even_ranges(len(features), self._run.workers))
         np.multiply(point[cut:].reshape(constants.shape), self._constant_scale, out=constants)
         return self._weights
 
