@@ -170,6 +170,8 @@ def _taught_crossed(
 ) -> tuple[Recognizer, Any]:
     halves = [train[::2], train[1::2]]
     others = [_of_half(chosen, number, half, dev) for number, half in enumerate(halves)]
+    for one in others:
+        one.splitter_ = teachers[0].splitter_  # each has learned its own, and teachers of a student must agree
     crossed = [(others[1], _texts(halves[0])), (others[0], _texts(halves[1]))]
     return _taught(teachers, raw, crossed=crossed, train=train, dev=dev, **given)
 
