@@ -3,10 +3,10 @@
     python benchmarks/lake_engines.py --data DATA --work WORK
 
 Model and lake are those of `lake.py`, in the same WORK. Every engine reads the fragments, and writes Parquet; it is a
-program of its own, and is given one fragment first, so that its workers run and, where it keeps them, have opened the
-model. Those that run in one process stand beside a plain loop over the fragments, those with two beside the job of
-`spanloom predict LAKE/`, which starts its processes anew. The best of several rounds counts; in a round everything runs
-once, one after the other. An engine that is not installed is left out.
+program of its own, and is given as many fragments first as it has processes, so that its workers run and, where it
+keeps them, have opened the model. Those that run in one process stand beside a plain loop over the fragments, those
+with two beside the job of `spanloom predict LAKE/`, which starts its processes anew. The best of several rounds counts;
+in a round everything runs once, one after the other. An engine that is not installed is left out.
 
 Of what runs in one process the processor time stands beside the wall clock: where an engine takes no more of it than
 the loop, and yet longer, it waited for a core or a disk, and its adapter converts nothing in vain.
@@ -106,7 +106,7 @@ def ray(annotator: Annotator) -> Runner:
     engine.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
 
     def run(fragments: list[str], out: Path) -> None:
-        given = engine.data.read_parquet(fragments).repartition(len(fragments))  # read at once, they would be one task
+        given = engine.data.read_parquet(fragments, override_num_blocks=len(fragments))  # else they would be one task
         with_ray(given, annotator).write_parquet(str(out))
 
     return run
@@ -143,12 +143,13 @@ def add(parser: ArgumentParser) -> None:
 
 def timed_run(name: str, model: Path, lake: Path, out: Path) -> Seconds:
     """Seconds of an engine for a lake, once it is warm; those of the processor are of this process alone."""
-    run = ENGINES[name][0](Annotator(model))
+    start, processes = ENGINES[name]
+    run = start(Annotator(model))
     fragments = sorted(map(str, lake.glob("*.parquet")))
     for folder in ("first", "all"):
         shutil.rmtree(out / folder, ignore_errors=True)
         (out / folder).mkdir(parents=True)
-    run(fragments[:1], out / "first")
+    run(fragments[:processes], out / "first")
     with Clock() as clock:
         run(fragments, out / "all")
     rows = sum(pq.read_metadata(path).num_rows for path in (out / "all").rglob("*.parquet"))

@@ -66,10 +66,19 @@ def test_folds_have_teachers_of_their_own(command, taught, tmp_path):
     assert f"taught by 1 model on 1 raw document, and by 1 more on {documents} others: " in result.stderr
     shown = command("inspect", tmp_path / "student", "--json")
     assert f'"crossed": {documents}' in shown.stdout
+    assert "give --dev" not in result.stderr
     wrong = command(*line[:-1], tmp_path / "other", "--crossed", "model")
     assert wrong.returncode == 2 and "found 'model', expected MODEL=TEXT" in wrong.stderr
     gone = command(*line[:-1], tmp_path / "other", "--crossed", f"{taught / 'student'}=nowhere")
     assert gone.returncode == 1 and "nowhere: there is no such file" in gone.stderr
+
+
+def test_a_tenth_that_a_crossed_teacher_has_marked_is_told(command, taught, tmp_path):
+    line = ["teach", taught / "teacher", taught / "raw.txt", *OPTIONS[:-1], "--train", clinical() / "dev"]
+    line += ["--crossed", f"{taught / 'student'}={clinical() / 'dev'}", "--weight", 1, "--output", tmp_path / "student"]
+    result = command(*line)
+    assert result.returncode == 0, result.stderr
+    assert "where --crossed marks up the same text, its F1 is too high: give --dev" in result.stderr
 
 
 def test_several_teachers_annotated_raw_text_and_a_file_of_options(command, taught, tmp_path):
@@ -102,6 +111,8 @@ def test_several_teachers_annotated_raw_text_and_a_file_of_options(command, taug
         (["teacher", "raw.txt", "--weight", "-1", "-o", "x"], 2, "weight is [-1.0], expected a number above 0"),
         (["teacher", "raw.txt", "--weight", "nan", "-o", "x"], 2, "weight is [nan], expected a number above 0"),
         (["teacher", "raw.txt", "--weight", "inf", "-o", "x"], 2, "weight is [inf], expected a number above 0"),
+        (["teacher", "raw.txt", "--weight", "2", "-o", "x"], 2, "but without train all text is raw"),
+        (["teacher", "raw.txt", "--train", "raw.txt", "-o", "x"], 1, "train holds no mentions"),
         (["teacher", "raw.txt", "--config", "bad.toml", "-o", "x"], 2, "structure is given, but a student has that of"),
         (
             ["teacher", "raw.txt", "--config", "more.toml", "-o", "x"],

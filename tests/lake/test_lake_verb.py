@@ -221,6 +221,29 @@ def test_a_job_that_is_killed_as_it_begins_leaves_nothing(model: Path, lake: Pat
     assert not leftovers(out)
 
 
+def test_output_of_fragments_that_the_lake_lost_is_told(model: Path, lake: Path, tmp_path: Path, process: Run) -> None:
+    out = tmp_path / "out"
+    line = ["predict", model, lake, "--output", f"{out}/", "--jobs", 1]
+    assert "no longer in the lake" not in process(*line).stderr
+    (lake / "part-2.parquet").unlink()
+    rows = manifest(out)["rows"]
+    done = process(*line)
+    assert done.returncode == 0, done.stderr
+    assert "no longer in the lake: 1 fragment whose output stays, such as part-2.parquet" in done.stderr
+    assert manifest(out)["gone"] == ["part-2.parquet"] and manifest(out)["rows"] < rows
+    (out / "part-2.parquet").unlink()
+    assert "no longer in the lake" not in process(*line).stderr
+
+
+def test_what_is_no_lake_for_a_folder_is_told(model: Path, lake: Path, tmp_path: Path, process: Run) -> None:
+    out = f"{tmp_path / 'out'}/"
+    two = process("predict", model, lake, lake, "--output", out)
+    assert two.returncode == 2 and "is a folder, and there are 2 inputs" in two.stderr
+    other = process("predict", model, lake, "--output", out, "--format", "jsonl")
+    assert other.returncode == 2 and "where fragments are written as Parquet; leave out --format" in other.stderr
+    assert not Path(out).exists()
+
+
 def test_fragments_that_cannot_be_read_are_told_and_the_others_are_done(
     model: Path, lake: Path, tmp_path: Path, wanted: dict[str, bytes], process: Run
 ) -> None:
@@ -240,7 +263,7 @@ def test_fragments_that_cannot_be_read_are_told_and_the_others_are_done(
     for name in bad:
         assert f"spanloom: left out: fragment {name}: " in done.stderr
     assert "a table without 'text'; found 'id', 'body'" in done.stderr
-    assert "columns are not those of the first fragment" in done.stderr
+    assert "the column 'id' is string, expected int64 as in the first fragment" in done.stderr
     found, said = contents(out), manifest(out)
     assert set(bad) <= set(said["failed"])
     assert {name: data for name, data in found.items() if name in wanted} == wanted

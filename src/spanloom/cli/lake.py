@@ -16,8 +16,9 @@ from spanloom.cli.options import ALL_CORES
 from spanloom.cli.pace import duration
 from spanloom.errors import DataError, UsageError, plural
 from spanloom.files.walk import everything, is_closed_link
+from spanloom.formats import FORMATS
 from spanloom.lake.annotator import Annotator
-from spanloom.lake.fragments import SUFFIXES, fragments_of, schema_of
+from spanloom.lake.fragments import SUFFIXES, fragments_of, output_of, schema_of
 from spanloom.lake.job import Job, Pace
 from spanloom.lake.ledger import Ledger
 from spanloom.parallel import worker_count
@@ -27,9 +28,26 @@ _CLEAR = "\r\x1b[2K"
 
 
 def is_lake(source: Sequence[str], output: str, output_format: str | None) -> bool:
-    """Return whether the output is a folder of as many files as the input has: it ends with ``/``, or is a folder."""
+    """Return whether the output is a folder of as many files as the input has: it ends with ``/``, or is a folder.
+
+    Raises:
+        UsageError: so it is, but there are several inputs, or a format that is written as a file.
+    """
     folder = output.endswith(("/", os.sep)) or Path(output).is_dir()
-    return folder and output_format is None and len(source) == 1 and Path(source[0]).is_dir()
+    whole = output_format in FORMATS and FORMATS[output_format].folders  # documents, and no fragments
+    if not folder or whole or not all(Path(path).is_dir() for path in source):
+        return False
+    if len(source) > 1:
+        raise UsageError(
+            f"the output {output} is a folder, and there are {len(source)} inputs; annotate one folder of fragments at "
+            "a time, or name a file as output"
+        )
+    if output_format:
+        raise UsageError(
+            f"the output {output} is a folder, where fragments are written as Parquet; leave out --format, or name a "
+            "file as output"
+        )
+    return True
 
 
 def run(
@@ -92,6 +110,11 @@ def _finish(
         f"{plural(len(done), 'fragment')}, {plural(manifest['problems'], 'text')} with a problem; {own:,} of the texts "
         f"now, in {duration(seconds)}{rate}"
     )
+    if gone := manifest["gone"]:
+        say.notice(
+            f"no longer in the lake: {plural(len(gone), 'fragment')} whose output stays, such as {output_of(gone[0])}; "
+            "the manifest lists all under 'gone'"
+        )
     if interrupted:
         Messages()("spanloom: interrupted; what is finished stays, and the same command goes on")
         return INTERRUPTED

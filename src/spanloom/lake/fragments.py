@@ -20,7 +20,7 @@ from spanloom.lake.annotator import PROBLEM, Annotator
 if TYPE_CHECKING:
     from pyarrow import RecordBatch, Schema
 
-__all__ = ["SUFFIXES", "Fragment", "annotate_fragment", "fragments_of", "schema_of"]
+__all__ = ["SUFFIXES", "Fragment", "annotate_fragment", "fragments_of", "output_of", "schema_of"]
 
 SUFFIXES: Final = (".parquet", ".arrow", ".feather", ".jsonl", ".jsonl.gz")
 _ROWS = 1024  # at once
@@ -45,12 +45,8 @@ class Fragment(NamedTuple):
 
     @property
     def output(self) -> str:
-        """The path of what is made of it.
-
-        >>> Fragment("a/b.parquet", Path(), 0, 0).output, Fragment("c.jsonl.gz", Path(), 0, 0).output
-        ('a/b.parquet', 'c.jsonl.gz.parquet')
-        """
-        return self.name if self.name.endswith(".parquet") else f"{self.name}.parquet"
+        """The path of what is made of it."""
+        return output_of(self.name)
 
     @property
     def lines(self) -> bool:
@@ -60,6 +56,15 @@ class Fragment(NamedTuple):
         (False, True)
         """
         return self.name.lower().endswith((".jsonl", ".jsonl.gz"))
+
+
+def output_of(name: str) -> str:
+    """Return the path of what is made of a fragment.
+
+    >>> output_of("a/b.parquet"), output_of("c.jsonl.gz")
+    ('a/b.parquet', 'c.jsonl.gz.parquet')
+    """
+    return name if name.endswith(".parquet") else f"{name}.parquet"
 
 
 def fragments_of(lake: Path) -> list[Fragment]:
@@ -141,12 +146,16 @@ def _fitted(made: RecordBatch, problems: Any, schema: Schema) -> RecordBatch:
 
     if problems is not None:
         made = made.set_column(made.num_columns - 1, PROBLEM, pc.coalesce(problems, made[PROBLEM]))
-    try:
-        return pa.RecordBatch.from_arrays(
-            [column.cast(kept.type) for column, kept in zip(made.columns, schema, strict=True)], schema=schema
-        )
-    except (pa.ArrowException, ValueError) as error:
-        raise DataError(f"columns are not those of the first fragment ({reason_of(error)})") from None
+    columns = []
+    for column, kept in zip(made.columns, schema, strict=True):
+        try:
+            columns.append(column.cast(kept.type))
+        except (pa.ArrowException, ValueError) as error:
+            raise DataError(
+                f"the column {clip(kept.name)} is {column.type}, expected {kept.type} as in the first fragment, or "
+                f"what can become that ({reason_of(error)}); write it anew, or annotate it into a folder of its own"
+            ) from None
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Final, NamedTuple
 
-from spanloom.errors import DataError, ModelError, SpanloomError
+from spanloom.errors import DataError, ModelError, SpanloomError, plural
 from spanloom.files.staging import sweep
 from spanloom.lake.annotator import Annotator
 from spanloom.lake.fragments import Fragment
@@ -103,7 +103,7 @@ class Job:
                 return
             if not busy and not told_of_others:
                 told_of_others = True
-                self.say(f"{len(self._waiting)} fragments are with other jobs; waiting for them")
+                self.say(f"other jobs are at {plural(len(self._waiting), 'fragment')}; waiting for them")
             heard = False
             for worker, event in events(busy, _WAIT):
                 heard = True

@@ -21,7 +21,7 @@ from spanloom.files.output import output_file, writing
 from spanloom.files.staging import staged
 from spanloom.files.swap import NEW
 from spanloom.lake.annotator import Annotator
-from spanloom.lake.fragments import Fragment
+from spanloom.lake.fragments import Fragment, output_of
 
 if TYPE_CHECKING:
     from pyarrow import Schema
@@ -88,7 +88,7 @@ class Ledger:
     def record(self, fragment: Fragment) -> dict[str, Any] | None:
         """Return the record of a fragment, if it is finished and has not changed since."""
         try:
-            found = _read(self._file(fragment))
+            found = _read(self._file(fragment.name))
         except DataError:
             return None  # cut off by a full disk, or not there: the fragment is done again
         same = (found.get("bytes"), found.get("time")) == (fragment.size, fragment.time)
@@ -108,7 +108,7 @@ class Ledger:
             **{name: counts.get(name, 0) for name in _COUNTS},
             "seconds": round(seconds, 3),
         }
-        with output_file(self._file(fragment), force=True) as sink:
+        with output_file(self._file(fragment.name), force=True) as sink:
             sink.write(json.dumps(record))
 
     def write_manifest(self, fragments: Iterable[Fragment], failed: Mapping[str, str]) -> dict[str, Any]:
@@ -134,13 +134,29 @@ class Ledger:
             },
             "failed": {name: reason for name, reason in failed.items() if name not in done},
             "missing": [name for name in records if name not in done and name not in failed],
+            "gone": self._gone(records),
         }
         with output_file(self.folder / "manifest.json", force=True) as sink:
             sink.write(json.dumps(manifest, ensure_ascii=False, indent=1) + "\n")
         return manifest
 
-    def _file(self, fragment: Fragment) -> Path:
-        return self.folder / "done" / f"{hashlib.sha256(fragment.name.encode()).hexdigest()[:32]}.json"
+    def _gone(self, there: Iterable[str]) -> list[str]:
+        """Return the fragments whose output is there, but which the lake has no more, by name."""
+        known, found = {self._file(name).name for name in there}, []
+        outputs = {output_of(name) for name in there}
+        for file in (self.folder / "done").glob("*.json"):
+            if file.name in known:
+                continue
+            try:
+                name = _read(file).get("fragment")
+            except DataError:
+                continue  # a record that is damaged says nothing; the fragment, if it comes again, is done again
+            if isinstance(name, str) and output_of(name) not in outputs and (self.output / output_of(name)).exists():
+                found.append(name)
+        return sorted(found)
+
+    def _file(self, name: str) -> Path:
+        return self.folder / "done" / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.json"
 
 
 def _settings(annotator: Annotator) -> dict[str, Any]:

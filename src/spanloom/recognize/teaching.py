@@ -74,14 +74,14 @@ def teach(
         dev: documents with gold mentions, by which the student is tuned. When ``None``, a tenth of ``train``; without
             that a tenth of the raw text, as the teacher marks it up.
         weight: of a raw sentence (those of ``crossed`` are raw, too) beside one with gold mentions; of several the best
-            on ``dev`` is taken, 0.3 and 1 when ``None``. Without ``train`` nothing is weighed.
+            on ``dev`` is taken, 0.3 and 1 when ``None``. Without ``train`` there is nothing to weigh.
         progress: told of each step.
         parameters: those of `Recognizer` but for `OF_TEACHER`.
 
     Raises:
         UsageError: a model that cannot teach, teachers that differ, a pair that is none, a weight or a parameter that
             is not valid.
-        DataError: raw text without words.
+        DataError: raw text without words, or gold documents without mentions.
 
     >>> from spanloom import Document, Mention, Recognizer
     >>> documents = [Document("no chest pain", mentions=[Mention("problem", [(3, 13)])])] * 50
@@ -103,8 +103,8 @@ def teach(
     known = [] if train is None else list(training_of(train, name="train"))
     check_one_voice(known, "a student")
     known = fill(map(prepare, known), pos, jobs)
-    if train is not None and not known:
-        raise DataError("the training data hold no document; give annotated text, or leave them out")
+    if train is not None and not any(document.mentions for document in known):
+        raise DataError("train holds no mentions to learn from; give annotated documents, or no train")
     known = known_types(known, types, what="training data", lack=_LACK)
     numbers = len(texts), sum(map(len, own))
     if dev is not None:
@@ -169,7 +169,9 @@ def _weights(weight: float | Sequence[float] | None, *, given: bool) -> tuple[fl
         grid = ()
     if not grid or not all(0 < value <= _LARGEST for value in grid):
         raise UsageError(f"weight is {weight!r}, expected a number above 0, {_LARGEST:g} at most, or several")
-    return tuple(dict.fromkeys(grid)) if given else (1.0,)
+    if not given:
+        raise UsageError(f"weight is {weight!r}, but without train all text is raw; leave weight out, or give train")
+    return tuple(dict.fromkeys(grid))
 
 
 class _Faculty(NamedTuple):
