@@ -383,6 +383,30 @@ def test_constrained_paths(forbidden):
         assert kept < sum(weights.values())
 
 
+@pytest.mark.parametrize("size", [0, 1, 12, 35, 300])
+@pytest.mark.parametrize("counting", ENGINES)
+@pytest.mark.parametrize("name", ["bilou", "separators", "semi_markov"])
+def test_paths_of_enormous_scores(name, counting, size):
+    """Where numbers could vanish, flows are led in the log domain: no probability shows which was taken."""
+    template, length = TEMPLATES[name], 4
+    given_, offsets = potentials(template, [length], 1, seed=3)
+    roles, constants = (np.float32(size) * part for part in given_)
+    roles[1, 0] = -np.inf
+    given_, rng = Potentials(roles, constants), np.random.default_rng(size)
+    allowed = (rng.random((4, len(template.edges))) < 0.7).astype(np.uint8)
+    ones = np.ones(4, np.int64)
+    paths = Paths(0 * ones, 0 * ones, np.array([0, 1, 2, 3]), np.arange(5), np.arange(4), ones, allowed)
+    found = ENGINES[counting](template).path_probability(given_, offsets, paths)
+    scores = sentence_scores(template, given_, offsets, 0, 0, None)
+    listed = [(total(scores, one), one) for one in getattr(reference, counting)(template, length)]
+    every = reference.log_sum([score for score, _ in listed])
+    for q in range(4):
+        kept = [score for score, one in listed if all(allowed[q, e] for t, e in one if t == q)]
+        assert found[q] == pytest.approx(
+            math.exp(reference.log_sum(kept) - every) if kept else 0.0, rel=1e-6, abs=1e-12
+        )
+
+
 @pytest.mark.parametrize("counting", ENGINES)
 @pytest.mark.parametrize("name", TEMPLATES)
 @given(seed=st.integers(0, 2**32 - 1), forbidden=st.sampled_from([None, 0.15]))

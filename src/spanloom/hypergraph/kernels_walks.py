@@ -10,6 +10,10 @@ is the probability of a choice at its state: a number between 0 and 1 at every t
 along choices need neither logarithms nor scale factors, and what becomes too small for a float64 is nothing to 300
 digits.
 
+Where each choice leads to one state, p[c] does not change if the inside scores of a token are all multiplied by the same
+number. So they are computed in the linear domain then, with sums of 1, and without logarithms; a sentence whose scores
+are so large that a number could vanish is computed again in the log domain.
+
 A path is a few *runs*, each of one row of allowed hyperedges for some tokens. A step multiplies a flow, one number for
 each entry, by a matrix that depends on token and row alone. Where more runs of one row lie side by side than there are
 entries, as where a thousand mentions cover one another, the products of 16 matrices, of 32, of 64 and so on are made
@@ -25,10 +29,13 @@ from numpy.typing import NDArray
 
 from spanloom.hypergraph.kernels_automaton import Automaton, score_all
 from spanloom.kernels import kernel, kernel_only, kernel_only_no_refcount
+from spanloom.kernels_exp import exponential
 
 _HELD = 1 << 20  # probabilities of choices that are kept; those of other tokens are computed when they are needed
 _LEAST = 1e-300  # a flow below it is none: a float64 holds it with fewer digits, and computes with it slowly
 _SHORTEST = 16  # tokens of the shortest product
+_LARGEST = 40.0  # a finite score beyond this could make a number vanish in the linear domain
+_TINIEST = 1e-150  # so could a share between 0 and this
 
 Ints = NDArray[np.int64]
 
@@ -111,9 +118,12 @@ class WalkedSentence(NamedTuple):
         start, end: its rows in ``scores``.
         kind: the type.
         automaton: the tables, without bundles.
+        linear: whether inside scores are shares of a sum, and no logarithms.
         ahead: (T + 1, X) inside scores of entries.
         b: (S,) scratch, inside scores of a token's states.
-        own: (E,) scratch, scores of hyperedges.
+        own: (E,) scratch, scores of hyperedges, or weights.
+        base: (E,) in the linear domain, weights of hyperedges without their roles.
+        p: (T, R) in the linear domain, weights of roles.
         chance: (slots, C) the probability of each choice at its state, for some tokens.
         held: (slots,) the token of each slot.
         moves: where the choices lead.
@@ -126,9 +136,12 @@ class WalkedSentence(NamedTuple):
     end: int
     kind: int
     automaton: Automaton
+    linear: bool
     ahead: NDArray[np.float64]
     b: NDArray[np.float64]
     own: NDArray[np.float64]
+    base: NDArray[np.float64]
+    p: NDArray[np.float64]
     chance: NDArray[np.float64]
     held: NDArray[np.int64]
     moves: Moves
@@ -145,7 +158,87 @@ def _moves(automaton):
 
 @kernel_only_no_refcount
 def _fill(begin, stop, at):
-    """Compute the probabilities of choices and the inside scores of entries, from the last token to the first."""
+    """Compute the probabilities of choices and the inside scores of entries, from the last token to the first.
+
+    Returns whether they hold: in the linear domain a number may have vanished.
+    """
+    if at.linear:
+        return _fill_linear(begin, stop, at)
+    _fill_log(begin, stop, at)
+    return True
+
+
+@kernel_only
+def _weights(base, p, scores, constants, start, end, kind, automaton):
+    """Compute the weights of a sentence's roles and of hyperedges without them; return whether none is enormous."""
+    constant, length, safe = automaton.hyperedges.constant, end - start, True
+    for e in range(len(constant)):
+        score = np.float64(constants[constant[e], kind]) if constant[e] >= 0 else 0.0
+        safe &= abs(score) <= _LARGEST or score == -np.inf
+        base[e] = exponential(score)
+    for token in range(length):
+        for r in range(p.shape[1]):
+            p[token, r] = scores[start + token, r, kind]
+    flat = p.reshape(-1)[: length * p.shape[1]]  # which makes it a loop of vector operations
+    for i in range(len(flat)):
+        safe &= abs(flat[i]) <= _LARGEST or flat[i] == -np.inf
+        flat[i] = exponential(flat[i])
+    return safe
+
+
+@kernel_only_no_refcount
+def _weigh(w, token, at):
+    """Compute the weights of all hyperedges at a token, as `score_all` does their scores."""
+    hyperedges, number, p = at.automaton.hyperedges, at.automaton.number, at.p
+    role_ptr, role, step = hyperedges.role_ptr, hyperedges.role, hyperedges.step
+    types, length = at.constants.shape[1], at.end - at.start
+    for e in range(len(w)):
+        value = at.base[e]
+        for i in range(role_ptr[e], role_ptr[e + 1]):
+            if token + step[i] < length:
+                value *= p[token + step[i], role[i]]
+        w[e] = value
+    if len(at.allowed) > 0:
+        for e in range(len(w)):
+            if number[e] >= 0 and not at.allowed[at.start + token, number[e] * types + at.kind]:
+                w[e] = 0.0
+
+
+@kernel_only_no_refcount
+def _fill_linear(begin, stop, at):
+    automaton, b, own, ahead, chance = at.automaton, at.b, at.own, at.ahead, at.chance
+    order, first_of, stop_of = automaton.order, automaton.first, automaton.stop
+    edge, target = automaton.edge, automaton.target
+    exits, entries, safe = len(order), len(automaton.accept), True
+    for token in range(stop - 1, begin - 1, -1):
+        slot = token % len(at.held)
+        at.held[slot] = token
+        _weigh(own, token, at)
+        for x in range(entries):
+            b[exits + x] = ahead[token + 1, x]
+        for j in range(exits - 1, -1, -1):
+            s = order[j]
+            first, last, total = first_of[s], stop_of[s], 0.0
+            for c in range(first, last):
+                value = own[edge[c]] * b[target[c]]
+                chance[slot, c] = value
+                total += value
+            b[s] = total
+            factor = 1.0 / total if total > 0.0 else 0.0
+            for c in range(first, last):
+                chance[slot, c] *= factor
+        total = 0.0
+        for x in range(entries):
+            total += b[x]
+        for x in range(entries):
+            share = b[x] / total if total > 0.0 else 0.0
+            ahead[token, x] = share
+            safe &= share >= _TINIEST or share == 0.0
+    return safe
+
+
+@kernel_only_no_refcount
+def _fill_log(begin, stop, at):
     automaton, b, own = at.automaton, at.b, at.own
     order, first_of, stop_of, edge = automaton.order, automaton.first, automaton.stop, automaton.edge
     target_ptr, target, ahead, held, chance = automaton.target_ptr, automaton.target, at.ahead, at.held, at.chance
@@ -184,6 +277,12 @@ def _fill(begin, stop, at):
                     chance[slot, c] /= total
         for x in range(entries):
             ahead[token, x] = b[x]
+
+
+@kernel_only_no_refcount
+def _nothing(linear):
+    """Return the inside score of what cannot be."""
+    return 0.0 if linear else -np.inf
 
 
 @kernel_only_no_refcount
@@ -233,6 +332,9 @@ def _visits(visits, a, usable, late, last, at):
     """Compute the flow into each entry up to a token: its probability or, ``late``, the expected visits."""
     flow = np.zeros(visits.shape[1])
     flow[at.automaton.root] = 1.0
+    if at.moves.simple and not late:
+        _visits_simple(visits, a, flow, last, at)
+        return
     for token in range(last + 1):
         slot = _slot(token, at)
         for x in range(len(flow)):
@@ -240,6 +342,27 @@ def _visits(visits, a, usable, late, last, at):
         _step(flow, a, at.chance[slot], usable, at.moves)
         for x in range(len(flow) if late else 0):
             visits[token, x] = a[x]
+
+
+@kernel_only
+def _visits_simple(visits, a, flow, last, at):
+    """Do the same where each choice leads to one state, and all are usable: half of the time of a step and more."""
+    order, first_of, stop_of, target, chance = at.moves.order, at.moves.first, at.moves.stop, at.moves.target, at.chance
+    exits, entries = len(order), len(flow)
+    for token in range(last + 1):
+        slot = _slot(token, at)
+        for x in range(entries):
+            visits[token, x] = a[x] = flow[x]
+        for s in range(entries, len(a)):
+            a[s] = 0.0
+        for j in range(exits):
+            s = order[j]
+            whole = a[s]
+            if whole >= _LEAST:
+                for c in range(first_of[s], stop_of[s]):
+                    a[target[c]] += whole * chance[slot, c]
+        for x in range(entries):
+            flow[x] = a[exits + x]
 
 
 @kernel_only
@@ -388,8 +511,9 @@ def sample(scores, constants, allowed, start, end, kind, random, automaton, edge
     ahead, b, own = np.empty((length + 1, entries)), np.empty(states), np.empty(len(automaton.number))
     chance, held = np.zeros((length, choices)), np.empty(length, np.int64)
     at = WalkedSentence(
-        scores, constants, allowed, start, end, kind, automaton, ahead, b, own, chance, held, _moves(automaton)
-    )
+        scores, constants, allowed, start, end, kind, automaton, False, ahead, b, own, own, np.empty((0, 0)), chance,
+        held, _moves(automaton),
+    )  # fmt: skip
     for x in range(entries):
         ahead[length, x] = 0.0 if automaton.accept[x] else -np.inf
     _fill(0, length, at)
@@ -446,19 +570,25 @@ def path_probability(scores, constants, allowed, offsets, paths, starts, order, 
     chance, held = np.empty((slots, choices)), np.empty(slots, np.int64)
     flow, one, two = np.empty(entries), np.empty(entries), np.empty(entries)
     moves = _moves(automaton)
+    base, p = np.empty(len(own)), np.empty((longest if moves.simple else 0, scores.shape[1]))
     i = 0
     while i < len(order):
         n, k = paths.sentence[order[i]], paths.kind[order[i]]
         j = i
         while j < len(order) and paths.sentence[order[j]] == n and paths.kind[order[j]] == k:
             j += 1
-        at = WalkedSentence(
-            scores, constants, allowed, offsets[n], offsets[n + 1], k, automaton, ahead, b, own, chance, held, moves
-        )
-        held[:] = -1
-        for x in range(entries):
-            ahead[at.end - at.start, x] = 0.0 if automaton.accept[x] else -np.inf
-        _fill(0, at.end - at.start, at)
+        linear = moves.simple and _weights(base, p, scores, constants, offsets[n], offsets[n + 1], k, automaton)
+        filled = False
+        while not filled:
+            at = WalkedSentence(
+                scores, constants, allowed, offsets[n], offsets[n + 1], k, automaton, linear, ahead, b, own, base, p,
+                chance, held, moves,
+            )  # fmt: skip
+            held[:] = -1
+            for x in range(entries):
+                ahead[at.end - at.start, x] = (1.0 if linear else 0.0) if automaton.accept[x] else _nothing(linear)
+            filled = _fill(0, at.end - at.start, at)
+            linear = False
         _visits(visits, a, usable[len(usable) - 1], late, paths.first[order[j - 1]], at)
         products = np.empty(_plan(span, order[i:j], paths, usable, automaton))
         for row in range(len(usable)):
