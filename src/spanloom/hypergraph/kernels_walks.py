@@ -10,7 +10,7 @@ is the probability of a choice at its state: a number between 0 and 1 at every t
 along choices need neither logarithms nor scale factors, and what becomes too small for a float64 is nothing to 300
 digits.
 
-Where each choice leads to one state, p[c] does not change if the inside scores of a token are all multiplied by the same
+Where each choice leads to one state, p[c] does not change if the inside scores of a token are all multiplied by one
 number. So they are computed in the linear domain then, with sums of 1, and without logarithms; a sentence whose scores
 are so large that a number could vanish is computed again in the log domain.
 
