@@ -402,9 +402,8 @@ def test_paths_of_enormous_scores(name, counting, size):
     every = reference.log_sum([score for score, _ in listed])
     for q in range(4):
         kept = [score for score, one in listed if all(allowed[q, e] for t, e in one if t == q)]
-        assert found[q] == pytest.approx(
-            math.exp(reference.log_sum(kept) - every) if kept else 0.0, rel=1e-6, abs=1e-12
-        )
+        expected = math.exp(reference.log_sum(kept) - every) if kept else 0.0
+        assert found[q] == pytest.approx(expected, rel=1e-6, abs=1e-12)
 
 
 @pytest.mark.parametrize("counting", ENGINES)
