@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 
+import numpy as np
 import pytest
 
 from spanloom.document import Document, Mention
@@ -53,6 +54,7 @@ def test_representations_can_be_read_and_typed() -> None:
     [mention] = NOTE.mentions
     assert repr(mention) == "Mention('problem', [(6, 10)], head=(6, 10), concepts=('D1',), score=0.5)"
     assert eval(repr(mention), {"Mention": Mention}) == mention
+    assert repr(Mention("problem", [(6, 10)], score=np.float32(0.5))).endswith("score=np.float32(0.5))")
     assert repr(NOTE.copy(mentions=[])) == "Document('no <b>pain', id='a')"
     many = repr(Document("pain " * 100, mentions=[Mention("problem", [(0, 4)])] * 9))
     assert many.count("Mention(") == 5

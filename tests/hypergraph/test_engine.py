@@ -358,6 +358,33 @@ def test_sentences_side_by_side_change_nothing(name, forbidden):
 
 
 @pytest.mark.parametrize("forbidden", [None, 0.2])
+@pytest.mark.parametrize("counts", [True, False])
+def test_types_that_need_much_room_take_turns_and_change_nothing(forbidden, counts, monkeypatch):
+    template, kinds = TEMPLATES["separators"], 5
+    given_, offsets = potentials(template, [3, 40, 1, 9], kinds, seed=5)
+    allowed, engine = mask(template, offsets, kinds, 5, forbidden), SubgraphEngine(template)
+    work = engine.expectations if counts else engine.log_partition
+    at_once = work(given_, offsets, allowed=allowed)
+    for types in (1, 2, 3):
+        states = engine._parts[0].program.states
+        monkeypatch.setattr("spanloom.hypergraph.subgraphs._ROOM", 8 * 40 * types * (len(template.roles) + states))
+        for whole, part in zip(at_once, work(given_, offsets, allowed=allowed), strict=True):
+            np.testing.assert_array_equal(part, whole)
+
+
+@pytest.mark.parametrize("name", ["bio", "separators", "bilou"])
+def test_constants_that_are_no_numbers_are_never_nothing(name):
+    """A weight that is NaN shows in what it takes part in; what it takes no part in is as without it."""
+    template = TEMPLATES[name]
+    for number in range(len(template.constants)):
+        given_, offsets = potentials(template, [1], 1, seed=2)
+        without = SubgraphEngine(template).expectations(given_, offsets)
+        given_.constants[number] = np.nan
+        found = SubgraphEngine(template).expectations(given_, offsets)
+        assert np.isnan(found.log_partition).any() or found.roles == pytest.approx(without.roles)
+
+
+@pytest.mark.parametrize("forbidden", [None, 0.2])
 def test_constrained_paths(forbidden):
     """Any set of allowed hyperedges at some tokens: the sum over the structures that keep to it."""
     template = TEMPLATES["separators"]

@@ -132,5 +132,12 @@ def test_files_of_workers_are_whole(tmp_path: Path) -> None:
     for odd, message in (("y", "no such file"), ("x", "too short")):
         with pytest.raises(DataError, match=message):
             read_into(again, tmp_path / odd, 16)
+    write_whole(tmp_path / "long", np.arange(9))
+    write_whole(tmp_path / "x", np.arange(3), over=tmp_path / "long")  # of which nothing stays
+    assert (tmp_path / "x").stat().st_size == 24
     with pytest.raises(DataError, match="cannot be written"):
         write_whole(tmp_path / "none" / "x", again)
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(DataError, match="cannot be written"):
+        write_whole(tmp_path / "folder", again)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "x"]

@@ -72,8 +72,10 @@ class Mention:
         parts = [repr(self.type), repr([tuple(span) for span in self.spans])]
         for name in ("id", "head", "concepts", "score"):
             value = getattr(self, name)
-            if value is not None and value != ():
-                parts.append(f"{name}={tuple(value)!r}" if name in ("head", "concepts") else f"{name}={value!r}")
+            if name in ("head", "concepts") and value:
+                parts.append(f"{name}={tuple(value)!r}")
+            elif name in ("id", "score") and value is not None:
+                parts.append(f"{name}={value!r}")
         return f"Mention({', '.join(parts)})"
 
     def __post_init__(self) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import mmap
+import os
 import pickle
 import sys
 from collections.abc import Iterator
@@ -86,7 +87,7 @@ def write_whole(path: Path, *arrays: NDArray[Any], over: Path | None = None, run
     Args:
         path: of the file.
         arrays: what it is to hold.
-        over: a file of the same size that nobody needs any more, if it is there: its room is used again, which takes a
+        over: a file of about the same size that nobody needs any more, if it is there: its room is used again, which takes a
             fraction of the time that new room does.
         run: how pieces of an array are written.
 
@@ -95,17 +96,22 @@ def write_whole(path: Path, *arrays: NDArray[Any], over: Path | None = None, run
     """
     part = path.with_name(f"{path.name}.{token_hex(8)}.part")
     with filling(path.parent):
-        if over is not None:
-            with suppress(FileNotFoundError):
-                over.replace(part)  # from now on nobody else's
-        if not part.exists():
-            part.touch(exist_ok=False)
-        place = 0
-        for array in arrays:
-            numbers = np.ascontiguousarray(array).reshape(-1)
-            run.map(partial(_write_at, part, place, numbers), even_ranges(len(numbers), run.workers))
-            place += numbers.nbytes
-        part.replace(path)
+        try:
+            if over is not None:
+                with suppress(FileNotFoundError):
+                    over.replace(part)  # from now on nobody else's
+            if not part.exists():
+                part.touch(exist_ok=False)
+            place = 0
+            for array in arrays:
+                numbers = np.ascontiguousarray(array).reshape(-1)
+                run.map(partial(_write_at, part, place, numbers), even_ranges(len(numbers), run.workers))
+                place += numbers.nbytes
+            os.truncate(part, place)
+            part.replace(path)
+        except BaseException:
+            part.unlink(missing_ok=True)  # a disk that is full is to have its room again
+            raise
 
 
 def _write_at(path: Path, place: int, numbers: NDArray[Any], piece: tuple[int, int]) -> None:

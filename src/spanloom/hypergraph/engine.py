@@ -126,6 +126,13 @@ class Masked(NamedTuple):
         rows = slice(*offsets[sentence : sentence + 2].tolist())
         return Masked(self.roles[rows], self.constants, self.allowed[rows])
 
+    def of_types(self, some: slice) -> Masked:
+        """Return those of some types, as arrays of their own."""
+        rows, types = len(self.allowed), self.roles.shape[2]
+        allowed = self.allowed.reshape(rows, self.allowed.shape[1] // types, types)[:, :, some]
+        own = self.roles[:, :, some], self.constants[:, some], allowed.reshape(rows, -1 if rows else 0)
+        return Masked(*map(np.ascontiguousarray, own))
+
 
 class Engine(ABC):
     """A template with a way of counting. It holds no weights and may be shared between threads.

@@ -240,7 +240,7 @@ def _lane_weights(constants, lanes, automaton):
             for k in range(types):
                 score = np.float64(constants[edge_constant[e], k])
                 base[e, k::types] = exponential(score)
-                if abs(score) > _LARGEST and score != -np.inf:
+                if not (abs(score) <= _LARGEST or score == -np.inf):  # NaN is not, either
                     safe[k::types] = False
     return base, safe
 

@@ -31,7 +31,7 @@ from spanloom.parallel import Executor
 _CACHED = 1 << 17  # bytes of scores that an automaton may keep for a token: what a core's cache holds
 _LANES = 128  # how many (sentence, type) pairs run side by side, to hide what a vector operation costs to begin
 _VECTOR = 8  # numbers that a core adds at once
-_ROOM = 1 << 26  # bytes that the scores of sentences side by side may take, unless one sentence has more
+_ROOM = 1 << 26  # bytes that the scores of sentences side by side may take, unless one type of one sentence has more
 
 
 class SubgraphEngine(Engine):
@@ -120,6 +120,26 @@ class _IndependentPart:
         self._lanes = min(_LANES, max(8, _CACHED // (8 * self.program.states)))
 
     def sums(self, scores: Masked, offsets: Ints, run: Executor, with_counts: bool) -> Expectations:
+        """Compute sums of all types; where a sentence is so long that they would take much room, of some at a time."""
+        tokens, roles, types = scores.roles.shape
+        longest = int(np.diff(offsets).max(initial=1))
+        together = _whole_vectors(_ROOM // (8 * (roles + self.program.states) * longest))
+        if together >= types:
+            return self._sums(scores, offsets, run, with_counts)
+        shape = len(offsets) - 1, len(scores.constants), types
+        found = Expectations(
+            np.empty((shape[0], types)),
+            np.empty((tokens, roles, types) if with_counts else (0, 0, 0), np.float32),
+            np.empty(shape),
+        )
+        for first in range(0, types, together):
+            some = slice(first, first + together)
+            own = self._sums(scores.of_types(some), offsets, run, with_counts)
+            for whole, part in zip(found, own, strict=True):
+                whole[..., some] = part
+        return found
+
+    def _sums(self, scores: Masked, offsets: Ints, run: Executor, with_counts: bool) -> Expectations:
         roles, constants, allowed = scores
         types = roles.shape[2]
         lengths = np.diff(offsets)
