@@ -87,8 +87,8 @@ def write_whole(path: Path, *arrays: NDArray[Any], over: Path | None = None, run
     Args:
         path: of the file.
         arrays: what it is to hold.
-        over: a file of about the same size that nobody needs any more, if it is there: its room is used again, which takes a
-            fraction of the time that new room does.
+        over: a file of about the same size that nobody needs any more, if it is there: its room is used again, which
+            takes a fraction of the time that new room does.
         run: how pieces of an array are written.
 
     Raises:

@@ -126,18 +126,14 @@ class _IndependentPart:
         together = _whole_vectors(_ROOM // (8 * (roles + self.program.states) * longest))
         if together >= types:
             return self._sums(scores, offsets, run, with_counts)
-        shape = len(offsets) - 1, len(scores.constants), types
-        found = Expectations(
-            np.empty((shape[0], types)),
-            np.empty((tokens, roles, types) if with_counts else (0, 0, 0), np.float32),
-            np.empty(shape),
-        )
+        log_partition = np.empty((len(offsets) - 1, types))
+        expected = np.empty((tokens, roles, types) if with_counts else (0, 0, 0), np.float32)
+        each = np.empty((len(offsets) - 1, len(scores.constants), types))
         for first in range(0, types, together):
             some = slice(first, first + together)
             own = self._sums(scores.of_types(some), offsets, run, with_counts)
-            for whole, part in zip(found, own, strict=True):
-                whole[..., some] = part
-        return found
+            log_partition[:, some], expected[..., some], each[..., some] = own
+        return Expectations(log_partition, expected, each)
 
     def _sums(self, scores: Masked, offsets: Ints, run: Executor, with_counts: bool) -> Expectations:
         roles, constants, allowed = scores
