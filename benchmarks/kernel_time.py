@@ -3,7 +3,9 @@
     python benchmarks/kernel_time.py --data DATA
 
 A recognizer (`separators`, preset `fast`, lambda 1, no parts of speech, one stage) is trained on documents of GENIA and
-a segmenter on sentences of UNER Chinese; each predicts from raw text on one core, in one thread. Each call of a kernel
+a segmenter on sentences of UNER Chinese; each predicts from raw text on one core, in one thread: documents from texts,
+with scores, as `predict` does by default; the recognizer also a table of Arrow from another, as a lake has them, and
+the segmenter documents without scores, whose kernels then do a third of the work. Each call of a kernel
 from Python is timed, in processor time of the thread; what is left of the whole is Python, NumPy and regular
 expressions. Tokens and sentences are also made alone, which says how much of that they are. Medians of several rounds.
 """
@@ -16,15 +18,19 @@ from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Callable
 from functools import wraps
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import thread_time
 from typing import Any
 
+import pyarrow as pa
 from numba.core.dispatcher import Dispatcher
 
 from common import Result, corpus, one_core, options, say, timed
 from lake import notes
 from segmentation import UNER, sentences
 from spanloom.document import Document
+from spanloom.lake import Annotator
 from spanloom.recognize import Recognizer
 from spanloom.segment import Segmenter
 from spanloom.text import prepare
@@ -106,13 +112,24 @@ def main() -> None:
     segmenter = Segmenter(epochs=5, l2=1.0, random_state=chosen.seed)
     segmenter.fit(data["train"][: chosen.sentences], dev=data["dev"])
     texts = notes(chosen.data, chosen.notes, chosen.seed)
+    rows = pa.table({"id": range(len(texts)), "text": texts})
     chinese = [document.text for document in [*data["test"], *data["train"][chosen.sentences :]]]
     tokens = sum(found.token_count for found in recognizer.predict(texts))
-    seconds = watched()
-    table = spent(lambda: recognizer.predict(texts), texts, seconds, chosen.rounds)
-    told(result, "English, names", tokens, "tokens", table)
-    table = spent(lambda: segmenter.predict(chinese, scores=False), chinese, seconds, chosen.rounds)
-    told(result, "Chinese, words and names without scores", sum(map(len, chinese)), "characters", table)
+    characters = sum(map(len, chinese))
+    with TemporaryDirectory() as folder:
+        recognizer.save(Path(folder) / "model")
+        annotator = Annotator(Path(folder) / "model")
+        seconds = watched()
+        for name, units, unit, own, predict in (
+            ("English, names", tokens, "tokens", texts, lambda: recognizer.predict(texts)),
+            ("English, names, Arrow to Arrow", tokens, "tokens", texts, lambda: annotator.table(rows)),
+            ("Chinese, words and names", characters, "characters", chinese, lambda: segmenter.predict(chinese)),
+            (
+                "Chinese, words and names without scores", characters, "characters", chinese,
+                lambda: segmenter.predict(chinese, scores=False),
+            ),
+        ):  # fmt: skip
+            told(result, name, units, unit, spent(predict, own, seconds, chosen.rounds))
     result.save(chosen.out)
 
 

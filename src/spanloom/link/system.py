@@ -143,7 +143,7 @@ class System:
             result.append((first, end, (int(labels[first]) - 1) // 2, concept))
         return result
 
-    def _placed(self, batch: Batch, found: list[tuple[int, int, int, int]]) -> Iterator[Document]:
+    def _placed(self, batch: Batch, found: list[tuple[int, int, int, int]]) -> list[Document]:
         first, end, kind, concept = np.array(found, np.int64).reshape(-1, 4).T
         sentence = np.searchsorted(batch.sentences, first, side="right") - 1
         base = batch.sentences[sentence]

@@ -84,7 +84,7 @@ def calibrate(
         potentials: of its tokens.
         best: its predictions.
     """
-    predicted = list(place(batch, best.table, tagger.types, best.marginals, 0.0))
+    predicted = place(batch, best.table, tagger.types, best.marginals, 0.0)
     log_answers = tagger.log_answers(potentials, batch.sentences, best.edges)
     scalings, report = fit_scalings(batch.documents, predicted, log_answers, key_of(tagger))
     return replace(tagger, scalings=scalings), report

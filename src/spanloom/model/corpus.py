@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from warnings import warn
@@ -11,6 +11,7 @@ from warnings import warn
 import numpy as np
 from numpy.typing import NDArray
 
+from spanloom.collecting import uncollected
 from spanloom.document import Batch, Document, Mention, Span, align
 from spanloom.document.annotation import zones_of
 from spanloom.document.annotators import check_one_voice, remarked
@@ -179,8 +180,8 @@ def lost(document: Document, mention: Mention, reason: str) -> Lost:
 def place(
     batch: Batch, found: MentionTable, types: Sequence[str], scores: Floats | None = None, threshold: float = 0.0,
     concepts: Sequence[tuple[str, ...]] | None = None,
-) -> Iterator[Document]:  # fmt: skip
-    """Yield the documents of a batch with found mentions in place of their own, as of `remarked`.
+) -> list[Document]:  # fmt: skip
+    """Return the documents of a batch with found mentions in place of their own, as of `remarked`.
 
     Args:
         batch: what the mentions were found in.
@@ -198,16 +199,19 @@ def place(
     bounds = np.searchsorted(found.sentence, batch.firsts).tolist()
     values: list[float | None] = [None] * len(found) if scores is None else scores.tolist()
     links = [()] * len(found) if concepts is None else concepts
-    for i, document in enumerate(batch.documents):
-        mentions = []
-        for at in range(bounds[i], bounds[i + 1]):
-            score = values[at]
-            if score is not None and score < threshold:
-                continue
-            own = None if headless[at] else heads[at]
-            pieces = spans[ptr[at] : ptr[at + 1]]
-            mentions.append(found_mention(types[kinds[at]], pieces, own, links[at], score))
-        yield remarked(document, mentions)
+    documents = []
+    with uncollected():
+        for i, document in enumerate(batch.documents):
+            mentions = []
+            for at in range(bounds[i], bounds[i + 1]):
+                score = values[at]
+                if score is not None and score < threshold:
+                    continue
+                own = None if headless[at] else heads[at]
+                pieces = spans[ptr[at] : ptr[at + 1]]
+                mentions.append(found_mention(types[kinds[at]], pieces, own, links[at], score))
+            documents.append(remarked(document, mentions))
+    return documents
 
 
 def _characters(batch: Batch, base: Ints, first: Ints, end: Ints) -> list[tuple[int, int]]:

@@ -127,7 +127,7 @@ class _Scored:
         winner, runner_up = (self._read(edges, sentence, lane) for edges in found.edges)
         marginals = self._chances(table)
         scores = tagger.scalings.mentions(marginals)
-        [mention] = next(place(self.batch, table, tagger.types, scores, 0.0)).mentions
+        [mention] = place(self.batch, table, tagger.types, scores, 0.0)[0].mentions
         predicted = table.headed()[0] in self.found.headed()
         words = in_words(self.document, mention, parts, predicted)
         return Explanation(
@@ -140,7 +140,7 @@ class _Scored:
         types = tagger.types if tagger.structure.joint else tagger.types[lane : lane + 1]
         own = tagger.structure.decode(edges, np.array([0, len(edges)]), types, self.reading)
         table = MentionTable(own.sentence + sentence, *own[1:])
-        placed = next(place(self.batch, table, types, np.zeros(len(table)), 0.0))
+        placed = place(self.batch, table, types, np.zeros(len(table)), 0.0)[0]
         return tuple(mention.replace(score=None) for mention in placed.mentions)
 
 

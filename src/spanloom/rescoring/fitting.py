@@ -246,7 +246,7 @@ def calibrate_second(
     scored = second.scored(model, batch, potentials, reading, run)
     chosen = second.chosen(scored)
     scores = replace(second, scalings=UNSCALED).probabilities(scored.odds[chosen])
-    predicted = list(place(batch, scored.candidates.table.take(chosen), model.types, scores))
+    predicted = place(batch, scored.candidates.table.take(chosen), model.types, scores)
     answers = second.log_answers(scored, chosen, len(batch.sentences) - 1)
     scalings, report = fit_scalings(batch.documents, predicted, answers, key_of(model))
     return replace(second, scalings=scalings), report
