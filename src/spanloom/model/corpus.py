@@ -11,7 +11,6 @@ from warnings import warn
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.collecting import uncollected
 from spanloom.document import Batch, Document, Mention, Span, align
 from spanloom.document.annotation import zones_of
 from spanloom.document.annotators import check_one_voice, remarked
@@ -19,6 +18,7 @@ from spanloom.document.claims import claims_of
 from spanloom.document.span import found_mention, join_spans
 from spanloom.errors import DataError, DataWarning, UsageError, clip
 from spanloom.hypergraph import Floats, Ints
+from spanloom.model.collecting import uncollected
 from spanloom.structures import MOST_MENTIONS, Crowd, MentionTable, TokenMention
 from spanloom.structures.base import NO_HEAD, concatenate
 from spanloom.structures.heads import OUTSIDE
