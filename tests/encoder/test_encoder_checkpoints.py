@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -99,6 +100,11 @@ def test_a_checkpoint_of_another_training_is_refused(folder: Path, notes: list[D
         )
     with pytest.raises(UsageError, match="whose data differ"):
         model.fit(notes, dev=notes[:9])
+    other = Path(shutil.copytree(folder, tmp_path / "other"))  # the same weights, of an encoder that computes otherwise
+    said = json.loads((other / "config.json").read_text()) | {"hidden_act": "relu"}
+    (other / "config.json").write_text(json.dumps(said))
+    with pytest.raises(UsageError, match="whose encoder differs"):
+        Recognizer(encoder=other, checkpoint=tmp_path / "kept", **SETTINGS).fit(notes, dev=notes[:10])
     told: list[str] = []
     model.fit(notes, dev=notes[:10], progress=lambda progress: told.append(progress.stage))
     assert any("going on from the checkpoint, pass 2, 25 %" in stage for stage in told)

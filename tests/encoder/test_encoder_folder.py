@@ -41,6 +41,15 @@ def weights(change: Callable[[dict[str, torch.Tensor]], dict[str, torch.Tensor]]
     return apply
 
 
+def tokenizing(**changed: object) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        said = json.loads((folder / "tokenizer.json").read_text())
+        said["model"] |= changed
+        (folder / "tokenizer.json").write_text(json.dumps(said))
+
+    return change
+
+
 BAD = {
     "no configuration": (lambda folder: (folder / "config.json").unlink(), "config.json is missing"),
     "not JSON": (lambda folder: (folder / "config.json").write_text("{"), "config.json cannot be read"),
@@ -60,6 +69,21 @@ BAD = {
     ),
     "no tokenizer": (lambda folder: (folder / "tokenizer.json").unlink(), "cannot be opened|no fast tokenizer"),
     "a larger width": (configured(hidden_size=32), r"model\.safetensors has arrays in another shape than config\.json"),
+    "fewer layers": (configured(num_hidden_layers=1), "the weights have 2 layers, config.json says 1"),
+    "weights that are no numbers": (
+        weights(
+            lambda arrays: {name: array * torch.nan if "query" in name else array for name, array in arrays.items()}
+        ),
+        "the weights of encoder.layer.0.attention.self.query.weight are not all numbers",
+    ),
+    "no unknown sub-word": (
+        tokenizing(unk_token="[NONE]"),
+        "the tokenizer reads no text|the tokenizer cannot be opened",
+    ),
+    "no vocabulary": (
+        lambda folder: [(folder / name).unlink() for name in ("tokenizer.json", "tokenizer_config.json")],
+        "the tokenizer cannot be opened: it knows no sub-words",
+    ),
     "an array less": (
         weights(lambda arrays: {name: array for name, array in arrays.items() if "layer.1.output.dense" not in name}),
         "the weights lack 2 arrays of a bert",

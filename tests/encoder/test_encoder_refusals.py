@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 import torch
+import transformers
 from safetensors.torch import load_file
 
 import spanloom
 from spanloom import Document, Recognizer
 from spanloom.errors import ModelError, UsageError
 from spanloom.scoring.encoder.folder import config_of, longest_of
+from spanloom.scoring.encoder.subwords import SubwordTokenizer
 
 QUICK: dict[str, Any] = {"encoder_epochs": 1, "encoder_rate": 1e-3, "head_rate": 1e-2, "step_subwords": 64}
 
@@ -180,3 +182,16 @@ def test_a_window_that_the_encoder_cannot_read(model: Recognizer, tmp_path: Path
     file.write_text(json.dumps(said))
     with pytest.raises(ModelError, match="can read 64"):
         spanloom.load(tmp_path / "model")
+
+
+def test_an_encoder_that_computes_in_32_bits_alone(copied: Path, notes: list[Document]) -> None:
+    """DeBERTa of the first edition fills what has 16 bits with a number that needs 32."""
+    config = transformers.DebertaConfig(
+        vocab_size=SubwordTokenizer((copied / "tokenizer.json").read_text()).size, hidden_size=16, num_hidden_layers=1,
+        num_attention_heads=2, intermediate_size=32, max_position_embeddings=64,
+    )  # fmt: skip
+    transformers.DebertaModel(config).save_pretrained(copied)
+    with pytest.raises(UsageError, match="precision is 'bfloat16', but a deberta computes in 32 bits alone"):
+        Recognizer(encoder=copied, precision="bfloat16", **QUICK).fit(notes)
+    model = Recognizer(encoder=copied, **QUICK).fit(notes, dev=notes[:5])
+    assert not model.fitted.scorer.network.halved

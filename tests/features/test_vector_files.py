@@ -167,6 +167,12 @@ def save_arrays(folder, case):
             np.savez(file, a=MATRIX)
     elif case == "more rows":
         np.save(path, np.zeros((4, 2)))
+    elif case == "a cut archive":
+        path.write_bytes(b"PK\x03\x04garbage")
+    elif case in ("a huge shape", "an odd shape", "an open bracket"):
+        shape = {"a huge shape": "(99999999999999999999999, 3)", "an odd shape": "(2, True)"}.get(case, "(2, 3")
+        header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+        path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(24))
     elif case == "inf":
         np.save(path, np.full((3, 2), 1e300))
     (folder / "v.txt").write_text("" if case == "no rows" else "a\nb\nc\n")
@@ -180,6 +186,10 @@ def save_arrays(folder, case):
         ("a pickle", "no array that can be read"),
         ("cut off", "no array that can be read"),
         ("several", "expected a matrix"),
+        ("a cut archive", "no array that can be read"),
+        ("a huge shape", "no array that can be read"),
+        ("an odd shape", "no array that can be read"),
+        ("an open bracket", "no array that can be read"),
         ("one axis", r"an array of float64 of shape \(3,\), expected a matrix"),
         ("text", "expected a matrix of numbers"),
         ("no rows", "no word vector"),

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
-from spanloom.errors import DataError, DataWarning, UsageError, clip, plural
+from spanloom.errors import DataError, DataWarning, UsageError, clip, plural, reason_of
 
 Float32 = NDArray[np.float32]
 _HEADER = re.compile(rb"\s*(\d{1,18})[ \t](\d{1,18})\s*")
@@ -168,10 +168,11 @@ def _read_npy(path: Path) -> _Found:
     try:
         with path.open("rb") as file:
             matrix = np.load(file, allow_pickle=False)
-    except (ValueError, EOFError, MemoryError) as error:
-        reason = " ".join(str(error).split())
+    except OSError:  # of the system, which says what is the matter
+        raise
+    except Exception as error:  # of many kinds: a header is parsed, and may be anything
         raise DataError(
-            f"found no array that can be read ({reason}), expected a matrix of numbers", path=path
+            f"found no array that can be read ({reason_of(error)}), expected a matrix of numbers", path=path
         ) from None
     return _with_words(path, matrix, "an array")
 

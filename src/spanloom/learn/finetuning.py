@@ -27,7 +27,7 @@ from spanloom.scoring.encoder import EncoderScorer
 from spanloom.scoring.encoder.network import Network
 from spanloom.scoring.encoder.packing import Packed, Reading
 
-__all__ = ["Finetuning", "Loss", "finetune"]
+__all__ = ["Finetuning", "Loss", "finetune", "step_size"]
 
 _WARM: Final = 0.1  # of all steps, in which rates rise
 _CLIP: Final = 1.0  # norm of the gradient, at most
@@ -132,7 +132,7 @@ class _Passes:
         lengths = ptr[windows.end] - ptr[windows.first]
         self.sizes = np.array([int(lengths[unit.start : unit.stop].sum()) for unit in self.units], np.int64)
         self.text = int(self.sizes.sum())
-        self.batch = min(settings.batch, self.text // _A_PASS)
+        self.batch = step_size(settings.batch, self.text)
         self.epochs = settings.epochs or passes_of(self.sizes, self.batch)
         self.total = max(1, self.epochs * self.text)
         self.seen = self._before = 0
@@ -243,6 +243,15 @@ def _parts(units: list[int], sizes: Ints, count: int) -> list[list[int]]:
     return [
         [unit for unit, own in zip(units, part.tolist(), strict=True) if own == n] for n in np.unique(part).tolist()
     ]
+
+
+def step_size(most: int, text: int) -> int:
+    """Return the sub-words of a step: so many that a pass has 100 steps, and ``most`` at most.
+
+    >>> step_size(1024, 20_000), step_size(1024, 2_000_000)
+    (200, 1024)
+    """
+    return min(most, text // _A_PASS)
 
 
 def passes_of(sizes: Ints, batch: int) -> int:

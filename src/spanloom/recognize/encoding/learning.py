@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
 
 from spanloom.document import Batch
-from spanloom.errors import DataError, DataWarning
+from spanloom.errors import DataError
 from spanloom.features import FeatureSet
 from spanloom.hypergraph import Potentials
 from spanloom.learn import Chosen, EdgeTarget, Listener, Progress
 from spanloom.learn.exact_loss import exact_loss
-from spanloom.learn.finetuning import Finetuning, finetune
+from spanloom.learn.finetuning import Finetuning, finetune, step_size
 from spanloom.learn.joint_loss import Task, joint_loss
 from spanloom.learn.memory import check_memory, free_memory, wanted_memory
 from spanloom.learn.souping import Soup, train_seeds
@@ -39,7 +38,6 @@ from spanloom.structures import Structure
 __all__ = ["best_share", "check_room", "finetuning_of", "learn_encoder", "open_scorer", "report_of", "seeds_of"]
 
 _SHARES = tuple(tenths / 10 for tenths in (5, 4, 6, 3, 7, 2, 8, 1, 9, 0, 10))  # of equal ones the first is taken
-_STRANGE = 0.05  # of the tokens, that an encoder for the same language and script lacks
 
 
 def learn_encoder(
@@ -167,12 +165,13 @@ def check_room(scorer: EncoderScorer, seen: Reading, chosen: EncoderParameters) 
     if scorer.network.head.weight.device.type != "cpu" or not len(windows.first):
         return
     sizes = seen.subwords.ptr[windows.end] - seen.subwords.ptr[windows.first]
-    largest = max(int(sizes[unit.start : unit.stop].sum()) for unit in windows.units())
+    units = [int(sizes[unit.start : unit.stop].sum()) for unit in windows.units()]
+    step = step_size(chosen.step_subwords, sum(units))
     frozen = scorer.parameters if chosen.adapters else 0
     ends = scorer.trained * chosen.seeds if chosen.seeds > 1 else 0
     wanted = wanted_memory(
         scorer.trained, config.hidden_size, config.num_hidden_layers, config.num_attention_heads,
-        chosen.step_subwords // chosen.accumulate + largest, int(sizes.max()), recompute=chosen.recompute,
+        step // chosen.accumulate + max(units), int(sizes.max()), recompute=chosen.recompute,
         checkpoint=chosen.checkpoint is not None, frozen=frozen + ends,
     )  # fmt: skip
     check_memory(wanted, free_memory())
@@ -181,13 +180,7 @@ def check_room(scorer: EncoderScorer, seen: Reading, chosen: EncoderParameters) 
 def report_of(scorer: EncoderScorer, seen: Reading, tokens: int, soup: Soup) -> EncoderReport:
     """Return the report on what an encoder read and learned, and warn where its vocabulary lacks much."""
     subwords, windows = seen
-    if subwords.unknown > _STRANGE * tokens:
-        warnings.warn(
-            f"{100 * subwords.unknown / tokens:.1f} % of the training tokens have letters that the encoder's "
-            "vocabulary lacks; is it for this language and script?",
-            DataWarning,
-            stacklevel=2,
-        )
+    subwords.warn_unknown("the training tokens")
     family = scorer.network.encoder.config.model_type
     return EncoderReport(
         family, scorer.trained, len(subwords.ids), len(windows.first), windows.overlapping, subwords.unknown,

@@ -44,7 +44,7 @@ def run_of(chosen: EncoderParameters, scorer: EncoderScorer, batches: Iterable[B
     settings: list[Any] = [(name, _said(getattr(chosen, name))) for name, *_ in declared(chosen) if name not in _FREE]
     settings += [network.halved, network.head.weight.device.type]
     data = [more, *map(_documents, batches)]
-    encoder = [scorer.settings.digest, scorer.tokenizer.json]
+    encoder = [scorer.settings.digest, scorer.tokenizer.json, scorer.config]
     return Run(settings=_digest(settings), data=_digest(data), encoder=_digest(encoder))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -47,6 +48,7 @@ _MISMATCHED: Final = "ignore_mismatched_sizes"  # what transformers says of shap
 _MOST_LAYERS: Final = 1 << 10
 # their positions begin behind the number of padding; of MPNet that is always 1
 _SHIFTED: Final = frozenset(("camembert", "mpnet", "roberta", "roberta-prelayernorm", "xlm-roberta", "xlm-roberta-xl"))
+_LAYER: Final = re.compile(r"(?:^|\.)layers?\.(\d+)\.")  # in the name of an array
 _POOLER: Final = "pooler."  # a summary of the text, which tokens have no use for
 
 
@@ -222,6 +224,15 @@ def open_model(path: str | Path) -> Any:
             f"encoder {folder}: the weights lack {len(wrong):,} arrays of a {said['model_type']}, or have them in "
             f"another shape, such as {wrong[0]}; is {_CONFIG} that of these weights?"
         )
+    layers = [int(found[1]) for name in loaded["unexpected_keys"] if (found := _LAYER.search(name))]
+    if layers and max(layers) >= config.num_hidden_layers:
+        raise UsageError(
+            f"encoder {folder}: the weights have {max(layers) + 1} layers, {_CONFIG} says {config.num_hidden_layers}; "
+            "is it that of these weights?"
+        )
+    odd = next((name for name, weight in model.named_parameters() if not torch.isfinite(weight).all()), None)
+    if odd is not None:
+        raise UsageError(f"encoder {folder}: the weights of {odd} are not all numbers; copy the whole folder again")
     if hasattr(model, "pooler"):
         model.pooler = None
     return model
@@ -260,6 +271,8 @@ def _open_tokenizer(folder: Path, config: Any) -> tuple[SubwordTokenizer, int]:
             )
         if not hasattr(made, "backend_tokenizer"):
             raise ModelError("there is no fast one for it")
+        if len(made) <= len(set(made.all_special_ids)):  # as where transformers found no file of it
+            raise ModelError("it knows no sub-words")
         said = made.model_max_length
         return SubwordTokenizer(made.backend_tokenizer.to_str()), said if isinstance(said, int) else 0
 

@@ -62,7 +62,9 @@ class FrozenEncoder:
         opened.network.head = _layer(np.zeros(width), 1.0)
         plain = cls(replace(opened, roles=width).ready())
         some = int(np.searchsorted(batch.starts, _SAMPLE, side="left"))
-        found = plain.outputs(batch.take(range(min(some, len(batch.documents))))).astype(np.float64)
+        sample = batch.take(range(min(some, len(batch.documents))))
+        opened.read(sample).subwords.warn_unknown("the first tokens")
+        found = plain.outputs(sample).astype(np.float64)
         if len(found):
             mean = found.mean(0)
             spread = float(np.sqrt(np.square(found - mean).sum(1).mean()))

@@ -116,6 +116,7 @@ class WindowScorer(ABC):
             ModelError: the encoder gives no finite scores.
         """
         reading = self.read(batch)
+        reading.subwords.warn_unknown("the tokens", -1)
         if reading.subwords.shortened:
             told = plural(reading.subwords.shortened, "token")
             warnings.warn(

@@ -36,6 +36,7 @@ from spanloom.scoring.encoder.subwords import SubwordTokenizer
 __all__ = ["EncoderScorer"]
 
 _OF_ENCODER: Final = "encoder."  # in the names of the network's arrays
+_WHOLE: Final = frozenset(("deberta",))  # families that fill 16 bits with a number of 32
 _ON_CARDS: Final = 1 << 13  # sub-words that a graphics card reads at once
 
 
@@ -93,10 +94,21 @@ class EncoderScorer(WindowScorer):
         return cls(network.to(place), opened.tokenizer, kept, len(outputs.roles), types).ready()
 
     def ready(self) -> EncoderScorer:
-        """Return it, set to predict."""
+        """Return it, set to predict.
+
+        Raises:
+            UsageError: products of 16 bits, of an encoder that has none.
+        """
         self.network.eval()
-        self.network.halved = _halved(self.settings.precision, self.network.head.weight.device)
+        family = self.network.encoder.config.model_type
+        self.network.halved = _halved(self.settings.precision, self.network.head.weight.device, family)
         return self
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """What the encoder is built by."""
+        config = self.network.encoder.config.to_dict()
+        return {name: value for name, value in config.items() if name not in UNWANTED and not name.startswith("_")}
 
     def merge(self) -> None:
         """Add what adapters have learned to the weights of the encoder, so that they cost nothing any more."""
@@ -156,15 +168,13 @@ class EncoderScorer(WindowScorer):
 
     def to_part(self) -> ModelPart:
         """Return the encoder, or its adapters, its tokenizer and the linear layer as a part of a model file."""
-        config = self.network.encoder.config.to_dict()
-        kept = {name: value for name, value in config.items() if name not in UNWANTED and not name.startswith("_")}
         held = self.network.state_dict()
         if self.settings.adapters:  # of the encoder itself the digest is enough
             held = {name: array for name, array in held.items() if not name.startswith(_OF_ENCODER)}
             held |= {f"{_OF_ENCODER}{name}": array for name, array in self.network.adapters.items()}
         arrays: dict[str, Array] = {name: array.detach().cpu().numpy() for name, array in held.items()}
         arrays["tokenizer"] = np.frombuffer(self.tokenizer.json.encode(), np.uint8)
-        return _Stored(config=kept, **self.settings.model_dump()).part(arrays)
+        return _Stored(config=self.config, **self.settings.model_dump()).part(arrays)
 
     @classmethod
     def from_part(cls, part: ModelPart, outputs: Outputs, types: int) -> EncoderScorer:
@@ -252,8 +262,12 @@ def _fitting(encoder: Any, arrays: Mapping[str, Array], rank: int) -> dict[str, 
     return {name: torch.from_numpy(arrays[name].copy()) for name in expected}
 
 
-def _halved(precision: str, device: torch.device) -> bool:
+def _halved(precision: str, device: torch.device, family: str) -> bool:
     """Return whether products have 16 bits."""
+    if family in _WHOLE:
+        if precision == "bfloat16":
+            raise UsageError(f"precision is 'bfloat16', but a {family} computes in 32 bits alone; take 'float32'")
+        return False
     if precision != "auto":
         return precision == "bfloat16"
     if device.type == "cpu":

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from spanloom.errors import ModelError, reason_of
+from spanloom.errors import DataWarning, ModelError, reason_of
 from spanloom.extras import extra
 from spanloom.hypergraph import Ints
 
 __all__ = ["SubwordTokenizer", "Subwords"]
 
 _PIECES: Final = 1 << 16  # words that are looked up at once
+_STRANGE: Final = "\U000e0fff"  # a letter that no vocabulary has
+_MOST_UNKNOWN: Final = 0.05  # of the tokens, with an encoder for the same language and script
 
 
 class Subwords(NamedTuple):
@@ -32,6 +35,22 @@ class Subwords(NamedTuple):
     ptr: Ints
     unknown: int
     shortened: int
+
+    def warn_unknown(self, what: str, digits: int = 1) -> None:
+        """Warn where the vocabulary lacks more than that of an encoder for the same language and script.
+
+        Args:
+            what: tokens that these are.
+            digits: of the percentage behind the point; of many batches the few that differ in these are told.
+        """
+        share = self.unknown / max(1, len(self.ptr) - 1)
+        if share > _MOST_UNKNOWN:
+            warnings.warn(
+                f"about {round(100 * share, digits):g} % of {what} have letters that the encoder's vocabulary lacks; "
+                "is it for this language and script?",
+                DataWarning,
+                stacklevel=3,
+            )
 
 
 @dataclass(frozen=True)
@@ -57,6 +76,10 @@ class SubwordTokenizer:
             raise ModelError(f"the tokenizer cannot be read: {reason_of(error)}") from None
         made.no_truncation()
         made.no_padding()
+        try:
+            made.encode(["a", _STRANGE], is_pretokenized=True)
+        except Exception as error:  # plain ones, such as of a vocabulary without the unknown sub-word
+            raise ModelError(f"the tokenizer reads no text: {reason_of(error)}") from None
         object.__setattr__(self, "_tokenizer", made)
 
     @property
