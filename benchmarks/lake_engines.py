@@ -106,7 +106,7 @@ def ray(annotator: Annotator) -> Runner:
     engine.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
 
     def run(fragments: list[str], out: Path) -> None:
-        given = engine.data.read_parquet(fragments, override_num_blocks=len(fragments))  # else they would be one task
+        given = engine.data.read_parquet(fragments).repartition(len(fragments))  # read at once, they would be one task
         with_ray(given, annotator).write_parquet(str(out))
 
     return run
