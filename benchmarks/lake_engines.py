@@ -90,7 +90,8 @@ def dask(annotator: Annotator) -> Runner:
     import dask
     import dask.dataframe as dd
 
-    dask.config.set(scheduler="processes", pool=ProcessPoolExecutor(2, get_context("spawn")))
+    # else a process is handed several partitions at a time, and another waits at the end
+    dask.config.set(scheduler="processes", chunksize=1, pool=ProcessPoolExecutor(2, get_context("spawn")))
 
     def run(fragments: list[str], out: Path) -> None:
         made = with_dask(dd.read_parquet(fragments), annotator)

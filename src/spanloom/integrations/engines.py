@@ -34,7 +34,8 @@ def with_ray(dataset: Any, annotator: Annotator) -> Any:
 def with_dask(frame: Any, annotator: Annotator) -> Any:
     """Return a Dask data frame with the mentions of another, a column of Arrow's type; partitions run as they are.
 
-    Use processes, as ``compute(scheduler="processes")`` or a cluster does: threads would wait for each other.
+    Use processes, as ``compute(scheduler="processes", chunksize=1)`` or a cluster does: threads would wait for each
+    other, and a process that is handed several partitions at a time keeps others waiting at the end.
     """
     import pyarrow as pa
 
