@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from spanloom.data import chinese_clinical, clinical
@@ -182,6 +182,7 @@ def documents(draw: st.DrawFn) -> Document:
 
 
 @settings(deadline=None)
+@example([Document("x", "None")])
 @given(st.lists(documents(), min_size=1, max_size=3))
 def test_nothing_of_a_mention_is_lost(tmp_path_factory: pytest.TempPathFactory, given: list[Document]) -> None:
     path = tmp_path_factory.getbasetemp() / "round.json"

@@ -342,7 +342,8 @@ def _task(document: Document) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise DataError("it has no data")
     task: dict[str, Any] = kept | {"data": data | {"text": document.text}}
-    if document.id and document.id != str(data.get("id", kept.get("id"))):
+    said = data.get("id", kept.get("id"))
+    if document.id and (said is None or document.id != str(said)):
         task["data"] = {"id": document.id} | task["data"] | {"id": document.id}
     before = understand(task)
     if before.document.mentions == document.mentions:
