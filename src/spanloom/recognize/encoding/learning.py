@@ -110,7 +110,7 @@ def learn_encoder(
     stage = Stage(
         model.with_penalty(penalty), known, unseen, gold, encoded.edges, held, potentials, fit, opened.trained
     )
-    return stage, replace(report_of(opened, seen, len(known.tokens), soup), share=share)
+    return stage, replace(report_of(opened, seen, soup), share=share)
 
 
 def best_share(features: Potentials, encoder: Potentials, held: HeldOut, run: Executor) -> tuple[float, Potentials]:
@@ -177,7 +177,7 @@ def check_room(scorer: EncoderScorer, seen: Reading, chosen: EncoderParameters) 
     check_memory(wanted, free_memory())
 
 
-def report_of(scorer: EncoderScorer, seen: Reading, tokens: int, soup: Soup) -> EncoderReport:
+def report_of(scorer: EncoderScorer, seen: Reading, soup: Soup) -> EncoderReport:
     """Return the report on what an encoder read and learned, and warn where its vocabulary lacks much."""
     subwords, windows = seen
     subwords.warn_unknown("the training tokens")

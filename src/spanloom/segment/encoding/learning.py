@@ -92,7 +92,7 @@ def learn_chains(
         scorer.merge()
         found = potentials()
     whole: Scorer = scorer if columns is None else columns.summed()
-    report = report_of(scorer, seen, len(known.tokens), soup)
+    report = report_of(scorer, seen, soup)
     models: dict[str, AnyModel] = {}
     fits: dict[str, Chosen] = {}
     for name, task in tasks.items():
