@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from spanloom.document import Document, Mention
-from spanloom.errors import DataError
+from spanloom.errors import DataError, UsageError
 from spanloom.files import swap
 from spanloom.files.output import output_file, output_files, output_folder
 from spanloom.files.staging import is_part
@@ -57,6 +57,14 @@ def die_after(renames: int, monkeypatch: pytest.MonkeyPatch) -> None:
         real(source, target)
 
     monkeypatch.setattr(os, "replace", replace)
+
+
+def state(folder: Path) -> dict[str, tuple[int, bytes]]:
+    """All that is in a folder, with times and contents."""
+    return {
+        str(path.relative_to(folder)): (path.lstat().st_mtime_ns, path.read_bytes() if path.is_file() else b"")
+        for path in sorted(folder.rglob("*"))
+    }
 
 
 def names(folder: Path) -> list[str]:
@@ -134,13 +142,24 @@ NEW = Document("No dyspnea.", mentions=[Mention("problem", [(3, 10)])])
 
 @pytest.mark.parametrize("renames", [0, 1])
 @pytest.mark.parametrize("named", ["n.ann", "n.txt", "."])
-@pytest.mark.parametrize("look", [read, validate])
-def test_half_a_pair_is_undone_before_it_is_read(tmp_path, monkeypatch, renames, named, look) -> None:
+def test_half_a_pair_is_reported_by_readers_and_undone_by_the_next_write(tmp_path, monkeypatch, renames, named) -> None:
     write([OLD], tmp_path / "n.ann")
     with monkeypatch.context() as patch:
         die_after(renames, patch)
         killed(lambda: write([NEW], tmp_path / "n.ann", force=True))
-    list(look(tmp_path / named))
+    [part] = [name for name in names(tmp_path) if is_part(name)]
+    before = state(tmp_path)
+    [problem] = [problem for problem in validate(tmp_path / named) if problem.kind == "interrupted write"]
+    assert problem.path == str(tmp_path / part)
+    told: list[str] = []
+    list(read(tmp_path / named, notice=told.append, on_error="skip"))
+    assert told[0] == (
+        f"{tmp_path / part}: left by an interrupted write, and not used; the files beside it may be partly old and "
+        "partly new; write that output again, or delete this folder"
+    )
+    assert state(tmp_path) == before
+    with pytest.raises(ZeroDivisionError):
+        write((1 / 0 for _ in "a"), tmp_path / "n.ann", force=True)  # type: ignore[misc]
     assert names(tmp_path) == ["n.ann", "n.txt"]
     [document] = read(tmp_path / "n.ann")
     assert (document.text, document.mentions[0].spans) == (OLD.text, OLD.mentions[0].spans)
@@ -165,6 +184,8 @@ def test_what_somebody_wrote_since_is_not_undone(tmp_path, monkeypatch) -> None:
         die_after(1, patch)
         killed(lambda: write([NEW], tmp_path / "n.ann", force=True))
     (tmp_path / "n.ann").write_text("T1\tsymptom 0 5\tChest\n")
+    with pytest.raises(ZeroDivisionError):
+        write((1 / 0 for _ in "a"), tmp_path / "n.ann", force=True)  # type: ignore[misc]
     [document] = read(tmp_path / "n.txt")
     assert [mention.type for mention in document.mentions] == ["symptom"]
 
@@ -197,7 +218,7 @@ def test_half_a_pair_that_the_system_refuses_is_undone_at_once(tmp_path, monkeyp
 
 
 def test_a_folder_is_exchanged_or_put_back(tmp_path, monkeypatch) -> None:
-    """Killed between the two renames, where the system has no exchange; the reader finds the old folder."""
+    """Killed between the two renames, where the system has no exchange; the next write finds the old folder."""
     write([OLD], tmp_path / "notes", format="brat")
     real = os.rename
 
@@ -211,7 +232,12 @@ def test_a_folder_is_exchanged_or_put_back(tmp_path, monkeypatch) -> None:
         write([OLD], tmp_path / "notes", format="brat", force=True)  # one step: there is no such rename
         patch.setattr(swap, "exchange", in_steps)
         killed(lambda: write([NEW], tmp_path / "notes", format="brat", force=True))
-    assert not (tmp_path / "notes").exists()
+    before = state(tmp_path)
+    with pytest.raises(DataError, match=r"no such file or folder, but .*part is there, left by an interrupted write"):
+        read(tmp_path / "notes")
+    assert state(tmp_path) == before
+    with pytest.raises(UsageError, match="is there already"):  # the old folder is back, and is not written over
+        write([NEW], tmp_path / "notes", format="brat")
     assert [document.text for document in read(tmp_path / "notes")] == [OLD.text]
     assert names(tmp_path) == ["notes"]
 

@@ -102,6 +102,9 @@ def test_a_folder_of_fragments(model: Path, lake: Path, tmp_path: Path, process:
         '{"id": 7, "text": ["x"]}',
         '{"text": "No chest pain.", "ward": {"a": 1}}',
         '{"text": "\\ud800"}',
+        "",
+        '{"text": "No chest pain.", "text": "No nausea."}',
+        " ",
     ]
     (lake / "c.jsonl.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
     (lake / "_hidden.parquet").write_bytes(b"no table")
@@ -109,7 +112,7 @@ def test_a_folder_of_fragments(model: Path, lake: Path, tmp_path: Path, process:
     out = f"{tmp_path / 'out'}/"
     done = process("predict", model, lake, "--output", out, "--jobs", 2, "--columns", "text=text,id=id,keep=ward")
     assert done.returncode == 0, done.stderr
-    assert "in 125 texts of 3 fragments, 3 texts with a problem" in done.stderr
+    assert "in 126 texts of 3 fragments, 5 texts with a problem" in done.stderr
     assert done.stdout == ""
     tables = {name: pq.read_table(Path(out) / name) for name in ("a.parquet", "b.arrow.parquet", "c.jsonl.gz.parquet")}
     assert len({table.schema for table in tables.values()}) == 1
@@ -124,15 +127,19 @@ def test_a_folder_of_fragments(model: Path, lake: Path, tmp_path: Path, process:
         assert made["id"].slice(0, 40).equals(table["id"])
     rest = tables["c.jsonl.gz.parquet"].slice(40)
     assert rest["problem"].to_pylist() == [
-        "line 41 is not JSON", "line 42 is no object", "the text is a list", None, None,
+        "line 41: not JSON: expecting property name enclosed in double quotes at column 2; expected one JSON object a "
+        "line",
+        "line 42 is no object", "the text is a list", None,
+        "line 45: half of a surrogate pair (\\ud800 to \\udfff) without the other half; expected Unicode characters",
+        "line 47: JSON that cannot be used: the field 'text' stands twice in one object",
     ]  # fmt: skip
-    assert rest["id"].to_pylist() == [None, None, "7", None, None]
+    assert rest["id"].to_pylist() == [None, None, "7", None, None, None]
     assert rest["ward"].to_pylist()[3] == '{"a": 1}'
     said = manifest(Path(out))
-    assert (said["rows"], said["problems"], said["failed"], said["missing"]) == (125, 3, {}, [])
+    assert (said["rows"], said["problems"], said["failed"], said["missing"]) == (126, 5, {}, [])
     assert said["model"] == Annotator(model).digest
     assert {name: record["rows"] for name, record in said["fragments"].items()} == {
-        "a.parquet": 40, "b.arrow": 40, "c.jsonl.gz": 45,
+        "a.parquet": 40, "b.arrow": 40, "c.jsonl.gz": 46,
     }  # fmt: skip
     assert not leftovers(Path(out))
 
@@ -297,6 +304,23 @@ def test_a_full_disk_leaves_fragments_out_and_the_next_job_does_them(
     found = contents(out)
     assert pq.read_table(out / "big.parquet").num_rows == 4000
     assert {name: data for name, data in found.items() if name in wanted} == wanted
+
+
+BOMB = gzip.compress(b'{"id": 1, "text": "x"}\n' + b'{"id": 2, "text": "%s"}\n' % (b"a" * (80 << 20)), 1)
+
+
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "part-9.JSONL.GZ"], ids=["in the parent", "in a worker"])
+def test_a_gzip_file_that_unpacks_to_far_more_than_its_size(
+    model: Path, lake: Path, tmp_path: Path, name: str, process: Run
+) -> None:
+    for other in ("part-2.parquet", "part-4.parquet"):
+        (lake / other).unlink()
+    shutil.rmtree(lake / "sub")
+    (lake / name).write_bytes(BOMB)
+    done = process("predict", model, lake, "--output", f"{tmp_path / 'out'}/", "--jobs", 1)
+    assert done.returncode == 1
+    assert f"{lake / name}: the gzip file holds more than 200 times its size; if that is right, unpack" in done.stderr
+    assert not (tmp_path / "out" / f"{name}.parquet").exists()
 
 
 def dying(pipe: Any, annotator: Annotator, schema: bytes) -> None:
@@ -504,7 +528,8 @@ def test_lines_without_the_column_of_texts_are_an_error(model: Path, tmp_path: P
     assert "left out: fragment a.jsonl: no record has 'text'; found 'id', 'body'; name another" in done.stderr
     assert list(contents(out)) == ["b.jsonl.parquet"]
     assert pq.read_table(out / "b.jsonl.parquet")["problem"].to_pylist() == [
-        None, "the text is missing", "line 3 is not JSON",
+        None, "the text is missing",
+        "line 3: not JSON: expecting value at column 1; expected one JSON object a line",
     ]  # fmt: skip
 
 

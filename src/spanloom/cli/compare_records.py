@@ -15,7 +15,6 @@ from spanloom.cli.config import CompareOptions
 from spanloom.cli.reading import column_options
 from spanloom.cli.train import MODEL_FILES
 from spanloom.errors import UsageError
-from spanloom.files.staging import settle
 from spanloom.formats import read, to_record
 
 PREDICTIONS, RECORD = "predictions.jsonl", "record.json"
@@ -164,7 +163,6 @@ def kept(folder: Path, wanted: Mapping[str, Any]) -> VariantRecord | str | None:
         folder: of the model.
         wanted: what `asked` gives.
     """
-    settle(folder)
     if not folder.exists():
         return None
     try:

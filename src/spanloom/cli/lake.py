@@ -15,6 +15,7 @@ from spanloom.cli.messages import Messages, as_json, log_line
 from spanloom.cli.options import ALL_CORES
 from spanloom.cli.pace import duration
 from spanloom.errors import DataError, UsageError, plural
+from spanloom.files.staging import leftover, leftovers
 from spanloom.files.walk import everything, is_closed_link
 from spanloom.formats import FORMATS
 from spanloom.lake.annotator import Annotator
@@ -77,6 +78,8 @@ def run(
         raise UsageError(f"the output {output} and the input {lake} lie in each other; name a folder beside the input")
     annotator = Annotator(model, threshold=threshold, encoder=encoder, **_columns(columns))
     fragments = fragments_of(source)
+    for part in leftovers(source):
+        say.notice(f"{part}: {leftover(part)}")
     for link in filter(is_closed_link, everything(source)):
         say.notice(f"not read: {link.relative_to(source)}, a link to a folder or to nothing; put files there")
     if not fragments:

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 from spanloom.errors import DataError, UsageError
 from spanloom.files import STDIO
-from spanloom.files.staging import is_part, settle, staged
+from spanloom.files.staging import is_part, recover, staged
 from spanloom.files.swap import NEW, put
 
 
@@ -110,11 +110,14 @@ def output_files(paths: Sequence[str | Path], *, force: bool = False) -> Iterato
         UsageError: one exists and ``force`` is false, or its folder is missing.
         DataError: the system refused to write.
     """
+    _recover(*paths)
     targets = [check_free(path, force=force) for path in paths]
     for path, target in zip(paths, targets, strict=True):
         if target.is_dir() or str(path).endswith(("/", os.sep)):
             raise UsageError(f"{path} is a folder; name a file")
-    with _staged(targets[0], paths[0]) as staging:
+        if target.absolute().parent != targets[0].absolute().parent:
+            raise UsageError(f"{paths[0]} and {path} are links into two folders, expected one; name the files there")
+    with _staged(targets, paths[0]) as staging:
         with ExitStack() as files:
             yield [files.enter_context(_opened(staging / NEW / str(i), "xb", path)) for i, path in enumerate(paths)]
         with writing(paths[0]):
@@ -138,13 +141,14 @@ def output_folder(
     """
     if str(path) == STDIO:
         raise UsageError("the output is -, standard output, and a folder is to be written; name a folder")
+    _recover(path)
     target = Path(path)
     empty = target.is_dir() and not any(target.iterdir())
     target = check_free(target, force=force or empty)
     if target.exists() and not target.is_dir():
         raise UsageError(f"{path} is a file; name a folder")
     _check_replaceable(target, path, may_replace)
-    with _staged(target, path) as staging:
+    with _staged([target], path) as staging:
         folder = staging / NEW / "0"
         with writing(path):
             folder.mkdir()
@@ -176,11 +180,20 @@ def _check_replaceable(target: Path, path: str | Path, may_replace: Callable[[Pa
 
 
 @contextmanager
-def _staged(target: Path, name: str | Path) -> Iterator[Path]:
+def _staged(targets: Sequence[Path], name: str | Path) -> Iterator[Path]:
     with ExitStack() as stack:
         with writing(name):
-            staging = stack.enter_context(staged(target))
+            staging = stack.enter_context(staged(*targets))
         yield staging
+
+
+def _recover(*paths: str | Path) -> None:
+    with writing(paths[0]):
+        recover(*map(_followed, paths))
+
+
+def _followed(path: str | Path) -> Path:
+    return Path(path).resolve() if Path(path).is_symlink() else Path(path)
 
 
 @contextmanager
@@ -205,11 +218,10 @@ def check_free(path: str | Path, *, force: bool) -> Path:
     """
     target = Path(path)
     with writing(path):
-        settle(target)
         taken = target.exists()
     if taken and not force:
         raise UsageError(f"{path} is there already; name another output, or overwrite it with --force (force=True)")
-    target = target.resolve() if target.is_symlink() else target
+    target = _followed(target)
     if not target.absolute().parent.is_dir():
         raise UsageError(f"the folder {target.parent} for {target.name} does not exist; make it first")
     return target

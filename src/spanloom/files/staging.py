@@ -4,6 +4,9 @@
 ``undo``; see `spanloom.files.swap`), and ``lock``, on which the owner holds a lock of the system's. That ends with
 the process, however it ends: neither clocks nor process numbers are asked. Where the file system has no locks, nothing
 is ever taken for abandoned.
+
+Only a write of the same output acts on a staging folder of a dead process (`recover`, `staged`). Readers report one
+(`leftovers`), and leave it alone: it may have come with the data.
 """
 
 from __future__ import annotations
@@ -15,11 +18,13 @@ import secrets
 import shutil
 import stat
 import sys
-from collections.abc import Iterator
+import warnings
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from spanloom.files.swap import NEW, UNDO, undo
+from spanloom.errors import DataWarning
+from spanloom.files.swap import DRAFT, NEW, OLD, UNDO, undo
 
 if sys.platform == "win32":
     import msvcrt
@@ -27,23 +32,27 @@ else:
     import fcntl
 
 _LOCK = "lock"
+_CONTENT = frozenset((_LOCK, NEW, OLD, UNDO, DRAFT))
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # nor a pipe that nobody opens
 _PART = re.compile(r"\.(.*)\.[0-9a-f]{8}\.part", re.DOTALL)
 _LONGEST = 200  # bytes of a name; with what is added it is still one
 
 
 @contextmanager
-def staged(target: Path) -> Iterator[Path]:
-    """Yield a staging folder for a target, with an empty folder ``new``; remove it at the end.
+def staged(*targets: Path) -> Iterator[Path]:
+    """Yield a staging folder for one or several targets, with an empty folder ``new``; remove it at the end.
 
-    Staging folders of dead processes for the same target are removed first.
+    Staging folders of dead processes for the same targets are removed first; see `recover`.
+
+    Args:
+        targets: the outputs, all in one folder; the first gives the staging folder its name.
 
     Raises:
+        DataError: a journal beside the output is damaged, or not of these targets.
         OSError: the system refused.
     """
-    settle(target)
-    for left in _beside(target):
-        with suppress(OSError):  # what cannot be removed is in nobody's way
-            _remove_abandoned(left)
+    recover(*targets)
+    target = targets[0]
     lock = None
     while lock is None:
         folder = target.absolute().parent / f".{_stem(target)}.{secrets.token_hex(4)}.part"
@@ -67,7 +76,7 @@ def staged(target: Path) -> Iterator[Path]:
 
 
 def _remove(folder: Path) -> None:
-    if not (folder / UNDO).exists():  # if it does, undoing failed, and what is in it is needed
+    if not os.path.lexists(folder / UNDO):  # if it does, undoing failed, and what is in it is needed
         shutil.rmtree(folder, ignore_errors=True)  # what cannot be removed now is removed by the next run
 
 
@@ -77,40 +86,56 @@ def _let_go(folder: Path, lock: int) -> None:
         _remove(folder)
 
 
-def settle(path: str | Path) -> None:
-    """Undo the unfinished replacement of a path by a dead process; to be called before the path is read.
+def recover(*targets: Path) -> None:
+    """Undo the unfinished replacement of outputs by dead processes, and remove the staging folders of these.
+
+    Args:
+        targets: the outputs, which are about to be written.
 
     Raises:
-        DataError: the remains are damaged.
-        OSError: the system refused.
+        DataError: a journal is damaged, or not of these targets.
+        OSError: the system refused to undo.
     """
-    for folder in _beside(Path(path)):
-        _settle_part(folder)
+    for folder in _beside(targets[0]):
+        needed = os.path.lexists(folder / UNDO)
+        try:
+            _remove_abandoned(folder, {target.name for target in targets})
+        except OSError:  # without a journal, what cannot be removed hinders no write
+            if needed:
+                raise
 
 
-def settle_input(path: Path) -> None:
-    """Settle an input: a file with the files that belong to it, or a folder with its contents.
+def leftovers(path: Path) -> list[Path]:
+    """Return the staging folders beside an input and in it, which interrupted writes left, or writes that still run."""
+    found = list[Path]()
+    with suppress(OSError):  # a folder that cannot be listed
+        found += _beside(path)
+        if path.suffix == ".txt":
+            found += _beside(path.with_suffix(".ann"))  # a pair is staged under that name
+    return [part for part in found if part.is_dir()] + list(_parts_in(path))
 
-    Raises:
-        DataError: the remains are damaged.
-        OSError: the system refused.
-    """
-    settle(path)
-    if path.suffix == ".txt":
-        settle(path.with_suffix(".ann"))  # a pair is staged under that name
-    for part in _parts_in(path):
-        _settle_part(part)
+
+def warn_of_leftovers(path: str | Path) -> None:
+    """Issue a `DataWarning` for each of the `leftovers` of an input."""
+    for part in leftovers(Path(path)):
+        warnings.warn(f"{part}: {leftover(part)}", DataWarning, stacklevel=3)
+
+
+def leftover(part: Path) -> str:
+    """Return what a reader reports of a staging folder, without its path."""
+    if os.path.lexists(part / UNDO):
+        found = "left by an interrupted write, and not used; the files beside it may be partly old and partly new"
+    else:
+        found = "left by an interrupted write or one that still runs, and not read"
+    return f"{found}; write that output again, or delete this folder"
 
 
 def sweep(folder: Path) -> None:
-    """Remove the staging folders of dead processes in a folder and all folders in it; those of living ones stay.
-
-    Raises:
-        DataError: the journal of one is damaged.
-    """
+    """Remove the staging folders of dead processes in an output folder; those with a journal stay."""
     for part in _parts_in(folder):
-        with suppress(OSError):  # what cannot be removed is in nobody's way
-            _remove_abandoned(part)
+        with suppress(OSError):  # what cannot be removed hinders no write
+            if not os.path.lexists(part / UNDO):
+                _remove_abandoned(part, ())
 
 
 def _parts_in(path: Path) -> Iterator[Path]:
@@ -118,11 +143,6 @@ def _parts_in(path: Path) -> Iterator[Path]:
         parts = [name for name in folders if _PART.fullmatch(name)]
         folders[:] = [name for name in folders if name not in parts]
         yield from (Path(root, part) for part in parts)
-
-
-def _settle_part(folder: Path) -> None:
-    if _is_ours(folder) and (folder / UNDO).exists():
-        _remove_abandoned(folder)
 
 
 def is_part(path: str | Path) -> bool:
@@ -146,7 +166,7 @@ def _stem(target: Path) -> str:
     return name if len(raw) <= _LONGEST else f"{name[:40]}~{hashlib.sha256(raw).hexdigest()[:16]}"
 
 
-def _remove_abandoned(folder: Path) -> None:
+def _remove_abandoned(folder: Path, names: Collection[str]) -> None:
     """Undo the replacements of an abandoned staging folder and remove it."""
     if not _is_ours(folder):
         return
@@ -154,19 +174,20 @@ def _remove_abandoned(folder: Path) -> None:
     if lock is None:
         return
     try:
-        undo(folder)
+        undo(folder, names)
         shutil.rmtree(folder, ignore_errors=True)
     finally:
         _let_go(folder, lock)
 
 
 def _is_ours(folder: Path) -> bool:
-    """Return whether a path is a folder, no link, and owned by this user; others' folders are ignored."""
+    """Return whether a path is a folder, no link, owned by this user, and holds what staging folders hold."""
     try:
         status = folder.lstat()
+        mine = stat.S_ISDIR(status.st_mode) and (sys.platform == "win32" or status.st_uid == os.geteuid())
+        return mine and {path.name for path in folder.iterdir()} <= _CONTENT
     except OSError:
         return False
-    return stat.S_ISDIR(status.st_mode) and (sys.platform == "win32" or status.st_uid == os.geteuid())
 
 
 def _claim(folder: Path, *, certain: bool = False) -> int | None:
@@ -178,7 +199,7 @@ def _claim(folder: Path, *, certain: bool = False) -> int | None:
     """
     path = folder / _LOCK
     try:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o600)
     except FileNotFoundError:
         return None
     try:

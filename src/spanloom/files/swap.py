@@ -6,8 +6,10 @@ The new outputs are complete in ``STAGING/new``, on the disk and not only in mem
 - A folder over another: Linux exchanges two names in one step (``renameat2``), on the file systems that can.
 - Otherwise, and for several files, there are several renames. Before the first, old outputs are kept in ``STAGING/old``
   and a journal is written, ``STAGING/undo``; after the last the journal is removed, and that is the step that counts.
-  A process that finds the journal of a dead one undoes the renames (`undo`); so does the process itself when one
-  of them fails.
+  The process undoes the renames (`undo`) if one of them fails. If it dies, the next write of the same output does.
+
+A journal is data like any other: anybody may have put it there. It is used only if it names nothing but the outputs
+that are about to be written, and numbered files of its own staging folder.
 """
 
 from __future__ import annotations
@@ -17,10 +19,11 @@ import errno
 import filecmp
 import json
 import os
+import re
 import shutil
 import stat
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -28,7 +31,9 @@ from typing import Any, NamedTuple
 
 from spanloom.errors import DataError
 
-NEW, OLD, UNDO = "new", "old", "undo"
+NEW, OLD, UNDO, DRAFT = "new", "old", "undo", "undo.draft"
+_NUMBER = re.compile(r"[0-9]{1,3}")
+_LARGEST = 1 << 16  # bytes of a journal
 _FEW = 16  # files and folders that are flushed one by one; for more, the whole file system at once is faster
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # of Linux
 _NO_FOLDERS = {errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES, errno.EISDIR}  # from what cannot flush one
@@ -38,8 +43,8 @@ class _Move(NamedTuple):
     """A line of the journal of renames.
 
     Args:
-        place: path of the output, relative to the folder around the staging folder.
-        name: of the new one in ``new`` and of the old one in ``old``.
+        place: name of the output, which is in the folder around the staging folder.
+        name: of the new one in ``new`` and of the old one in ``old``; a number.
         folder: whether a folder is replaced; it is renamed, where a file is linked.
         stamp: size and time of the new one, which identify it when it is in place.
     """
@@ -53,7 +58,7 @@ class _Move(NamedTuple):
 def put(staging: Path, targets: Sequence[Path]) -> None:
     """Put ``new/0``, ``new/1``, ... of a staging folder in the places of ``targets``: all of them, or none.
 
-    The old outputs are in the staging folder afterwards, or removed.
+    The targets are in the folder around the staging folder, which holds the old outputs afterwards, if they are kept.
 
     Raises:
         OSError: a rename failed; the old outputs are in place again.
@@ -69,24 +74,27 @@ def put(staging: Path, targets: Sequence[Path]) -> None:
         moves = [(new, target) for new, target in moves if not _same(new, target)] or moves[:1]
     if len(moves) > 1 or not _at_once(*moves[0]):
         _in_steps(staging, moves)
-    for folder in {target.parent for target in targets}:
-        with suppress(OSError):  # the output is in place, and only a power cut could bring back the old one
-            _flush_folder(folder)
+    with suppress(OSError):  # the output is in place, and only a power cut could bring back the old one
+        _flush_folder(staging.parent)
 
 
-def undo(staging: Path) -> None:
+def undo(staging: Path, names: Collection[str]) -> None:
     """Undo the renames in a journal; without a journal, do nothing.
 
     A file that is neither the old nor the new one came from another program since, and stays.
 
+    Args:
+        staging: the staging folder.
+        names: of the outputs; a journal that names anything else is refused.
+
     Raises:
-        DataError: the journal is damaged.
+        DataError: the journal is damaged, or not one of these outputs; nothing was changed.
         OSError: the system refused; the journal is kept, for another time.
     """
     journal = staging / UNDO
-    if not journal.exists():
+    if not os.path.lexists(journal):
         return
-    for move in _read(journal):
+    for move in _read(journal, names):
         target, new, old = staging.parent / move.place, staging / NEW / move.name, staging / OLD / move.name
         if move.folder:
             if _stamp(target) == move.stamp:
@@ -128,12 +136,38 @@ def flush(folder: Path) -> None:
         _flush_folder(inside)
 
 
-def _read(journal: Path) -> list[_Move]:
+def _read(journal: Path, names: Collection[str]) -> list[_Move]:
+    staging = journal.parent
     try:
-        return [_Move(**line) for line in json.loads(journal.read_text(encoding="utf-8"))]
-    except (ValueError, TypeError) as error:
-        message = "the journal of a write that was cut short, and damaged; remove the folder around it"
-        raise DataError(message, path=journal) from error
+        if not _is(stat.S_ISREG, journal) or journal.stat().st_size > _LARGEST:
+            raise ValueError
+        moves = [_Move(**line) for line in json.loads(journal.read_text(encoding="utf-8"))]
+        sound = all(_is_sound(staging, move, names) for move in moves)
+    except (ValueError, TypeError, RecursionError):
+        sound = False
+    if not sound:
+        raise DataError(
+            f"not the journal of an interrupted write of {', '.join(sorted(names))}, and not used; delete the folder "
+            "around it, or name another output",
+            path=journal,
+        )
+    return moves
+
+
+def _is_sound(staging: Path, move: _Move, names: Collection[str]) -> bool:
+    """Return whether a move stays among these outputs and the numbered files of the staging folder, without links."""
+    if move.place not in names or not _NUMBER.fullmatch(move.name):
+        return False
+    if not (_is(stat.S_ISDIR, staging / NEW) and _is(stat.S_ISDIR, staging / OLD)):
+        return False
+    kind = stat.S_ISDIR if move.folder else stat.S_ISREG
+    places = (staging.parent / move.place, staging / NEW / move.name, staging / OLD / move.name)
+    return all(_is(kind, place) for place in places if os.path.lexists(place))
+
+
+def _is(kind: Callable[[int], bool], path: Path) -> bool:
+    """Return whether there is a path, and not a link, of a kind."""
+    return os.path.lexists(path) and kind(path.lstat().st_mode)
 
 
 def _at_once(new: Path, target: Path) -> bool:
@@ -150,8 +184,7 @@ def _in_steps(staging: Path, moves: Sequence[tuple[Path, Path]]) -> None:
         folder = target.is_dir()
         if not folder and target.exists():
             _keep(target, staging / OLD / new.name)
-        place = os.path.relpath(target.parent.resolve() / target.name, staging.parent.resolve())
-        lines.append(_Move(place, new.name, folder, _stamp(new))._asdict())
+        lines.append(_Move(target.name, new.name, folder, _stamp(new))._asdict())
     try:
         _write_journal(staging, lines)
         for new, target in moves:
@@ -160,12 +193,12 @@ def _in_steps(staging: Path, moves: Sequence[tuple[Path, Path]]) -> None:
             new.replace(target)
         (staging / UNDO).unlink()
     except BaseException:
-        undo(staging)
+        undo(staging, {target.name for _, target in moves})
         raise
 
 
 def _write_journal(staging: Path, lines: Sequence[Mapping[str, object]]) -> None:
-    draft = staging / f"{UNDO}.draft"
+    draft = staging / DRAFT
     draft.write_text(json.dumps(lines), encoding="utf-8")
     _flush(draft)
     draft.rename(staging / UNDO)

@@ -18,7 +18,7 @@ from spanloom.document.validate import Problem, find_errors
 from spanloom.document.validate import validate as validate_document
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.files import STDIO
-from spanloom.files.staging import settle_input
+from spanloom.files.staging import leftover, leftovers
 from spanloom.formats.arrow import ARROW, PARQUET
 from spanloom.formats.base import Format, Losses, Scanned
 from spanloom.formats.bioc import BIOC, BIOC_JSON
@@ -28,7 +28,7 @@ from spanloom.formats.columns import COLUMNS
 from spanloom.formats.conllu import CONLLU
 from spanloom.formats.docbin import DOCBIN
 from spanloom.formats.field_names import Columns
-from spanloom.formats.folder import files_of, not_read, stem_in
+from spanloom.formats.folder import files_of, interrupted, not_read, stem_in
 from spanloom.formats.foreign import advice
 from spanloom.formats.frames import from_columns, to_columns
 from spanloom.formats.json_array import JSON
@@ -309,7 +309,8 @@ def _scan(path: str | Path, name: str | None, options: dict[str, Any], mentions:
         _readable(one.scan(file, **_given(options), **_more(one, root, file, mentions)), str(file))
         for one, file in inputs
     )
-    return chain(not_read(others), chain.from_iterable(scans))
+    left = [] if str(path) == STDIO else leftovers(root)
+    return chain(interrupted(left), not_read(others), chain.from_iterable(scans))
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
@@ -335,6 +336,8 @@ def _readable(scan: Iterator[Scanned], path: str) -> Iterator[Scanned]:
 def _missing(path: Path) -> DataError:
     """Return the error for a file that is not there, which may be a text in its place."""
     said, name = "there is no such file or folder", path.name
+    for part in leftovers(path):
+        said += f", but {part} is there, {leftover(part)}"
     if " " in name.strip() and (not path.suffix or " " in path.suffix):  # as a text is, and hardly a file
         said += (
             "; spanloom predict and others take a text itself from standard input, as -, and Python as Document(text)"
@@ -343,12 +346,6 @@ def _missing(path: Path) -> DataError:
 
 
 def _is_there(root: Path) -> bool:
-    """Return whether there is such a file or folder, after unfinished replacements of a killed process are undone."""
-    try:
-        settle_input(root)
-    except OSError as error:
-        message = f"a write of it was cut short and cannot be undone: {error.strerror or error}; make it writable once"
-        raise DataError(message, path=root) from error
     try:
         return root.exists()
     except OSError as error:

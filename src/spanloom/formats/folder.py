@@ -8,6 +8,7 @@ from pathlib import Path
 
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, UsageError
+from spanloom.files.staging import leftover
 from spanloom.files.walk import is_closed_link
 from spanloom.formats.base import Format, Scanned
 from spanloom.formats.file_names import visible
@@ -69,6 +70,13 @@ def _endings(kinds: Sequence[Format]) -> str:
 def stem_in(root: Path, file: Path) -> str:
     """Return a file's name in its folder: the subfolders, and its name without suffix."""
     return bare(file.relative_to(root)).with_suffix("").as_posix()
+
+
+def interrupted(parts: Iterable[Path]) -> Iterator[Scanned]:
+    """Yield warnings for what interrupted writes left beside or in an input."""
+    for part in parts:
+        problem = Problem("warning", "interrupted write", leftover(part), path=str(part), altered=True)
+        yield Scanned(None, [problem], str(part))
 
 
 def not_read(files: Iterable[Path]) -> Iterator[Scanned]:

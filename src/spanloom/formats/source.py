@@ -71,6 +71,16 @@ class _Unpacked(io.RawIOBase):
         return len(data)
 
 
+def unpacked(file: BinaryIO, path: str | Path) -> BinaryIO:
+    """Return an open file, or the content of one whose name is that of a gzip file; reading it raises as `_Unpacked`.
+
+    Args:
+        file: at its beginning.
+        path: its name.
+    """
+    return io.BufferedReader(_Unpacked(file, path), 1 << 17) if is_packed(path) else file
+
+
 @contextmanager
 def opened(path: str | Path) -> Iterator[BinaryIO]:
     """Open a file for reading, or standard input for ``-``; of a gzip file, its content.
@@ -83,10 +93,7 @@ def opened(path: str | Path) -> Iterator[BinaryIO]:
             yield sys.stdin.buffer
             return
         with Path(path).open("rb") as file:
-            if is_packed(path):
-                yield io.BufferedReader(_Unpacked(file, path), 1 << 17)
-            else:
-                yield file
+            yield unpacked(file, path)
     except OSError as error:
         raise unreadable(path, error) from error
 

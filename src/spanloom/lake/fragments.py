@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -15,6 +13,8 @@ from spanloom.errors import DataError, UsageError, clip, reason_of
 from spanloom.files.output import output_file
 from spanloom.files.walk import everything
 from spanloom.formats.arrow import SinkStream, arrow_batches
+from spanloom.formats.json_text import loads
+from spanloom.formats.source import BOM, unpacked
 from spanloom.lake.annotator import PROBLEM, Annotator
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def schema_of(fragment: Fragment, columns: Sequence[str]) -> Schema:
 
     with _opened(fragment) as file:
         if fragment.lines:
-            _check_fields(_unpacked(file, fragment), columns)
+            _check_fields(unpacked(file, fragment.path), columns)
             return pa.schema([(name, pa.string()) for name in columns])
         if fragment.name.lower().endswith(".parquet"):
             import pyarrow.parquet as pq
@@ -166,7 +166,7 @@ def _opened(fragment: Fragment) -> Iterator[BinaryIO]:
     try:
         with fragment.path.open("rb") as file:
             yield file
-    except (pa.ArrowException, OSError, EOFError, zlib.error, StopIteration, ValueError) as error:
+    except (pa.ArrowException, OSError, EOFError, StopIteration, ValueError) as error:
         if isinstance(error, UsageError):
             raise
         raise DataError(f"cannot be read: {reason_of(error)}; get it again", path=fragment.path) from None
@@ -177,7 +177,7 @@ def _opened(fragment: Fragment) -> Iterator[BinaryIO]:
 def _batches(file: BinaryIO, fragment: Fragment, columns: Sequence[str]) -> Iterator[tuple[RecordBatch, Any]]:
     """Yield batches, and a column of problems where reading found any."""
     if fragment.lines:
-        yield from _lines(_unpacked(file, fragment), columns)
+        yield from _lines(unpacked(file, fragment.path), columns)
         return
     if fragment.name.lower().endswith(".parquet"):
         import pyarrow.parquet as pq
@@ -192,14 +192,10 @@ def _batches(file: BinaryIO, fragment: Fragment, columns: Sequence[str]) -> Iter
         yield batch, None
 
 
-def _unpacked(file: BinaryIO, fragment: Fragment) -> BinaryIO:
-    return gzip.GzipFile(fileobj=file) if fragment.name.lower().endswith(".gz") else file  # type: ignore[return-value]
-
-
 def _check_fields(lines: BinaryIO, columns: Sequence[str]) -> None:
     """Check that each of some columns, the first that of texts, is a field of one of the first records."""
     others: dict[str, None] = {}
-    for number, line in islice(enumerate(lines, start=1), _ROWS):
+    for number, line in islice(_numbered(lines), _ROWS):
         others.update(dict.fromkeys(_record(line, number, columns[0])[0]))
     for name in columns:
         if others and name not in others and name != _ID:
@@ -216,7 +212,7 @@ def _lines(lines: BinaryIO, columns: Sequence[str]) -> Iterator[tuple[RecordBatc
 
     names = list(dict.fromkeys(columns))
     schema = pa.schema([(name, pa.string()) for name in names])
-    numbered = enumerate(lines, start=1)
+    numbered = _numbered(lines)
     known, others = 0, dict[str, None]()
     while chunk := list(islice(numbered, _ROWS)):
         rows, problems = [], []
@@ -231,12 +227,19 @@ def _lines(lines: BinaryIO, columns: Sequence[str]) -> Iterator[tuple[RecordBatc
         yield pa.RecordBatch.from_pylist(rows, schema), pa.array(problems, pa.string())
 
 
+def _numbered(lines: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Yield lines with their numbers; blank lines are skipped, as `spanloom.read` does."""
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            yield number, line.removeprefix(BOM) if number == 1 else line
+
+
 def _record(line: bytes, number: int, text: str) -> tuple[dict[str, Any], str | None]:
     """Return the values of a line, and what is wrong with it."""
     try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}, f"line {number} is not JSON"
+        record = loads(line, "", number)
+    except DataError as error:
+        return {}, f"line {number}: {error.message}"
     if not isinstance(record, dict):
         return {}, f"line {number} is no object"
     value = record.get(text)
@@ -249,5 +252,4 @@ def _text(value: Any) -> str | None:
     """Return a value of JSON as a column of strings has it."""
     if value is None:
         return None
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text.encode("utf-8", "replace").decode("utf-8")  # half of a surrogate pair has no UTF-8 form
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

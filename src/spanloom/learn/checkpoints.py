@@ -19,7 +19,7 @@ from safetensors.numpy import load_file, save_file
 
 from spanloom.errors import ModelError, UsageError, reason_of
 from spanloom.files.output import output_folder, own_files, writing
-from spanloom.files.staging import is_part, settle
+from spanloom.files.staging import is_part, recover
 from spanloom.modelfile import Array
 
 __all__ = ["PREFIX", "Checkpoint", "Kept", "Place", "Run", "remove_checkpoints"]
@@ -124,7 +124,7 @@ class Checkpoint:
             ModelError: it is damaged.
         """
         with self.damaged():
-            settle(self.folder)
+            recover(self.folder)  # training goes on to write it
             if not (self.folder / _SAID).exists() and not (self.folder / _ARRAYS).exists():
                 return None
             said = _File.model_validate_json((self.folder / _SAID).read_bytes())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol, Self, TypeVar
 
@@ -16,7 +15,7 @@ from safetensors.numpy import save as packed
 from spanloom import __version__
 from spanloom.errors import ModelError, UsageError, clip, reason_of
 from spanloom.files.output import output_folder, own_files, writing
-from spanloom.files.staging import settle
+from spanloom.files.staging import leftover, leftovers, warn_of_leftovers
 from spanloom.modelfile.arrays import read_arrays
 from spanloom.modelfile.format1 import upgraded
 from spanloom.modelfile.part import LARGEST, Array, ModelPart, damaged
@@ -114,6 +113,7 @@ def read(path: str | Path, kind: str, *, mapped: bool = False) -> ModelPart:
     Raises:
         ModelError: the folder holds no such model, or a damaged one, or one of a newer format.
     """
+    warn_of_leftovers(path)
     said = _description(path)
     if said["kind"] != kind:
         raise ModelError(f"{path}: a model of kind {said['kind']!r}, expected a {kind}")
@@ -125,8 +125,6 @@ def read(path: str | Path, kind: str, *, mapped: bool = False) -> ModelPart:
 
 def is_model(path: str | Path) -> bool:
     """Return whether a folder has a model's description, whatever it says."""
-    with suppress(OSError):
-        settle(path)
     return (Path(path) / _DESCRIPTION).is_file()
 
 
@@ -158,11 +156,11 @@ def _description(path: str | Path) -> dict[str, Any]:
     """Return the content of ``model.json``."""
     file = Path(path) / _DESCRIPTION
     try:
-        settle(path)
         said = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
+        left = "".join(f"; {part} is there, {leftover(part)}" for part in leftovers(Path(path)))
         raise ModelError(
-            f"{path}: no model here: {_DESCRIPTION} is missing; name the folder that training wrote"
+            f"{path}: no model here: {_DESCRIPTION} is missing; name the folder that training wrote{left}"
         ) from None
     except OSError as error:
         raise ModelError(f"{file}: cannot be read: {error.strerror}") from None

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from spanloom.errors import DataError, UsageError
-from spanloom.files.staging import settle
+from spanloom.files.staging import warn_of_leftovers
 from spanloom.formats.source import unreadable
 from spanloom.vocabulary import rrf
 from spanloom.vocabulary.medic import scan_medic
@@ -70,7 +70,7 @@ def read_vocabulary(
     if format is not None and format not in VOCABULARY_FORMATS:
         raise UsageError(f"found the vocabulary format {format!r}, expected one of {', '.join(VOCABULARY_FORMATS)}")
     try:
-        settle(path)
+        warn_of_leftovers(path)
         name = _format_of(Path(path)) if format is None else format
         chosen = {"languages": languages, "sources": sources}
         options = {option: value for option, value in chosen.items() if value is not None}
