@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
@@ -75,6 +77,17 @@ def answering(lines: str) -> Callable[[], object]:
     return run
 
 
+def piping(content: bytes) -> Callable[[], object]:
+    def run() -> None:
+        before, sys.stdin = sys.stdin, TextIOWrapper(BytesIO(content))
+        try:
+            list(read("-"))
+        finally:
+            sys.stdin = before
+
+    return run
+
+
 def other_endings() -> None:
     file("e/a.tsv", "a O")
     file("e/b.csv", "a,O")
@@ -121,6 +134,8 @@ def empty_folder() -> None:
 # in the order of the page
 PROVOKED: list[Callable[[], object]] = [
     lambda: list(read("nothing.jsonl")),
+    piping(b"no pain"),
+    piping(b""),
     reading("a.xyz", "x"),
     reading("a.pdf", "x"),
     lambda: list(read(file("a.jsonl", "{}"), format="nope")),

@@ -156,7 +156,7 @@ def test_validate_as_json_from_standard_input(command, data):
 def test_validate_names_standard_input_whose_format_is_not_told(command):
     result = command("validate", "-", input="no pain\n")
     assert result.returncode == 2
-    assert result.stderr.startswith("spanloom: error: standard input or output has no name that tells the format")
+    assert result.stderr.startswith("spanloom: error: the format of - is not clear; name it (--input-format, --format)")
 
 
 def test_a_mention_that_cuts_a_token_is_a_warning_even_without_tokens(command, data):

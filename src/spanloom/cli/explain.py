@@ -11,7 +11,7 @@ from spanloom.cli.predict import load_model
 from spanloom.document import Document, Mention
 from spanloom.errors import UsageError
 from spanloom.files import STDIO
-from spanloom.formats import read
+from spanloom.formats import format_of_input, read
 from spanloom.model.explanation import Candidate, Contribution, Explanation
 from spanloom.models import explain
 from spanloom.scoring import Part
@@ -44,7 +44,9 @@ def run(
     if text is not None:
         given = [Document(text)]
     else:
-        given = read(source or "", format=input_format or ("text" if source == STDIO else None))
+        if input_format is None and source == STDIO:
+            input_format = format_of_input() or "text"
+        given = read(source or "", format=input_format)
     documents: Iterator[Document] = islice(_chosen(given, document), limit)
     if asked:
         documents = iter([_only(documents)])

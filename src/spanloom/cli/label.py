@@ -13,7 +13,7 @@ from spanloom.document.annotation import Completeness
 from spanloom.errors import UsageError, plural
 from spanloom.files import STDIO
 from spanloom.files.output import check_free
-from spanloom.formats import FORMATS, write
+from spanloom.formats import FORMATS, format_of_input, write
 from spanloom.label import LabelReport, label_stream, read_label_rules
 
 _NAME = 40  # characters of a rule's name
@@ -42,8 +42,9 @@ def run(
     if output != STDIO:
         check_free(output, force=force)  # before vocabularies are read, not after it
     ready = read_label_rules(rules)
-    # where no name tells the format: text in, native records out
-    input_format = input_format or ("text" if source == [STDIO] else None)
+    # where neither a name nor the content tells the format: text in, native records out
+    if input_format is None and source == [STDIO]:
+        input_format = format_of_input() or "text"
     output_format = output_format_of(output, output_format)
     if each:
         _check_names_annotators(output, output_format)

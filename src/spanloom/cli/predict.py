@@ -15,7 +15,7 @@ from spanloom.cli.reading import Reading, lost, number_of, output_format_of
 from spanloom.document import Document
 from spanloom.errors import UsageError, plural
 from spanloom.files import STDIO
-from spanloom.formats import write
+from spanloom.formats import format_of_input, write
 from spanloom.model.protocol import Model, annotates, fills_column, finds_mentions
 from spanloom.models import load
 
@@ -49,10 +49,11 @@ def run(
         others = [name for name, value in {**given, "--force": force}.items() if value]
         return lake.run(model, source[0], output, columns, on_error, threshold, encoder, jobs, quiet, others)
     say = Messages(quiet)
-    # where no name tells the format: text in, native records out
-    input_format = input_format or ("text" if source == [STDIO] else None)
     output_format = output_format_of(output, output_format)
     predictor = load_model(model, jobs, encoder)
+    # where neither a name nor the content tells the format: text in, native records out
+    if input_format is None and source == [STDIO]:
+        input_format = format_of_input() or "text"
     reader = Reading(say, input_format=input_format, columns=columns, on_error=on_error)
     # a column is filled beside the mentions of the input, and some may be told to keep them; nothing else looks at them
     documents = reader(source, mentions=mentions is not None or not finds_mentions(predictor))

@@ -21,7 +21,7 @@ from spanloom.document.validate import validate as validate_document
 from spanloom.errors import plural
 from spanloom.evaluate.overlap import overlaps
 from spanloom.files import STDIO
-from spanloom.formats import read, validate
+from spanloom.formats import format_of_input, read, validate
 from spanloom.formats.source import input_chunks
 from spanloom.text import prepare
 
@@ -38,11 +38,13 @@ def run(
     quiet: bool,
 ) -> int:
     """List the problems; count what is there if none of them is an error."""
+    if input_format is None and data == STDIO:
+        input_format = format_of_input()
     options = {"format": input_format, **column_options(columns, texts, tag_names)}
     severities = {"error": 0, "warning": 0}
     listed: list[dict[str, object]] = []
     counts = CorpusCounts()
-    # without a format standard input is refused by its own name, and not by that of a copy
+    # input of an unknown format is refused by its own name, and not by that of a copy
     with nullcontext(data) if input_format is None else _seekable(data) as path:
         for problem in _problems(path, options, counts, severities):
             severities[problem.severity] += 1

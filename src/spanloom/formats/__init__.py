@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import errno
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -37,7 +38,7 @@ from spanloom.formats.label_studio import LABEL_STUDIO
 from spanloom.formats.notices import Notices
 from spanloom.formats.pubtator import PUBTATOR
 from spanloom.formats.record import from_record, to_record
-from spanloom.formats.source import is_packed
+from spanloom.formats.source import head_of_input, is_packed
 from spanloom.formats.spaced import SPACED
 from spanloom.formats.table import CSV, TSV
 from spanloom.formats.text import TEXT
@@ -94,6 +95,34 @@ _ALL = (
 )
 FORMATS: dict[str, Format] = {kind.name: kind for kind in _ALL}
 
+# How content begins whose format is certain, so that standard input needs no option. Each pattern asks for more than
+# plain text begins with. The first that matches counts; some need a look behind a first line that others share.
+_TAG: Final = rb"(?:O|[BIESLUM]-\S+)\r?\n"
+_BEGINNINGS: Final = (
+    (BIOC_JSON, rb'\{\s*"(?:(?!"text"\s*:)[^\[])*"(?:documents|PubTator3)"\s*:\s*\['),
+    (JSONL, rb'\{[ \t]*"[^"\n]*"[ \t]*:[^\n]*(?:\}[ \t\r]*\n|\Z)'),
+    (JSON, rb'\{\s*"[^"\n]*"\s*:'),
+    (LABEL_STUDIO, rb'\[\s*\{(?:(?!"text"\s*:)[^\[{])*"(?:data|annotations|predictions)"\s*:\s*[\[{]'),
+    (JSON, rb'\[\s*(?:\{\s*"[^"\n]*"\s*:|\]\s*\Z)'),
+    (XMI, rb"<(?:\?xml[^>]*>\s*<)?xmi:XMI\s"),
+    (BIOC, rb"(?:<[?!][^>]*>\s*)*<collection[\s>]"),
+    (WEBANNO, rb"#FORMAT=WebAnno TSV 3\."),
+    (PUBTATOR, rb"[^\s|]+\|[ta]\|"),
+    (CONLLU, rb"(?:#[^\n]*\n)*1(?:-\d+)?\t(?:[^\t\n]*\t){8}"),
+    (COLUMNS, rb"-DOCSTART-[^\n]*\n\s*[^\n]*[ \t]" + _TAG),
+    (COLUMNS, rb"# (?:global\.columns =|newdoc|text =)[^\n]*\n(?:#[^\n]*\n)*[^\n]*\t" + _TAG),
+    (COLUMNS, rb"\S+\t(?!I-)" + _TAG + rb"(?:[^\n]*\t" + _TAG + rb")*(?:\r?\n|\Z)"),
+    (PARQUET, rb"PAR1"),
+    (ARROW, rb"ARROW1"),
+)  # fmt: skip
+
+
+def format_of_input() -> str | None:
+    """Return the name of the format that standard input begins with, which stays unread; ``None`` if it may be text."""
+    head = head_of_input()
+    found = (kind.name for kind, beginning in _BEGINNINGS if re.match(rb"\s*" + beginning, head))
+    return next(found, None)
+
 
 OnError = Literal["stop", "skip"] | Callable[[Problem], None]
 
@@ -112,7 +141,7 @@ def read(
     Args:
         path: a file or folder, or several. Of a folder that is not brat, every file of a known format is read, by name;
             the others are reported.
-        format: a name in `FORMATS`; recognized by the file's name if not given.
+        format: a name in `FORMATS`; recognized by the file's name if not given, and of standard input by its beginning.
         mentions: if false, mentions are left out, and not checked.
         notice: callback for warnings, called at the end with a line for each kind of data that was changed, such
             as fragments that were sorted. Without it, each is a `DataWarning`.
@@ -274,9 +303,12 @@ def _known(path: Path, columns: Columns) -> Format:
 
 
 def _unknown(path: Path) -> UsageError:
+    if str(path) == STDIO:
+        return UsageError(f"the format of - is not clear; name it (--input-format, --format): {', '.join(FORMATS)}")
     known = ", ".join(f"{' '.join(kind.suffixes)} ({kind.name})" for kind in FORMATS.values())
-    what = "standard input or output has no name that tells" if str(path) == STDIO else f"the name {path} does not tell"
-    return UsageError(f"{what} the format; name the format, or a file that ends in one of: {known}")
+    return UsageError(
+        f"the name {path} does not tell the format; name the format, or a file that ends in one of: {known}"
+    )
 
 
 def _check_options(kind: Format, options: dict[str, Any], known: tuple[str, ...]) -> None:
@@ -294,9 +326,10 @@ def _scan(path: str | Path, name: str | None, options: dict[str, Any], mentions:
     inputs: Sequence[tuple[Format, str | Path]]
     others: list[Path] = []
     if str(path) == STDIO:
-        if kind is None:
-            raise _unknown(root)
-        inputs = [(kind, path)]
+        found = format_of_input() if name is None else name
+        if found is None:
+            raise _unknown(root) if head_of_input() else DataError("standard input is empty, expected documents")
+        inputs = [(_named(found), path)]
     elif not _is_there(root):
         raise _missing(root)
     elif root.is_dir():

@@ -10,7 +10,7 @@ from spanloom.document import Document
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, plural
 from spanloom.files import STDIO
-from spanloom.formats import FORMATS, OnError, read
+from spanloom.formats import FORMATS, OnError, format_of_input, read
 from spanloom.formats.source import BOM, decode, opened
 from spanloom.formats.text import TEXT
 
@@ -28,9 +28,9 @@ def read_raw(
 ) -> Iterator[Document]:
     """Read text, one document at a time, without annotations.
 
-    Plain text, and standard input where no format is given, comes in blocks of about a million bytes, which end at a
-    blank line, else at a line end, else at a space: so a file may be larger than memory. Everything else, folders among
-    it, is read by `spanloom.read`.
+    Plain text, and standard input of no format that is recognized, comes in blocks of about a million bytes, which end
+    at a blank line, else at a line end, else at a space: so a file may be larger than memory. Everything else, folders
+    among it, is read by `spanloom.read`.
 
     Args:
         paths: files, folders, or ``-`` for standard input.
@@ -62,8 +62,10 @@ def read_raw(
 
 
 def _is_plain(path: Path, format: str | None) -> bool:
-    if format is not None or str(path) == STDIO:
-        return format in (None, TEXT.name) and not path.is_dir()
+    if str(path) == STDIO:
+        return (format or format_of_input()) in (None, TEXT.name)
+    if format is not None:
+        return format == TEXT.name and not path.is_dir()
     return path.is_file() and next((kind for kind in FORMATS.values() if kind.knows(path)), None) is TEXT
 
 

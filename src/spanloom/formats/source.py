@@ -98,6 +98,21 @@ def opened(path: str | Path) -> Iterator[BinaryIO]:
         raise unreadable(path, error) from error
 
 
+def head_of_input() -> bytes:
+    """Return the beginning of standard input, which stays unread: at most what its buffer holds.
+
+    Raises:
+        DataError: it cannot be read.
+    """
+    with opened(STDIO) as file:
+        if isinstance(file, io.BufferedReader):
+            return file.peek(1).removeprefix(BOM)
+        place = file.tell()  # bytes in memory, as programs give them that call `spanloom.cli.main`
+        head = file.read(HEAD)
+        file.seek(place)
+        return head.removeprefix(BOM)
+
+
 def begins_with(mark: re.Pattern[bytes], ending: str, path: Path) -> bool:
     """Return whether a path is a file of this suffix with the mark near its beginning."""
     if bare(path).suffix.lower() != ending or not path.is_file():
