@@ -112,7 +112,7 @@ METHODS = {
     "Recognizer": (
         "alternatives annotates capable check check_stored describe entropy expected_f1 explain featured fit fitted "
         "from_part get_params holds kind learning log_likelihood marginals overlaps_ pass_ pos_ predict ready sample "
-        "save score second_ set_params splitter_ stream stream_arrays structured summary "
+        "save score second_ set_params splitter_ stream stream_arrays structure_ structured summary "
         "sweep tagger_ to_part with_penalty"
     ),
     "Cascade": (

@@ -13,13 +13,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from spanloom.document import Document, Mention
+from spanloom.document import Batch, Document, Mention
 from spanloom.errors import DataError, LostWarning, UsageError, clip, plural
 from spanloom.hypergraph import Ints
 from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import deal, out_of_fold
+from spanloom.model.corpus import training_types
+from spanloom.recognize.choosing import AUTO, choose_structure
 from spanloom.recognize.parameters import check_encoder_training
 from spanloom.recognize.recognizer import Recognizer
+from spanloom.text import prepare
 
 __all__ = ["FOLDS", "JudgedDocument", "check_documents", "check_folds", "folds_of_documents", "judge"]
 
@@ -73,9 +76,13 @@ def judge(
     fold = folds_of_documents(documents, folds, recognizer.random_state)
     check_folds(documents, fold)
     number = iter(range(1, folds + 1))
+    params = recognizer.get_params()
+    if recognizer.structure == AUTO:  # one for all folds, so that all can judge the same mentions
+        whole = Batch.of(list(map(prepare, documents)))
+        params["structure"] = str(choose_structure(whole, whole, training_types(documents), recognizer.components))
 
     def fit(rest: list[int]) -> Recognizer:
-        own = Recognizer(**recognizer.get_params())
+        own = Recognizer(**params)
         return _fitted(own, [documents[i] for i in rest], f"fold {next(number)} of {folds}", tell)
 
     def predict(model: Recognizer, held: list[int]) -> list[JudgedDocument]:

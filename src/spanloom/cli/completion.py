@@ -43,7 +43,7 @@ _NAMES: Final = {
     "--pos": ("auto", "none"),
     "--reading": get_args(Reading),
     "--scheme": ("bio", "bilou"),
-    "--structure": get_args(StructureName),
+    "--structure": ("auto", *get_args(StructureName)),
     "RULE": ("whole", "first", "last"),
     "SHELL": tuple(SCRIPTS),
     "clean --features": get_args(Preset),

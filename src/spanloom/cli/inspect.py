@@ -16,6 +16,7 @@ from spanloom.model.report import (
     PassReport,
     Quality,
     RescoringReport,
+    StructureReport,
     TeachingReport,
 )
 from spanloom.model.splitting import SplittingReport
@@ -27,6 +28,7 @@ _SEVERAL = ("history", "lost", "dropped", "chains", "calibration", "annotators")
 _REPORTS: Final[dict[str, Any]] = {
     "splitting": SplittingReport, "encoder": EncoderReport, "teaching": TeachingReport, "completion": CompletionReport,
     "passes": PassReport, "overlaps": OverlapReport, "rescoring": RescoringReport, "compact": CompactReport,
+    "structure": StructureReport,
 }  # fmt: skip
 """Of the same, what training tells in lines of its own."""
 
@@ -60,7 +62,8 @@ def lines(described: Mapping[str, Any]) -> Iterator[str]:
     """Yield the description of a model as lines for a terminal."""
     for name, value in described.items():
         if name in ("parameters", "counts"):
-            yield from (_row(key, of_key) for key, of_key in value.items())
+            # a parameter may leave to training what stands below
+            yield from (_row(key, of_key) for key, of_key in value.items() if key not in described)
         elif name == "training":
             yield from ("", name, *_training(value))
         elif name == "strongest":

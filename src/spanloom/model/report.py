@@ -155,6 +155,38 @@ class PassReport:
 
 
 @dataclass(frozen=True)
+class StructureReport:
+    """Report on a structure that was chosen by the annotation.
+
+    Args:
+        name: of the structure.
+        gaps: share of the training mentions that have gaps, 0 to 1.
+        mentions: of the training data.
+        lost: what mentions are that the model cannot represent -> how many.
+    """
+
+    name: str
+    gaps: float
+    mentions: int
+    lost: dict[str, int]
+
+    def lines(self) -> Iterator[str]:
+        """Yield the choice, and what it cannot represent."""
+        if self.gaps:
+            share = f"{100 * self.gaps:.0f} %" if self.gaps >= 0.01 else "less than 1 %"
+            why = f"{share} of mentions have gaps"
+        else:
+            why = "no mention has gaps"
+        if self.lost:
+            reasons = sorted(self.lost.items(), key=lambda item: -item[1])
+            parts = reasons[0][0] if len(reasons) == 1 else ", ".join(f"{count:,} {what}" for what, count in reasons)
+            able = f"cannot represent {sum(self.lost.values()):,} of {plural(self.mentions, 'mention')}: {parts}"
+        else:
+            able = f"represents all {plural(self.mentions, 'mention')}"
+        yield f"structure: {self.name} ({why}); {able}"
+
+
+@dataclass(frozen=True)
 class RescoringReport:
     """What training of the second stage saw and chose.
 
@@ -424,6 +456,7 @@ class TrainingReport(ReportLines):
         completion: of partial annotation; ``None`` where all is complete.
         compact: what became of the weights of a compact model; ``None`` for any other.
         annotators: several of the same texts; ``None`` where there is one.
+        structure: how the structure was chosen; ``None`` where one was named.
     """
 
     documents: int
@@ -452,9 +485,12 @@ class TrainingReport(ReportLines):
     completion: CompletionReport | None = None
     compact: CompactReport | None = None
     annotators: AnnotatorsReport | None = None
+    structure: StructureReport | None = None
 
     def chosen(self) -> Iterator[str]:
         """Yield lines on what training chose."""
+        if self.structure is not None:
+            yield from self.structure.lines()
         if self.encoder is None:
             rows, steps = plural(self.rows, "row"), plural(self.steps, "step")
             yield f"{rows} of weights, lambda {self.l2:g}, {steps}, mention penalty {self.penalty:.2f}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from spanloom.errors import UsageError
 from spanloom.model.choices import (
@@ -97,9 +97,11 @@ POS = Parameter(
     metavar="MODEL",
 )
 STRUCTURE = Parameter(
-    f"{', '.join(get_args(StructureName))}; perhaps with parameters, as in semi_markov(longest=6).",
-    "a key of `STRUCTURES`, perhaps with parameters, as in ``semi_markov(longest=6)``; or a `Structure`, also of a "
-    "class of your own, which `load` must then be given again.",
+    f"auto, or {', '.join(get_args(StructureName))}; perhaps with parameters, as in semi_markov(longest=6).",
+    "``auto``, which chooses by the annotation: ``separators``, ``shared`` if enough mentions have gaps, or ``split`` "
+    "if that represents clearly more of them; or a key of `STRUCTURES`, perhaps with parameters, as in "
+    "``semi_markov(longest=6)``; or a `Structure`, also of a class of your own, which `load` must then be given again. "
+    "The attribute ``structure_`` has the one of the trained model.",
 )
 ANNOTATION = Choice(
     "Of training text that does not say it itself: complete, at-least (others may be), or unknown.",
@@ -135,7 +137,7 @@ _NOT_OF_ENCODERS_ALONE: Final = frozenset(("encoder", "checkpoint", "n_jobs", "r
 class _OfRecognizers:
     """Parameters of a `Recognizer` that are not those of `EncoderParameters`."""
 
-    structure: StructureName | Structure = STRUCTURE("separators")
+    structure: Literal["auto"] | StructureName | Structure = STRUCTURE("auto")
     features: Preset | Sequence[str] = FEATURES("biomedical")
     _: KW_ONLY
     components: int = Whole(

@@ -25,24 +25,14 @@ from spanloom.learn.target import PIECE_TOKENS
 from spanloom.model.arrays import MentionArrays, place_arrays
 from spanloom.model.calibration import answered, calibrate, held_mentions, probabilities_of
 from spanloom.model.choices import ExecutorName
-from spanloom.model.corpus import (
-    Gold,
-    Lost,
-    Notice,
-    place,
-)
+from spanloom.model.corpus import Gold, Lost, Notice, place
 from spanloom.model.development import Development, trained
 from spanloom.model.explain import explain
 from spanloom.model.explanation import Explanation
 from spanloom.model.overlaps import OverlapRules, best_consistent, rules_of
 from spanloom.model.parameters import MentionEstimator, lambdas, renamed
 from spanloom.model.protocol import Annotation, Capability
-from spanloom.model.report import (
-    PassReport,
-    TrainingReport,
-    make_report,
-    of_structures,
-)
+from spanloom.model.report import PassReport, TrainingReport, make_report, of_structures
 from spanloom.model.splitting import splitter_of, splitter_part
 from spanloom.model.store import (
     Estimated,
@@ -62,6 +52,7 @@ from spanloom.passes import DocumentPass, PassSettings, choose_passes, pass_of
 from spanloom.recognize import encoding
 from spanloom.recognize.annotating import Annotating, versioned
 from spanloom.recognize.assembling import assembled
+from spanloom.recognize.choosing import AUTO, choose_structure, structure_report
 from spanloom.recognize.completing import Completing, Filled, found_of, partly
 from spanloom.recognize.drawing import Drawing
 from spanloom.recognize.finding import Finder, Found, finder
@@ -102,8 +93,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
 
     {parameters}
 
-    Attributes after fitting: ``types_``, ``model_``, ``report_``, ``strongest_``, ``pos_``, ``splitter_``, ``pass_``,
-    and ``lost_``, the mentions that the model cannot hold; the last is not saved.
+    Attributes after fitting: ``types_``, ``structure_``, ``model_``, ``report_``, ``strongest_``, ``pos_``,
+    ``splitter_``, ``pass_``, and ``lost_``, the mentions that the model cannot hold; the last is not saved.
 
     >>> from spanloom import Document, Mention, Recognizer
     >>> documents = [Document("no chest pain", mentions=[Mention("problem", [(3, 13)])])] * 50
@@ -168,6 +159,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             work: the folder that training data are in, where they are not in memory.
         """
         run = threads(self.n_jobs)
+        if self.structure == AUTO:
+            self._picked = choose_structure(ready.known, ready.unseen, ready.types, self.components)
         learned, read = None, None
         if self.encoder is None:
             learned, self.pass_, passes = self._learn(ready, run, tell, began, lessons, work)
@@ -199,6 +192,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         told = rules.report(self.overlap, gold.table)
         f1 = stage.held.f1_of(best.table)
         report = replace(report, splitting=ready.splitting, dev_f1=f1, overlaps=told, passes=passes, encoder=read)
+        if self.structure == AUTO:
+            report = replace(report, structure=structure_report(stage.model.structure, gold, report))
         if learned is not None:
             report = replace(report, completion=learned.completion, annotators=learned.annotators)
         if lessons is not None and learned is not None:
@@ -231,7 +226,9 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
 
     def _more_templates(self) -> Sequence[str]:
         """Templates beside those that ``features`` names."""
-        return self._structure.templates() if self.featured else ()
+        if self.structure == AUTO or not self.featured:
+            return ()  # no structure that auto chooses from has templates of its own
+        return self._structure.templates()
 
     def _columns(self) -> FeatureSet | None:
         """Features of columns whose scores are added to an encoder's, which cannot see them."""
@@ -417,7 +414,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         return Learning({"F1": f1}, objective, report.steps if self.runs == 1 and self.optimizer == "adagrad" else None)
 
     def _description(self) -> dict[str, Any]:
-        return {**of_structures(self.types_, self.structured), "tagger": told(self.pos_)}
+        own = of_structures(self.types_, self.structured)
+        return {"structure": self.structure_, **own, "tagger": told(self.pos_)}
 
     def explain(self, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
         """Explain why mentions are found in a text, or not: see `spanloom.model.explain`.
@@ -468,7 +466,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         shared = shared_of(part.parts.get("resources"))
         model = model_of(stored, shared, structure_in(stored, structure))
         made = said.restored(cls, model, **({"structure": structure} if structure else {}))
-        if str(made._structure) != str(model.structure):
+        if made.structure != AUTO and str(made._structure) != str(model.structure):
             raise ModelError(f"the parameters name the structure {made._structure}, the model {model.structure}")
         made.types_, made.strongest_, made.pos_ = model.types, said.strongest, filler_of(part.parts.get("pos"))
         made.splitter_ = splitter_of(part.parts.get("split"))
@@ -548,7 +546,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         Raises:
             UsageError: one has not.
         """
-        structure_of(self.structure)
+        if self.structure != AUTO:
+            structure_of(self.structure)
         super().check()
         check_encoder(self)
         if self.with_features and self.encoder is None:
@@ -556,11 +555,23 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         check_encoder_training(self)
         check_source(self.pos)
         names_from(self.names)
-        _ = self._structure
+        if self.structure != AUTO:
+            _ = self._structure
+
+    @property
+    def structure_(self) -> str:
+        """The structure of the trained model, such as ``shared``.
+
+        Raises:
+            NotFittedError: it is not trained.
+        """
+        return str(self.fitted.structure)
 
     @property
     def _structure(self) -> Structure:
-        return structure_of(self.structure, components=self.components, longest=self.longest)
+        if self.structure != AUTO:
+            return structure_of(self.structure, components=self.components, longest=self.longest)
+        return self._picked or self.fitted.structure
 
     @property
     def _headless(self) -> str | None:
@@ -576,6 +587,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
     overlaps_: OverlapRules | None = None  # all may
     second_: Rescorer | None = None
     pass_: DocumentPass | None = None
+    _picked: Structure | None = None  # by auto
 
 
 def _check_threshold(threshold: float) -> None:
