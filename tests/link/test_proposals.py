@@ -180,6 +180,26 @@ def test_candidates_and_how_they_were_found(documents: list[Document], vocabular
     assert np.diff(found.cand_ptr).max() <= 3
 
 
+def test_candidates_of_a_document_do_not_depend_on_others(documents: list[Document], vocabulary: Vocabulary) -> None:
+    """Similar names are searched for where a text is likely: in the first document, and not in the second."""
+    finder = CandidateFinder(vocabulary, remembered.Memory.build([], vocabulary), k=3)
+    proposer = Proposer(NameMemory.build(Batch.of([]), ["D"], Concepts(vocabulary)), finder, 3, 5, 1)
+    tagger = fit_chain(Batch.of(documents), ("D",), FeatureSet(["bias"]), 0, SERIAL).tagger
+
+    def candidates(texts: list[str], likely: int) -> list[tuple[int, int]]:
+        """Of the last document; the first two tokens of so many documents are likely."""
+        batch = Batch.of([prepare(Document(text)) for text in texts])
+        nothing = find_evidence(tagger, tagger.score(batch), batch.sentences, 0.999, 3)
+        first = batch.starts[:likely]
+        found = proposer.propose(batch, nothing, (first, first + 2))
+        own = slice(int(found.cand_ptr[np.searchsorted(found.first, batch.starts[-2])]), None)
+        return list(zip(found.found.concept[own].tolist(), found.found.way[own].tolist(), strict=True))
+
+    text = "Kidney diseases."
+    assert candidates([text], 0) == candidates([text, text], 1) == [(0, NAME_CLOSE)]
+    assert candidates([text], 1) == candidates([text, text], 2) != [(0, NAME_CLOSE)]
+
+
 def test_short_forms_take_the_probability_of_their_long_form() -> None:
     document = prepare(Document("The overactive bladder (OAB) and a magnetic field (MF). OABs in MF, no oab."))
     words = document.words

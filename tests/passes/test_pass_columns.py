@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from spanloom.document import Batch, Document
@@ -122,13 +122,14 @@ def test_short_forms_and_their_long_forms_are_one_word(data):
         (first, first + length)
         for length in {len(name) for _, name in keys}
         for first in phrases(text, length)
-        if (document[first], words(first, first + length)) in keys
+        if (document[first], tuple(text.words[first : first + length].tolist())) in keys
     ]
     places = sorted(places) if short else []
     whole, mentions = one_word(text, found)
     assert len(whole.words) == len(whole.document) == size + len(places)
     assert whole.document[size:].tolist() == [document[first] for first, _ in places]
-    named = [short.get(token, text.words[token]) for token in range(size)] + [words(*place) for place in places]
+    named = [short.get(token, text.words[token]) for token in range(size)]
+    named += [tuple(text.words[first:end].tolist()) for first, end in places]
     document, made = whole.document.tolist(), whole.words.tolist()
     expected, given_back = (list(zip(document, values, strict=True)) for values in (named, made))
     assert len(set(zip(expected, given_back, strict=True))) == len(set(expected)) == len(set(given_back))
@@ -137,6 +138,37 @@ def test_short_forms_and_their_long_forms_are_one_word(data):
         (size + places.index(row[:2]), size + places.index(row[:2]) + 1, *row[2:]) for row in rows if row[:2] in places
     ]
     assert rows_of(mentions) == rows
+
+
+TWO = DocumentText(  # "chest pain CP" and "fever F": long forms of two words and of one
+    np.array([1, 2, 3, 4, 5], np.uint64), np.array([0, 0, 0, 1, 1]), np.array([0, 0, 0, 1, 1]), np.array([0, 3, 5]),
+    Forms(*np.array([(2, 3, 0, 2), (4, 5, 3, 4)]).T),
+)  # fmt: skip
+
+
+@example((TWO, ranges([(2, 3, 0, 0.5), (4, 5, 0, 0.5)]), 2))
+@given(defined())
+def test_columns_of_a_document_do_not_depend_on_others(data):
+    text, found, count = data
+    kinds, means = (values[: len(text.words)] for values in again_word(*one_word(text, found), KINDS))
+    places = rows_of(again(text, found))
+    for number in range(count):
+        tokens = np.flatnonzero(text.document == number)
+        if not len(tokens):
+            continue
+        base, end = int(tokens[0]), int(tokens[-1]) + 1
+        inside = found.take((found.first >= base) & (found.first < end))
+        own = DocumentText(
+            text.words[base:end], text.sentence[base:end] - text.sentence[base], text.document[base:end] * 0,
+            text.offsets[(text.offsets >= base) & (text.offsets <= end)] - base,
+            Forms(*(column[text.document[text.forms.first] == number] - base for column in text.forms)),
+        )  # fmt: skip
+        alone = Ranges(inside.first - base, inside.end - base, inside.kind, inside.strength)
+        kind, mean = again_word(*one_word(own, alone), KINDS)
+        assert kind[: end - base].tolist() == kinds[base:end].tolist()
+        assert mean[: end - base].tolist() == means[base:end].tolist()
+        shifted = [(first + base, stop + base, *row) for first, stop, *row in rows_of(again(own, alone))]
+        assert shifted == [row for row in places if base <= row[0] < end]
 
 
 def _pairs(forms):

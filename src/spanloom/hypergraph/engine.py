@@ -314,9 +314,11 @@ class Engine(ABC):
 
 
 def _of_sentences(values: NDArray[np.generic], offsets: Ints) -> Floats:
-    """Return the sums (N, K) of (T, K) values over the tokens of each sentence."""
-    sums = np.concatenate([np.zeros((1, values.shape[1])), values.cumsum(0)])
-    found: Floats = sums[offsets[1:]] - sums[offsets[:-1]]
+    """Return the sums (N, K) of (T, K) values over the tokens of each sentence; no sum depends on other sentences."""
+    found: Floats = np.zeros((len(offsets) - 1, values.shape[1]))
+    filled = offsets[1:] > offsets[:-1]
+    if filled.any():
+        found[filled] = np.add.reduceat(values, offsets[:-1][filled], axis=0)
     return found
 
 

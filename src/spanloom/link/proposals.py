@@ -120,7 +120,7 @@ class Proposer:
         texts, longs = _texts(batch, first, end)
         if self.finder.method == "edit":  # equation 2 finds the candidates of all mentions, of known names too
             likely[:] = True
-        found, which = self._found(texts, longs, (exact, close, loose), likely)
+        found, which = self._found(texts, longs, (exact, close, loose), likely, batch.owners[first])
         sizes = np.array([len(entry.concept) for entry in found], np.int64)[which]
         ptr, rows = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)]), _gathered(found, which)
         if given is not None and gold is not None:
@@ -166,32 +166,40 @@ class Proposer:
 
     def _found(
         self, texts: list[str], longs: list[str | None], keys: tuple[NDArray[np.uint64], ...],
-        likely: NDArray[np.bool_],
+        likely: NDArray[np.bool_], documents: Int64,
     ) -> tuple[list[FoundSpans], Int64]:  # fmt: skip
-        """Return the candidates of each distinct text, and the number of each span's text."""
-        number: dict[tuple[str, str | None], int] = {}
-        which = np.array([number.setdefault(pair, len(number)) for pair in zip(texts, longs, strict=True)], np.int64)
-        _, where = np.unique(which, return_index=True)
-        plausible = np.zeros(len(number), bool)
-        np.logical_or.at(plausible, which, likely)
-        written, first, end = text_runs([long or "" for _, long in number])
+        """Return the candidates of each distinct text, and the number of each span's text.
+
+        Similar names are searched for a text in those documents that have a likely span with it. So a text may have two
+        numbers, with and without them, and no document's candidates depend on other documents.
+        """
+        number: dict[tuple[str, str | None, int], int] = {}  # the exact key says of which tokens a text is made
+        rows = zip(texts, longs, keys[EXACT].tolist(), strict=True)
+        text = np.array([number.setdefault(row, len(number)) for row in rows], np.int64)
+        own = np.unique(documents * len(number) + text, return_inverse=True)[1]  # a text in a document
+        likely_there = np.zeros(len(text), bool)
+        np.logical_or.at(likely_there, own, likely)
+        named, where, which = np.unique(2 * text + likely_there[own], return_index=True, return_inverse=True)
+        written, first, end = text_runs([long or "" for _, long, _ in number])
         nothing = end == first
         first = np.where(nothing, 0, first)
         long_keys = [
-            np.where(nothing, np.uint64(0), written.keys(degree, first, np.where(nothing, 0, end)))
+            np.where(nothing, np.uint64(0), written.keys(degree, first, np.where(nothing, 0, end)))[named // 2]
             if len(written.low)
-            else np.zeros(len(number), np.uint64)
+            else np.zeros(len(named), np.uint64)
             for degree in (EXACT, CLOSE, LOOSE)
         ]
-        queries = [text for text, wanted in zip(number, plausible.tolist(), strict=True) if wanted]
-        similar: dict[tuple[str, str | None], list[tuple[int, float]]] = {}
+        pairs = [row[:2] for row in number]
+        queries = [pairs[n // 2] for n in named.tolist() if n % 2]
+        similar: dict[int, list[tuple[int, float]]] = {}
         if queries:
             got = self.finder.find(*map(list, zip(*queries, strict=True)))
-            pairs = list(zip(got.concept.tolist(), got.score.tolist(), strict=True))
+            scored = list(zip(got.concept.tolist(), got.score.tolist(), strict=True))
             ptr = got.ptr.tolist()
-            similar = {query: pairs[a:b] for query, a, b in zip(queries, ptr[:-1], ptr[1:], strict=True)}
+            asked = np.flatnonzero(named % 2).tolist()
+            similar = {at: scored[a:b] for at, a, b in zip(asked, ptr[:-1], ptr[1:], strict=True)}
         look = _Look(self.finder.lexicon, self.memory, self.most, [key[where] for key in keys], long_keys)
-        return [look.found(at, similar.get(pair, [])) for at, pair in enumerate(number)], which
+        return [look.found(at, similar.get(at, [])) for at in range(len(named))], which
 
 
 class _Look:

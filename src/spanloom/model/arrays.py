@@ -43,14 +43,14 @@ def place_arrays(
 
     Args:
         batch: what the mentions were found in.
-        found: M mentions, in the order of the sentences.
+        found: M mentions.
         types: K names.
         scores: (M,) probabilities.
         threshold: mentions with a lower score are left out.
     """
-    if threshold:
-        kept = scores >= threshold
-        found, scores = found.take(kept), scores[kept]
+    order = found.order()
+    kept = order[scores[order] >= threshold]
+    found, scores = found.take(kept), scores[kept]
     base = batch.sentences[found.sentence]
     own = np.repeat(base, np.diff(found.ptr))
     heads = _characters(batch, base, *np.maximum(found.heads, (0, 1)).T)  # of those without one, any

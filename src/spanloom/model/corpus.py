@@ -183,22 +183,26 @@ def place(
 ) -> list[Document]:  # fmt: skip
     """Return the documents of a batch with found mentions in place of their own, as of `remarked`.
 
+    They stand in the order of `MentionTable.order`, whatever found them and in whatever company.
+
     Args:
         batch: what the mentions were found in.
-        found: mentions, in the order of the sentences.
+        found: mentions.
         types: K names.
         scores: a probability for each mention.
         threshold: mentions with a lower score are left out.
         concepts: of each mention.
     """
+    order = found.order()
+    found = found.take(order)
     base = batch.sentences[found.sentence]
     spans = _characters(batch, np.repeat(base, np.diff(found.ptr)), found.first, found.end)
     heads = _characters(batch, base, *np.maximum(found.heads, (0, 1)).T)  # of those without one, any
     headless = (found.heads[:, 0] < 0).tolist()
     ptr, kinds = found.ptr.tolist(), found.kind.tolist()
     bounds = np.searchsorted(found.sentence, batch.firsts).tolist()
-    values: list[float | None] = [None] * len(found) if scores is None else scores.tolist()
-    links = [()] * len(found) if concepts is None else concepts
+    values: list[float | None] = [None] * len(found) if scores is None else scores[order].tolist()
+    links = [()] * len(found) if concepts is None else [concepts[at] for at in order.tolist()]
     documents = []
     with uncollected():
         for i, document in enumerate(batch.documents):

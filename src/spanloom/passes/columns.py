@@ -168,29 +168,30 @@ def best_elsewhere(key: UInt64, value: Floats, place: Ints, asked: UInt64, at: I
 def one_word(text: DocumentText, found: Ranges) -> tuple[DocumentText, Ranges]:
     """Return a text where short forms of one token and their long forms are one word, and its mentions.
 
-    Such a token's word is its long form. Behind the last token stands one more for each place of such a long form, and
-    it is a mention where the whole place is.
+    Such a token's word is its long form. Behind the last token stands one more for each place where such a long form is
+    written out, and it is a mention where the whole place is.
 
     Args:
         text: T tokens.
         found: mentions with their probabilities.
     """
-    forms, key = text.forms, _keys(text)
+    forms = text.forms
     short = np.flatnonzero(forms.end - forms.first == 1)
     if not len(short):
         return text, found
+    written = _keys(text._replace(forms=Forms.none()))  # a short form is no place of its long form, whatever its length
     words, size = text.words.copy(), len(text.words)
-    words[forms.first[short]] = known = key(forms.first[short], forms.end[short])
+    words[forms.first[short]] = known = written(forms.long_first[short], forms.long_end[short])
     firsts, ends = [], []
     for length in np.unique(forms.long_end[short] - forms.long_first[short]).tolist():
         begins = text.phrases(length)
-        begins = begins[np.isin(key(begins, begins + length), known)]
+        begins = begins[np.isin(written(begins, begins + length), known)]
         firsts.append(begins)
         ends.append(begins + length)
     first, end = np.concatenate(firsts), np.concatenate(ends)
     order = np.lexsort((end, first))
     first, end = first[order], end[order]
-    words = np.concatenate([words, key(first, end)])
+    words = np.concatenate([words, written(first, end)])
     document = np.concatenate([text.document, text.document[first]])
     # mentions that are such places
     asked, place = (begin * (size + 1) + stop for begin, stop in ((found.first, found.end), (first, end)))

@@ -42,7 +42,7 @@ _FARTHEST = 15.0  # log-odds are at most so far from 0: marginals are exact to a
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CandidateMentions:
-    """C candidates of a batch of sentences, each once: by sentence, first token, longest first, type.
+    """C candidates of a batch of sentences, each once, in the order of `MentionTable.order`.
 
     Args:
         table: the mentions.
@@ -168,12 +168,7 @@ def merge(parts: list[CandidateMentions]) -> CandidateMentions:
     """Return the candidates of several parts of a corpus as one; no candidate is in two of them."""
     table = concatenate([part.table for part in parts])
     level, odds = (np.concatenate([getattr(part, name) for part in parts]) for name in ("level", "odds"))
-    return _ordered(CandidateMentions(table, level, odds))
-
-
-def _ordered(found: CandidateMentions) -> CandidateMentions:
-    order = (identities(found.table), found.table.kind, -found.end, found.first, found.table.sentence)
-    return found.take(np.lexsort(order))
+    return CandidateMentions(table, level, odds).take(table.order())
 
 
 def identities(table: MentionTable) -> UInt64:
