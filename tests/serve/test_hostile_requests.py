@@ -7,7 +7,7 @@ import selectors
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import httpx
@@ -90,6 +90,15 @@ def test_methods(client: httpx.Client) -> None:
     refused(client.delete("/models"), 405)
 
 
+@pytest.mark.parametrize("path", ["/", "/docs", "/health", "/models", "/openapi.json", "/none"])
+def test_head_is_get_without_a_body(client: httpx.Client, path: str) -> None:
+    head, get = client.head(path), client.get(path)
+    assert (head.status_code, head.content) == (get.status_code, b"")
+    del head.headers["date"], get.headers["date"]
+    assert head.headers == get.headers
+    assert client.head("/predict").status_code == 405
+
+
 def test_html_is_text(client: httpx.Client) -> None:
     text = "<script>alert(1)</script> & chest pain"
     answer = client.post("/predict", json={"text": text, "id": "<b>"})
@@ -158,7 +167,9 @@ def test_pages_of_other_sites(client: httpx.Client, headers: dict[str, str], wor
 def test_the_own_page_is_served(client: httpx.Client, server: Server) -> None:
     for host in ("127.0.0.1", "localhost", "LOCALHOST", "[::1]"):
         place = f"{host}:{server.port}"
-        assert client.get("/health", headers={"Host": place, "Origin": f"http://{place}"}).status_code == 200
+        for scheme in ("http", "https"):  # the latter behind a proxy with TLS
+            answer = client.get("/health", headers={"Host": place, "Origin": f"{scheme}://{place}"})
+            assert answer.status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -318,5 +329,77 @@ def test_more_connections_than_the_system_allows(crowded: Server) -> None:
         assert {one.recv(12) for one in opened} <= {b"HTTP/1.1 200", b"HTTP/1.1 503"}
     finally:
         for one in opened:
+            one.close()
+    assert comes_back(crowded)
+
+
+HALF = b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: "
+
+
+def opened_by(server: Server, count: int, *sent: bytes) -> list[socket.socket]:
+    """So many connections, on each of which one of these is sent, in turn."""
+    found = [socket.create_connection(("127.0.0.1", server.port), timeout=60) for _ in range(count)]
+    for number, one in enumerate(found):
+        one.sendall(sent[number % len(sent)])
+    return found
+
+
+def rest_of(one: socket.socket) -> bytes:
+    """All that comes until the connection is closed, in one way or the other."""
+    found = b""
+    with suppress(ConnectionError):
+        while data := one.recv(1000):
+            found += data
+    return found
+
+
+def test_heads_that_do_not_come(hurried: Server) -> None:
+    with ExitStack() as stack:
+        for one in (silent := opened_by(hurried, 20, b"")) + (half := opened_by(hurried, 20, HALF)):
+            stack.enter_context(closing(one))
+        began = time.monotonic()
+        for one in half:
+            answer = rest_of(one)
+            assert answer.startswith(b"HTTP/1.1 408") and b"the head of the request did not come within 0.5 s" in answer
+        assert {rest_of(one) for one in silent} == {b""}
+        assert time.monotonic() - began < 20
+
+
+def test_a_head_that_comes_letter_by_letter_is_not_waited_for(hurried: Server) -> None:
+    with closing(socket.create_connection(("127.0.0.1", hurried.port), timeout=20)) as slow:
+        answer, deadline = b"", time.monotonic() + 20
+        slow.settimeout(0.01)
+        while b"408" not in answer and time.monotonic() < deadline:
+            slow.sendall(b"a")
+            with suppress(TimeoutError):
+                answer += slow.recv(1000)
+    assert answer.startswith(b"HTTP/1.1 408")
+
+
+def test_an_answer_that_is_waited_for_is_not_cut_off_by_the_time_for_heads(hurried: Server) -> None:
+    with closing(socket.create_connection(("127.0.0.1", hurried.port), timeout=20)) as one:
+        for _ in range(3):  # on the same connection, each request has its own time
+            time.sleep(0.3)
+            one.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            answer = one.recv(1000)
+            while not answer.endswith(b"}"):
+                answer += one.recv(1000)
+            assert answer.startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize("sent", [(b"", HALF), (post("pain")[:-1],)], ids=["idle", "busy"])
+def test_health_is_answered_when_all_connections_are_taken(crowded: Server, sent: tuple[bytes, ...]) -> None:
+    taken = opened_by(crowded, 300, *sent)
+    try:
+        for _ in range(5):
+            began = time.monotonic()
+            assert httpx.get(crowded.url + "health", timeout=60).json()["status"] == "ok"
+            assert time.monotonic() - began < 15
+        if sent[0]:
+            refused(httpx.get(crowded.url + "models", timeout=60), 503, "all connections of the server are in use")
+        else:
+            assert httpx.post(crowded.url + "predict", json={"text": "No pain."}, timeout=60).status_code == 200
+    finally:
+        for one in taken:
             one.close()
     assert comes_back(crowded)

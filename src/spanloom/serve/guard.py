@@ -58,6 +58,8 @@ class Guard:
         """Serve a request."""
         if scope["type"] != "http":
             return
+        if scope["method"] == "HEAD":  # answered as GET, of which the server then leaves out the body
+            scope = {**scope, "method": "GET"}
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":

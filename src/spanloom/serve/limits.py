@@ -9,6 +9,7 @@ from spanloom.errors import one_line
 HELD = 16  # bodies of the largest size that all requests together may hold in memory
 SHORT = 16 * 1024  # bytes of a body that is tried among the short ones
 SOON = 0.1  # seconds of processor time after which a request is no short one
+_HEAD = 10.0  # seconds in which the head of a request must come
 GRACE = 5  # seconds that requests have to end in, once the server is to end
 
 
@@ -33,6 +34,11 @@ class Limits:
     waiting: int = 1024
     sentence: int = 20_000
     memory: int = 1024
+
+    @property
+    def head(self) -> float:
+        """Seconds from the beginning of a connection, or from the answer before, to the end of a request's head."""
+        return min(_HEAD, self.seconds)
 
     @property
     def held(self) -> int:

@@ -6,20 +6,20 @@ What is then being worked on has a few seconds to be finished in; whatever takes
 from __future__ import annotations
 
 import asyncio
-import errno
 import logging
 import signal
 import socket
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
-from typing import Any
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from spanloom.errors import SpanloomError, UsageError
 from spanloom.parallel import worker_count
 from spanloom.serve.api import make_api
+from spanloom.serve.connections import Listener, most_connections, only_health
 from spanloom.serve.guard import LOOPBACK, Guard, is_loopback
 from spanloom.serve.limits import GRACE, Limits
 from spanloom.serve.protocol import Protocol
@@ -27,7 +27,6 @@ from spanloom.serve.served import Served
 from spanloom.serve.starting import Starter, starter
 from spanloom.serve.work import Workers
 
-_BACKLOG = 2048  # connections that wait to be accepted
 _MORE = 2  # seconds in which the last answers are sent
 
 
@@ -90,19 +89,39 @@ def serve(
     """
     known = {*LOOPBACK, host.lower(), *map(str.lower, names)} if names or is_loopback(host) else None
     with closing(start or starter(models, limits, opened)) as processes:
-        workers = Workers(processes, worker_count(n_jobs), limits)
+        jobs = worker_count(n_jobs)
+        workers = Workers(processes, jobs, limits)
+        api = make_api(models, limits, workers)
         config = uvicorn.Config(
-            Guard(make_api(models, limits, workers), known), interface="asgi3", http=Protocol, lifespan="off",
-            ws="none", log_config=None, log_level="error", access_log=False, server_header=False, proxy_headers=False,
-            backlog=_BACKLOG, timeout_graceful_shutdown=GRACE + _MORE,
+            Guard(api, known), interface="asgi3", http=Protocol, lifespan="off", ws="none", log_config=None,
+            log_level="error", access_log=False, server_header=False, proxy_headers=False,
+            timeout_graceful_shutdown=GRACE + _MORE,
         )  # fmt: skip
-        return asyncio.run(_run(_Server(config), workers, opened, started))
+        server = _Server(config, limits, most_connections(jobs), Guard(only_health(api), known))
+        return asyncio.run(_run(server, workers, opened, started))
 
 
 class _Server(uvicorn.Server):
-    """Keeps the signal that ended it, which the plain one would raise once more."""
+    """Accepts connections by a `Listener`, and keeps the signal that ended it, which the plain one would raise."""
 
     signal = 0
+
+    def __init__(self, config: uvicorn.Config, limits: Limits, most: int, spare: ASGIApp) -> None:
+        super().__init__(config)
+        self._limits, self._most, self._spare = limits, most, spare
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        idle: dict[Protocol, float] = {}
+
+        def make(spare: bool) -> Protocol:
+            return Protocol(
+                self.config, self.server_state, self.lifespan.state, limits=self._limits, idle=idle,
+                app=self._spare if spare else None,
+            )  # fmt: skip
+
+        [opened] = sockets or []
+        self.servers = [Listener(opened, make, self.server_state.connections, idle, self._most)]  # type: ignore[list-item]
+        self.started = True
 
     def handle_exit(self, sig: int, frame: object) -> None:
         self.signal = self.signal or sig
@@ -111,7 +130,6 @@ class _Server(uvicorn.Server):
 
 
 async def _run(server: _Server, workers: Workers, opened: socket.socket, started: Callable[[], object]) -> int:
-    asyncio.get_running_loop().set_exception_handler(_tell)
     failures: list[SpanloomError] = []
 
     def failed(error: SpanloomError) -> None:
@@ -138,17 +156,3 @@ async def _end(server: _Server, workers: Workers) -> None:
     await asyncio.sleep(GRACE)
     logging.getLogger("uvicorn.error").disabled = True  # what clients do not take in time is dropped, and no error
     workers.end()
-
-
-def _tell(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log what went wrong outside of a request, but for one thing.
-
-    Where the system lets us open no more connections, those that come wait until others are closed. The loop tries
-    again by itself a second later, and says so thousands of times; and if the server ends within that second, it tries
-    with a socket that is closed.
-    """
-    error = context.get("exception")
-    crowded = isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)
-    late = isinstance(error, ValueError) and "_start_serving" in context["message"]
-    if not (crowded or late):
-        loop.default_exception_handler(context)

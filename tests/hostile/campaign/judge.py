@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import NamedTuple
 
-from campaign.outputs import Prepared, ended, leftovers, start
+from campaign.outputs import Prepared, ended, leftovers, start, tree
 
 DIED = -9  # exit code of kill -9
 FOREIGN = ("Traceback", "Exception ignored", "Error in sys.")  # what an error that nobody expected leaves
@@ -36,25 +37,30 @@ def judged(run: Run, cleans_up: bool) -> tuple[str, str]:
         run: what happened.
         cleans_up: whether the process had to leave nothing; otherwise the next one has to remove it.
 
-    Outcomes: ``undone`` is old after what was half-replaced was put back by the next reader.
+    Outcomes: ``undone`` is old after what was half-replaced was put back by the next writer.
     """
     text = run.said.read_text(encoding="utf-8", errors="replace")
     if any(word in text for word in FOREIGN):
         return "foreign exception", text.strip().splitlines()[-1]
     found = run.prepared.state(run.place)
     left = leftovers(run.place)
-    run.prepared.read(run.place)
+    before = tree(run.place)
+    with warnings.catch_warnings(action="ignore"):
+        run.prepared.read(run.place)
+    if tree(run.place) != before:
+        return "changed by a reader", f"{found} before, {run.prepared.state(run.place)} after it"
+    run.prepared.recover(run.place)
     read = run.prepared.state(run.place)
     whole = {run.before, "new"}
     if read not in whole:
-        return "torn", f"before {run.before}, after a reader {read}, exit code {run.code}"
+        return "torn", f"before {run.before}, then {found}, undone {read}, exit code {run.code}"
     if cleans_up and (left or found not in whole):
         return "left by its own process", f"{found}, {left}, exit code {run.code}"
     if run.code == 0 and read != "new":
         return "lost", f"exit code 0, but {read} is there"
     if run.code in (1, 2) and read == "new":
         return "kept", "a failure was told, but the new output is there"
-    if not left and found == read and cleans_up:
+    if not left and found == read:
         return read, ""
     again = ended(start(run.prepared.command(run.place), run.said))
     left = leftovers(run.place)
@@ -64,5 +70,14 @@ def judged(run: Run, cleans_up: bool) -> tuple[str, str]:
     return (read if found == read else "undone"), ""
 
 
-PROMISES = ("torn", "left by its own process", "lost", "kept", "leftover", "foreign exception", "exit code")
+PROMISES = (
+    "torn",
+    "changed by a reader",
+    "left by its own process",
+    "lost",
+    "kept",
+    "leftover",
+    "foreign exception",
+    "exit code",
+)
 """The outcomes that break one."""

@@ -26,7 +26,7 @@ from spanloom.cli import main
 from spanloom.data import chinese_clinical, clinical
 from spanloom.document import Document, Mention
 from spanloom.errors import SpanloomError
-from spanloom.files.staging import is_part, settle_input
+from spanloom.files.staging import is_part, recover
 from spanloom.formats import FORMATS, read, write
 from spanloom.models import load
 from spanloom.text import prepare
@@ -200,10 +200,12 @@ class Prepared:
         with suppress(SpanloomError):
             if self.output.name.startswith(("train", "vocabulary")):
                 load(path)
-            elif self.output.name.startswith(("view", "evaluate")):
-                settle_input(path)
-            else:
+            elif not self.output.name.startswith(("view", "evaluate")):
                 list(read(path))
+
+    def recover(self, place: Path) -> None:
+        """Do what the next write of the same output does first."""
+        recover(place / self.output.out, *(place / name for name in self.output.beside))
 
     def state(self, place: Path) -> str:
         """``old``, ``new``, ``none``, or ``torn``; staging folders are not looked at."""
