@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from spanloom.document import Document, Mention
-from spanloom.document.validate import OffsetUnits, Problem, find_errors, validate
+from spanloom.document.validate import Problem, find_errors, validate
 from spanloom.errors import DataError
 
 TOKENS = [[0, 4], [5, 9], [10, 15], [15, 16]]
@@ -104,16 +102,6 @@ def test_a_unit_is_suspected() -> None:
 def test_broken_tokens_are_not_asked() -> None:
     document = Document("mild pain", tokens=[[0, 99]], sentences=[[0, 1]], mentions=[Mention("x", [(0, 2)])])  # type: ignore[arg-type]
     assert [problem.kind for problem in validate(document)] == ["token outside the text"]
-
-
-@given(st.text(max_size=8), st.text(min_size=1, max_size=4), st.text(max_size=4))
-def test_units_are_found(before: str, surface: str, after: str) -> None:
-    before = "𝒳" + before.encode("utf-8", "ignore").decode()
-    surface = surface.encode("utf-8", "ignore").decode()
-    text = before + surface + after
-    start, length = len(before.encode("utf-16-le")) // 2, len(surface.encode("utf-16-le")) // 2
-    found = OffsetUnits(text).counted_as([(start, start + length)], surface)
-    assert found == "in UTF-16 units"
 
 
 def test_a_problem_is_one_line() -> None:

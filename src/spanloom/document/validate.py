@@ -9,13 +9,14 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
 from spanloom.document.annotation import zones_of
 from spanloom.document.claims import claims_of
+from spanloom.document.counting import CountedText
 from spanloom.document.document import Document, Offsets
 from spanloom.document.span import Mention, Span
+from spanloom.document.surfaces import beginning
 from spanloom.errors import DataError, clip, one_line
 
 SHOWN = 40  # characters of somebody's text in a message
@@ -97,90 +98,6 @@ def find_errors(document: Document) -> list[Problem]:
     if document.mentions:
         problems += _mentions_errors(document)
     return problems
-
-
-class OffsetUnits:
-    """A text in the units in which other programs count offsets, each made when it is first needed.
-
-    >>> units = OffsetUnits("𝒳 Ångström unit")
-    >>> units.counted_as([(16, 20)], "unit"), units.counted_as([(12, 16)], "unit")
-    ('in UTF-8 bytes', 'in UTF-16 units')
-    >>> OffsetUnits("a unit").counted_as([(3, 6)], "unit")
-    'from 1, with the last character included'
-    """
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    @cached_property
-    def utf16(self) -> bytes:
-        """The text in UTF-16, two bytes a unit."""
-        return self.text.encode("utf-16-le", "surrogatepass")
-
-    @cached_property
-    def utf8(self) -> bytes:
-        """The text in UTF-8."""
-        return self.text.encode("utf-8", "surrogatepass")
-
-    @cached_property
-    def joined(self) -> str:
-        """The text with CR LF as one character."""
-        return self.text.replace("\r\n", "\n")
-
-    def counted_as(self, spans: Sequence[tuple[int, int]], surface: str) -> str | None:
-        """Return the unit, other than characters, in which offsets give the known surface; ``None`` if there is none.
-
-        Args:
-            spans: start and end pairs in an unknown unit.
-            surface: the mention's text as its file has it.
-        """
-        if sum(end - start for start, end in spans) > 4 * len(surface):  # no unit is smaller than a byte
-            return None
-        wanted, text = flat(surface), self.text
-        readings = {
-            "in UTF-16 units": [self.utf16[2 * s : 2 * e].decode("utf-16-le", "replace") for s, e in spans],
-            "in UTF-8 bytes": [self.utf8[s:e].decode("utf-8", "replace") for s, e in spans],
-            "with CR LF as one character": [self.joined[s:e] for s, e in spans],
-            "from 1, with the last character included": [text[max(s - 1, 0) : e] for s, e in spans],
-            "with the last character included": [text[s : e + 1] for s, e in spans],
-            "from 1": [text[max(s - 1, 0) : max(e - 1, 0)] for s, e in spans],
-        }
-        return next((unit for unit, parts in readings.items() if flat(" ".join(parts)) == wanted), None)
-
-    def hint(self, end: int) -> str:
-        """Return advice for an offset outside the text that would be inside it in another unit."""
-        if self.text.isascii() or end <= len(self.text):
-            return ""
-        if end <= len(self.utf16) // 2:
-            return "; it fits if counted in UTF-16 units: count Unicode characters"
-        if end <= len(self.utf8):
-            return "; it fits if counted in UTF-8 bytes: count Unicode characters"
-        return ""
-
-
-def beginning(spans: Sequence[tuple[int, int]], text: str, most: int) -> str:
-    """Return the first ``most`` characters of a mention's surface, without a look at the rest of a long mention.
-
-    >>> beginning([(0, 4), (11, 15)], "mild or no pain", 6)
-    'mild p'
-    """
-    parts: list[str] = []
-    left = most
-    for start, end in spans:
-        first, behind, _ = slice(start, end).indices(len(text))
-        parts.append(text[first : min(behind, first + left)])
-        left -= len(parts[-1]) + 1
-        if left <= 0:
-            break
-    return " ".join(parts)[:most]
-
-
-def flat(text: str) -> str:
-    """Replace each line end and tab by a space, as line-based formats write a mention's text."""
-    return text.translate(_FLAT)
-
-
-_FLAT = str.maketrans("\n\r\t", "   ")
 
 
 def _text_errors(text: str) -> Iterator[Problem]:
@@ -268,7 +185,7 @@ def place_of(mention: Mention, index: int) -> str:
 
 def _mentions_errors(document: Document) -> Iterator[Problem]:
     seen: set[str] = set()
-    units = OffsetUnits(document.text)
+    units = CountedText(document.text)
     for i, mention in enumerate(document.mentions):
         for kind, message in _mention_errors(mention, units):
             yield Problem("error", kind, message, place_of(mention, i), i)
@@ -279,7 +196,7 @@ def _mentions_errors(document: Document) -> Iterator[Problem]:
             seen.add(mention.id)
 
 
-def _mention_errors(mention: Mention, units: OffsetUnits) -> Iterator[tuple[str, str]]:
+def _mention_errors(mention: Mention, units: CountedText) -> Iterator[tuple[str, str]]:
     previous, length = 0, len(units.text)
     for start, end in mention.spans:
         if start < 0 or end > length:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from spanloom.document import Document
+from spanloom.document.counting import AUTO, counting_of
 from spanloom.document.document import check_document, check_documents, check_mentions
 from spanloom.document.validate import Problem, find_errors
 from spanloom.document.validate import validate as validate_document
@@ -38,6 +39,7 @@ from spanloom.formats.label_studio import LABEL_STUDIO
 from spanloom.formats.notices import Notices
 from spanloom.formats.pubtator import PUBTATOR
 from spanloom.formats.record import from_record, to_record
+from spanloom.formats.settling import settled
 from spanloom.formats.source import head_of_input, is_packed
 from spanloom.formats.spaced import SPACED
 from spanloom.formats.table import CSV, TSV
@@ -147,8 +149,9 @@ def read(
             as fragments that were sorted. Without it, each is a `DataWarning`.
         on_error: ``stop`` raises at the first invalid record; ``skip`` leaves such records out, which is
             reported through `notice`; a function gets the first problem of each and leaves it out.
-        options: options of the format: ``columns`` for column files and tables, ``texts``, a file or folder, for tables
-            of mentions.
+        options: ``offsets``, how offsets are counted (``"utf16"``, ``"bytes"``, ``"crlf"``, ``"lf"``, ``"one-based"``,
+            ``"inclusive"``, or some joined by ``+``; found out for each file if not given); and options of the format:
+            ``columns`` for column files and tables, ``texts``, a file or folder, for tables of mentions.
 
     Raises:
         UsageError: at once: the format is unknown, or has no such option.
@@ -322,6 +325,8 @@ def _scan(path: str | Path, name: str | None, options: dict[str, Any], mentions:
     if path == "":  # as a variable of a shell that is not set; it would be the folder that one is in
         raise UsageError("the name of an input is empty, expected a file or a folder")
     root = Path(path)
+    options = dict(options)
+    counting = counting_of(options.pop("offsets", AUTO))
     kind = None if name is None else _named(name)
     inputs: Sequence[tuple[Format, str | Path]]
     others: list[Path] = []
@@ -338,10 +343,15 @@ def _scan(path: str | Path, name: str | None, options: dict[str, Any], mentions:
         inputs = [(kind or _known(root, options.get("columns")), path)]
     for one, _ in inputs:
         _check_options(one, options, one.scan_options)
+        if counting is not None and not one.counts:
+            raise UsageError(f"the format {one.name} has no offsets; leave out offsets (--offsets)")
     scans = (
-        _readable(one.scan(file, **_given(options), **_more(one, root, file, mentions)), str(file))
+        settled(
+            _readable(one.scan(file, **_given(options), **_more(one, root, file, mentions)), str(file)),
+            counting, mentions,
+        )
         for one, file in inputs
-    )
+    )  # fmt: skip
     left = [] if str(path) == STDIO else leftovers(root)
     return chain(interrupted(left), not_read(others), chain.from_iterable(scans))
 

@@ -28,7 +28,6 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -42,7 +41,7 @@ from spanloom.files.output import Sink, output_file
 from spanloom.formats.base import Format, Losses, Scanned, no_document, unwritable
 from spanloom.formats.dialects import text_of_passages
 from spanloom.formats.json_text import loads
-from spanloom.formats.record import RECORD, parse_record
+from spanloom.formats.record import RECORD, scan_record
 from spanloom.formats.record_fields import RECORD_OPTIONS, Columns, RecordFields, TagNames
 from spanloom.formats.source import opened
 
@@ -227,7 +226,7 @@ def scan_parquet(
 
     Args:
         path: the file, or ``-``.
-        mentions: as in `parse_record`.
+        mentions: as in `scan_record`.
         columns: our names of columns -> those in the table.
         tag_names: of tags that are numbers, where the file does not name them.
     """
@@ -315,10 +314,9 @@ def _scanned(row: dict[str, Any], fields: RecordFields, mentions: bool, path: st
     try:
         named = fields.of(row)
         place = "meta"
-        document, problems = parse_record(from_row(named), mentions)
+        return scan_record(from_row(named), mentions, path, number)
     except DataError as error:
-        document, problems = None, [Problem("error", "not JSON", error.message, place)]
-    return Scanned(document, [replace(problem, path=path, line=number) for problem in problems], path, number)
+        return Scanned(None, [Problem("error", "not JSON", error.message, place, path=path, line=number)], path, number)
 
 
 def write_parquet(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
@@ -397,9 +395,9 @@ class SinkStream(io.RawIOBase):
 
 PARQUET = Format(
     "parquet", (".parquet",), scan_parquet, write_parquet,
-    gaps=True, keeps_ids=True, reads_without_mentions=True, packs=False, scan_options=RECORD_OPTIONS,
+    gaps=True, keeps_ids=True, reads_without_mentions=True, packs=False, counts=True, scan_options=RECORD_OPTIONS,
 )  # fmt: skip
 ARROW = Format(
     "arrow", (".arrow", ".feather"), scan_arrow, write_arrow,
-    gaps=True, keeps_ids=True, reads_without_mentions=True, packs=False, scan_options=RECORD_OPTIONS,
+    gaps=True, keeps_ids=True, reads_without_mentions=True, packs=False, counts=True, scan_options=RECORD_OPTIONS,
 )  # fmt: skip

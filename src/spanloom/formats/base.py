@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
@@ -24,6 +24,26 @@ OTHER_TEXT = "texts that differ outside the tokens"
 BAD_TYPE = "mentions whose type has a tab or a line end, or is empty"
 
 
+Surface = str | Sequence[str | None] | None
+"""A file's own text of a mention, or that of each of its parts; ``None`` if it gives none."""
+
+
+class Beside(NamedTuple):
+    """What a file says of the mentions of a document beside their offsets.
+
+    Args:
+        surfaces: of each mention.
+        source: what should give a text, such as ``"line"``, so that a missing one is a warning; empty if it need not.
+        names: of each mention in messages; made by `place_of` if not given.
+        within: the place of the document in the file, such as ``"records[3]"``, for messages.
+    """
+
+    surfaces: Sequence[Surface]
+    source: str = ""
+    names: Sequence[str] | None = None
+    within: str = ""
+
+
 class Scanned(NamedTuple):
     """A document of a file with its place, or the problems that kept it from being read, or both.
 
@@ -33,6 +53,8 @@ class Scanned(NamedTuple):
         path: the file.
         line: the first line of the document, from 1; ``None`` where the file is the document.
         mention_places: file and line of each mention, where mentions have lines of their own.
+        beside: for mentions with offsets as in the file, which `spanloom.formats.settling` converts, repairs and
+            checks, with all else of the document; ``None`` if the reader has checked it.
     """
 
     document: Document | None
@@ -40,6 +62,13 @@ class Scanned(NamedTuple):
     path: str
     line: int | None = None
     mention_places: list[tuple[str, int]] | None = None
+    beside: Beside | None = None
+
+    def place_of(self, mention: int | None) -> tuple[str | None, int | None]:
+        """Return the file and the line of a mention, or of the document."""
+        if mention is None or self.mention_places is None:
+            return self.path or None, self.line
+        return self.mention_places[mention]
 
 
 def no_document(path: str, expected: str) -> Scanned:
@@ -98,6 +127,7 @@ class Format(NamedTuple):
         named_by_file: whether documents may be named after their file, so that ``scan`` takes ``stem``, the file's
             name in a folder.
         texts_beside: whether the texts may stand in other files, so that ``scan`` takes their records as ``texts``.
+        counts: whether its files hold offsets in characters, so that ``offsets`` says how they are counted.
         packs: whether its files may be packed by gzip, as ``.gz`` behind their suffix says.
         scan_options: names of the options of ``scan``.
         write_options: names of the options of ``write``.
@@ -114,6 +144,7 @@ class Format(NamedTuple):
     reads_without_mentions: bool = False
     named_by_file: bool = False
     texts_beside: bool = False
+    counts: bool = False
     packs: bool = True
     scan_options: tuple[str, ...] = ()
     write_options: tuple[str, ...] = ()

@@ -10,22 +10,29 @@ the text, unless the mentions' texts show that the offsets count it; it is writt
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from spanloom.document import Document
-from spanloom.document.validate import OffsetUnits, Problem, place_of
+from spanloom.document.surfaces import difference
+from spanloom.document.validate import Problem
 from spanloom.errors import DataError, UsageError
 from spanloom.files import STDIO
 from spanloom.files.output import output_files, output_folder
 from spanloom.files.staging import is_part
-from spanloom.formats.base import Format, Losses, Scanned, count_meta, count_unwritten, single, unwritable
+from spanloom.formats.base import (
+    Beside,
+    Format,
+    Losses,
+    Scanned,
+    count_meta,
+    count_unwritten,
+    single,
+    unwritable,
+)
 from spanloom.formats.file_names import free_name, put, unescaped, visible
-from spanloom.formats.record import mention_problems, surface_problem
 from spanloom.formats.source import decode, read_bytes
-from spanloom.formats.standoff import Annotations, collect, parse, render, settled
+from spanloom.formats.standoff import Annotations, collect, parse, render
 
 _BOM = "\ufeff"
 
@@ -78,35 +85,20 @@ def _scan_pair(txt: Path, ann: Path, name: str, mentions: bool) -> Scanned:
         text = text if counted else text.removeprefix(_BOM)
     if not mentions:
         found = Annotations()
-    problems = found.problems + _settle(found, text, str(ann))
     document = Document(text, id=name, mentions=found.mentions, meta={"brat": kept} if kept else {})
     surfaces, numbers = [line.surface for line in found.lines], [line.number for line in found.lines]
-    for problem in mention_problems(document, surfaces, numbers, partial(surface_problem, source="line")):
-        problems.append(replace(problem, path=str(txt if problem.mention is None else ann)))
-    problems.sort(key=lambda problem: problem.line or 0)
-    return Scanned(document, problems, str(txt), None, [(str(ann), number) for number in numbers])
-
-
-def _settle(found: Annotations, text: str, path: str) -> list[Problem]:
-    """Repair the mentions; return the repairs as problems."""
-    problems = []
-    for i, (mention, line) in enumerate(zip(found.mentions, found.lines, strict=True)):
-        found.mentions[i], surface, repairs = settled(mention, line.surface, text)
-        found.lines[i] = line._replace(surface=surface)
-        problems += [
-            Problem("warning", kind, message, place_of(mention, i), i, path, line.number, altered=True)
-            for kind, message in repairs
-        ]
-    return problems
+    places = [(str(ann), number) for number in numbers]
+    return Scanned(document, found.problems, str(txt), None, places, Beside(surfaces, "line"))
 
 
 def _counts_mark(text: str, found: Annotations) -> bool:
     """Return whether the texts of the mentions match their offsets only if the byte order mark is counted."""
     pairs = [(m, line.surface) for m, line in zip(found.mentions, found.lines, strict=True) if line.surface]
-    with_mark, without = OffsetUnits(text), OffsetUnits(text.removeprefix(_BOM))
-    if any(surface_problem(surface, m, with_mark, "") is not None for m, surface in pairs):
-        return False
-    return any(surface_problem(surface, m, without, "") is not None for m, surface in pairs)
+    with_mark, without = (
+        all(difference(one, sorted(mention.spans), surface) is not None for mention, surface in pairs)
+        for one in (text, text.removeprefix(_BOM))
+    )
+    return with_mark and not without
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
@@ -162,5 +154,14 @@ def _contents(document: Document, losses: Losses, path: Path) -> tuple[str, str]
 
 
 BRAT = Format(
-    "brat", (".ann",), scan, write, claims=claims, gaps=True, folders=True, reads_without_mentions=True, packs=False
+    "brat",
+    (".ann",),
+    scan,
+    write,
+    claims=claims,
+    gaps=True,
+    folders=True,
+    reads_without_mentions=True,
+    counts=True,
+    packs=False,
 )

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Final, NamedTuple, NoReturn
 
 from spanloom.document import Document, Mention
-from spanloom.document.validate import OffsetUnits, find_errors
 from spanloom.errors import DataError, UsageError, clip
-from spanloom.formats.record import surface_problem
+from spanloom.formats.base import Beside, Scanned
+from spanloom.formats.notices import Notices
+from spanloom.formats.settling import settled
 
 _COLUMNS: Final = ("doc_id", "start", "end", "type", "text", "score", "spans", "concepts", "head", "id")
 _REQUIRED: Final = ("doc_id", "type")
@@ -59,6 +59,8 @@ def from_columns(table: Any, documents: Iterable[Document]) -> list[Document]:
         UsageError: a table without a column that is required, or with columns of different lengths; no documents.
         DataError: a row that is wrong, or about no document, with its number from 0.
 
+    What was repaired, such as blanks at the ends of a mention, is a `DataWarning`.
+
     >>> table = {"doc_id": ["n1"], "start": [5], "end": [9], "type": ["problem"]}
     >>> from_columns(table, [Document("Mild pain.", id="n1")])
     [Document('Mild pain.', id='n1', mentions=[Mention('problem', [(5, 9)])])]
@@ -80,7 +82,15 @@ def from_columns(table: Any, documents: Iterable[Document]) -> list[Document]:
     if rows:
         name, left = next(iter(rows.items()))
         raise DataError(f"row {left[0][0]}: no document is called {clip(name)}; give all that the table is about")
-    return found
+    notices, read = Notices(), []
+    for scanned in settled(found):
+        for problem in scanned.problems:
+            if problem.severity == "error":
+                raise problem.to_error()
+        notices.add(scanned.problems)
+        read += [] if scanned.document is None else [scanned.document]
+    notices.tell(None)
+    return read
 
 
 def _numbered(documents: Iterable[Document]) -> Iterator[tuple[int, Document]]:
@@ -140,18 +150,11 @@ def _plain(value: Any) -> Any:
     return None if missing else value
 
 
-def _with_rows(document: Document, rows: list[tuple[int, dict[str, Any]]]) -> Document:
-    units = OffsetUnits(document.text)
-    kept = document.copy(mentions=[_mention(row, number) for number, row in rows])
-    for problem in find_errors(kept):
-        where = "" if problem.mention is None else f"row {rows[problem.mention][0]}"
-        raise replace(problem, place=where).to_error()
-    for mention, (number, row) in zip(kept.mentions, rows, strict=True):
-        surface = row.get("text")
-        wrong = None if not isinstance(surface, str) else surface_problem(surface, mention, units, f"row {number}")
-        if wrong is not None:
-            raise wrong.to_error()
-    return kept
+def _with_rows(document: Document, rows: list[tuple[int, dict[str, Any]]]) -> Scanned:
+    mentions = [_mention(row, number) for number, row in rows]
+    surfaces = [surface if isinstance(surface := row.get("text"), str) else None for _, row in rows]
+    beside = Beside(surfaces, names=[f"row {number}" for number, _ in rows])
+    return Scanned(document.copy(mentions=mentions), [], "", beside=beside)
 
 
 def _mention(row: dict[str, Any], number: int) -> Mention:

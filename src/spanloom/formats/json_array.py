@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +13,7 @@ from spanloom.errors import DataError
 from spanloom.formats.base import Format, Losses, Scanned, no_document, writing_as
 from spanloom.formats.json_text import loads, to_json
 from spanloom.formats.packed import output_file
-from spanloom.formats.record import parse_record, to_record
+from spanloom.formats.record import scan_record, to_record
 from spanloom.formats.record_fields import RECORD_OPTIONS, Columns, RecordFields, TagNames
 from spanloom.formats.source import BOM, HEAD, bare, opened, read_bytes
 
@@ -50,13 +49,10 @@ def scan_array(raw: bytes, path: str | Path, fields: RecordFields, mentions: boo
     for number, record in enumerate(value if isinstance(value, list) else [value]):
         place = f"records[{number}]" if several else ""
         try:
-            document, problems = parse_record(fields.of(record), mentions)
+            scanned = scan_record(fields.of(record), mentions, name, place=place)
         except DataError as error:
-            document, problems = None, [Problem("error", "wrong field", error.message)]
-        if problems:
-            joined = (": ".join(part for part in (place, problem.place) if part) for problem in problems)
-            problems = [replace(one, path=name, place=where) for one, where in zip(problems, joined, strict=True)]
-        yield Scanned(document, problems, name)
+            scanned = Scanned(None, [Problem("error", "wrong field", error.message, place, path=name)], name)
+        yield scanned
     if not value:
         yield no_document(name, "a list of records")
 
@@ -86,5 +82,5 @@ def _claims(path: Path) -> bool:
 
 JSON = Format(
     "json", (".json",), scan, write, _claims,
-    gaps=True, keeps_ids=True, reads_without_mentions=True, scan_options=RECORD_OPTIONS,
+    gaps=True, keeps_ids=True, reads_without_mentions=True, counts=True, scan_options=RECORD_OPTIONS,
 )  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from spanloom.document import Document
@@ -13,7 +12,7 @@ from spanloom.formats.base import Format, Losses, Scanned, no_document, writing_
 from spanloom.formats.json_array import scan_array
 from spanloom.formats.json_text import loads, to_json
 from spanloom.formats.packed import output_file
-from spanloom.formats.record import parse_record, to_record
+from spanloom.formats.record import scan_record, to_record
 from spanloom.formats.record_fields import RECORD_OPTIONS, Columns, RecordFields, TagNames
 from spanloom.formats.source import raw_lines
 
@@ -25,7 +24,7 @@ def scan(
 
     Args:
         path: the file, or ``-``.
-        mentions: as in `parse_record`.
+        mentions: as in `scan_record`.
         columns: our names of fields -> those in the records.
         tag_names: of tags that are numbers.
     """
@@ -46,10 +45,7 @@ def scan(
             problem = Problem("error", "not JSON", error.message, path=name, line=number)
             yield Scanned(None, [problem], name, number)
             continue
-        document, problems = parse_record(record, mentions)
-        if problems:
-            problems = [replace(problem, path=name, line=number) for problem in problems]
-        yield Scanned(document, problems, name, number)
+        yield scan_record(record, mentions, name, number)
     if not found:
         yield no_document(name, "one JSON object a line")
 
@@ -65,5 +61,5 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
 
 JSONL = Format(
     "jsonl", (".jsonl", ".ndjson"), scan, write,
-    gaps=True, keeps_ids=True, reads_without_mentions=True, scan_options=RECORD_OPTIONS,
+    gaps=True, keeps_ids=True, reads_without_mentions=True, counts=True, scan_options=RECORD_OPTIONS,
 )  # fmt: skip

@@ -5,7 +5,8 @@ mention, because a region has no gaps; the text area ``concept`` of a region hol
 of a task, the one that is marked as ground truth is read, else the first that was not skipped; predictions are read if
 there is no annotation. The task is kept in ``Document.meta["label_studio"]``.
 
-Label Studio counts characters since 2021, and counted UTF-16 units before: the texts of the regions decide.
+Label Studio counts characters since 2021, and counted UTF-16 units before: the texts of the regions decide (see
+`spanloom.formats.settling`).
 
 Mentions with scores are written as predictions, others as annotations.
 """
@@ -17,17 +18,27 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from spanloom.document import Document, Mention, Span
-from spanloom.document.validate import OffsetUnits, Problem, find_errors, place_of
+from spanloom.document.validate import Problem
 from spanloom.errors import DataError
-from spanloom.formats.base import TWICE, Format, Losses, Scanned, count_meta, count_unwritten, unwritable, writing_as
+from spanloom.formats.base import (
+    TWICE,
+    Beside,
+    Format,
+    Losses,
+    Scanned,
+    Surface,
+    count_meta,
+    count_unwritten,
+    unwritable,
+    writing_as,
+)
 from spanloom.formats.json_text import loads, to_json
 from spanloom.formats.packed import output_file
-from spanloom.formats.record import surface_problem
 from spanloom.formats.source import BOM, begins_with, read_bytes
 
 FRAGMENT, CONCEPT = "fragment", "concept"  # the label of the relation, and the name of the text area
@@ -49,7 +60,7 @@ class Understood:
     """
 
     document: Document
-    surfaces: list[list[str | None]] = field(default_factory=list)
+    surfaces: list[Surface] = field(default_factory=list)
     others: list[Any] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
@@ -79,13 +90,12 @@ def _scanned(task: object, place: str, path: str) -> Scanned:
     except DataError as error:
         return Scanned(None, [Problem("error", "wrong field", error.message, place, path=path)], path)
     document = found.document
-    problems = found.problems + (_surface_problems(found) or find_errors(document))
     assert isinstance(task, dict)  # else it would not have been understood
     kept = task | {"data": {name: value for name, value in task["data"].items() if name != "text"}}
     if kept != {"data": {}}:
         document.meta["label_studio"] = kept
-    places = ((f"{place}: {problem.place}".removesuffix(": "), problem) for problem in problems)
-    return Scanned(document, [replace(problem, path=path, place=where) for where, problem in places], path)
+    problems = [replace(problem, path=path) for problem in found.problems]
+    return Scanned(document, problems, path, beside=Beside(found.surfaces, within=place))
 
 
 def understand(task: object) -> Understood:
@@ -181,12 +191,6 @@ def _add_mentions(found: Understood, results: list[Any]) -> None:
             found.others.append(join)
             message = "a relation 'fragment' that joins no two regions of one label; it is kept as a relation"
             found.problems.append(Problem("warning", "relation", message))
-    if _counts_utf16(found.document.text, regions.values()):
-        message = "offsets count UTF-16 units, as old versions of Label Studio do; they are read as characters"
-        found.problems.append(Problem("warning", "unit of offsets", message))
-        places = _characters(found.document.text)
-        for region in regions.values():
-            region.span = (places.get(region.span[0], -1), places.get(region.span[1], -1))
     for names in {id(group): group for group in groups.values()}.values():
         _add_group(found, list(names), [regions[name] for name in names])
     unread = sum(isinstance(other, dict) and other.get("type") != "relation" for other in found.others)
@@ -260,45 +264,6 @@ def _add_group(found: Understood, names: list[str], parts: list[_Region]) -> Non
         spans = tuple(Span(*part.span) for part in ordered)
         found.document.mentions.append(Mention(label, spans, name, None, concepts, parts[0].score))
         found.surfaces.append([part.surface for part in ordered])
-
-
-def _stands(surface: str | None, text: str, span: tuple[int, int]) -> bool:
-    """Return whether the text of a region, if the file gives one, is the text at its offsets."""
-    return surface is None or _same(surface, text[span[0] : min(span[1], span[0] + 2 * len(surface) + 1)])
-
-
-def _same(surface: str | None, text: str) -> bool:
-    # line ends within a region are exported as a backslash and an n
-    return surface is None or surface == text or surface.replace("\\n", "\n") == text.replace("\r\n", "\n")
-
-
-def _counts_utf16(text: str, regions: Any) -> bool:
-    if text.isascii() or all(_stands(region.surface, text, region.span) for region in regions):
-        return False
-    units = text.encode("utf-16-le", "surrogatepass")
-
-    def read(start: int, end: int) -> str:
-        return units[2 * max(start, 0) : 2 * max(end, 0)].decode("utf-16-le", "replace")
-
-    return all(region.surface is not None and _same(region.surface, read(*region.span)) for region in regions)
-
-
-def _characters(text: str) -> dict[int, int]:
-    """Return the map from UTF-16 units to characters."""
-    ends = accumulate((1 + (character > "\uffff") for character in text), initial=0)
-    return {unit: place for place, unit in enumerate(ends)}
-
-
-def _surface_problems(found: Understood) -> list[Problem]:
-    problems = []
-    text, units = found.document.text, OffsetUnits(found.document.text)
-    for number, (mention, surfaces) in enumerate(zip(found.document.mentions, found.surfaces, strict=True)):
-        for span, surface in zip(mention.spans, surfaces, strict=True):
-            if surface is not None and span.end <= len(text) and not _stands(surface, text, span):
-                part = mention.replace(spans=[span], head=None)
-                problem = surface_problem(surface, part, units, place_of(mention, number))
-                problems += [replace(problem, mention=number)] if problem is not None else []
-    return problems
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
@@ -401,5 +366,12 @@ def _new_name(name: str, taken: set[str]) -> str:
 
 
 LABEL_STUDIO = Format(
-    "label-studio", (".json",), scan, write, claims=partial(begins_with, MARK, ".json"), gaps=True, keeps_ids=True
+    "label-studio",
+    (".json",),
+    scan,
+    write,
+    claims=partial(begins_with, MARK, ".json"),
+    gaps=True,
+    keeps_ids=True,
+    counts=True,
 )

@@ -29,13 +29,15 @@ from typing import NamedTuple
 
 from spanloom.document import Document, Mention, Span
 from spanloom.document.span import join_spans
-from spanloom.document.validate import OffsetUnits, Problem, beginning, flat
+from spanloom.document.surfaces import difference, flat, trimmed
+from spanloom.document.validate import Problem
 from spanloom.errors import DataError
 from spanloom.formats.base import (
     BAD_TYPE,
     DISCONTIGUOUS,
     TOUCHING,
     UNSTRIPPED,
+    Beside,
     Format,
     Losses,
     Scanned,
@@ -47,7 +49,6 @@ from spanloom.formats.base import (
 )
 from spanloom.formats.blocks import Block, NumberedLine
 from spanloom.formats.packed import output_file
-from spanloom.formats.record import mention_problems, surface_problem
 from spanloom.formats.source import decode, raw_lines
 
 NO_CONCEPT = "-"
@@ -202,15 +203,13 @@ def _document(block: Block, path: str) -> Scanned:
     lines = [line.number for line, _ in found]
     document = Document(text, id=title.id, mentions=[annotation.mention for _, annotation in found])
     surfaces = [annotation.surface for _, annotation in found]
-    problems += mention_problems(document, surfaces, lines, _surface_problem)
     if not any(problem.severity == "error" for problem in problems):
         rows = [line.text for line, annotation in found if line.text != render(annotation.mention, text)]
         kept = {"rows": rows, "relations": relations}
         if any(kept.values()):
             document.meta["pubtator"] = {kind: rows for kind, rows in kept.items() if rows}
     problems = [replace(problem, path=path, line=problem.line or first) for problem in problems]
-    problems.sort(key=lambda problem: problem.line or 0)
-    return Scanned(document, problems, path, first, [(path, line) for line in lines])
+    return Scanned(document, problems, path, first, [(path, line) for line in lines], Beside(surfaces))
 
 
 def _passages(lines: list[NumberedLine]) -> tuple[Passage, Passage] | Problem:
@@ -254,17 +253,6 @@ def _rows(
         if message:
             problems.append(Problem("error", "PubTator line", message, line=number))
     return found, relations
-
-
-def _surface_problem(surface: str | None, mention: Mention, units: OffsetUnits, place: str) -> Problem | None:
-    if surface is None or mention.start >= mention.end:  # the check of offsets says more
-        return None
-    problem = surface_problem(surface, mention, units, place)
-    found = beginning(mention.spans, units.text, 2 * len(surface) + _SHOWN)  # more is no white space at its ends
-    if problem is not None and surface.strip() == found.strip() != "":
-        message = f"the text {surface[:_SHOWN]!r} has other white space at its ends than what stands at the offsets"
-        return Problem("warning", "white space", message, place)
-    return problem
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
@@ -312,8 +300,11 @@ def _rows_of(name: str, document: Document, losses: Losses, path: str | Path) ->
     as_read: dict[_Key, list[str]] = {}
     for old in reversed(kept):
         annotation = parse_annotation(old)
-        if annotation is not None and _agrees(annotation.mention, annotation.surface, document.text):
-            as_read.setdefault(_key(annotation.mention), []).append(old)
+        if annotation is None or difference(document.text, annotation.mention.spans, annotation.surface) is None:
+            continue
+        mention = trimmed(annotation.mention, document.text)
+        if mention is not None:
+            as_read.setdefault(_key(mention), []).append(old)
     for mention in document.mentions:
         row = _row(mention, document.text, losses)
         if row is not None:
@@ -347,10 +338,6 @@ def _key(mention: Mention) -> _Key:
     return (*mention.key, mention.concepts)
 
 
-def _agrees(mention: Mention, surface: str, text: str) -> bool:
-    return flat(surface).strip() == flat(mention.text(text)).strip()
-
-
 def _kept(document: Document, path: str | Path) -> tuple[list[str], list[str]]:
     """Return the kept data: rows that would be written in another way, and relations."""
     kept = document.meta.get("pubtator", {})
@@ -363,4 +350,4 @@ def _kept(document: Document, path: str | Path) -> tuple[list[str], list[str]]:
     return lists[0], lists[1]
 
 
-PUBTATOR = Format("pubtator", (".pubtator",), scan, write)
+PUBTATOR = Format("pubtator", (".pubtator",), scan, write, counts=True)

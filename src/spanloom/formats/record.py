@@ -15,8 +15,6 @@ its place, such as ``"mentions[0].certainty"``.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,11 +22,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spanloom.document import Document, Mention, Offsets, Span
-from spanloom.document.validate import OffsetUnits, Problem, beginning, find_errors, flat, place_of
+from spanloom.document.validate import Problem, place_of
 from spanloom.errors import clip
+from spanloom.formats.base import Beside, Scanned
 from spanloom.formats.dialects import FieldNames, rejected, to_native
 from spanloom.formats.foreign import FHIR
 from spanloom.formats.json_text import not_as_expected
+from spanloom.formats.notices import Notices
+from spanloom.formats.settling import settled_one
 
 
 class Field(NamedTuple):
@@ -71,7 +72,6 @@ MENTION = {
 
 _MENTION_FIELDS = frozenset((*MENTION, "text"))
 _LARGEST = 2**62  # what an int64 holds with room to add
-_SHOWN = 60  # characters of a text in a message
 
 
 def to_record(document: Document) -> dict[str, Any]:
@@ -117,7 +117,9 @@ def from_record(record: object, path: str | Path | None = None, line: int | None
         line: for messages.
 
     Raises:
-        DataError: the first problem of the record.
+        DataError: the first error of the record.
+
+    What was repaired, such as blanks at the ends of a mention, is a `DataWarning`.
 
     >>> from_record({"text": "mild pain", "label": [[5, 9, "problem"]]}).mentions
     [Mention('problem', [(5, 9)])]
@@ -126,56 +128,77 @@ def from_record(record: object, path: str | Path | None = None, line: int | None
     spanloom.errors.DataError: a.jsonl:1: mentions[0]: spans is [[5, "9"]], expected [start, end] pairs of integers
     """
     document, problems = parse_record(record)
-    for problem in problems:  # also that the record is no gold: whoever hands one over wants a document
-        raise replace(problem, path=None if path is None else str(path), line=line).to_error()
+    for problem in problems:
+        if problem.severity == "error" or document is None:  # or no gold, and the caller wants one
+            raise replace(problem, path=None if path is None else str(path), line=line).to_error()
     if document is None:
         raise AssertionError("a record without problems has a document")
+    notices = Notices()
+    notices.add(problems)
+    notices.tell(None)
     return document
 
 
 def parse_record(record: object, mentions: bool = True) -> tuple[Document | None, list[Problem]]:
-    """Parse a record; return the document, valid only if no problem is an error, and all problems.
+    """Parse a record by itself; return the document, valid only if no problem is an error, and all problems.
 
     Args:
         record: as `json.loads` gives it.
         mentions: if false, mentions, and their rejection by a person, are ignored.
     """
+    scanned = settled_one(scan_record(record, mentions))
+    return scanned.document, scanned.problems
+
+
+def scan_record(
+    record: object, mentions: bool = True, path: str = "", line: int | None = None, place: str = ""
+) -> Scanned:
+    """Return the document of a record of a file, with offsets as the file has them.
+
+    Args:
+        record: as `json.loads` gives it.
+        mentions: as in `parse_record`.
+        path: the file.
+        line: of the record.
+        place: of the record in the file, where it has no line.
+    """
+    document, problems, beside = _parsed(record, mentions)
+    if document is None and place:
+        problems = [replace(one, place=f"{place}: {one.place}".removesuffix(": ")) for one in problems]
+    if path:
+        problems = [replace(one, path=path, line=line) for one in problems]
+    return Scanned(document, problems, path, line, beside=beside and beside._replace(within=place))
+
+
+def _parsed(record: object, mentions: bool) -> tuple[Document | None, list[Problem], Beside | None]:
     problems: list[Problem] = []
     if not isinstance(record, dict):
         array = " (a JSON array of records: put one record on each line)" if isinstance(record, list) else ""
         _wrong(problems, "", "the line", record, f"a JSON object with a field 'text'{array}")
-        return None, problems
+        return None, problems, None
     if mentions and (answer := rejected(record)) is not None:
         message = f"the answer is {answer!r}, so the record is no gold; it is left out"
-        return None, [Problem("warning", "records left out", message, altered=True)]
+        return None, [Problem("warning", "records left out", message, altered=True)], None
     if isinstance(record.get("resourceType"), str) and not isinstance(record.get("text"), str):
-        return None, [Problem("error", "wrong field", FHIR)]
+        return None, [Problem("error", "wrong field", FHIR)], None
     known = RECORD.keys() >= record.keys()
     native, names = (record, FieldNames()) if known else to_native(record, problems, mentions)
     if not mentions:
         native = {name: value for name, value in native.items() if name != "mentions"}
-    document = _document(native, names, problems)
-    if document is not None:
-        problems += _renamed(find_errors(document), names)
-    return document, problems
-
-
-def _renamed(problems: list[Problem], names: FieldNames) -> list[Problem]:
-    """Return problems that name the field as in the record (``spans[2]``, not ``mentions[2]``)."""
-    if names.field == "mentions":
-        return problems
-    return [replace(one, place=re.sub(r"^mentions(?=\[)", names.field, one.place)) for one in problems]
+    return _document(native, names, problems)
 
 
 def _wrong(problems: list[Problem], place: str, name: str, value: object, expected: str) -> None:
     problems.append(Problem("error", "wrong field", not_as_expected(name, value, expected), place))
 
 
-def _document(record: dict[str, Any], names: FieldNames, problems: list[Problem]) -> Document | None:
+def _document(
+    record: dict[str, Any], names: FieldNames, problems: list[Problem]
+) -> tuple[Document | None, list[Problem], Beside | None]:
     text = record.get("text")
     if not isinstance(text, str):
         _wrong(problems, "", "text", text, "the document's text")
-        return None
+        return None, problems, None
     document = Document(text, id=_name(record.get("id"), problems, "") or "")
     if record.get("tokens") is not None:
         document.tokens = _offsets(record["tokens"], "tokens", problems)
@@ -191,16 +214,19 @@ def _document(record: dict[str, Any], names: FieldNames, problems: list[Problem]
     if mentions is not None and not isinstance(mentions, list):
         _wrong(problems, "", names.field, mentions, EXPECTED["mentions"])
         mentions = None
-    units = OffsetUnits(text)
+    surfaces, places = [], []
     for i, item in enumerate(mentions or ()):
-        mention = _mention(item, units, f"{names.field}[{i}]", names, problems)
+        place = f"{names.field}[{i}]"
+        mention = _mention(item, place, names, problems)
         if mention is None:
             continue
         document.mentions.append(mention)
+        surfaces.append(item.get("text"))
+        places.append(place if mention.id is None or names.field != "mentions" else place_of(mention, i))
         if not _MENTION_FIELDS.issuperset(item):
             unread |= {f"{names.field}[{i}].{key}": item[key] for key in item if key not in _MENTION_FIELDS}
     document.meta = _meta(record, dict(meta or {}), unread, problems)
-    return document
+    return document, problems, Beside(surfaces, names=places)
 
 
 def _meta(
@@ -265,9 +291,7 @@ def _columns(value: object, problems: list[Problem]) -> dict[str, list[str]]:
     return value
 
 
-def _mention(
-    item: object, units: OffsetUnits, place: str, names: FieldNames, problems: list[Problem]
-) -> Mention | None:
+def _mention(item: object, place: str, names: FieldNames, problems: list[Problem]) -> Mention | None:
     before = len(problems)
     if not isinstance(item, dict):
         _wrong(problems, place, "it", item, f"an object with {names.type} and {names.spans}")
@@ -298,71 +322,4 @@ def _mention(
     surface = item.get("text", "")  # what stands there, as the record has it
     if not isinstance(surface, str):
         _wrong(problems, place, "text", surface, EXPECTED["text"])
-    elif "text" in item and (problem := surface_problem(surface, mention, units, place)) is not None:
-        problems.append(problem)
     return mention if len(problems) == before else None
-
-
-def surface_problem(
-    surface: str | None, mention: Mention, units: OffsetUnits, place: str, source: str = "annotation"
-) -> Problem | None:
-    """Return the problem if a file's own text for a mention is not the text at its offsets; ``None`` if it is.
-
-    Args:
-        surface: the file's text; ``None`` if it gives none, which is a warning.
-        mention: with its offsets.
-        units: of the document's text, made once for all its mentions.
-        place: for the message.
-        source: the expected source of the text, for the message.
-    """
-    if surface is None:
-        message = f"the {source} gives no text, so its offsets cannot be checked"
-        return Problem("warning", f"no text in {source}", message, place)
-    found = beginning(mention.spans, units.text, len(surface) + _SHOWN + 1)  # more could not be equal, and is not shown
-    if surface == found or flat(surface) == flat(found):
-        return None
-    spans = ";".join(f"{start}-{end}" for start, end in mention.spans)
-    if found.split() and surface.split() == found.split():
-        message = f"the text {clip(surface)} has other white space than {clip(found)} at {spans}; correct one of them"
-        return Problem("error", "other text", message, place)
-    unit = units.counted_as(mention.spans, surface) if all(0 <= s < e for s, e in mention.spans) else None
-    if unit is not None:
-        message = (
-            f"offsets {spans} of {clip(surface)} are counted {unit}; expected Unicode characters from 0, end excluded"
-        )
-        return Problem("error", "unit of offsets", message, place)
-    if mention.end > len(units.text):
-        return None  # said better by the check of offsets
-    message = f"the text is {clip(surface)}, but {clip(found)} stands at {spans}; correct one of them"
-    return Problem("error", "other text", message, place)
-
-
-def mention_problems(
-    document: Document,
-    surfaces: Sequence[str | None],
-    lines: Sequence[int],
-    check: Callable[[str | None, Mention, OffsetUnits, str], Problem | None] = surface_problem,
-) -> list[Problem]:
-    """Return the problems of a document whose mentions have texts and lines in the file, by the function `check`."""
-    problems, units = [], OffsetUnits(document.text)
-    for i, (mention, surface, line) in enumerate(zip(document.mentions, surfaces, lines, strict=True)):
-        problem = check(surface, mention, units, place_of(mention, i))
-        if problem is not None:
-            problems.append(replace(problem, mention=i, line=line))
-    return problems + other_errors(document, problems, lines)
-
-
-def other_errors(document: Document, known: Sequence[Problem], lines: Sequence[int | None]) -> list[Problem]:
-    """Return a document's errors, with lines of mentions, except for mentions with a known error.
-
-    Args:
-        document: the document that was read.
-        known: problems found while reading.
-        lines: of the mentions.
-    """
-    known_mentions = {problem.mention for problem in known if problem.severity == "error"}
-    return [
-        problem if problem.mention is None else replace(problem, line=lines[problem.mention])
-        for problem in find_errors(document)
-        if problem.mention is None or problem.mention not in known_mentions
-    ]

@@ -9,15 +9,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from spanloom.document import Document, Mention, Span
-from spanloom.document.validate import OffsetUnits, Problem
+from spanloom.document.surfaces import beginning
+from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip
 from spanloom.formats.csv_rows import Row, guarded, unguarded
-from spanloom.formats.record import surface_problem
 
 COLUMNS: Final = ("doc_id", "start", "end", "type", "text", "score", "spans", "concepts")
 _NUMBER: Final = re.compile(r"([0-9]{1,15})(?:\.0+)?")  # a table that lacks a value elsewhere may hold 12.0
@@ -80,14 +79,15 @@ def parse_row(row: Row, at: Mapping[str, int], path: str | Path) -> SpanRow:
     return SpanRow(row.line, name, mention, cells.get("text") or None, repair=repair)
 
 
-def row_problem(row: SpanRow, units: OffsetUnits, path: str | Path) -> Problem | None:
-    """Return the problem of a row whose text is not what stands at its offsets; ``None`` if it is, or has none."""
-    if row.mention is None:
-        return None
-    problem = surface_problem(row.surface, row.mention, units, "", "row")
-    if problem is not None and row.surface and (plain := unguarded(row.surface)) != row.surface:
-        problem = surface_problem(plain, row.mention, units, "", "row")
-    return None if problem is None else replace(problem, path=str(path), line=row.line)
+def surface_of(row: SpanRow, text: str) -> str | None:
+    """Return the text of a row's mention, without the mark that keeps a spreadsheet from taking it for a formula."""
+    if (
+        row.surface is None
+        or row.mention is None
+        or row.surface == beginning(row.mention.spans, text, len(row.surface))
+    ):
+        return row.surface
+    return unguarded(row.surface)
 
 
 def _spans(cells: Mapping[str, str]) -> tuple[list[Span], bool]:

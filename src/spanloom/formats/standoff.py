@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from spanloom.document import Document, Mention, Span
-from spanloom.document.validate import Problem, flat
+from spanloom.document.surfaces import difference, flat, trimmed
+from spanloom.document.validate import Problem
 from spanloom.errors import clip
 from spanloom.formats.base import TWICE, Losses, unwritable
 
@@ -44,7 +45,6 @@ EXPECTED = {
     "Head": "'#1<tab>Head T1<tab>start end'",
     "Score": "'#1<tab>Score T1<tab>number'",
 }
-_BLANKS = 1_000  # of white space in a mention that is looked at, at the least
 GONE = "lines of mentions that are gone"
 _BRAT_ID = re.compile(r"T[0-9]{1,15}")
 
@@ -204,65 +204,18 @@ def _line_problems(lines: list[StandoffLine], path: str) -> Iterator[Problem]:
                 yield Problem("error", "dangling", message, path=path, line=line.number)
 
 
-class Settled(NamedTuple):
-    """A repaired mention.
+def read_as(mention: Mention, surface: str | None, text: str) -> Mention | None:
+    """Return the mention as which a line is read if its offsets count characters; ``None`` if it fits no text so.
 
-    Args:
-        mention: the mention, with its spans in text order.
-        surface: its text, if it matches that of the line; else the line's.
-        repairs: for each repair, a short name to count by and a message.
-    """
-
-    mention: Mention
-    surface: str | None
-    repairs: list[tuple[str, str]]
-
-
-def settled(mention: Mention, surface: str | None, text: str) -> Settled:
-    """Repair a mention, and return it with the repairs.
-
-    Args:
-        mention: the mention of the line, with fragments in any order.
-        surface: its text in the line; ``None`` if there is none.
-        text: the document's.
-
-    >>> settled(Mention("problem", [(15, 19), (0, 4)]), "pain mild", "mild or severe pain").mention.spans
+    >>> read_as(Mention("problem", [(15, 19), (0, 5)]), "pain mild", "mild or severe pain").spans
     (Span(start=0, end=4), Span(start=15, end=19))
-    >>> settled(Mention("problem", [(0, 5)]), "mild", "mild pain").mention.spans
-    (Span(start=0, end=4),)
     """
-    repairs = []
-    ordered = mention.replace(spans=sorted(mention.spans)) if len(mention.spans) > 1 else mention
-    if ordered.spans != mention.spans:
-        message = f"the fragments {_places(mention)} stand out of text order; they were sorted"
-        repairs.append(("fragments out of order", message))
-    if surface is None:
-        return Settled(ordered, None, repairs)
-    if sum(end - start for start, end in mention.spans) > 4 * len(surface) + _BLANKS:
-        return Settled(
-            ordered, surface, repairs
-        )  # too long to differ in white space; longer than needs to be looked at
-    found = [flat(mention.text(text)), flat(ordered.text(text))]
-    if flat(surface) in found:
-        return Settled(ordered, ordered.text(text), repairs)
-    if not surface.split() or surface.split() not in map(str.split, found):
-        return Settled(ordered, surface, repairs)
-    trimmed = ordered.replace(spans=list(_trimmed(ordered.spans, text)))
-    given, found_text, read_as = (clip(one, _SHOWN) for one in (surface, ordered.text(text), trimmed.text(text)))
-    message = f"the text {given} and {found_text}, which stands at {_places(ordered)}, differ in white space; read as"
-    return Settled(trimmed, trimmed.text(text), [*repairs, ("other white space", f"{message} {read_as}")])
-
-
-def _trimmed(spans: tuple[Span, ...], text: str) -> Iterator[Span]:
-    """Yield spans without white space at their ends; spans of white space alone are dropped."""
-    for start, end in spans:
-        piece = text[start:end]
-        if piece.strip():
-            yield Span(start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip()))
-
-
-def _places(mention: Mention) -> str:
-    return ";".join(f"{start}-{end}" for start, end in mention.spans)
+    ordered = sorted(mention.spans)
+    if surface is not None and all(difference(text, spans, surface) is None for spans in (mention.spans, ordered)):
+        return None
+    if not all(0 <= start <= end <= len(text) for start, end in ordered):
+        return None
+    return trimmed(mention.replace(spans=ordered), text)
 
 
 def render(document: Document, previous: str, losses: Losses, path: Path | None = None) -> str:
@@ -337,16 +290,17 @@ def _current(line: StandoffLine, mention: Mention | None, text: str) -> str | No
     if mention is None:
         return line.raw
     if isinstance(line.value, Mention):
-        if settled(line.value, line.surface, text).mention.key == mention.key:
+        true = read_as(line.value, line.surface, text)
+        if true is not None and true.key == mention.key:
             return line.raw
         end = line.raw[len(line.raw.rstrip("\r\n")) :]
         return _mention_line(line.id, mention, text) + end
-    true = {
+    statements = {
         "concept": lambda: line.value in mention.concepts,
         "head": lambda: line.value == mention.head,
         "score": lambda: line.value == mention.score,
     }
-    return line.raw if line.kind not in true or true[line.kind]() else None
+    return line.raw if line.kind not in statements or statements[line.kind]() else None
 
 
 def _statement(line: StandoffLine) -> tuple[str, str, object]:

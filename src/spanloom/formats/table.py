@@ -12,14 +12,23 @@ from functools import partial
 from pathlib import Path
 
 from spanloom.document import Document
-from spanloom.document.validate import OffsetUnits, Problem, find_errors, place_of
+from spanloom.document.validate import Problem, find_errors
 from spanloom.errors import DataError, clip, plural
-from spanloom.formats.base import Format, Losses, Scanned, count_mention, count_meta, count_unwritten, no_document
+from spanloom.formats.base import (
+    Beside,
+    Format,
+    Losses,
+    Scanned,
+    count_mention,
+    count_meta,
+    count_unwritten,
+    no_document,
+)
 from spanloom.formats.csv_rows import Row, RowWriter, header_of, rows, wrong_width
 from spanloom.formats.field_names import OF_SPANS, OF_TEXTS, Columns, given_names, places
 from spanloom.formats.packed import output_file
 from spanloom.formats.source import bare
-from spanloom.formats.span_rows import COLUMNS, SpanRow, cells_of, parse_row, row_problem
+from spanloom.formats.span_rows import COLUMNS, SpanRow, cells_of, parse_row, surface_of
 
 _TEXTS = "name the texts that it is about (--texts, texts=): a folder or a file of any format"
 
@@ -170,24 +179,13 @@ def _name(document: Document, number: int) -> str:
 
 def _with_mentions(path: str | Path, scanned: Scanned, document: Document, found: list[SpanRow]) -> Scanned:
     problems = list(scanned.problems)
-    units = OffsetUnits(document.text)
     problems += [row.problem for row in found if row.problem is not None]
     problems += [row.repair for row in found if row.repair is not None]
-    sound = [row for row in found if row.mention is not None]
-    kept = document.copy(mentions=[row.mention for row in sound])
-    wrong = {
-        i: replace(problem, place=place_of(kept.mentions[i], i), mention=i)
-        for i, row in enumerate(sound)
-        if (problem := row_problem(row, units, path)) is not None
-    }
-    problems += wrong.values()
-    problems += [
-        problem if problem.mention is None else replace(problem, path=str(path), line=sound[problem.mention].line)
-        for problem in find_errors(kept)
-        if problem.mention not in wrong or wrong[problem.mention].severity == "warning"
-    ]
-    lines = [(str(path), row.line) for row in sound]
-    return scanned._replace(document=kept, problems=problems, mention_places=lines)
+    pairs = [(row, row.mention) for row in found if row.mention is not None]
+    kept = document.copy(mentions=[mention for _, mention in pairs])
+    surfaces = [surface_of(row, document.text) for row, _ in pairs]
+    lines = [(str(path), row.line) for row, _ in pairs]
+    return Scanned(kept, problems, str(path), scanned.line, lines, Beside(surfaces, "row"))
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False, tabs: bool = False) -> Losses:
@@ -233,9 +231,9 @@ def _claims(path: Path, ending: str) -> bool:
 _OPTIONS = ("columns", "texts")
 CSV = Format(
     "csv", (".csv",), scan, write, partial(_claims, ending=".csv"),
-    gaps=True, reads_without_mentions=True, texts_beside=True, scan_options=_OPTIONS,
+    gaps=True, reads_without_mentions=True, texts_beside=True, counts=True, scan_options=_OPTIONS,
 )  # fmt: skip
 TSV = Format(
     "tsv", (".tsv",), partial(scan, tabs=True), partial(write, tabs=True), partial(_claims, ending=".tsv"),
-    gaps=True, reads_without_mentions=True, texts_beside=True, scan_options=_OPTIONS,
+    gaps=True, reads_without_mentions=True, texts_beside=True, counts=True, scan_options=_OPTIONS,
 )  # fmt: skip

@@ -12,5 +12,7 @@ from spanloom.formats.source import begins_with
 _is_xml = partial(begins_with, re.compile(rb"<collection"), ".xml")
 _is_json = partial(begins_with, re.compile(rb'"(?:documents|passages|PubTator3)"\s*:\s*\['), ".json")
 
-BIOC = Format("bioc", (".xml",), partial(scan, parse_xml), partial(write, XML), _is_xml, gaps=True)
-BIOC_JSON = Format("bioc-json", (".json",), partial(scan, parse_json), partial(write, JSON), _is_json, gaps=True)
+BIOC = Format("bioc", (".xml",), partial(scan, parse_xml), partial(write, XML), _is_xml, gaps=True, counts=True)
+BIOC_JSON = Format(
+    "bioc-json", (".json",), partial(scan, parse_json), partial(write, JSON), _is_json, gaps=True, counts=True
+)

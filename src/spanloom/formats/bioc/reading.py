@@ -56,11 +56,11 @@ import numpy as np
 
 from spanloom.document import Document, Mention, Span
 from spanloom.document.identifiers import normalize_identifier
-from spanloom.document.validate import OffsetUnits, Problem, beginning, place_of
-from spanloom.formats.base import Scanned
+from spanloom.document.surfaces import difference
+from spanloom.document.validate import Problem
+from spanloom.formats.base import Beside, Scanned
 from spanloom.formats.bioc.syntax import BiocNode, Infons, Parsed, to_value
 from spanloom.formats.pubtator import split_identifier
-from spanloom.formats.record import other_errors, surface_problem
 
 TYPE = "type"
 _PREFIXES = {"mesh": "MESH", "omim": "OMIM", "identifier": ""}
@@ -74,8 +74,6 @@ _READINGS = {
 }
 _SHOWN = 60  # characters of an identifier or a text in a message
 _LARGEST_GAP = 1_000_000  # blanks; a larger gap is no layout but a mistake, or an attack on the memory
-_BLANKS = 50  # times as long as its text in the file may a mention be, all of it white space
-_BLANK = re.compile(r"\s+|\.\.\.|…")
 
 
 class _Placed(NamedTuple):
@@ -96,7 +94,6 @@ class _FoundAnnotations:
     """Annotations of one document; one for each mention."""
 
     layout: OffsetLayout
-    units: OffsetUnits
     mentions: list[Mention] = field(default_factory=list)
     nodes: list[BiocNode] = field(default_factory=list)
     infons: dict[str, Infons] = field(default_factory=dict)
@@ -121,7 +118,6 @@ def _understood(tree: BiocNode, collection: dict[str, Any], path: str) -> Scanne
     document = Document(layout.text, id=tree.id, mentions=found.mentions)
     found.problems += _layout_problems(layout, pieces)
     passages = _passages(tree, layout, found.problems)
-    found.problems += other_errors(document, found.problems, [node.line for node in found.nodes])
     kept = {
         "collection": collection,
         "infons": tree.infons,
@@ -133,18 +129,12 @@ def _understood(tree: BiocNode, collection: dict[str, Any], path: str) -> Scanne
         "unread": tree.unread,
     }
     document.meta["bioc"] = {name: value for name, value in kept.items() if value}
-    problems = sorted(_at(found.problems, path, tree), key=lambda problem: problem.line or 0)
+    problems = [replace(problem, path=path, line=problem.line or tree.line) for problem in found.problems]
     lines = [node.line for node in found.nodes if node.line is not None]
     places = [(path, line) for line in lines] if len(lines) == len(found.nodes) else None
-    return Scanned(document, problems, path, tree.line, places)
-
-
-def _at(problems: list[Problem], path: str, tree: BiocNode) -> Iterator[Problem]:
-    """Yield problems with their place: the line in XML, the document's name in JSON."""
-    name = "" if tree.line else f"document {tree.id[:_SHOWN] or '?'}"
-    for problem in problems:
-        place = ": ".join(part for part in (name, problem.place) if part)
-        yield replace(problem, path=path, line=problem.line or tree.line, place=place)
+    within = "" if tree.line else f"document {tree.id[:_SHOWN] or '?'}"  # JSON has no lines
+    beside = Beside([node.text for node in found.nodes], "annotation", within=within)
+    return Scanned(document, problems, path, tree.line, places, beside)
 
 
 def _pieces(passage: BiocNode) -> list[BiocNode]:
@@ -182,7 +172,7 @@ def _layout_problems(layout: OffsetLayout, pieces: list[BiocNode]) -> Iterator[P
 
 def _find(placed: list[_Placed], layout: OffsetLayout) -> _FoundAnnotations:
     """Collect mentions first, then the parts of composite ones, each of which may be a mention of its own."""
-    found = _FoundAnnotations(layout, OffsetUnits(layout.text))
+    found = _FoundAnnotations(layout)
     names = _MentionIds(placed)
     for one in placed:
         if one.node.locations and not one.is_part:
@@ -221,30 +211,20 @@ class _MentionIds:
 
 
 def _add_mention(found: _FoundAnnotations, one: _Placed, names: _MentionIds) -> None:
-    node, number = one.node, len(found.mentions)
+    node = one.node
     kind, concepts, name = type_of(node.infons), concepts_of(node.infons), names.next(node)
     mention = Mention(kind, tuple(found.layout.place(node.locations, one.piece)), name, concepts=concepts)
     if infons_for(kind, concepts) != node.infons:
         found.infons[name] = node.infons
-    problem = _surface_problem(mention, node.text, found, place_of(mention, number))
-    if problem is not None:
-        found.problems.append(replace(problem, mention=number, line=node.line))
     found.mentions.append(mention)
     found.nodes.append(node)
-
-
-def _surface_problem(mention: Mention, surface: str | None, found: _FoundAnnotations, place: str) -> Problem | None:
-    sound = all(0 <= start < end for start, end in mention.spans)
-    if surface is not None and (not sound or agrees(found.layout.text, mention.spans, surface)):
-        return None
-    return surface_problem(surface, mention, found.units, place, source="annotation")
 
 
 def _keep_part(found: _FoundAnnotations, one: _Placed, whole: Mention) -> None:
     """Keep a part of a composite mention, with its locations counted in the document's text."""
     spans = found.layout.place(one.node.locations, one.piece)
     surface = one.node.text
-    if surface is not None and not agrees(found.layout.text, spans, surface):
+    if surface is not None and difference(found.layout.text, spans, surface) is None:
         message = f"the part {surface[:60]!r} of a composite mention is not what stands at its offsets; kept as it is"
         found.problems.append(Problem("warning", "other text", message, line=one.node.line))
     moved = replace(one.node, locations=[(start, end - start) for start, end in spans])
@@ -388,18 +368,6 @@ def choose_layout(
     return max(layouts, key=lambda layout: _agreement(layout, texts, annotated))
 
 
-def agrees(text: str, spans: Sequence[Span], surface: str) -> bool:
-    """Return whether an annotation's text matches its spans, without regard to white space and marks of gaps.
-
-    >>> agrees("mild or severe pain", [Span(0, 4), Span(15, 19)], "mild ... pain")
-    True
-    """
-    if any(start < 0 for start, _ in spans):
-        return False
-    found = beginning(spans, text, _BLANKS * (len(surface) + 1))
-    return found == surface or _BLANK.sub("", found) == _BLANK.sub("", surface)
-
-
 def _agreement(
     layout: OffsetLayout, texts: Sequence[str], annotated: Iterable[tuple[int | None, BiocNode]]
 ) -> tuple[int, int]:
@@ -408,7 +376,7 @@ def _agreement(
     silent = True
     for piece, node in annotated:
         spans = layout.place(node.locations, piece)
-        shown += node.text is not None and agrees(layout.text, spans, node.text)
+        shown += node.text is not None and difference(layout.text, spans, node.text) is not None
         silent = silent and not node.text
         if piece is not None:
             first = layout.starts[piece]

@@ -1,0 +1,152 @@
+"""The text that a file gives of a mention beside its offsets: whether both agree, and in which way they differ.
+
+Files write a mention's text in their own way. Differences with one meaning do not matter: white space, marks of a gap
+between two parts (``...``), composed and decomposed letters, compatible forms, hyphens, quotation marks, Greek letters
+of another code or spelled, entities of HTML, and invisible characters. Letter case does: no tool changes it.
+"""
+
+from __future__ import annotations
+
+import html
+import unicodedata
+from collections.abc import Sequence
+from typing import Final
+
+from spanloom.document.span import Mention, Span
+
+_FLAT: Final = str.maketrans("\n\r\t", "   ")
+_BLANKS: Final = 1_000  # characters by which a mention may be longer than its text in the file, at the most
+_BETWEEN: Final = 12  # characters between two parts, none of them a letter or a digit: "...", " | ", " [...] "
+_ALIKE: Final = {
+    **dict.fromkeys("‐‑‒–—―−﹘﹣－⁃˗", "-"),
+    **dict.fromkeys("‘’‚‛′`´ʼʹ＇", "'"),
+    **dict.fromkeys("“”„‟″«»＂〝〞", '"'),
+    **dict.fromkeys("·•∙⋅・", "."),
+    **dict.fromkeys("×✕⨯", "x"),
+    "∆": "Δ", "ß": "β", "ɑ": "α", "ɛ": "ε", "ɣ": "γ", "ʎ": "λ", "ɩ": "ι", "∑": "Σ", "∏": "Π",
+    "∼": "~", "˜": "~", "∗": "*",
+}  # fmt: skip
+_GREEK: Final = {
+    chr(code): spelled if name.startswith("GREEK SMALL") else spelled.capitalize()
+    for code in range(0x391, 0x3CA)
+    if (name := unicodedata.name(chr(code), ""))
+    if (spelled := name.rpartition(" ")[2].lower().replace("lamda", "lambda"))
+}
+_SPELLED: Final = str.maketrans(_ALIKE)
+_NAMED: Final = str.maketrans(_GREEK)
+
+
+def flat(text: str) -> str:
+    """Replace each line end and tab by a space, as line-based formats write a mention's text."""
+    return text.translate(_FLAT)
+
+
+def beginning(spans: Sequence[tuple[int, int]], text: str, most: int) -> str:
+    """Return the first ``most`` characters of a mention's surface, without a look at the rest of a long mention.
+
+    >>> beginning([(0, 4), (11, 15)], "mild or no pain", 6)
+    'mild p'
+    """
+    parts: list[str] = []
+    left = most
+    for start, end in spans:
+        first, behind, _ = slice(start, end).indices(len(text))
+        parts.append(text[first : min(behind, first + left)])
+        left -= len(parts[-1]) + 1
+        if left <= 0:
+            break
+    return " ".join(parts)[:most]
+
+
+def difference(text: str, spans: Sequence[tuple[int, int]], surface: str) -> str | None:
+    """Return how a file's text of a mention differs from the text at its spans.
+
+    Args:
+        text: of the document.
+        spans: in the order of the file; they may lie outside the text.
+        surface: the mention's text in the file.
+
+    Returns:
+        ``""`` for no difference beside line ends and tabs; ``"white space"``, ``"marks of gaps"`` or ``"spelling of
+        characters"`` for one with a single meaning; ``None`` for another text.
+
+    >>> text = "Greek α-synuclein  is mild or severe"
+    >>> difference(text, [(6, 17)], "α-synuclein"), difference(text, [(6, 21)], "α-synuclein is")
+    ('', 'white space')
+    >>> difference(text, [(22, 26), (30, 36)], "mild ... severe"), difference(text, [(6, 17)], "alpha–synuclein")
+    ('marks of gaps', 'spelling of characters')
+    >>> difference(text, [(6, 17)], "α-Synuclein") is None
+    True
+    """
+    if any(start < 0 or end < start or start > len(text) for start, end in spans):
+        return None
+    if sum(end - start for start, end in spans) > 8 * len(surface) + _BLANKS:
+        return None  # too long to be the same, and longer than needs to be looked at
+    parts = [text[start:end] for start, end in spans]
+    found = " ".join(parts)
+    if surface == found or flat(surface) == flat(found):
+        return ""
+    wanted = "".join(surface.split())
+    if not wanted:
+        return None
+    if wanted == "".join(found.split()):
+        return "white space"
+    if _joins(parts, surface):
+        return "marks of gaps"
+    plain = [_plain(part) for part in parts]
+    if _plain(surface) == "".join(plain) or _joins(plain, _plain(surface)):
+        return "spelling of characters"
+    return None
+
+
+def _joins(parts: Sequence[str], surface: str) -> bool:
+    """Return whether a surface is the parts of a mention in this order, with marks between them."""
+    words, rest = ["".join(part.split()) for part in parts], "".join(surface.split())
+    if len(words) < 2 or not all(words) or not rest.startswith(words[0]):
+        return False
+    at = len(words[0])
+    for word in words[1:]:
+        found = rest.find(word, at, at + _BETWEEN + len(word))
+        if found < 0 or any(map(str.isalnum, rest[at:found])):
+            return False
+        at = found + len(word)
+    return at == len(rest)
+
+
+def _plain(text: str) -> str:
+    """Return a text without white space, in one spelling of characters that are written in several ways."""
+    text = html.unescape(text) if "&" in text else text.replace("\\n", "\n")
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text.translate(_SPELLED)).translate(_SPELLED).translate(_NAMED)
+        text = "".join(character for character in text if unicodedata.category(character) != "Cf")
+    return "".join(text.split())
+
+
+def trimmed(mention: Mention, text: str) -> Mention | None:
+    """Return a mention without white space at the ends of its spans, and without spans of nothing else.
+
+    Args:
+        mention: with its spans inside the text.
+        text: of the document.
+
+    Returns:
+        The mention itself if it is so already; ``None`` if nothing is left.
+
+    >>> trimmed(Mention("problem", [(0, 5)]), "mild pain").spans
+    (Span(start=0, end=4),)
+    >>> trimmed(Mention("problem", [(4, 5)]), "mild pain") is None
+    True
+    """
+    if not any(start >= end or text[start].isspace() or text[end - 1].isspace() for start, end in mention.spans):
+        return mention
+    spans = [span for start, end in mention.spans if (span := _stripped(start, end, text)) is not None]
+    if not spans:
+        return None
+    head = None if mention.head is None else _stripped(*mention.head, text)
+    return mention.replace(spans=spans, head=head)
+
+
+def _stripped(start: int, end: int, text: str) -> Span | None:
+    piece = text[start:end]
+    first = start + len(piece) - len(piece.lstrip())
+    return Span(first, first + len(piece.strip())) if piece.strip() else None
