@@ -74,3 +74,5 @@ def test_white_space_at_the_ends_is_trimmed():
     assert found == mention.replace(spans=[(0, 4), (10, 14)], head=(10, 14))
     assert trimmed(mention.replace(spans=[(0, 4)], head=None), "mild") is not None
     assert trimmed(Mention("problem", [(2, 2)]), "mild") is None
+    blank = Mention("problem", [(4, 6)])
+    assert trimmed(blank, "mild  pain") is blank

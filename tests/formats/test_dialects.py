@@ -23,7 +23,7 @@ WORDS = ["No", "infarctions", "either", "watershed", "or", "embolic", ".", "Pain
 
 @pytest.mark.parametrize("path", sorted(str(p.relative_to(DATA)) for p in DATA.glob("*/*.*")))
 def test_every_file_is_sound(path: str) -> None:
-    assert list(validate(DATA / path)) == []
+    assert {problem.kind for problem in validate(DATA / path)} <= {"marks of gaps in a text"}
 
 
 def test_native() -> None:

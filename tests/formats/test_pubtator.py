@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from spanloom.data import clinical
 from spanloom.document import Document, Mention
+from spanloom.document.surfaces import trimmed
 from spanloom.errors import DataError
 from spanloom.evaluate import join_spans
 from spanloom.formats import read, validate, write
@@ -96,7 +97,7 @@ def test_line_ends_blank_lines_and_byte_order_mark(tmp_path: Path, change: tuple
 def test_warnings(tmp_path: Path) -> None:
     found = [(problem.line, problem.severity, problem.kind) for problem in validate(source(tmp_path))]
     assert found == [
-        (11, "warning", "white space"),
+        (11, "warning", "other white space"),
         (5, "warning", "duplicate mention"),
         (8, "warning", "duplicate mention"),
         (15, "warning", "duplicate document"),
@@ -215,7 +216,8 @@ def documents(draw: st.DrawFn) -> Document:
     for _ in range(draw(st.integers(0, 4))):
         bounds = sorted(draw(st.sets(st.integers(0, len(text)), min_size=2, max_size=5)))
         spans = list(zip(bounds[::2], bounds[1::2], strict=False))
-        mentions.append(Mention(draw(_NAMES), spans, concepts=draw(_CONCEPTS)))
+        mention = Mention(draw(_NAMES), spans, concepts=draw(_CONCEPTS))
+        mentions.append(trimmed(mention, text) or mention)
     return Document(text, draw(st.text("1a/ ", max_size=4)), mentions=mentions)
 
 
@@ -266,6 +268,6 @@ def test_a_damaged_file_is_read_or_refused(tmp_path: Path, at: int, removed: int
 def test_a_mention_behind_the_text_is_an_error_whatever_blanks_its_line_gives(tmp_path: Path) -> None:
     path = tmp_path / "a.pubtator"
     path.write_text("1|t|pain\n1|a|\n1\t0\t5\tpain \tDisease\tD1\n")
-    assert [problem.kind for problem in validate(path)] == ["white space", "outside the text"]
+    assert [problem.kind for problem in validate(path)] == ["outside the text"]
     with pytest.raises(DataError, match="span 0-5 is outside the text of 4 characters"):
         list(read(path))

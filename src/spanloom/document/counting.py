@@ -166,7 +166,7 @@ def countings(text: str) -> list[Counting]:
         if (unit == "characters" or known.places(unit, "") is not None)
         and (not line_end or known.places("", line_end) is not None)
     ]
-    return sorted(ways, key=lambda way: way.oddities)[1:]
+    return sorted(ways, key=lambda way: (way.oddities, bool(way.first or way.inclusive)))[1:]
 
 
 def shifts(text: str, start: int, surface: str) -> Iterator[Counting]:

@@ -78,7 +78,7 @@ def difference(text: str, spans: Sequence[tuple[int, int]], surface: str) -> str
     >>> difference(text, [(6, 17)], "α-Synuclein") is None
     True
     """
-    if any(start < 0 or end < start or start > len(text) for start, end in spans):
+    if any(not 0 <= start <= end <= len(text) for start, end in spans):
         return None
     if sum(end - start for start, end in spans) > 8 * len(surface) + _BLANKS:
         return None  # too long to be the same, and longer than needs to be looked at
@@ -89,7 +89,7 @@ def difference(text: str, spans: Sequence[tuple[int, int]], surface: str) -> str
     wanted = "".join(surface.split())
     if not wanted:
         return None
-    if wanted == "".join(found.split()):
+    if "".join(found.split()) in (wanted, "".join(surface.replace("\\n", "\n").split())):  # as Label Studio writes it
         return "white space"
     if _joins(parts, surface):
         return "marks of gaps"
@@ -115,7 +115,7 @@ def _joins(parts: Sequence[str], surface: str) -> bool:
 
 def _plain(text: str) -> str:
     """Return a text without white space, in one spelling of characters that are written in several ways."""
-    text = html.unescape(text) if "&" in text else text.replace("\\n", "\n")
+    text = html.unescape(text) if "&" in text else text
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text.translate(_SPELLED)).translate(_SPELLED).translate(_NAMED)
         text = "".join(character for character in text if unicodedata.category(character) != "Cf")
@@ -130,18 +130,18 @@ def trimmed(mention: Mention, text: str) -> Mention | None:
         text: of the document.
 
     Returns:
-        The mention itself if it is so already; ``None`` if nothing is left.
+        The mention itself if it is so already, or is all white space; ``None`` if it has no character.
 
     >>> trimmed(Mention("problem", [(0, 5)]), "mild pain").spans
     (Span(start=0, end=4),)
-    >>> trimmed(Mention("problem", [(4, 5)]), "mild pain") is None
+    >>> trimmed(Mention("problem", [(4, 4)]), "mild pain") is None
     True
     """
     if not any(start >= end or text[start].isspace() or text[end - 1].isspace() for start, end in mention.spans):
         return mention
     spans = [span for start, end in mention.spans if (span := _stripped(start, end, text)) is not None]
     if not spans:
-        return None
+        return mention if any(start < end for start, end in mention.spans) else None
     head = None if mention.head is None else _stripped(*mention.head, text)
     return mention.replace(spans=spans, head=head)
 

@@ -100,7 +100,14 @@ def _given(scanned: Scanned) -> list[tuple[Mention, Surface]]:
 
 def _fits(scanned: Scanned, counting: Counting, text: CountedText) -> bool:
     """Return whether all texts that the file gives fit the offsets, counted so."""
-    return all(_kinds(mention, surface, counting, text) is not None for mention, surface in _given(scanned))
+    for mention, surface in _given(scanned):
+        if _kinds(mention, surface, counting, text) is None:
+            return False
+        if counting is not _CHARACTERS and isinstance(surface, str) and surface == surface.strip():
+            start, end = counting.to_characters(text, (mention.start, mention.end)) or (0, 0)
+            if text.text[start:end].strip() != text.text[start:end]:
+                return False  # one that is nearly right takes a blank for a letter
+    return True
 
 
 def _kinds(mention: Mention, surface: Surface, counting: Counting, text: CountedText) -> set[str] | None:
@@ -254,8 +261,9 @@ def _other_text(
     """Return the error of a mention whose text in the file is another than that at its offsets."""
     file = surface if isinstance(surface, str) else " ".join(filter(None, surface or ()))
     if all(0 <= start < end for start, end in given.spans):
-        other = next((way for way in countings(text.text) if _kinds(given, surface, way, text) is not None), None)
-        if other is not None and other != counting:
+        alone = Scanned(Document(text.text, mentions=[given]), [], "", beside=Beside([surface]))
+        other = next((way for way in countings(text.text) if way != counting and _fits(alone, way, text)), None)
+        if other is not None:
             message = (
                 f"offsets {_spans(given)} of {clip(file)} fit if they are counted {other}, and others of the file do "
                 f"not; correct them, or say how all are counted (--offsets {other.name})"
