@@ -99,7 +99,7 @@ def test_levels_without_end(tmp_path: Path) -> None:
     for lines, count in (("a\tX\tB-x\tB-y\n", 2), ("a\tX\tB-x\n", 1), ("a\tX\tB-x\tB-y\tB-z\n", 3)):
         [document] = documents(tmp_path, lines, columns=["word", "pos", "tag*"])
         assert (len(document.mentions), document.columns) == (count, {"pos": ["X"]})
-    with pytest.raises(DataError, match=r"found 2 columns, expected 3 \(word pos tag\)"):
+    with pytest.raises(DataError, match=r"found 2 columns, expected 3 or more \(word pos tag\)"):
         documents(tmp_path, "a\tX\n", columns=["word", "pos", "tag*"])
 
 
@@ -112,6 +112,7 @@ def test_folders_of_column_files_of_another_ending_and_of_different_depth(tmp_pa
     assert [(document.id, len(document.mentions)) for document in found] == [("", 2), ("sub/two-1", 1)]
     found = list(read(tmp_path, format="conll", columns=["word", "tag*"]))
     assert [len(document.mentions) for document in found] == [2, 1]
+    (tmp_path / "sub" / "two.tsv").write_text("b\tc\n")
     with pytest.raises(UsageError, match="holds no file that ends in one of"):
         list(read(tmp_path))
     (tmp_path / "three.csv").write_text("a,b")

@@ -52,7 +52,7 @@ def run(
         if STDIO in source and from_llm == STDIO:
             raise UsageError("standard input (-) can be read only once; give the answers or the texts as a file")
         documents = align_answers(documents, from_llm, settings, report, stop=on_error == "stop")
-    if output_format == COLUMNS.name or (output_format is None and COLUMNS.knows(Path(target))):
+    if output_format == COLUMNS.name or (output_format is None and COLUMNS.named(Path(target))):
         documents = map(prepare, documents)  # columns hold tokens, and have no place for a text without
     if output_format is None and target == STDIO:
         output_format = "jsonl"  # as of `predict`; a file whose name tells nothing is an error here

@@ -53,8 +53,7 @@ def from_tags(tags: Sequence[str]) -> list[TypedRange]:
     mentions: list[TypedRange] = []
     first, open_kind = 0, ""
     for i, tag in enumerate(tags):
-        letter, _, kind = tag.partition("-")
-        letter = _BILOU_LETTERS.get(letter, letter)
+        letter, kind = _split(tag)
         if open_kind and (letter in "OBU" or kind != open_kind):
             mentions.append((first, i, open_kind))
             open_kind = ""
@@ -68,3 +67,46 @@ def from_tags(tags: Sequence[str]) -> list[TypedRange]:
     if open_kind:
         mentions.append((first, len(tags), open_kind))
     return mentions
+
+
+def from_levels(rows: Sequence[Sequence[str]]) -> list[TypedRange]:
+    """Return the mentions of tokens that have a tag for each mention that they are in, as many as there are.
+
+    A tag such as ``I-x`` continues the mention of its type that has the same place among the tags of the token before,
+    else the first mention of its type that no other tag continues: places shift where a mention begins or ends.
+
+    Args:
+        rows: the tags of each token; a token outside of all mentions has none, or ``O``.
+
+    >>> from_levels([["B-a"], ["I-a", "B-b"], ["I-b"]])
+    [(0, 2, 'a'), (1, 3, 'b')]
+    """
+    mentions: list[TypedRange] = []
+    before: dict[tuple[str, int], int] = {}  # type and place among the tags of the token before -> start
+    for i, row in enumerate(rows):
+        tags = [(place, *_split(tag)) for place, tag in enumerate(row) if tag != "O"]
+        rest: dict[str, dict[int, int]] = {}  # type -> place -> start, of mentions that no tag continues yet
+        for (kind, place), start in before.items():
+            rest.setdefault(kind, {})[place] = start
+        starts = {
+            place: rest[kind].pop(place)
+            for place, letter, kind in tags
+            if letter not in "BU" and place in rest.get(kind, ())
+        }
+        before = {}
+        for place, letter, kind in tags:
+            if place not in starts:
+                others = rest.get(kind) if letter not in "BU" else None
+                starts[place] = others.pop(next(iter(others))) if others else i
+            if letter in "LU":
+                mentions.append((starts[place], i + 1, kind))
+            else:
+                before[kind, place] = starts[place]
+        mentions += [(start, i, kind) for kind, places in rest.items() for start in places.values()]
+    mentions += [(start, len(rows), kind) for (kind, _), start in before.items()]
+    return sorted(mentions, key=lambda mention: (mention[0], -mention[1]))
+
+
+def _split(tag: str) -> tuple[str, str]:
+    letter, _, kind = tag.partition("-")
+    return _BILOU_LETTERS.get(letter, letter), kind

@@ -26,7 +26,7 @@ from spanloom.formats.base import Format, Losses, Scanned
 from spanloom.formats.bioc import BIOC, BIOC_JSON
 from spanloom.formats.brat import BRAT
 from spanloom.formats.characters import CHARACTERS
-from spanloom.formats.columns import COLUMNS
+from spanloom.formats.columns import COLUMNS, holds_tokens
 from spanloom.formats.conllu import CONLLU
 from spanloom.formats.docbin import DOCBIN
 from spanloom.formats.field_names import Columns
@@ -78,7 +78,6 @@ _ALL = (
     JSONL,
     BRAT,
     PUBTATOR,
-    COLUMNS,
     CONLLU,
     CHARACTERS,
     SPACED,
@@ -90,6 +89,7 @@ _ALL = (
     ARROW,
     XMI,
     DOCBIN,
+    COLUMNS,
     CSV,
     TSV,
     WEBANNO,
@@ -99,7 +99,6 @@ FORMATS: dict[str, Format] = {kind.name: kind for kind in _ALL}
 
 # How content begins whose format is certain, so that standard input needs no option. Each pattern asks for more than
 # plain text begins with. The first that matches counts; some need a look behind a first line that others share.
-_TAG: Final = rb"(?:O|[BIESLUM]-\S+)\r?\n"
 _BEGINNINGS: Final = (
     (BIOC_JSON, rb'\{\s*"(?:(?!"text"\s*:)[^\[])*"(?:documents|PubTator3)"\s*:\s*\['),
     (JSONL, rb'\{[ \t]*"[^"\n]*"[ \t]*:[^\n]*(?:\}[ \t\r]*\n|\Z)'),
@@ -111,9 +110,6 @@ _BEGINNINGS: Final = (
     (WEBANNO, rb"#FORMAT=WebAnno TSV 3\."),
     (PUBTATOR, rb"[^\s|]+\|[ta]\|"),
     (CONLLU, rb"(?:#[^\n]*\n)*1(?:-\d+)?\t(?:[^\t\n]*\t){8}"),
-    (COLUMNS, rb"-DOCSTART-[^\n]*\n\s*[^\n]*[ \t]" + _TAG),
-    (COLUMNS, rb"# (?:global\.columns =|newdoc|text =)[^\n]*\n(?:#[^\n]*\n)*[^\n]*\t" + _TAG),
-    (COLUMNS, rb"\S+\t(?!I-)" + _TAG + rb"(?:[^\n]*\t" + _TAG + rb")*(?:\r?\n|\Z)"),
     (PARQUET, rb"PAR1"),
     (ARROW, rb"ARROW1"),
 )  # fmt: skip
@@ -123,7 +119,7 @@ def format_of_input() -> str | None:
     """Return the name of the format that standard input begins with, which stays unread; ``None`` if it may be text."""
     head = head_of_input()
     found = (kind.name for kind, beginning in _BEGINNINGS if re.match(rb"\s*" + beginning, head))
-    return next(found, None)
+    return next(found, COLUMNS.name if holds_tokens(head) else None)
 
 
 OnError = Literal["stop", "skip"] | Callable[[Problem], None]
@@ -298,7 +294,10 @@ def _by_suffix(path: Path) -> Format:
 def _known(path: Path, columns: Columns) -> Format:
     """Return the format of an existing file; a format known by the suffix alone reports wrong content itself."""
     found = next((kind for kind in FORMATS.values() if kind.knows(path)), None)
-    if found is None and (isinstance(columns, Mapping) or any("=" in name for name in columns or ())):
+    named = isinstance(columns, Mapping) or any("=" in name for name in columns or ())
+    if found in (None, TEXT) and columns and not named:
+        return COLUMNS
+    if found is None and named:
         found = next((kind for kind in (CSV, TSV) if kind.named(path)), None)  # the user says what the header does not
     if found is None and (hint := advice(path)) is not None:
         raise UsageError(f"{path} is not read: {hint}")

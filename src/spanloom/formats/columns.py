@@ -1,10 +1,13 @@
-"""Column files: one token a line, blank lines between sentences, tags in BIO, IOB1, BILOU or BIOES.
+"""Column files: one token a line, blank lines between sentences, tags in BIO, IOB1, BILOU, BIOES or another dialect.
 
-``-DOCSTART-`` and ``# newdoc id = ...`` start a document; a sentence before the first of them is a document of its
-own. ``# text = ...`` gives the sentence's text, if its tokens stand in it; without it, tokens are joined by
-one space and sentences by a line end. Other comments are kept in ``Document.meta["comments"]``, a list for each
-sentence. A line that starts with ``#`` and a blank is a comment before the first token of a sentence, unless it has
-the fields of a token.
+A file of any name is one if nearly every line is a word and a tag. `spanloom.formats.column_guess` finds out which
+column is what.
+
+``-DOCSTART-``, ``# newdoc id = ...``, ``#doc NAME``, ``###NAME`` and the like start a document; a sentence before the
+first of them is a document of its own. ``# text = ...`` gives the sentence's text, if its tokens stand in it; without
+it, tokens are joined by one space and sentences by a line end. Other comments are kept in
+``Document.meta["comments"]``, a list for each sentence. A line that starts with ``#`` and a blank is a comment before
+the first token of a sentence, unless it has the fields of a token.
 """
 
 from __future__ import annotations
@@ -12,15 +15,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
-from itertools import chain, islice
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
-from spanloom.document import Document, Offsets, from_tags, to_bilou, to_bio
+from spanloom.document import Document, Offsets, to_bilou, to_bio
 from spanloom.document.validate import Problem
-from spanloom.errors import DataError, UsageError, clip
+from spanloom.errors import DataError, UsageError, clip, plural
 from spanloom.files.output import scratch_file, writing
 from spanloom.formats.base import (
     BAD_TYPE,
@@ -35,7 +37,6 @@ from spanloom.formats.base import (
 )
 from spanloom.formats.blocks import (
     GLOBAL_COLUMNS,
-    NAMES,
     NEW_DOCUMENT,
     NOT_TAGGED,
     TAG,
@@ -43,7 +44,6 @@ from spanloom.formats.blocks import (
     Block,
     FileSentence,
     NumberedLine,
-    bad_tag,
     comments_above,
     new_document,
     scan_blocks,
@@ -51,116 +51,253 @@ from spanloom.formats.blocks import (
     shown_names,
     stand_in,
     tagged_mentions,
-    typed,
 )
+from spanloom.formats.column_guess import CHUNK, guessed_layout, is_header, is_tagged, named_layout
+from spanloom.formats.column_layout import BLANKS, DOCUMENT, SPECIAL, TAB, ColumnLayout, split
 from spanloom.formats.packed import output_file
-from spanloom.formats.source import decode, raw_lines
+from spanloom.formats.source import BOM, HEAD, bare, decode, opened, raw_lines
+from spanloom.formats.tag_dialects import invalid_tag
 
-_LOOK = 50  # sentences from which the layout is guessed
 DOCSTART = "-DOCSTART-"
+BARE = "types without letters"
 
 _SCHEMES = {"bio": to_bio, "bilou": to_bilou}
 _UNWRITABLE = re.compile(r"[\t\n\r]")
 _Levels = list[list[tuple[int, int, str]]]
-CHUNK = "chunk"  # the column of phrases in the files of CoNLL-2003
-_BEFORE_CHUNKS = {1: ["pos"], 2: ["lemma", "pos"]}  # how many columns stand between words and chunks: their names
-_SPECIAL = ("word", "tag", "id", "_")
-_NUMBER = re.compile(r"[0-9]+")
-_FIELDS = re.compile(r"[ \t]+")
 _KEYED = re.compile(r"# (newdoc|newpar|\S+ =)")
 _MOST_FIELDS = 5  # of a token that looks like a comment
-# the types of CoNLL-2000 and of CoNLL-2003, English and German
-_CHUNKS = {"NP", "VP", "PP", "ADVP", "ADJP", "SBAR", "PRT", "CONJP", "INTJ", "LST", "UCP", "NC", "VC", "PC", "AC"}
+SAMPLE = 1 << 13  # bytes in which a column file of any name must show
+_OTHERS = frozenset((".jsonl", ".ndjson", ".ann", ".json", ".xml", ".xmi", ".conllu", ".conllup", ".chars", ".seg"))
+# a comment that begins a document: "#doc 7", "# document_id = 7", "#begin document (a); part 000", "###MEDLINE:7"
+_MARK = re.compile(
+    r"#+ ?begin document \(?(?P<file>[^()]*)\)?;?(?P<part> part \d+)?"
+    r"|#+ ?(?:\w+:)?(?:doc(?:ument)?(?:[_ -]?(?:id|name|no))?|id|pmid)"
+    r"(?:(?: ?[:=] ?| +)(?P<name>\S+)(?: +\S+=\S+)*)?"
+    r"|##+ ?(?:(?:MEDLINE|PMID|PubMed) ?[:=_-] ?)?(?P<number>\S*\d\S*)",
+    re.IGNORECASE,
+)
+_SEVERAL = re.compile(r"[|+,;&/][BIESLUMW]-")  # in a type, like several tags in one value
+_END = re.compile(r"#+ ?end document", re.IGNORECASE)
+_IDENTIFIER = re.compile(r"(?:MEDLINE|PMID|PubMed)[:=_-] ?(\S+)", re.IGNORECASE)
 
 
-def scan(path: str | Path, columns: Sequence[str] | None = None, stem: str = "document") -> Iterator[Scanned]:
+def scan(
+    path: str | Path, columns: Sequence[str] | None = None, stem: str = "document", mentions: bool = True
+) -> Iterator[Scanned]:
     """Yield the documents of a column file.
 
     Args:
         path: the file, or ``-``.
         columns: the name of each column, such as ``["word", "pos", "tag"]`` (see `ColumnLayout`);
-            guessed from the first sentences if not given.
+            guessed from the head of the file if not given.
         stem: the name, before their number, of documents that begin at ``-DOCSTART-`` without an identifier:
             "document" in a single file, so that gold and predictions have equal names, and the file's name in a
             folder.
+        mentions: if false, tags are not read.
     """
     name = str(path)
-    blocks = _blocks(path)
-    first = list(islice(blocks, _LOOK))
-    if not first:
+    lines = _lines(path)
+    head, size = [], 0
+    for line in lines:
+        head.append(line)
+        size += len(line.text)
+        if size >= HEAD:
+            break
+    sentences = list(_head_sentences(line.text for line in head))
+    if not any(line.text.strip(" \t") or line.problem for line in head):
         yield no_document(name, "one token a line")
         return
-    layout = _layout(first, columns)
+    layout = _layout(head, sentences, columns, mentions)
+    first = next((line.number for line in head if sentences and line.text == sentences[0][0]), None)
     if isinstance(layout, str):
-        line = next((block.lines[0].number for block in first if block.lines), None)
-        yield Scanned(None, [Problem("error", "columns", layout, path=name, line=line)], name)
+        yield Scanned(None, [Problem("error", "columns", layout, path=name, line=first)], name)
         return
-    initial = [] if columns is not None else _guessed(layout, name, first)
-    read = partial(_sentence, layout=layout)
-    yield from scan_blocks(path, chain(first, blocks), read, loose=True, stem=stem, initial=initial)
-
-
-def _layout(blocks: list[Block], columns: Sequence[str] | None) -> ColumnLayout | str:
-    sentences = [[line.text for line in block.lines] for block in blocks if block.lines]
-    tabs = bool(sentences) and "\t" in sentences[0][0]
-    width = len(split(sentences[0][0], tabs)) if sentences else None
-    if columns is not None:
-        return named_layout(columns, tabs, width)
-    for comment in (comment for block in blocks for comment in block.comments):
-        if comment.startswith(GLOBAL_COLUMNS):
-            try:
-                return named_layout(comment.removeprefix(GLOBAL_COLUMNS).split(), tabs, width)
-            except UsageError as error:
-                return str(error)
-    return guessed_layout(sentences) if sentences else ColumnLayout(("word",), tabs)
-
-
-def _guessed(layout: ColumnLayout, path: str, blocks: list[Block]) -> Iterator[Problem]:
-    """Yield warnings about the ambiguities of a guessed layout."""
-    if CHUNK in layout.names:
+    given = columns is not None or any(line.text.startswith(GLOBAL_COLUMNS) for line in head)
+    remarks = [] if given else list(_remarks(layout, name, first, mentions))
+    counts: Counter[str] = Counter()
+    read = partial(_sentence, layout=layout, mentions=mentions, counts=counts)
+    yield from scan_blocks(path, _blocks(chain(head, lines), layout), read, loose=True, stem=stem, initial=remarks)
+    if counts[BARE]:
         message = (
-            f"column {layout.names.index(CHUNK) + 1} holds chunks such as NP, which are no mentions; the columns are "
-            f"read as {' '.join(layout.names)}, and can be named otherwise (--columns, columns=)"
+            f"{plural(counts[BARE], 'mention')} of types without letters such as B-, where tokens of one type in a row "
+            f"are one mention; the columns {layout.option} can be named otherwise (--columns, columns=)"
         )
-        line = next(block.lines[0].number for block in blocks if block.lines)
-        yield Problem("warning", "columns of chunks", message, path=path, line=line, altered=True)
+        yield Scanned(None, [Problem("warning", BARE, message, path=name, altered=True)], name)
 
 
-def _blocks(path: str | Path) -> Iterator[Block]:
-    block = Block()
+class _Line(NamedTuple):
+    """A line of a file, or the problem in its place."""
+
+    number: int
+    text: str
+    problem: Problem | None = None
+
+
+def _lines(path: str | Path) -> Iterator[_Line]:
     for number, raw in raw_lines(path):
         try:
-            line = decode(raw, path, number).rstrip("\r\n")
+            yield _Line(number, decode(raw, path, number).rstrip("\r\n"))
         except DataError as error:
-            block.problems.append(Problem("error", "unreadable", error.message, path=str(path), line=number))
+            yield _Line(number, "", Problem("error", "unreadable", error.message, path=str(path), line=number))
+
+
+def _head_sentences(lines: Iterable[str]) -> Iterator[list[str]]:
+    """Yield the lines of tokens of each sentence, as far as they show without a layout."""
+    sentence: list[str] = []
+    for line in lines:
+        if not line.strip(" \t"):
+            if sentence:
+                yield sentence
+            sentence = []
+        elif not (line.startswith(DOCSTART) or is_comment(line) or _looks_like_mark(line)):
+            sentence.append(line)
+    if sentence:
+        yield sentence
+
+
+def _looks_like_mark(line: str) -> bool:
+    """Return whether a line that begins with ``#`` has no tag at its end, and is not the header."""
+    fields = split(line, TAB if TAB in line else BLANKS)
+    return line.startswith("#") and not TAG.fullmatch(fields[-1]) and (TAB not in line or not is_header(fields))
+
+
+def _layout(
+    head: Sequence[_Line], sentences: Sequence[list[str]], columns: Sequence[str] | None, mentions: bool
+) -> ColumnLayout | str:
+    if columns is not None:
+        return named_layout(columns, sentences)
+    for line in head:
+        if line.text.startswith(GLOBAL_COLUMNS):
+            try:
+                return named_layout(line.text.removeprefix(GLOBAL_COLUMNS).split(), sentences, usual=True)
+            except UsageError as error:
+                return str(error)
+    return guessed_layout(sentences, tagged=mentions) if sentences else ColumnLayout(("word",), BLANKS, ())
+
+
+def _remarks(layout: ColumnLayout, path: str, line: int | None, mentions: bool) -> Iterator[Problem]:
+    """Yield warnings about what was guessed and could be otherwise."""
+    how = "can be named otherwise (--columns, columns=)"
+    found = list(_unusual(layout))
+    is_text = bare(path).suffix.lower() == ".txt"
+    if found or is_text:
+        text = "; --input-format text reads it as text" if is_text else ""
+        shown = ", ".join(found or ["a token a line"])
+        message = f"read as a column file, {shown}; its columns {layout.option} {how}{text}"
+        yield Problem("warning", "guessed columns", message, path=path, line=line, altered=True)
+    if CHUNK in layout.names and mentions:
+        message = (
+            f"column {layout.names.index(CHUNK) + 1} holds chunks such as NP, which are no mentions; the columns are "
+            f"read as {' '.join(layout.names)}, and {how}"
+        )
+        yield Problem("warning", "columns of chunks", message, path=path, line=line, altered=True)
+    if layout.unread and mentions:
+        others = ["tag" if i in layout.unread else "_" for i in range(len(layout.names))]
+        others[layout.word] = "word"
+        shown = ", ".join(str(i + 1) for i in layout.unread)
+        message = (
+            f"the tags of column {shown} are not read, because they mark the same words as those of others: read are "
+            f"{layout.option}; --columns {','.join(others)} reads them instead"
+        )
+        yield Problem("warning", "columns of tags not read", message, path=path, line=line, altered=True)
+
+
+def _unusual(layout: ColumnLayout) -> Iterator[str]:
+    """Yield what is unusual about a layout."""
+    if layout.inline:
+        yield f"a sentence a line with {layout.divider!r} between words and tags"
+    elif layout.divider not in (TAB, BLANKS):
+        yield f"with {layout.divider!r} between fields"
+    if layout.header:
+        yield f"its first line, {clip(' '.join(layout.header), 60)}, as a header"
+    if layout.more:
+        yield "lines without a tag outside of mentions" if layout.least == 1 else "with any number of tags a token"
+    if layout.word and layout.names[: layout.word] != ("id",):
+        yield f"words in column {layout.word + 1}"
+    yield from dict.fromkeys(dialect.name for dialect in layout.dialects if dialect.name and dialect.divider)
+
+
+def _blocks(lines: Iterable[_Line], layout: ColumnLayout) -> Iterator[Block]:
+    block = Block()
+    last: dict[str, str] = {}
+    for number, text, problem in chain(lines, [_Line(0, "")]):
+        if problem is not None:
+            block.problems.append(problem)
             continue
         block.number = block.number or number
-        if not line.strip(" \t"):
-            if block.lines:
+        inside = bool(block.lines)
+        if not text.strip(" \t") or _END.fullmatch(text):
+            if len(block.lines) == 1 and (name := _lone_mark(block.lines[0].text, layout)) is not None:
+                block.lines, block.new = [], name
+            elif inside:
                 yield block
                 block = Block()
-        elif (name := _docstart(line)) is not None:
-            if block.lines or block.new is not None:
+        elif (name := _document_mark(text, layout, inside)) is not None:
+            if inside or block.new is not None:
                 yield block
                 block = Block(number=number)
             block.new, block.numbered = name, not name
-        elif not block.lines and is_comment(line):
-            if line.startswith(NEW_DOCUMENT) and block.new is not None:
+        elif layout.header and tuple(layout.fields(text)) == layout.header:
+            continue
+        elif _is_comment(text, layout, inside):
+            if text.startswith(NEW_DOCUMENT) and (inside or block.new is not None):
                 yield block
                 block = Block(number=number)
-            _comment(block, line)
+            _comment(block, text)
+        elif layout.inline:
+            block.lines += [NumberedLine(number, item) for item in text.split()]
+            yield block
+            block = Block()
         else:
-            block.lines.append(NumberedLine(number, line))
-    if block.lines or block.problems or block.comments or block.new is not None:
+            new = _changed(text, layout, last)
+            if new and inside:
+                yield block
+                block = Block(number=number)
+            block.new = new.get(DOCUMENT, block.new)
+            block.lines.append(NumberedLine(number, text))
+    if block.problems or block.comments or block.new is not None:
         yield block
 
 
-def _docstart(line: str) -> str | None:
-    """Return the identifier of a ``-DOCSTART-`` line, empty if it has none; ``None`` for another line."""
-    if not line.startswith(DOCSTART) or split(line, tabs=False)[0] != DOCSTART:
+def _is_comment(text: str, layout: ColumnLayout, inside: bool) -> bool:
+    """Return whether a line is a comment; within a sentence it needs a blank or another ``#`` after the first."""
+    if not text.startswith(("# ", "##") if inside else "#"):
+        return False
+    return (not inside and is_comment(text)) or not layout.fits(text)
+
+
+def _document_mark(text: str, layout: ColumnLayout, inside: bool) -> str | None:
+    """Return the identifier in a line that begins a document, empty if it has none; ``None`` for another line."""
+    if text.startswith(DOCSTART) and split(text, layout.divider)[0].split()[0] == DOCSTART:
+        rest = text.removeprefix(DOCSTART).strip()
+        if rest.startswith("(") and rest.endswith(")"):
+            return rest[1:-1]
+        names = [field for field in re.split(r"[\s,;|]+", rest) if any(map(str.isdigit, field))]
+        return names[0] if len(names) == 1 else ""
+    if text.startswith("#") and not text.startswith(NEW_DOCUMENT) and _is_comment(text, layout, inside):
+        match = _MARK.fullmatch(text.strip())
+        return None if match is None else "".join(part for part in match.groups() if part)
+    return None if inside or not (match := _IDENTIFIER.fullmatch(text.strip())) else match[1]
+
+
+def _lone_mark(text: str, layout: ColumnLayout) -> str | None:
+    """Return the identifier in a line of one field that stands alone, where tokens have several fields."""
+    if layout.least == 1 or len(layout.names) == 1 or len(text.split()) > 1 or layout.fits(text):
         return None
-    rest = line.removeprefix(DOCSTART).strip()
-    return rest[1:-1] if rest.startswith("(") and rest.endswith(")") else ""
+    return text.strip() if any(map(str.isdigit, text)) else None
+
+
+def _changed(text: str, layout: ColumnLayout, last: dict[str, str]) -> dict[str, str]:
+    """Return the new values of the columns that number sentences and documents, and keep them in ``last``."""
+    if not layout.counters:
+        return {}
+    row = layout.fields(text)
+    new = {}
+    for name, i in layout.counters.items():
+        value = row[i].strip() if i < len(row) else ""
+        if value and last.get(name) != value:
+            new[name] = last[name] = value
+    return new
 
 
 def _comment(block: Block, line: str) -> None:
@@ -173,32 +310,32 @@ def _comment(block: Block, line: str) -> None:
         block.comments.append(line)
 
 
-def _sentence(block: Block, layout: ColumnLayout) -> FileSentence:
+def _sentence(block: Block, layout: ColumnLayout, mentions: bool, counts: Counter[str]) -> FileSentence:
     """Return a sentence of the valid lines; the others are its problems."""
     problems: list[Problem] = []
-    rows = _rows(block, layout, problems)
+    rows = _rows(block, layout, mentions, problems)
     text, offsets = _text([row[layout.word] for row in rows], block, problems)
     columns = {name: [row[i] for row in rows] for name, i in layout.others.items()} if rows else {}
-    mentions = [
-        (kind, offsets[begin][0], offsets[end - 1][1])
-        for i in layout.tags
-        for begin, end, kind in from_tags([typed(row[i]) for row in rows])
-    ]
-    return FileSentence(text, offsets, columns, mentions, problems)
+    found = layout.mentions(rows) if mentions else []
+    if any(not dialect.divider for dialect in layout.dialects):
+        counts[BARE] += len(found)
+    placed = [(kind, offsets[begin][0], offsets[end - 1][1]) for begin, end, kind in found]
+    return FileSentence(text, offsets, columns, placed, problems)
 
 
-def _rows(block: Block, layout: ColumnLayout, problems: list[Problem]) -> list[list[str]]:
+def _rows(block: Block, layout: ColumnLayout, tagged: bool, problems: list[Problem]) -> list[list[str]]:
     """Return the fields of the lines with the right number of fields, and valid words and tags."""
     rows = []
     for i, (number, line) in enumerate(block.lines, start=1):
         row = layout.fields(line)
         message = ""
-        if len(row) != len(layout.names):
-            message = f"found {len(row)} columns, expected {len(layout.names)} ({shown_names(layout.names)})"
+        if not layout.has_width(row):
+            expected = f"{len(layout.names)}{' or more' if layout.more else ''} ({shown_names(layout.names)})"
+            message = f"found {len(row)} columns, expected {expected}"
         elif not row[layout.word]:
             message = "the word is empty; expected a token"
-        elif wrong := [row[j] for j in layout.tags if not TAG.fullmatch(row[j])]:
-            message = bad_tag(wrong[0])
+        elif tagged and (wrong := layout.wrong_tag(row)) is not None:
+            message = invalid_tag(*wrong)
         elif layout.number is not None and row[layout.number] != str(i):
             message = f"found {row[layout.number][:40]!r} in the column of token numbers, expected {i}"
         if message:
@@ -245,13 +382,15 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False, 
     with output_file(path, force=force) as file, scratch_file(path) as spool:
         names: list[str] | None = None
         depth, plain = 1, True  # plain: no document needed a line to mark where it starts
+        joined = False  # whether a type could be read as that of two tags
         for document in documents:
             names = list(document.columns) if names is None else names
             _check(document, path)
             plain = plain and _is_one_sentence(document)
+            joined = joined or any(_SEVERAL.search(mention.type) for mention in document.mentions)
             with writing(path):
                 depth = max(depth, _spool(document, names, scheme, not plain, losses, spool))
-        if names or depth > 1:  # what a reader would have to guess is said
+        if names or depth > 1 or joined:  # a reader would have to guess
             _check_names(names or (), path)
             file.write(f"{GLOBAL_COLUMNS}{' '.join(['word', *(names or ()), *['tag'] * depth])}\n")
         width = 1 + len(names or ()) + depth
@@ -287,9 +426,7 @@ def _begins_otherwise(word: str) -> bool:
 
 
 def _check_names(names: Sequence[str], path: str | Path) -> None:
-    wrong = next(
-        (name for name in names if not name or name in ("word", "tag", "id", "_") or re.search(r"\s", name)), None
-    )
+    wrong = next((name for name in names if not name or name in SPECIAL or re.search(r"\s", name)), None)
     if wrong is not None:
         raise DataError(f"a column file cannot hold a column called {wrong!r}; rename it", path=path)
 
@@ -341,7 +478,9 @@ def _levels(document: Document, sentences: Sequence[Sequence[int]], losses: Loss
 
 
 def _reads_as_comment(line: str) -> bool:
-    return is_comment(line) and not line.startswith((NEW_DOCUMENT, TEXT, GLOBAL_COLUMNS))
+    return is_comment(line) and not (
+        line.startswith((NEW_DOCUMENT, TEXT, GLOBAL_COLUMNS)) or _MARK.fullmatch(line.strip())
+    )
 
 
 def _surface(text: str, tokens: Offsets, words: list[str], first: int, end: int) -> str:
@@ -354,49 +493,6 @@ def _surface(text: str, tokens: Offsets, words: list[str], first: int, end: int)
     return surface
 
 
-@dataclass(frozen=True)
-class ColumnLayout:
-    """The columns of a file.
-
-    Args:
-        names: one for each column: ``"word"``, ``"tag"`` (several are nested levels), ``"id"`` (numbers that are not
-            kept), ``"_"`` (skipped), or the name of a column of the document, such as ``"pos"``.
-        tabs: whether fields are separated by single tabs; otherwise by any blanks.
-    """
-
-    names: tuple[str, ...]
-    tabs: bool
-
-    def fields(self, line: str) -> list[str]:
-        """Return the fields of a line."""
-        return split(line, self.tabs)
-
-    @cached_property
-    def word(self) -> int:
-        """The index of the word column."""
-        return self.names.index("word")
-
-    @cached_property
-    def tags(self) -> list[int]:
-        """The indices of the tag columns."""
-        return [i for i, name in enumerate(self.names) if name == "tag"]
-
-    @cached_property
-    def number(self) -> int | None:
-        """The index of the column of token numbers, if there is one."""
-        return self.names.index("id") if "id" in self.names else None
-
-    @cached_property
-    def others(self) -> dict[str, int]:
-        """The columns of the document: name -> index."""
-        return {name: i for i, name in enumerate(self.names) if name not in _SPECIAL}
-
-
-def split(line: str, tabs: bool) -> list[str]:
-    """Return the fields of a line, at tabs or at any blanks."""
-    return line.split("\t") if tabs else _FIELDS.split(line.strip(" \t"))
-
-
 def is_comment(line: str) -> bool:
     """Return whether a line before a sentence's first token is a comment, and not the token ``#``.
 
@@ -407,94 +503,39 @@ def is_comment(line: str) -> bool:
         return False
     if _KEYED.match(line):
         return True
-    fields = split(line, tabs=False)
-    return "\t" not in line and not (len(fields) <= _MOST_FIELDS and TAG.fullmatch(fields[-1]))
+    fields = split(line, BLANKS)
+    return TAB not in line and not (len(fields) <= _MOST_FIELDS and TAG.fullmatch(fields[-1]))
 
 
-def named_layout(columns: Sequence[str], tabs: bool, width: int | None = None) -> ColumnLayout:
-    """Return the layout given by the user or by the file's ``# global.columns`` line.
+def holds_tokens(raw: bytes) -> bool:
+    """Return whether bytes at the beginning of a file are lines of a column file, nearly each a word and a tag.
 
-    Args:
-        columns: one name each; ``tag*`` at the end stands for as many columns of tags as there are.
-        tabs: whether fields are separated by single tabs.
-        width: the number of columns of the file, if known.
-
-    Raises:
-        UsageError: no word column, or two columns of one name.
+    >>> holds_tokens(b"No\\tO\\nfever\\tB-problem\\n"), holds_tokens(b"No fever.\\nNo pain.\\n")
+    (True, False)
     """
-    names = tuple(columns)
-    if names[-1:] == ("tag*",):
-        names = (*names[:-1], *("tag",) * max(1, (width or 0) - len(names) + 1))
-    if names.count("word") != 1:
-        raise UsageError(
-            f"columns are {clip(' '.join(names), NAMES)}; expected one 'word' among them, such as 'word pos tag'"
-        )
-    counts = Counter(names)
-    twice = next((name for name in counts if name not in ("tag", "_") and counts[name] > 1), None)
-    if twice is not None:
-        raise UsageError(f"columns name {clip(twice)} twice; only 'tag' (nested levels) and '_' (skipped) may repeat")
-    return ColumnLayout(names, tabs)
+    whole = raw[: raw.rfind(b"\n") + 1] if len(raw) >= SAMPLE else raw
+    try:
+        lines = decode(whole.removeprefix(BOM), "").split("\n")
+    except DataError:
+        return False
+    is_marked = any(line.startswith((DOCSTART, NEW_DOCUMENT, TEXT, GLOBAL_COLUMNS)) for line in lines)
+    return is_tagged(list(_head_sentences(line.rstrip("\r") for line in lines)), is_marked)
 
 
-def guessed_layout(sentences: Sequence[Sequence[str]]) -> ColumnLayout | str:
-    """Guess the layout from the first sentences; return a message if none fits.
-
-    The first column is the word, or the second if the first one counts the tokens from 1. The last column holds tags,
-    and so do the columns right before it, as long as they look like tags (nested levels). If the last column holds
-    something else, the last ones that look like tags count. The first of several columns of tags holds no mentions if
-    its types are those of phrases (NP, VP), as in the files of CoNLL-2003: it is called ``chunk``, and columns
-    before it ``pos``, or ``lemma`` and ``pos``. Other columns are called ``column3`` and so on. A column
-    of tags has more than half of them valid: one wrong tag must not hide a column, it is reported with its line.
-
-    Args:
-        sentences: the lines of each sentence.
-
-    >>> guessed_layout([["EU NNP B-ORG", "rejects VBZ O"]])
-    ColumnLayout(names=('word', 'column2', 'tag'), tabs=False)
-    >>> guessed_layout([["1\\tEU\\tB-ORG\\tO\\t-", "2\\trejects\\tO\\tO\\t-"]])
-    ColumnLayout(names=('id', 'word', 'tag', 'tag', 'column5'), tabs=True)
-    >>> guessed_layout([["EU NNP I-NP I-ORG", "rejects VBZ I-VP O"]])
-    ColumnLayout(names=('word', 'pos', 'chunk', 'tag'), tabs=False)
-    """
-    tabs = "\t" in sentences[0][0]
-    rows = [[split(line, tabs) for line in sentence] for sentence in sentences]
-    width = Counter(len(row) for sentence in rows for row in sentence).most_common(1)[0][0]
-    rows = [fit for sentence in rows if (fit := [row for row in sentence if len(row) == width])]
-    if width == 1:
-        return ColumnLayout(("word",), tabs)
-    first = [row[0] for sentence in rows for row in sentence]
-    numbered = width > 2 and all(sentence[0][0] == "1" for sentence in rows) and all(map(_NUMBER.fullmatch, first))
-    names = ["id", "word"] if numbered else ["word"]
-    names += [f"column{i}" for i in range(len(names) + 1, width + 1)]
-    is_tags = [i > numbered and _mostly_tags([row[i] for sentence in rows for row in sentence]) for i in range(width)]
-    if not any(is_tags):
-        wrong = next(row[-1] for sentence in rows for row in sentence if not TAG.fullmatch(row[-1]))
-        return (
-            f"no column holds tags (the last one has {wrong[:40]!r}); "
-            "expected O, B-type, I-type or other letters of BIOES and BILOU; name the columns with 'columns'"
-        )
-    last = max(i for i in range(width) if is_tags[i])
-    first_tag = last
-    while is_tags[first_tag - 1]:  # the word's column stops it
-        first_tag -= 1
-    names[first_tag : last + 1] = ["tag"] * (last + 1 - first_tag)
-    if first_tag < last and _are_chunks([row[first_tag] for sentence in rows for row in sentence]):
-        names[first_tag] = CHUNK
-        between = slice(names.index("word") + 1, first_tag)
-        names[between] = _BEFORE_CHUNKS.get(first_tag - between.start, names[between])
-    return ColumnLayout(tuple(names), tabs)
-
-
-def _are_chunks(tags: Sequence[str]) -> bool:
-    kinds = {tag.partition("-")[2] for tag in tags if tag != "O"}
-    return bool(kinds) and kinds <= _CHUNKS
-
-
-def _mostly_tags(values: Sequence[str]) -> bool:
-    return 2 * sum(TAG.fullmatch(value) is not None for value in values) > len(values)
+def _claims(path: Path) -> bool:
+    """Return whether a path ends as column files do, or is another file that holds tokens."""
+    if COLUMNS.named(path):
+        return True
+    if bare(path).suffix.lower() in _OTHERS or not path.is_file():
+        return False
+    try:
+        with opened(path) as file:
+            return holds_tokens(file.read(SAMPLE))
+    except DataError:  # it is reported when it is read
+        return False
 
 
 COLUMNS = Format(
-    "conll", (".conll", ".iob2", ".bio"), scan, write,
-    named_by_file=True, scan_options=("columns",), write_options=("scheme",),
+    "conll", (".conll", ".iob2", ".bio", ".iob", ".bioes", ".bilou"), scan, write, _claims,
+    reads_without_mentions=True, named_by_file=True, scan_options=("columns",), write_options=("scheme",),
 )  # fmt: skip

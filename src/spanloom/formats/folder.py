@@ -42,7 +42,8 @@ def files_of(root: Path, kind: Format | None, kinds: Iterable[Format]) -> tuple[
     if whole is not None:
         return [(whole, root)], [file for file in data if file.suffix not in (".txt", *whole.suffixes)] + links
     known = ((next((other for other in choices if other.knows(file)), None), file) for file in files)
-    inputs = [(other, file) for other, file in known if other is not None]
+    # a format that the user names is that of all files, if no name says so
+    inputs = [(other, file) for other, file in known if other is not None and (kind is None or other.named(file))]
     if kind is not None and not inputs:
         inputs = [(kind, file) for file in _of_one_ending(root, data, kind)]
     if not inputs:

@@ -1,0 +1,207 @@
+"""Dialects of tags: how a column spells them.
+
+The usual spelling is a letter, a hyphen and a type, such as ``B-problem``, and ``O`` outside of all mentions. A dialect
+has other letters, another divider, the letter behind the type, types alone, or several tags in one value. `read_tag`
+returns tags in the usual spelling, and `detect` finds the dialect of a column.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from spanloom.document.tags import TypedRange
+from spanloom.errors import clip
+from spanloom.formats.blocks import UNTYPED, bad_tag
+
+# letters of BIO, BILOU, BIOES, BMES and BMEWO, and words for them
+_LETTERS = {
+    **dict.fromkeys(("B", "BEG", "BEGIN"), "B"),
+    **dict.fromkeys(("I", "M", "IN", "INSIDE", "MID", "MIDDLE"), "I"),
+    **dict.fromkeys(("E", "L", "END", "LAST"), "L"),
+    **dict.fromkeys(("S", "U", "W", "SINGLE", "UNIT", "WHOLE"), "U"),
+}
+_DIVIDERS = ("-", "--", "__", "_", ":", "/", ".", "|", "@", "=")
+_JOINTS = ("|", "+", ",", ";", "&", "/")
+_OUTSIDE = ("O", "0", "OUT", "OUTSIDE", "OTHER", "NONE", "NIL", "NULL", "N/A")
+_MARKS = frozenset(("O", "_", "-", "*", ""))  # outside in every dialect
+BRACKETS = "("  # as divider: "(PER*" begins a mention, "*)" ends it, and "(PER)" is one
+_BRACKETS = re.compile(r"(?:\([^\W\d_][^()*\s|]*)*\*?\)*")
+_OPENED = re.compile(r"\(([^()*]+)")
+_TYPE = re.compile(r"[^\W\d_][\w .&:/+-]{0,60}")
+_MOST_TYPES = 100
+_CLEAR = 0.95  # of the values of a column that an unusual dialect must explain
+
+
+@dataclass(frozen=True, slots=True)
+class TagDialect:
+    """A way to spell tags.
+
+    Args:
+        divider: what stands between letter and type; empty if tags are types without letters, `BRACKETS` if brackets
+            mark where mentions begin and end.
+        last: whether the letter stands behind the type.
+        small: whether letters are small.
+        joint: what stands between several tags in one value; empty if a value is one tag.
+        outside: values that are no tag.
+    """
+
+    divider: str = "-"
+    last: bool = False
+    small: bool = False
+    joint: str = ""
+    outside: frozenset[str] = _MARKS
+
+    @property
+    def name(self) -> str:
+        """What is unusual about it, for a message; empty if nothing is.
+
+        >>> TagDialect().name, TagDialect("_", last=True).name
+        ('', 'a type and a letter, such as PER_B')
+        """
+        parts = []
+        if not self.divider:
+            parts.append("types without a letter such as B-")
+        elif self.divider == BRACKETS:
+            parts.append("mentions in brackets, such as (PER* *)")
+        elif self.last:
+            parts.append(f"a type and a letter, such as {self.example}")
+        elif self.divider != "-" or self.small:
+            parts.append(f"tags such as {self.example}")
+        if self.joint:
+            parts.append(f"several tags with {self.joint} between them")
+        if words := sorted(self.outside - _MARKS - {"o"}):
+            parts.append(f"{words[0]} outside of mentions")
+        return ", ".join(parts)
+
+    @property
+    def example(self) -> str:
+        """A tag in this dialect."""
+        if self.divider == BRACKETS:
+            return "(PER*"
+        letter = "b" if self.small else "B"
+        return f"PER{self.divider}{letter}" if self.last else f"{letter}{self.divider}PER" if self.divider else "PER"
+
+
+USUAL = TagDialect()
+
+
+def invalid_tag(value: str, dialect: TagDialect) -> str:
+    """Return the message for a value that is no tag of a dialect."""
+    if dialect.name:
+        return f"found the tag {clip(value[:40])}, expected O or one such as {dialect.example}, as the others"
+    return bad_tag(value)
+
+
+@lru_cache(maxsize=1 << 12)
+def read_tag(value: str, dialect: TagDialect = USUAL) -> tuple[str, ...] | None:
+    """Return the tags of a value in the usual spelling, none for one outside of mentions; ``None`` if it is no tag.
+
+    >>> read_tag("B-x"), read_tag("_"), read_tag("x"), read_tag("B")
+    (('B-x',), (), None, ('B-mention',))
+    >>> read_tag("PER_E|LOC_S", TagDialect("_", last=True, joint="|"))
+    ('L-PER', 'U-LOC')
+    """
+    value = value.strip(" ")
+    if value in dialect.outside:
+        return ()
+    if dialect.divider == BRACKETS:
+        return tuple(f"B-{kind}" for kind in _OPENED.findall(value)) if _BRACKETS.fullmatch(value) else None
+    if dialect.joint and dialect.joint in value:
+        single = replace(dialect, joint="")
+        found = [read_tag(part, single) for part in value.split(dialect.joint)]
+        return None if None in found else tuple(tags[0] if tags else "O" for tags in found)
+    if not dialect.divider:
+        return (f"I-{value}",)
+    if dialect.last:
+        kind, sign, letter = value.rpartition(dialect.divider)
+    else:
+        letter, sign, kind = value.partition(dialect.divider)
+    if not sign:
+        return (f"{value}-{UNTYPED}",) if len(value) == 1 and value in "BIESLUMW" else None
+    if not kind or (len(letter) == 1 and letter.islower() != dialect.small):
+        return None
+    known = _LETTERS.get(letter.upper())
+    return None if known is None else (f"{known}-{kind}",)
+
+
+def in_brackets(values: Iterable[str]) -> list[TypedRange]:
+    """Return the mentions that brackets mark; one that does not end before the sentence does ends with it.
+
+    >>> in_brackets(["(ORG*", "(GPE)", "*)", "*"])
+    [(0, 3, 'ORG'), (1, 2, 'GPE')]
+    """
+    mentions: list[TypedRange] = []
+    opened: list[tuple[int, str]] = []
+    end = 0
+    for end, value in enumerate(values, start=1):
+        opened += [(end - 1, kind) for kind in _OPENED.findall(value)]
+        for _ in range(min(value.count(")"), len(opened))):
+            first, kind = opened.pop()
+            mentions.append((first, end, kind))
+    mentions += [(first, end, kind) for first, kind in opened]
+    return sorted(mentions, key=lambda mention: (mention[0], -mention[1]))
+
+
+def detect(values: Iterable[str], certain: bool = False) -> TagDialect | None:
+    """Return the dialect of a column; ``None`` if its values do not look like tags.
+
+    The usual spelling needs more than half of the values that are not outside, because one wrong tag must not hide a
+    column; other spellings need nearly all of them. A column without any mention needs ``O``.
+
+    Args:
+        values: of the column.
+        certain: whether it is known to hold tags; types without letters need no ``O`` then.
+
+    >>> detect(["O", "B-x", "I-x", "x"]) == USUAL, detect(["DT", "NN"])
+    (True, None)
+    >>> [detect(["O", value]).name for value in ("PER_B", "PER", "B-PER|B-LOC")]
+    ['a type and a letter, such as PER_B', 'types without a letter such as B-', 'several tags with | between them']
+    """
+    counts = Counter(value.strip(" ") for value in values)
+    upper = {value.upper(): value for value in counts}
+    word = next((upper[word] for word in _OUTSIDE if word in upper), None)
+    outside = _MARKS if word is None else _MARKS | {word}
+    inside = Counter({value: count for value, count in counts.items() if value not in outside})
+    if not inside:
+        return replace(USUAL, outside=outside) if word is not None and word.upper() == "O" else None
+    total = inside.total()
+    best, most = None, 0
+    for dialect in _spellings(inside, outside):
+        read = sum(count for value, count in inside.items() if read_tag(value, dialect) is not None)
+        enough = 2 * read > total if (dialect.divider, dialect.last, dialect.small) == ("-", False, False) else False
+        if read > most and (enough or read >= _CLEAR * total):
+            best, most = dialect, read
+    if best is not None:
+        return best
+    if "*" in counts and all(map(_BRACKETS.fullmatch, inside)) and any("(" in value for value in inside):
+        return TagDialect(BRACKETS)
+    if (word is not None or certain) and len(inside) <= _MOST_TYPES and all(map(_TYPE.fullmatch, inside)):
+        return TagDialect("", outside=outside)
+    return None
+
+
+def _spellings(inside: Counter[str], outside: frozenset[str]) -> Iterable[TagDialect]:
+    """Yield the dialects with letters, the usual first, each with the joint that its values have."""
+    for last in (False, True):
+        for small in (False, True):
+            for divider in _DIVIDERS:
+                if any(divider in value for value in inside) or divider == "-":
+                    dialect = TagDialect(divider, last, small, outside=outside)
+                    yield replace(dialect, joint=_joint(inside, dialect))
+
+
+def _joint(inside: Iterable[str], dialect: TagDialect) -> str:
+    """Return what joins tags in one value, if each part of such a value is a tag of its own."""
+    for joint in _JOINTS:
+        parts = [part for value in inside if joint in value for part in value.split(joint)]
+        if joint != dialect.divider and parts and all(_is_whole(part, dialect) for part in parts):
+            return joint
+    return ""
+
+
+def _is_whole(part: str, dialect: TagDialect) -> bool:
+    return (dialect.divider in part or part in dialect.outside) and read_tag(part, dialect) is not None
