@@ -1,4 +1,4 @@
-"""What several folders of tests share: the real command, and one small trained model."""
+"""What several folders of tests share: the real command, one small trained model, and which libraries tests need."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import gc
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from time import process_time
@@ -17,6 +18,68 @@ from hypothesis import settings
 import spanloom
 from spanloom.cli import main
 from spanloom.data import clinical
+
+# Tests and folders that import optional libraries, and those libraries; single tests have the marker `needs`.
+NEEDS = {
+    "encoder": ("torch", "transformers", "tokenizers", "onnx", "onnxruntime"),
+    "formats/test_columns_of_mentions.py": ("pandas", "pyarrow"),
+    "formats/test_docbin.py": ("spacy",),
+    "formats/test_parquet.py": ("pyarrow",),
+    "formats/test_tagged_records.py": ("datasets", "pyarrow"),
+    "formats/test_xmi.py": ("cassis",),
+    "document/test_inputs.py": ("pandas", "pyarrow"),
+    "integrations/test_engine_executors.py": ("pyarrow", "ray"),
+    "integrations/test_engines.py": ("pyarrow",),
+    "integrations/test_huggingface.py": ("datasets",),
+    "integrations/test_spacy_component.py": ("spacy",),
+    "lake/test_annotator.py": ("pyarrow",),
+    "lake/test_lake_verb.py": ("pyarrow",),
+    "recognize/test_given.py": ("pandas", "pyarrow"),
+    "serve/test_web_page.py": ("playwright",),
+    "tag/test_spacy_tagger.py": ("spacy",),
+    "test_notebooks.py": ("sphinx",),
+    "test_packaging.py": ("hatchling", "trove_classifiers", "yaml"),
+    "test_site.py": ("sphinx", "furo", "myst_parser"),
+    "test_typing.py": ("mypy",),
+    "view/test_screenshots.py": ("playwright", "markdown_it"),
+}
+_missing = {place: [name for name in names if find_spec(name) is None] for place, names in NEEDS.items()}
+collect_ignore = [place for place, names in _missing.items() if names]
+
+
+SLOW = frozenset((Path(__file__).parent / "slow.txt").read_text(encoding="utf-8").splitlines()[1:])
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest selects by markers
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that are slow, and those of files and folders that need libraries."""
+    for item in items:
+        if item.nodeid in SLOW:
+            item.add_marker("slow")
+        parts = item.path.relative_to(Path(__file__).parent)
+        for place in (str(parts), *map(str, parts.parents)):
+            if place in NEEDS:
+                item.add_marker(pytest.mark.needs(*NEEDS[place]))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test one of whose libraries is not installed."""
+    lacking = [name for mark in item.iter_markers("needs") for name in mark.args if find_spec(name) is None]
+    if lacking:
+        pytest.skip(f"not installed: {', '.join(lacking)}")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print one line that names what was left out for want of libraries."""
+    names = {name for lacking in _missing.values() for name in lacking}
+    skipped = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])]
+    single = sum("not installed: " in reason for reason in skipped)
+    if names or single:
+        terminalreporter.write_line(
+            f"left out: {len(collect_ignore)} files or folders and {single} single tests, whose libraries are not "
+            f"installed ({', '.join(sorted(names))}); pip install '.[test-all]' installs them"
+        )
+
 
 settings.register_profile("no clock", deadline=None)  # a deadline is one of the wall clock's, and machines are busy
 settings.load_profile("no clock")

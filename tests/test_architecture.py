@@ -272,3 +272,11 @@ def test_benchmarks_import_what_is_there(script: Path) -> None:
                 continue  # what an extra brings
             for name in node.names:
                 assert hasattr(module, name.name) or find_spec(f"{node.module}.{name.name}"), name.name
+
+
+def test_every_slow_test_is_there() -> None:
+    lines = (ROOT / "tests" / "slow.txt").read_text(encoding="utf-8").splitlines()[1:]
+    for path, name in (line.partition("[")[0].split("::") for line in lines):
+        assert f"def {name}(" in (ROOT / path).read_text(encoding="utf-8"), (
+            f"{path}::{name} is gone; update tests/slow.txt"
+        )

@@ -1,0 +1,244 @@
+"""Mutants that the tests overlook: small changes of the source, each run against the tests of its package.
+
+    python benchmarks/mutants.py [--count 50] [--seed 0] [--only 7 12]
+
+1. Expressions and statements of `src/spanloom` that can be changed are listed, except kernels, which the tests compare
+   with plain Python, texts of messages, annotations, and constants of modules, such as sizes and thresholds.
+2. Packages take turns, so that each has as many mutants as the others; within one the place is drawn, then the change:
+   a comparison, a condition or a sum is inverted or shifted by one, a constant changes, or a call is left out.
+3. A copy of the source gets one change. The tests of the package run on it, and if all pass, so do the tests of the
+   packages that import it. A test that fails, or that takes ten times as long as it should, kills the mutant.
+
+Survivors are listed with the change, so that somebody can see which tests are missing. A mutant that changes nothing
+that a user can see (an equivalent one) counts as a survivor as well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from common import ROOT, Result, options, say
+
+TARGET: Final = 10.0  # per cent of mutants that survive, at most
+SECONDS: Final = 1200.0  # for the tests of one mutant
+SOURCE: Final = ROOT / "src"
+_COMPARED: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
+}  # fmt: skip
+_CALCULATED: Final[dict[type[ast.operator], type[ast.operator]]] = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.FloorDiv, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
+}  # fmt: skip
+
+
+class Mutant(NamedTuple):
+    """A change of one line.
+
+    Args:
+        path: of the module, relative to the sources.
+        line: from 1.
+        start: the first byte of what is replaced.
+        end: after its last byte.
+        before: what is replaced.
+        after: what replaces it.
+    """
+
+    path: Path
+    line: int
+    start: int
+    end: int
+    before: str
+    after: str
+
+    @property
+    def package(self) -> str:
+        """The folder of the package that it is in; the name of a module that is in none."""
+        return self.path.parts[1].removesuffix(".py")
+
+
+class Outcome(NamedTuple):
+    """What the tests found: the test that failed, ``None`` if all passed, and seconds."""
+
+    killed_by: str | None
+    seconds: float
+
+
+def mutants_of(path: Path) -> Iterator[Mutant]:
+    """Yield every change of a module."""
+    raw = (SOURCE / path).read_bytes()
+    starts = [0]
+    for row in raw.splitlines(keepends=True):
+        starts.append(starts[-1] + len(row))
+    tree = ast.parse(raw)
+    skipped = {id(part) for node in ast.walk(tree) for left in _left_alone(node) for part in ast.walk(left)}
+    for node in ast.walk(tree):
+        if id(node) in skipped or not isinstance(node, ast.expr | ast.Expr):
+            continue
+        start = starts[node.lineno - 1] + node.col_offset
+        end = starts[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0)
+        before = raw[start:end].decode()
+        for after in _changes(node):
+            yield Mutant(path, node.lineno, start, end, before, after)
+
+
+def _left_alone(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the parts of a node that are not mutated."""
+    if isinstance(node, ast.FunctionDef):
+        yield from [*node.decorator_list, *filter(None, [node.returns])]
+    elif isinstance(node, ast.arg | ast.AnnAssign) and node.annotation is not None:
+        yield node.annotation
+    elif isinstance(node, ast.Module):  # constants: sizes and thresholds, and lists of names
+        yield from (one for one in node.body if isinstance(one, ast.Assign | ast.AnnAssign))
+    elif isinstance(node, ast.JoinedStr | ast.Raise) or (
+        isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+    ):
+        yield node
+
+
+def _changes(node: ast.AST) -> Iterator[str]:
+    """Yield the texts that may replace an expression, or a statement that is one."""
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        yield _text(ast.Compare(node.left, [_COMPARED[type(node.ops[0])]()], node.comparators))
+    elif isinstance(node, ast.BoolOp):
+        yield _text(ast.BoolOp(ast.And() if isinstance(node.op, ast.Or) else ast.Or(), node.values))
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        yield _text(node.operand)
+    elif isinstance(node, ast.IfExp):
+        yield _text(ast.IfExp(ast.UnaryOp(ast.Not(), node.test), node.body, node.orelse))
+    elif isinstance(node, ast.BinOp) and type(node.op) in _CALCULATED and not _is_text(node):
+        yield _text(ast.BinOp(node.left, _CALCULATED[type(node.op)](), node.right))
+    elif isinstance(node, ast.Constant) and type(node.value) is bool:
+        yield str(not node.value)
+    elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        yield str(node.value + 1)
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        yield "None"
+
+
+def _is_text(node: ast.AST) -> bool:
+    return any(
+        isinstance(part, ast.JoinedStr) or (isinstance(part, ast.Constant) and isinstance(part.value, str))
+        for part in ast.walk(node)
+    )
+
+
+def _text(node: ast.expr) -> str:
+    return f"({ast.unparse(ast.fix_missing_locations(node))})"
+
+
+def drawn(count: int, seed: int) -> list[Mutant]:
+    """Draw mutants; packages take turns, and a module that is longer is drawn more often."""
+    by_package = defaultdict[str, list[Mutant]](list)
+    for path in sorted(SOURCE.rglob("*.py")):
+        relative = path.relative_to(SOURCE)
+        if not path.name.startswith("kernels") and relative.parts[1] not in ("data", "__main__.py", "__init__.py"):
+            for mutant in mutants_of(relative):
+                by_package[mutant.package].append(mutant)
+    random.seed(seed)
+    packages = sorted(by_package)
+    random.shuffle(packages)
+    return [random.choice(by_package[packages[number % len(packages)]]) for number in range(count)]
+
+
+def tests_of(package: str) -> list[list[str]]:
+    """Return the tests to run, in turns: those of a package, then those that import it, then tests of the command."""
+    tests = ROOT / "tests"
+    own = [str(path) for path in (tests / package, tests / f"test_{package}.py") if path.exists()]
+    name = re.compile(rf"spanloom\.{package}\b")
+    others = sorted(
+        str(path)
+        for path in tests.rglob("test_*.py")
+        if not any(str(path).startswith(place) for place in own) and name.search(path.read_text(encoding="utf-8"))
+    )
+    rest = [str(tests / folder) for folder in ("cli", "hostile") if str(tests / folder) not in own]
+    return [turn for turn in (own, others, rest) if turn]
+
+
+def judged(mutant: Mutant, source: Path) -> Outcome:
+    """Run the tests on a copy of the source with one change."""
+    began = time.perf_counter()
+    file = source / mutant.path
+    raw = file.read_bytes()
+    file.write_bytes(raw[: mutant.start] + mutant.after.encode() + raw[mutant.end :])
+    try:
+        for tests in tests_of(mutant.package):
+            left = SECONDS - (time.perf_counter() - began)
+            if (killer := _failed(tests, source, left)) is not None:
+                return Outcome(killer, time.perf_counter() - began)
+    finally:
+        file.write_bytes(raw)
+    return Outcome(None, time.perf_counter() - began)
+
+
+def _failed(tests: Sequence[str], source: Path, seconds: float) -> str | None:
+    """Return the name of the first test that fails, or ``None``."""
+    line = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-x",
+        "-q",
+        "-n",
+        "0",
+        "-p",
+        "no:cacheprovider",
+        "--tb=no",
+        "-m",
+        "slow or not slow",
+        *tests,
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1"}
+    try:
+        done = subprocess.run(
+            line, cwd=ROOT, env=environment, capture_output=True, encoding="utf-8", check=False, timeout=max(seconds, 1)
+        )
+    except subprocess.TimeoutExpired:
+        return "out of time"
+    if done.returncode == 0:
+        return None
+    found = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
+    return found[1] if found else f"pytest ended with {done.returncode}"
+
+
+def main() -> None:
+    """Run the benchmark."""
+
+    def add(parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--count", type=int, default=50, help="mutants [50]")
+        parser.add_argument("--only", type=int, nargs="*", help="numbers of mutants, as the table has them")
+
+    given = options("mutants", __doc__, add, corpora=False)
+    result = Result("Mutants that the tests kill", given.seed)
+    rows, survivors = [], []
+    chosen = [(n, one) for n, one in enumerate(drawn(given.count, given.seed)) if not given.only or n in given.only]
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, "src")
+        shutil.copytree(SOURCE, source, ignore=shutil.ignore_patterns("*.pyc"))
+        for number, mutant in chosen:
+            outcome = judged(mutant, source)
+            place = f"{mutant.path.relative_to('spanloom').as_posix()}:{mutant.line}"
+            shown = [re.sub(r"\s+", " ", text)[:100] for text in (mutant.before, mutant.after)]
+            say(number, place, *shown, outcome.killed_by or "SURVIVED", f"{outcome.seconds:.0f} s")
+            rows.append([number, place, *(f"`{text}`" for text in shown), outcome.killed_by or "**survives**"])
+            survivors += [number] if outcome.killed_by is None else []
+    result.table("Mutants", ["", "place", "before", "after", "killed by"], rows)
+    result.at_most("Mutants that survive, %", 100 * len(survivors) / len(rows), TARGET)
+    result.data = {"survivors": survivors, "count": len(rows)}
+    result.save(given.out)
+
+
+if __name__ == "__main__":
+    main()
