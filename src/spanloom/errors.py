@@ -17,12 +17,16 @@ Every message says what was found, what was expected and what to do, in one line
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 LONGEST = 2000  # characters of a message
 _REASON = 300  # of what another library says
+_NAME = 100  # of the longest name that is compared with others
+_LIKE = 0.7  # from 0 to 1, how like a name another must be to be what was meant
 _END = 600  # of them, how many stay of the end of a longer one
 
 
@@ -48,6 +52,29 @@ def clip(text: str, most: int = 60) -> str:
     ("'a\\rb'", "'painpain…'")
     """
     return repr(text if len(text) <= most else text[: most - 1] + "…")
+
+
+def closest(given: object, known: Iterable[str]) -> str | None:
+    """Return the known name that is most like what a user gave, in any case of letters; ``None`` if none is.
+
+    >>> closest("genai", ["genia", "gum"]), closest("Shard", ["shared", "split"]), closest("x", ["genia"])
+    ('genia', 'shared', None)
+    """
+    if not isinstance(given, str) or len(given) > _NAME:
+        return None
+    folded = {name.casefold(): name for name in known}
+    close = get_close_matches(given.casefold(), folded, n=1, cutoff=_LIKE)
+    return folded[close[0]] if close else None
+
+
+def meant(given: object, known: Iterable[str]) -> str:
+    """Return the end of a message that asks for the closest of some names; empty if none is like what was given.
+
+    >>> meant("genai", ["genia", "gum"])
+    '; did you mean genia?'
+    """
+    close = closest(given, known)
+    return "" if close is None else f"; did you mean {close}?"
 
 
 def reason_of(error: BaseException) -> str:
@@ -106,13 +133,18 @@ class NotFittedError(UsageError):
     """Use of an unfitted model; where scikit-learn is loaded, also its error of this name."""
 
 
-def plural(number: int, noun: str) -> str:
+def plural(number: int, noun: str, several: str = "") -> str:
     """Return a number with its noun, singular or plural, for a message.
 
-    >>> plural(1, "sentence"), plural(1200, "sentence")
-    ('1 sentence', '1,200 sentences')
+    Args:
+        number: how many.
+        noun: in the singular.
+        several: the plural, where it is not the noun with an s.
+
+    >>> plural(1, "sentence"), plural(1200, "sentence"), plural(2, "process", "processes")
+    ('1 sentence', '1,200 sentences', '2 processes')
     """
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    return f"{number:,} {noun if number == 1 else several or noun + 's'}"
 
 
 def not_fitted(what: str) -> NotFittedError:

@@ -16,7 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from spanloom import modelfile
 from spanloom.document import Mention
 from spanloom.document.inputs import One
-from spanloom.errors import DataWarning, ModelError, UsageError
+from spanloom.errors import DataWarning, ModelError, UsageError, meant
+from spanloom.files.walk import meant_path
 from spanloom.model.protocol import Model, Saved, explains
 from spanloom.modelfile.folder import is_model
 
@@ -124,7 +125,9 @@ def locate(path: str | Path) -> str | Path:
         return there[path].folder
     none = "none is installed; pip install ./models ./models-zh brings some"
     names = f"installed are {', '.join(there)}" if there else none
-    raise ModelError(f"{path}: no model here: there is no such folder, and no installed model of this name; {names}")
+    close = meant(path, there) or meant_path(Path(path))
+    what = "there is no such folder, and no installed model of this name"
+    raise ModelError(f"{path}: no model here: {what}; {names}{close}")
 
 
 def _here_or_installed(path: str) -> str | Path:
@@ -143,6 +146,19 @@ def _here_or_installed(path: str) -> str | Path:
         told = f"the installed model of this name is taken, as what is called so here is no model; ./{path} names that"
     warn(f"{path}: {told}", DataWarning, stacklevel=4)
     return taken
+
+
+def kind_of(path: str | Path) -> str:
+    """Return the kind of model that `load` would load, without loading it.
+
+    Raises:
+        ModelError: as of `load`.
+    """
+    path = locate(path)
+    kind = modelfile.read_kind(path)
+    if kind not in KINDS:
+        raise ModelError(f"{path}: a model of kind {kind!r}, expected one of {', '.join(KINDS)}")
+    return kind
 
 
 def load(
@@ -166,9 +182,7 @@ def load(
         UsageError: a structure for a model that is no recognizer, or one that is none.
     """
     path = locate(path)
-    kind = modelfile.read_kind(path)
-    if kind not in KINDS:
-        raise ModelError(f"{path}: a model of kind {kind!r}, expected one of {', '.join(KINDS)}")
+    kind = kind_of(Path(path))
     if structure is not None and kind != "recognizer":
         raise UsageError(f"{path}: a model of kind {kind!r}, which takes no structure; leave it out")
     given = {} if structure is None else {"structure": resolve_name("spanloom.structures:structure_of")(structure)}

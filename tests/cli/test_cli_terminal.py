@@ -9,6 +9,9 @@ import sys
 
 import pytest
 
+from spanloom import Document
+from spanloom.tag.pos_tagger import PosTagger
+
 pty = pytest.importorskip("pty")  # terminals of Unix
 
 RECORD = {"text": "No pain.", "mentions": [{"type": "problem", "spans": [[3, 7]]}]}
@@ -49,6 +52,27 @@ def test_view_has_none_where_they_are_not_wanted(data, environment):
     shown = on_terminal("view", data, stream="stdout", **environment)
     assert "problem" in shown
     assert "\x1b" not in shown
+
+
+def test_prediction_is_drawn_on_a_terminal(model, tmp_path):
+    text = "Lisinopril was stopped for cough."
+    (tmp_path / "note.txt").write_text(text)
+    shown = on_terminal("predict", model, tmp_path / "note.txt", stream="stdout")
+    assert text in shown and "└" in shown and "{" not in shown
+    for option in (["--output", "-"], ["--format", "jsonl"]):
+        assert (
+            json.loads(on_terminal("predict", model, tmp_path / "note.txt", *option, stream="stdout"))["text"] == text
+        )
+
+
+def test_new_words_tags_and_chances_are_drawn_too(model, data, tmp_path):
+    tokens = [(0, 2), (3, 7), (8, 9)]
+    note = Document("No pain .", tokens=tokens, sentences=[(0, 3)], columns={"pos": ["DT", "NN", "."]})
+    PosTagger(["bias", "w[0]"], epochs=1).fit([note] * 20).save(tmp_path / "tagger")
+    assert on_terminal("predict", tmp_path / "tagger", data, stream="stdout").split() == ["No/DT", "pain/NN", "./."]
+    assert "all of this is right with a probability of" in on_terminal(
+        "predict", model, data, "--answers", stream="stdout"
+    )
 
 
 def test_training_shows_a_bar_on_a_terminal(corpus, tmp_path):

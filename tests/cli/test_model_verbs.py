@@ -124,11 +124,11 @@ def test_evaluate_says_which_types_the_model_does_not_know(command, model, tmp_p
 
 
 @pytest.mark.parametrize(
-    "arguments", [["GOLD"], ["GOLD", "GOLD", "--model", "m"], ["-", "-", "--input-format", "jsonl"]]
+    "arguments", [["GOLD"], ["GOLD", "GOLD", "--model", "MODEL"], ["-", "-", "--input-format", "jsonl"]]
 )
-def test_evaluate_wants_one_prediction(command, corpus, arguments):
-    gold = str(corpus / "train.jsonl")
-    result = command("evaluate", *[gold if argument == "GOLD" else argument for argument in arguments])
+def test_evaluate_wants_one_prediction(command, corpus, model, arguments):
+    places = {"GOLD": corpus / "train.jsonl", "MODEL": model}
+    result = command("evaluate", *[places.get(argument, argument) for argument in arguments])
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr.startswith("spanloom: error: ")
 

@@ -421,6 +421,43 @@ def test_a_folder_with_a_file_as_output_is_read_as_ever(model: Path, lake: Path,
     assert len(list(spanloom.read(tmp_path / "one.jsonl"))) == 240
 
 
+def test_a_folder_of_tables_becomes_one_without_a_slash(model: Path, lake: Path, tmp_path: Path, process: Run) -> None:
+    done = process("predict", model, lake, "--output", tmp_path / "out", "--jobs", 1)
+    assert done.returncode == 0, done.stderr
+    count = len(fragments_of(lake))
+    said = f"writing {tmp_path / 'out'}: a Parquet file for each of {count} fragments, in 1 process\n"
+    assert done.stderr.startswith(said), done.stderr
+    assert all((tmp_path / "out" / one.output).is_file() for one in fragments_of(lake))
+
+
+def test_a_folder_of_json_lines_becomes_one_file(model: Path, tmp_path: Path, command: Run) -> None:
+    source = tmp_path / "lines"
+    source.mkdir()
+    (source / "a.jsonl.gz").write_bytes(gzip.compress(b'{"text": "No chest pain."}\n' * 3))
+    (source / "note.txt").write_text("No fever.")
+    done = command("predict", model, source, "--output", tmp_path / "out")
+    assert done.stderr.endswith(f" in 4 documents, written to {tmp_path / 'out'} as jsonl\n"), done.stderr
+    assert len((tmp_path / "out").read_text().splitlines()) == 4
+
+
+@pytest.mark.parametrize("output", ["out/", "out.jsonl"])
+def test_json_lines_need_no_arrow(model: Path, tmp_path: Path, output: str) -> None:
+    (tmp_path / "lines" / "deep").mkdir(parents=True)
+    for name in ("a.jsonl.gz", "deep/b.jsonl.gz"):
+        (tmp_path / "lines" / name).write_bytes(gzip.compress(b'{"id": "n", "text": "Lisinopril was stopped."}\n'))
+    line = ["predict", str(model), "lines", "--output", output]
+    code = f"import sys\nsys.modules['pyarrow'] = None\nfrom spanloom.cli import main\nmain({line!r})"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, encoding="utf-8", check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"in 2 documents, written to {output}" in done.stderr
+    names = ["out/a.jsonl.gz", "out/deep/b.jsonl.gz"] if output == "out/" else ["out.jsonl"]
+    found = [document for name in names for document in spanloom.read(tmp_path / name)]
+    assert [document.text for document in found] == ["Lisinopril was stopped."] * 2
+    assert all(document.tokens is not None for document in found)
+
+
 def test_a_damaged_ledger_is_told(model: Path, lake: Path, tmp_path: Path) -> None:
     annotate(model, lake, tmp_path / "out")
     file = tmp_path / "out" / "_spanloom" / "job.json"

@@ -80,7 +80,7 @@ def test_predict(loaded: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     predict_verb.run(loaded, given, str(tmp_path / "out.jsonl"), **options)
     [found] = read(tmp_path / "out.jsonl")
     assert [mention.spans for mention in found.mentions] == [((0, 10),)]
-    assert "1 mention in 1 document\n" in capsys.readouterr().err
+    assert "1 mention in 1 document, written to " in capsys.readouterr().err
     predict_verb.run(loaded, given, str(tmp_path / "none.jsonl"), **options | {"threshold": 0.9})
     assert not next(iter(read(tmp_path / "none.jsonl"))).mentions
     with pytest.raises(UsageError, match="gazetteer is a gazetteer, which has no use for --reading and --mentions"):

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from spanloom import Recognizer, read
-from spanloom.cli import view
+from spanloom.cli import hypergraph
 from spanloom.structures import STRUCTURES
 
 TEXT = "No chest pain today."
@@ -65,7 +65,7 @@ def test_hostile_text(command, model, tmp_path):
 
 
 def test_long_sentences_are_said_to_be_left_out(command, model, tmp_path):
-    (tmp_path / "t.txt").write_text("chest pain and " * view.MOST)
+    (tmp_path / "t.txt").write_text("chest pain and " * hypergraph.MOST)
     assert command("view", tmp_path / "t.txt", "--hypergraph", model, "--output", tmp_path / "h.html").returncode == 0
     assert "tokens, too many to draw" in (tmp_path / "h.html").read_text()
 

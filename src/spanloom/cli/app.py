@@ -6,11 +6,12 @@ The functions here have no body: the signature is the command line, the docstrin
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
 from functools import partial
-from typing import Annotated, NoReturn
+from typing import Annotated, Final, NoReturn
 
 import typer
 
@@ -19,11 +20,14 @@ from spanloom.cli import options, signals
 from spanloom.cli.execute import INTERRUPTED, open_streams, refused
 from spanloom.cli.messages import LOG
 from spanloom.cli.options import Columns, Data, Force, Format, Input, InputFormat, Jobs, Json, Model, Quiet, Seed
-from spanloom.cli.verbs import app, lab_app, train_app, verb
+from spanloom.cli.verbs import app, lab_app, only, train_app, verb
 from spanloom.link.parameters import LinkerParameters
 from spanloom.recognize.parameters import OF_TEACHER, CascadeParameters, RecognizerParameters
 from spanloom.segment.parameters import SegmenterParameters
 from spanloom.tag.parameters import TaggerParameters
+
+_OBJECTS: Final = 50_000
+"""Between two collections of garbage; importing the libraries makes more than all, and no garbage."""
 
 
 def _version(wanted: bool) -> None:
@@ -223,7 +227,7 @@ def _features(
 def _predict(
     model: Model,
     source: options.Inputs,
-    output: options.PredictionsOutput = "-",
+    output: options.PredictionsOutput = None,
     output_format: Format = None,
     input_format: InputFormat = None,
     columns: Columns = None,
@@ -560,9 +564,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         arguments: what follows the command's name; the program's own when ``None``.
     """
     try:
+        gc.set_threshold(_OBJECTS)
         open_streams()
         signals.catch()
-        app(args=arguments, prog_name="spanloom")
+        given = sys.argv[1:] if arguments is None else arguments
+        only(given[0] if given else "")(args=given, prog_name="spanloom")
     except KeyboardInterrupt:
         print("spanloom: interrupted", file=sys.stderr)
         sys.exit(INTERRUPTED)

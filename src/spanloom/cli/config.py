@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from spanloom.cli.options import ALL_CORES
 from spanloom.cli.reading import Reading
 from spanloom.document import Document
-from spanloom.errors import UsageError
+from spanloom.errors import UsageError, meant
 from spanloom.model.choices import Order
 from spanloom.model.fields import Parameter, Whole, declared
 
@@ -152,7 +152,8 @@ def _one_line(error: ValidationError, config: str | None, kind: type[CommonOptio
     problem = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])
     key = str(problem["loc"][0])
     if problem["type"] == "extra_forbidden":
-        return f"--config {config}: unknown key {key!r}; the keys are {', '.join(kind.model_fields)}"
+        known = ", ".join(kind.model_fields)
+        return f"--config {config}: unknown key {key!r}; the keys are {known}{meant(key, kind.model_fields)}"
     if problem["type"] == "missing":
         return f"--{key} is missing; give it on the command line or in a --config file"
     place = f"--config {config}: {key}" if config else f"--{key}"

@@ -12,7 +12,7 @@ from spanloom.cli.pace import counted
 from spanloom.cli.predict import load_model, predict
 from spanloom.cli.reading import Reading
 from spanloom.document import Document
-from spanloom.errors import DataError, UsageError, plural
+from spanloom.errors import DataError, UsageError, meant, plural
 from spanloom.evaluate import (
     KEYS,
     Calibration,
@@ -112,8 +112,9 @@ def run(
     # sentences, our own where gold has none, are what intervals are drawn over
     reading = Reading(Messages(quiet), input_format=input_format, columns=columns, on_error=on_error or "stop")
     given = reading(gold)
-    documents = [prepare(document) for document in _of_types(_with_words(given, gold) if words else given, types)]
+    documents = [prepare(document) for document in (_with_words(given, gold) if words else given)]
     _check_types(documents, types)
+    documents = list(_of_types(documents, types))
     if column is None:
         require_complete(documents)  # before a prediction that may take long
     if predictor is None:
@@ -209,7 +210,7 @@ def _check_types(gold: Sequence[Document], types: Sequence[str] | None) -> None:
     there = {mention.type for document in gold for mention in document.mentions}
     for name in types or ():
         if name not in there:
-            raise UsageError(f"--types {name}: no gold mention is of this type")
+            raise UsageError(f"--types {name}: no gold mention is of this type{meant(name, there)}")
 
 
 def _are_scored(documents: Sequence[Document]) -> bool:

@@ -12,11 +12,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from io import TextIOWrapper
+from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
 from spanloom.cli.messages import as_json, log_line, notice_line
 from spanloom.errors import DataWarning, LostWarning, SpanloomError, UsageError
+from spanloom.files.walk import meant_path
 
 COMPILING = "compiling, once on this machine: from 10 s to a minute (spanloom warm does it beforehand)"
 DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
@@ -58,6 +60,11 @@ VERBS = {
 }
 
 
+# options that name models and inputs
+_MODELS = ("model", "teacher", "hypergraph")
+_INPUTS = ("source", "sources", "data", "gold", "predicted", "compare", "known", "train", "dev", "test", "texts")
+
+
 def execute(verb: str, options: dict[str, Any]) -> int:
     """Run a verb; an error raised on purpose, a file that fails and Ctrl-C become one line and an exit code.
 
@@ -65,6 +72,7 @@ def execute(verb: str, options: dict[str, Any]) -> int:
     """
     try:
         quiet = bool(options.get("quiet"))
+        _check_there(options)
         with _telling(quiet), _compiling(verb, options, quiet):
             code = resolve_name(VERBS[verb])(**options)
         sys.stdout.flush()
@@ -83,6 +91,27 @@ def execute(verb: str, options: dict[str, Any]) -> int:
     except MemoryError:
         return fail("out of memory; use less data, fewer features or a machine with more memory", FAILED)
     return DONE if code is None else int(code)
+
+
+def _check_there(options: dict[str, Any]) -> None:
+    """Check that models and inputs are there, before what uses them is imported.
+
+    Raises:
+        ModelError: no model has this name.
+        DataError: there is no such file or folder.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # whoever loads the model gets them
+        for name in _MODELS:
+            for path in _paths(options.get(name)):
+                resolve_name("spanloom.models:kind_of")(path)
+    for name in _INPUTS:
+        for path in _paths(options.get(name)):
+            resolve_name("spanloom.formats:check_there")(path)
+
+
+def _paths(given: str | list[str] | None) -> list[str]:
+    return [given] if isinstance(given, str) else given or []
 
 
 @contextmanager
@@ -153,7 +182,8 @@ def os_error(error: OSError) -> str:
     """
     place = "standard output" if error.filename is None else os.fspath(error.filename)
     reason = error.strerror or str(error) or type(error).__name__
-    return f"{place}: {reason[:1].lower()}{reason[1:]}"
+    meant = meant_path(Path(place)) if isinstance(error, FileNotFoundError) and error.filename is not None else ""
+    return f"{place}: {reason[:1].lower()}{reason[1:]}{meant}"
 
 
 def fail(message: str, code: int, prefix: str = "error: ") -> int:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from spanloom.errors import UsageError, plural
+from spanloom.errors import UsageError, meant, plural
 from spanloom.model.calibration import Check
 from spanloom.model.overlaps import OverlapReport
 from spanloom.model.report import (
@@ -49,7 +49,7 @@ def _chosen(strongest: Strongest, role: str | None) -> Strongest:
         return strongest
     chosen = {name: features for name, features in strongest.items() if role in (name, name.split()[0])}
     if not chosen:
-        raise UsageError(f"no role {role!r}; there are {', '.join(strongest)}")
+        raise UsageError(f"no role {role!r}; there are {', '.join(strongest)}{meant(role, strongest)}")
     return chosen
 
 

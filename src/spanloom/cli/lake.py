@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
+from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -14,14 +16,21 @@ from spanloom.cli.execute import FAILED, INTERRUPTED
 from spanloom.cli.messages import Messages, as_json, log_line
 from spanloom.cli.options import ALL_CORES
 from spanloom.cli.pace import duration
+from spanloom.cli.predict import load_model, predict, tallied
+from spanloom.cli.reading import Reading
 from spanloom.errors import DataError, UsageError, plural
+from spanloom.files import STDIO
+from spanloom.files.output import output_folder
 from spanloom.files.staging import leftover, leftovers
 from spanloom.files.walk import everything, is_closed_link
-from spanloom.formats import FORMATS
+from spanloom.formats import FORMATS, write
+from spanloom.formats.folder import files_of
+from spanloom.formats.source import is_packed
 from spanloom.lake.annotator import Annotator
-from spanloom.lake.fragments import SUFFIXES, fragments_of, output_of, schema_of
+from spanloom.lake.fragments import SUFFIXES, Fragment, fragments_of, output_of, schema_of
 from spanloom.lake.job import Job, Pace
 from spanloom.lake.ledger import Ledger
+from spanloom.model.protocol import Model, finds_mentions
 from spanloom.parallel import worker_count
 
 _EVERY = {True: 0.2, False: 10.0}  # seconds between two lines: on a terminal, in a log
@@ -29,12 +38,18 @@ _CLEAR = "\r\x1b[2K"
 
 
 def is_lake(source: Sequence[str], output: str, output_format: str | None) -> bool:
-    """Return whether the output is a folder of as many files as the input has: it ends with ``/``, or is a folder.
+    """Return whether the output is a folder of as many files as the input has.
+
+    It is, if it ends with ``/`` or is a folder; and also where the input is a folder of tables, unless its name ends as
+    that of a file does.
 
     Raises:
         UsageError: so it is, but there are several inputs, or a format that is written as a file.
     """
     folder = output.endswith(("/", os.sep)) or Path(output).is_dir()
+    if not folder and len(source) == 1 and output_format is None and output != STDIO:
+        named = any(kind.named(Path(output)) for kind in FORMATS.values())
+        folder = not named and not is_packed(output) and _holds_tables(Path(source[0]))
     whole = output_format in FORMATS and FORMATS[output_format].folders  # documents, and no fragments
     if not folder or whole or not all(Path(path).is_dir() for path in source):
         return False
@@ -49,6 +64,12 @@ def is_lake(source: Sequence[str], output: str, output_format: str | None) -> bo
             "file as output"
         )
     return True
+
+
+def _holds_tables(folder: Path) -> bool:
+    """Return whether all documents in a folder are in files that a lake may have, and tables among them."""
+    kinds = {kind.name for kind, _ in files_of(folder, None, FORMATS.values())[0]}
+    return kinds <= {"parquet", "arrow", "jsonl"} and kinds != {"jsonl"}
 
 
 def run(
@@ -76,7 +97,6 @@ def run(
     source, target = Path(lake).resolve(), Path(output).resolve()
     if source == target or source in target.parents or target in source.parents:
         raise UsageError(f"the output {output} and the input {lake} lie in each other; name a folder beside the input")
-    annotator = Annotator(model, threshold=threshold, encoder=encoder, **_columns(columns))
     fragments = fragments_of(source)
     for part in leftovers(source):
         say.notice(f"{part}: {leftover(part)}")
@@ -85,10 +105,19 @@ def run(
     if not fragments:
         known = ", ".join(SUFFIXES)
         raise UsageError(f"{lake} holds no fragment ({known}); to mark up other files, name a file as output")
+    if find_spec("pyarrow") is None and all(fragment.lines for fragment in fragments):
+        reading = Reading(say, columns=columns, on_error=on_error)
+        return _write_lines(load_model(model, jobs, encoder), reading, fragments, output, threshold, say)
+    annotator = Annotator(model, threshold=threshold, encoder=encoder, **_columns(columns))
     ledger = Ledger.open(target, annotator, _schema(annotator, fragments))
     line = _Line(quiet)
+    workers = worker_count(jobs or ALL_CORES)
+    say(
+        f"writing {output}: a Parquet file for each of {plural(len(fragments), 'fragment')}, in "
+        f"{plural(workers, 'process', 'processes')}"
+    )
     job = Job(
-        annotator, fragments, ledger, worker_count(jobs or ALL_CORES), on_error == "stop",
+        annotator, fragments, ledger, workers, on_error == "stop",
         lambda message: line.say(say, f"spanloom: {message}"), line,
     )  # fmt: skip
     began, interrupted = monotonic(), False
@@ -101,6 +130,22 @@ def run(
         finally:
             manifest = ledger.write_manifest(fragments, job.failed)
     return _finish(job, manifest, output, monotonic() - began, interrupted, say)
+
+
+def _write_lines(
+    model: Model, reading: Reading, fragments: Sequence[Fragment], output: str, threshold: float, say: Messages
+) -> int | None:
+    """Write a file of JSON lines for each of some, where pyarrow is missing: all of them, or nothing."""
+    say(f"writing {output}: JSON lines for each of {plural(len(fragments), 'fragment')}; Parquet needs pyarrow")
+    count: Counter[str] = Counter()
+    with output_folder(output) as folder:
+        for fragment in fragments:
+            target = folder / fragment.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            documents = reading(str(fragment.path), mentions=not finds_mentions(model))
+            write(tallied(predict(model, documents, say, threshold=threshold), count), target, format="jsonl")
+    say(f"{plural(count['mentions'], 'mention')} in {plural(count['documents'], 'document')}, written to {output}")
+    return reading.finish()
 
 
 def _finish(

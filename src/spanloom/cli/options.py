@@ -262,7 +262,15 @@ LabelAnnotation = Annotated[
     str,
     typer.Option("--annotation", metavar="NAME", help="What meta.annotation says: complete, at-least, or unknown."),
 ]
-PredictionsOutput = Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="Where the predictions go.")]
+PredictionsOutput = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="OUT",
+        help="Where the predictions go; - for standard output. [on a terminal a drawing, else JSONL]",
+    ),
+]
 OverlapReading = Annotated[
     str | None,
     typer.Option("--reading", metavar="NAME", help="How overlaps are read: enough or all. [as the model says]"),

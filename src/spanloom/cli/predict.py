@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
+from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from spanloom.cli import lake
 from spanloom.cli.messages import Messages
 from spanloom.cli.options import ALL_CORES
 from spanloom.cli.pace import counted
 from spanloom.cli.reading import Reading, lost, number_of, output_format_of
+from spanloom.cli.view import show
 from spanloom.document import Document
 from spanloom.errors import UsageError, plural
 from spanloom.files import STDIO
 from spanloom.formats import format_of_input, write
 from spanloom.model.protocol import Model, annotates, fills_column, finds_mentions
 from spanloom.models import load
+from spanloom.view.cells import visible
 
 if TYPE_CHECKING:
     from spanloom.model.choices import WhichMentions
@@ -29,7 +33,7 @@ _NEEDED = {"threshold": "scores", "answers": "scores", "reading": "readings", "m
 def run(
     model: str,
     source: list[str],
-    output: str,
+    output: str | None,
     output_format: str | None,
     input_format: str | None,
     columns: str | None,
@@ -43,12 +47,21 @@ def run(
     jobs: int | None,
     quiet: bool,
 ) -> int | None:
-    """Read, predict and write, a batch at a time; of a folder, into a folder, one fragment after the other."""
-    if lake.is_lake(source, output, output_format):
+    """Read, predict and write, a batch at a time; on a terminal draw; of a folder of tables make a folder of tables."""
+    if (
+        output is not None
+        and Path(source[0]).is_dir()
+        and resolve_name("spanloom.cli.lake:is_lake")(source, output, output_format)
+    ):
         given = {"--input-format": input_format, "--answers": answers, "--reading": reading, "--mentions": mentions}
         others = [name for name, value in {**given, "--force": force}.items() if value]
-        return lake.run(model, source[0], output, columns, on_error, threshold, encoder, jobs, quiet, others)
+        code: int | None = resolve_name("spanloom.cli.lake:run")(
+            model, source[0], output, columns, on_error, threshold, encoder, jobs, quiet, others
+        )
+        return code
     say = Messages(quiet)
+    draws = output is None and output_format is None and sys.stdout.isatty()
+    output = STDIO if output is None else output
     output_format = output_format_of(output, output_format)
     predictor = load_model(model, jobs, encoder)
     # where neither a name nor the content tells the format: text in, native records out
@@ -57,16 +70,19 @@ def run(
     reader = Reading(say, input_format=input_format, columns=columns, on_error=on_error)
     # a column is filled beside the mentions of the input, and some may be told to keep them; nothing else looks at them
     documents = reader(source, mentions=mentions is not None or not finds_mentions(predictor))
-    documents = counted(documents, "predicting", quiet=quiet, total=partial(number_of, source))
+    # a bar of progress would stand in the drawing
+    documents = counted(documents, "predicting", quiet=quiet or draws, total=partial(number_of, source))
     found = predict(
         predictor, documents, say, name=model, threshold=threshold, answers=answers, reading=reading, mentions=mentions
     )
     tally: Counter[str] = Counter()
-    losses = write(_tallied(found, tally), output, format=output_format, force=force)
-    if losses:
+    if draws:
+        show(_with_words(tallied(found, tally), predictor))
+    elif losses := write(tallied(found, tally), output, format=output_format, force=force):
         say.notice(lost(losses))
     if tally["documents"] or not reader.left_out:
-        say(_result(predictor, tally))
+        written = "" if output == STDIO else f", written to {output}{f' as {output_format}' if output_format else ''}"
+        say(f"{_result(predictor, tally)}{written}")
     return reader.finish()
 
 
@@ -114,7 +130,27 @@ def predict(
     return model.stream(documents, **asked)
 
 
-def _tallied(documents: Iterable[Document], tally: Counter[str]) -> Iterator[Document]:
+def _with_words(documents: Iterable[Document], model: Model) -> Iterator[Document]:
+    """Yield documents to draw, and print what a drawing of mentions leaves out: new words, tags, chances of answers."""
+    tags = fills_column(model)
+    for document in documents:
+        if tags or "words" in model.annotates:
+            words = ["".join(map(visible, word)) for word in document.words]
+            if fills_column(model):
+                pairs = zip(words, document.columns[model.column], strict=True)
+                words = [f"{word}/{''.join(map(visible, tag))}" for word, tag in pairs]
+            for first, end in [] if document.sentences is None else document.sentences.tolist():
+                print(f"  {' '.join(words[first:end])}")
+        if not tags:
+            if "words" in model.annotates:
+                print()
+            yield document
+        if answer := document.meta.get("answer"):
+            print(f"  all of this is right with a probability of {answer['probability']:.0%}")
+
+
+def tallied(documents: Iterable[Document], tally: Counter[str]) -> Iterator[Document]:
+    """Yield documents, and count what is in them."""
     for document in documents:
         tally["documents"] += 1
         tally["tokens"] += document.token_count

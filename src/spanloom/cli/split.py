@@ -15,7 +15,7 @@ from spanloom.cli.pace import counted
 from spanloom.cli.reading import Reading, lost, number_of
 from spanloom.document import Document
 from spanloom.document.parts import split
-from spanloom.errors import DataError, UsageError, clip
+from spanloom.errors import DataError, UsageError, clip, meant
 from spanloom.files.output import check_free, output_folder
 from spanloom.formats import FORMATS, Format, Losses, write
 from spanloom.formats.columns import COLUMNS
@@ -44,7 +44,8 @@ def run(
     say = Messages(quiet)
     shares = parse_parts(parts)
     if output_format not in FORMATS:
-        raise UsageError(f"found the format {output_format!r}, expected one of: {', '.join(FORMATS)}")
+        known = ", ".join(FORMATS)
+        raise UsageError(f"found the format {output_format!r}, expected one of: {known}{meant(output_format, FORMATS)}")
     kind = FORMATS[output_format]
     check_free(output, force=force or _is_empty(Path(output)))  # before the data are read, not after it
     reading = Reading(say, input_format=input_format, columns=columns, on_error=on_error or "stop")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from copy import copy
 from functools import wraps
 from typing import Any, Final
 
@@ -116,6 +117,17 @@ lab_app = typer.Typer(
     context_settings=_SETTINGS,
 )
 app.add_typer(lab_app, name="lab")
+
+
+def only(first: str) -> typer.Typer:
+    """Return the program with the verb that its first word names; with all of them, where it names none.
+
+    To make the options of all verbs takes longer than those of one and its work on a sentence.
+    """
+    one = copy(app)
+    one.registered_commands = [command for command in app.registered_commands if command.name == first]
+    one.registered_groups = [group for group in app.registered_groups if group.name == first]
+    return one if one.registered_commands or one.registered_groups else app
 
 
 def verb(

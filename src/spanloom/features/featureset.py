@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document
-from spanloom.errors import UsageError, clip
+from spanloom.errors import UsageError, clip, meant
 from spanloom.features import kernels_keys as kernels
 from spanloom.features.clusters import Clusters
 from spanloom.features.columns import (
@@ -151,7 +151,7 @@ class FeatureSet:
         (17, ['pos[0]', 'pos:2[0]'])
         """
         if name not in PRESETS:
-            raise UsageError(f"no feature preset {name!r}; there are {', '.join(PRESETS)}")
+            raise UsageError(f"no feature preset {name!r}; there are {', '.join(PRESETS)}{meant(name, PRESETS)}")
         resources = resources or Resources()
         have = {*available, *resources.columns}.difference(ignore)
 

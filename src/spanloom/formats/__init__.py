@@ -18,9 +18,10 @@ from spanloom.document.counting import AUTO, counting_of
 from spanloom.document.document import check_document, check_documents, check_mentions
 from spanloom.document.validate import Problem, find_errors
 from spanloom.document.validate import validate as validate_document
-from spanloom.errors import DataError, UsageError, clip
+from spanloom.errors import DataError, UsageError, clip, meant
 from spanloom.files import STDIO
 from spanloom.files.staging import leftover, leftovers
+from spanloom.files.walk import meant_path
 from spanloom.formats.arrow import ARROW, PARQUET
 from spanloom.formats.base import Format, Losses, Scanned
 from spanloom.formats.bioc import BIOC, BIOC_JSON
@@ -280,7 +281,7 @@ def _checked(documents: Iterable[Document], path: str | Path, kind: Format) -> I
 
 def _named(name: str) -> Format:
     if name not in FORMATS:
-        raise UsageError(f"found the format {name!r}, expected one of: {', '.join(FORMATS)}")
+        raise UsageError(f"found the format {name!r}, expected one of: {', '.join(FORMATS)}{meant(name, FORMATS)}")
     return FORMATS[name]
 
 
@@ -321,8 +322,7 @@ def _check_options(kind: Format, options: dict[str, Any], known: tuple[str, ...]
 
 def _scan(path: str | Path, name: str | None, options: dict[str, Any], mentions: bool) -> Iterator[Scanned]:
     """Choose the format now; open the file for the first document."""
-    if path == "":  # as a variable of a shell that is not set; it would be the folder that one is in
-        raise UsageError("the name of an input is empty, expected a file or a folder")
+    check_there(path)
     root = Path(path)
     options = dict(options)
     counting = counting_of(options.pop("offsets", AUTO))
@@ -334,8 +334,6 @@ def _scan(path: str | Path, name: str | None, options: dict[str, Any], mentions:
         if found is None:
             raise _unknown(root) if head_of_input() else DataError("standard input is empty, expected documents")
         inputs = [(_named(found), path)]
-    elif not _is_there(root):
-        raise _missing(root)
     elif root.is_dir():
         inputs, others = files_of(root, kind, FORMATS.values())
     else:
@@ -384,16 +382,28 @@ def _missing(path: Path) -> DataError:
         said += (
             "; spanloom predict and others take a text itself from standard input, as -, and Python as Document(text)"
         )
+    else:
+        said += meant_path(path)
     return DataError(said, path=path if len(name) <= _LONGEST else f"{name[:_SHOWN]}…")
 
 
-def _is_there(root: Path) -> bool:
+def check_there(path: str | Path) -> None:
+    """Check that an input is there, or is standard input.
+
+    Raises:
+        DataError: there is no such file or folder.
+        UsageError: the name is empty.
+    """
+    if path == "":  # as a variable of a shell that is not set; it would be the folder that one is in
+        raise UsageError("the name of an input is empty, expected a file or a folder")
     try:
-        return root.exists()
+        there = str(path) == STDIO or Path(path).exists()
     except OSError as error:
-        if error.errno == errno.ENAMETOOLONG:
-            return False
-        raise
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        there = False
+    if not there:
+        raise _missing(Path(path))
 
 
 def _more(kind: Format, root: Path, file: str | Path, mentions: bool) -> dict[str, Any]:

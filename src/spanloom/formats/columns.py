@@ -22,7 +22,7 @@ from typing import BinaryIO, NamedTuple
 
 from spanloom.document import Document, Offsets, to_bilou, to_bio
 from spanloom.document.validate import Problem
-from spanloom.errors import DataError, UsageError, clip, plural
+from spanloom.errors import DataError, UsageError, clip, meant, plural
 from spanloom.files.output import scratch_file, writing
 from spanloom.formats.base import (
     BAD_TYPE,
@@ -377,7 +377,8 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False, 
         DataError: a document without tokens, or a token with a tab or a line end in it.
     """
     if scheme not in _SCHEMES:
-        raise UsageError(f"found the tag scheme {scheme!r}, expected one of: {', '.join(_SCHEMES)}")
+        known = ", ".join(_SCHEMES)
+        raise UsageError(f"found the tag scheme {scheme!r}, expected one of: {known}{meant(scheme, _SCHEMES)}")
     losses = Losses()
     with output_file(path, force=force) as file, scratch_file(path) as spool:
         names: list[str] | None = None

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, NoReturn, TypeVar, get_args
 
 from spanloom.errors import DataError, UsageError, clip
+from spanloom.files.walk import meant_path
 from spanloom.label.expressions import ExpressionError, TokenExpression
 from spanloom.label.matches import OVERLAPS, Overlaps
 from spanloom.label.phrases import FoldedPhrases, words_of
@@ -153,7 +154,8 @@ def _toml(path: Path) -> Mapping[str, object]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise UsageError(f"rules {str(path)!r} cannot be read: {error.strerror}") from None
+        close = meant_path(Path(path))
+        raise UsageError(f"rules {str(path)!r} cannot be read: {error.strerror}{close}") from None
     except UnicodeDecodeError as error:
         raise DataError(f"found bytes that are not UTF-8 ({error.reason}); convert the file", path=path) from None
     except tomllib.TOMLDecodeError as error:

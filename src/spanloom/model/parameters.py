@@ -15,7 +15,7 @@ import numpy as np
 from spanloom.document import Document
 from spanloom.document.inputs import Given, One, Several, training_of
 from spanloom.document.markup import shorten, table
-from spanloom.errors import LostWarning, UsageError, not_fitted
+from spanloom.errors import LostWarning, UsageError, meant, not_fitted
 from spanloom.evaluate.compare import score as compare_mentions
 from spanloom.evaluate.measures import Learning
 from spanloom.learn.checkpoints import remove_checkpoints
@@ -77,7 +77,7 @@ class Parameters(Generic[M]):
         known = self.get_params()
         for name, value in params.items():
             if name not in known:
-                raise UsageError(f"no parameter {name!r}; there are {', '.join(known)}")
+                raise UsageError(f"no parameter {name!r}; there are {', '.join(known)}{meant(name, known)}")
             setattr(self, name, value)
         return self
 
@@ -309,7 +309,7 @@ def check_value(name: str, value: Any, parameter: Parameter) -> None:
                 raise UsageError(f"{name} is empty, expected {templates} or at least one template")
         case Choice(known=known):
             if value not in known:
-                raise UsageError(f"{name} is {value!r}, expected one of {', '.join(known)}")
+                raise UsageError(f"{name} is {value!r}, expected one of {', '.join(known)}{meant(value, known)}")
         case Texts(none=none) if value is not None or not none:
             if isinstance(value, str) or not all(isinstance(item, str) for item in value):
                 raise UsageError(f"{name} is {value!r}, expected a list of texts")

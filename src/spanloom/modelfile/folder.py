@@ -16,6 +16,7 @@ from spanloom import __version__
 from spanloom.errors import ModelError, UsageError, clip, reason_of
 from spanloom.files.output import output_folder, own_files, writing
 from spanloom.files.staging import leftover, leftovers, warn_of_leftovers
+from spanloom.files.walk import meant_path
 from spanloom.modelfile.arrays import read_arrays
 from spanloom.modelfile.format1 import upgraded
 from spanloom.modelfile.part import LARGEST, Array, ModelPart, damaged
@@ -159,8 +160,10 @@ def _description(path: str | Path) -> dict[str, Any]:
         said = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         left = "".join(f"; {part} is there, {leftover(part)}" for part in leftovers(Path(path)))
+        inside = next((child.parent for child in sorted(Path(path).glob(f"*/{_DESCRIPTION}"))), None)
+        close = meant_path(Path(path)) if inside is None else f"; did you mean {inside}?"
         raise ModelError(
-            f"{path}: no model here: {_DESCRIPTION} is missing; name the folder that training wrote{left}"
+            f"{path}: no model here: {_DESCRIPTION} is missing; name the folder that training wrote{left}{close}"
         ) from None
     except OSError as error:
         raise ModelError(f"{file}: cannot be read: {error.strerror}") from None

@@ -6,7 +6,7 @@ import re
 from dataclasses import fields, replace
 from typing import Any
 
-from spanloom.errors import UsageError
+from spanloom.errors import UsageError, meant
 from spanloom.structures.base import MOST_MENTIONS, READINGS, Crowd, Encoded, MentionTable, Structure, TokenMention
 from spanloom.structures.chain import Bilou, Bio, FlatChain, chain_template
 from spanloom.structures.discontiguous import Shared, Split
@@ -84,7 +84,8 @@ def _parsed(given: object) -> tuple[Structure, dict[str, Any]]:
     """The structure that a text names, and the parameters that it gives."""
     found = _CALL.fullmatch(given) if isinstance(given, str) else None
     if found is None or found[1] not in STRUCTURES:
-        raise UsageError(f"structure is {given!r}, expected one of {', '.join(STRUCTURES)}")
+        named = given if found is None else found[1]
+        raise UsageError(f"structure is {given!r}, expected one of {', '.join(STRUCTURES)}{meant(named, STRUCTURES)}")
     structure, own = STRUCTURES[found[1]], dict[str, Any]()
     known = [field.name for field in fields(structure)]
     for part in found[2].split(",") if found[2] else ():

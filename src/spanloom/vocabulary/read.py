@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from spanloom.errors import DataError, UsageError
+from spanloom.errors import DataError, UsageError, meant
 from spanloom.files.staging import warn_of_leftovers
 from spanloom.formats.source import unreadable
 from spanloom.vocabulary import rrf
@@ -68,7 +68,10 @@ def read_vocabulary(
     ('left ventricle', 'LV', 'left ventricular')
     """
     if format is not None and format not in VOCABULARY_FORMATS:
-        raise UsageError(f"found the vocabulary format {format!r}, expected one of {', '.join(VOCABULARY_FORMATS)}")
+        known = ", ".join(VOCABULARY_FORMATS)
+        raise UsageError(
+            f"found the vocabulary format {format!r}, expected one of {known}{meant(format, VOCABULARY_FORMATS)}"
+        )
     try:
         warn_of_leftovers(path)
         name = _format_of(Path(path)) if format is None else format

@@ -10,6 +10,7 @@ from typing import Any, Final
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip
 from spanloom.files import STDIO
+from spanloom.files.walk import meant_path
 from spanloom.formats.file_names import visible
 from spanloom.formats.folder import stem_in
 from spanloom.formats.json_text import loads
@@ -68,7 +69,7 @@ def read_answers(path: str | Path, leave_out: LeaveOut) -> dict[str, Answer]:
     """
     root = Path(path)
     if str(path) != STDIO and not root.exists():
-        raise DataError("there is no such file or folder", path=path)
+        raise DataError(f"there is no such file or folder{meant_path(root)}", path=path)
     return _collected(_of_folder(root) if root.is_dir() else _of_lines(path), path, leave_out)
 
 
