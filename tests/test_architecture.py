@@ -62,7 +62,9 @@ NARROW = {"view": {"document", "hypergraph", "evaluate"}}
 # Where names stand in a table, or alone, and are imported when first used: nothing is loaded before it is needed.
 IMPORTS_BY_NAME = {
     "cli/execute.py",
+    "cli/predict.py",  # lakes, which one sentence does without
     "cli/train.py",
+    "cli/view.py",  # drawings of hypergraphs, which need kernels
     "document/document.py",  # its drawing, which only a notebook asks for
     "evaluate/report.py",  # likewise
     "features/lemmas.py",

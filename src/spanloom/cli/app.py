@@ -16,7 +16,7 @@ from typing import Annotated, Final, NoReturn
 import typer
 
 from spanloom import __version__
-from spanloom.cli import options, signals
+from spanloom.cli import options, options_lab, signals
 from spanloom.cli.execute import INTERRUPTED, open_streams, refused
 from spanloom.cli.messages import LOG
 from spanloom.cli.options import Columns, Data, Force, Format, Input, InputFormat, Jobs, Json, Model, Quiet, Seed
@@ -174,14 +174,14 @@ def _teach(
 def _compare(
     train: options.Train = None,
     dev: options.Dev = None,
-    test: options.ComparedTest = None,
-    output: options.ComparedOutput = None,
+    test: options_lab.ComparedTest = None,
+    output: options_lab.ComparedOutput = None,
     config: options.Config = None,
-    structure: options.ComparedStructures = None,
-    counting: options.ComparedCountings = None,
-    l2: options.ComparedLambdas = None,
+    structure: options_lab.ComparedStructures = None,
+    counting: options_lab.ComparedCountings = None,
+    l2: options_lab.ComparedLambdas = None,
     *,
-    heads: options.ComparedHeads = None,
+    heads: options_lab.ComparedHeads = None,
     input_format: InputFormat = None,
     columns: Columns = None,
     on_error: options.OnError = None,
@@ -199,25 +199,25 @@ def _compare(
 def _features(
     train: options.Train = None,
     dev: options.Dev = None,
-    output: options.SearchRecord = None,
+    output: options_lab.SearchRecord = None,
     config: options.Config = None,
-    groups: options.FeatureGroups = None,
-    start: options.SearchStart = None,
-    direction: options.SearchDirection = None,
-    price: options.SearchPrice = None,
-    level: options.SearchLevel = None,
-    steps: options.SearchSteps = None,
-    seconds: options.SearchSeconds = None,
-    tokens: options.SearchTokens = None,
-    l2: options.SearchLambda = None,
+    groups: options_lab.FeatureGroups = None,
+    start: options_lab.SearchStart = None,
+    direction: options_lab.SearchDirection = None,
+    price: options_lab.SearchPrice = None,
+    level: options_lab.SearchLevel = None,
+    steps: options_lab.SearchSteps = None,
+    seconds: options_lab.SearchSeconds = None,
+    tokens: options_lab.SearchTokens = None,
+    l2: options_lab.SearchLambda = None,
     *,
     input_format: InputFormat = None,
     columns: Columns = None,
     on_error: options.OnError = None,
     as_json: Json = False,
-    force: options.ForceRecord = None,
+    force: options_lab.ForceRecord = None,
     seed: Seed = None,
-    jobs: options.Trials = None,
+    jobs: options_lab.Trials = None,
     quiet: options.QuietOrConfig = None,
 ) -> None:
     """Search for features: groups of templates that are worth their time, by F1 on development data."""
@@ -292,7 +292,7 @@ def _clean(
     least: options.LeastCertain = None,
     limit: options.SuspectsLimit = None,
     features: options.CleanFeatures = None,
-    l2: options.SearchLambda = None,
+    l2: options_lab.SearchLambda = None,
     *,
     input_format: InputFormat = None,
     columns: Columns = None,
@@ -501,11 +501,11 @@ def _serve(
 
 @verb("lab ambiguity", lab_app, was="ambiguity")
 def _ambiguity(
-    data: options.ReadBack = None,
-    structure: options.AmbiguousStructures = None,
-    components: options.AmbiguousComponents = None,
-    length: options.AmbiguousLength = None,
-    against: options.AmbiguousAgainst = None,
+    data: options_lab.ReadBack = None,
+    structure: options_lab.AmbiguousStructures = None,
+    components: options_lab.AmbiguousComponents = None,
+    length: options_lab.AmbiguousLength = None,
+    against: options_lab.AmbiguousAgainst = None,
     input_format: InputFormat = None,
     as_json: Json = False,
     quiet: Quiet = False,
