@@ -177,6 +177,8 @@ PROVOKED: list[Callable[[], object]] = [
     told("a.conll", "a B-NP O\nb I-NP B-x\n"),
     told("a.conllu", word("1-2") + word("1") + word("2", "B-x")),
     told("a.conllu", word("1") + word("1.1", "B-x")),
+    told("a.conllu", word("1").replace("_\tO", "Entity=e1)")),
+    told("a.conllu", "# global.Entity = eid-etype-infstat\n" + word("1").replace("_\tO", "Entity=(e1-x-new)")),
     told("note.pdf", ""),
     answering('{"id": "z", "answer": "[]"}'),
     answering('{"answer": "[]"}'),

@@ -86,6 +86,28 @@ def blocks(path: str | Path) -> Iterator[Block]:
         yield block
 
 
+class FileMention(NamedTuple):
+    """A mention at offsets in the text of its sentence.
+
+    Args:
+        type: its type.
+        spans: start and end of each part.
+        head: start and end of its head, if there is one.
+        concepts: identifiers.
+    """
+
+    type: str
+    spans: tuple[tuple[int, int], ...]
+    head: tuple[int, int] | None = None
+    concepts: tuple[str, ...] = ()
+
+    def at(self, offset: int) -> Mention:
+        """Return the mention in the text of the document, where the sentence begins at an offset."""
+        spans = [Span(offset + start, offset + end) for start, end in self.spans]
+        head = None if self.head is None else Span(offset + self.head[0], offset + self.head[1])
+        return Mention(self.type, spans, head=head, concepts=self.concepts)
+
+
 @dataclass(slots=True)
 class FileSentence:
     """A sentence of a file.
@@ -94,14 +116,14 @@ class FileSentence:
         text: the sentence's text.
         tokens: start and end in it.
         columns: one value for each token.
-        mentions: type, start and end in the text.
+        mentions: in the order of the file.
         problems: data that were changed or left out.
     """
 
     text: str
     tokens: list[tuple[int, int]]
     columns: dict[str, list[str]] = field(default_factory=dict)
-    mentions: list[tuple[str, int, int]] = field(default_factory=list)
+    mentions: list[FileMention] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
 
@@ -114,7 +136,7 @@ def assemble(sentences: Sequence[FileSentence], name: str, comments: Sequence[Se
     for sentence in sentences:
         bounds.append((len(tokens), len(tokens) + len(sentence.tokens)))
         tokens += [(at + start, at + end) for start, end in sentence.tokens]
-        mentions += [Mention(kind, (Span(at + start, at + end),)) for kind, start, end in sentence.mentions]
+        mentions += [mention.at(at) for mention in sentence.mentions]
         at += len(sentence.text) + 1
     names = dict.fromkeys(name for sentence in sentences for name in sentence.columns)
     columns = {

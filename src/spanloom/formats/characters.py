@@ -25,6 +25,7 @@ from spanloom.formats.blocks import (
     TAG,
     TEXT,
     Block,
+    FileMention,
     FileSentence,
     blocks,
     flat_mentions,
@@ -72,7 +73,7 @@ def _sentence(block: Block) -> FileSentence:
     starts = [start for (start, _), row in zip(offsets, rows, strict=True) if row[1] in "BS"]
     ends = [end for (_, end), row in zip(offsets, rows, strict=True) if row[1] in "ES"]
     tags = [typed(row[2]) for row in rows if len(row) == 3]
-    mentions = [(kind, offsets[first][0], offsets[end - 1][1]) for first, end, kind in from_tags(tags)]
+    mentions = [FileMention(kind, ((offsets[first][0], offsets[end - 1][1]),)) for first, end, kind in from_tags(tags)]
     return FileSentence(text, list(zip(starts, ends, strict=True)), {}, mentions)
 
 

@@ -42,6 +42,7 @@ from spanloom.formats.blocks import (
     TAG,
     TEXT,
     Block,
+    FileMention,
     FileSentence,
     NumberedLine,
     comments_above,
@@ -319,7 +320,7 @@ def _sentence(block: Block, layout: ColumnLayout, mentions: bool, counts: Counte
     found = layout.mentions(rows) if mentions else []
     if any(not dialect.divider for dialect in layout.dialects):
         counts[BARE] += len(found)
-    placed = [(kind, offsets[begin][0], offsets[end - 1][1]) for begin, end, kind in found]
+    placed = [FileMention(kind, ((offsets[begin][0], offsets[end - 1][1]),)) for begin, end, kind in found]
     return FileSentence(text, offsets, columns, placed, problems)
 
 

@@ -1,16 +1,18 @@
 """CoNLL-U with an entity column: ten columns, and an eleventh with tags of mentions.
 
 Tags are BIO, BILOU or BIOES. They are read from a column that ``# global.columns = `` (CoNLL-U Plus) calls ``NER``,
-``ENTITY`` or ``TAG``, from an eleventh column, or from ``Entity=`` or ``NER=`` in MISC, and are written as the column
-``NER``. Columns with a value come into the document as ``lemma``, ``pos`` (UPOS), ``xpos``, ``feats``, ``head``,
-``deprel``, ``deps`` and ``misc``. A token of several words (``3-4``) is one token, without the columns of its words.
-Its tag is its own or else those of its words; a mention that begins or ends within it gets all of it, with a
-warning. Words that are not in the text (``3.1``) are left out, with a warning where they have a tag.
+``ENTITY`` or ``TAG``, from an eleventh column, or from ``Entity=``, ``NER=``, ``NE=`` or ``name=`` in MISC, and are
+written as the column ``NER``. ``Entity=`` may also hold brackets (see `spanloom.formats.entity_brackets`). Columns with
+a value come into the document as ``lemma``, ``pos`` (UPOS), ``xpos``, ``feats``, ``head``, ``deprel``, ``deps`` and
+``misc``. A token of several words (``3-4``) is one token, without the columns of its words. Its tag is its own or else
+those of its words; a mention that begins or ends within it gets all of it, with a warning. Words that are not in the
+text (``3.1``) are left out, with a warning where they have a tag.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +27,7 @@ from spanloom.formats.blocks import (
     TAG,
     TEXT,
     Block,
+    FileMention,
     FileSentence,
     bad_tag,
     blocks,
@@ -38,26 +41,44 @@ from spanloom.formats.blocks import (
     stand_in,
     typed,
 )
+from spanloom.formats.entity_brackets import GLOBAL_ENTITY, EntityFields, read_brackets
 from spanloom.formats.packed import output_file
 
 _STANDARD = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 _OURS = {"UPOS": "pos"}  # else our name of a column is its own in lower case
 _KEPT = _STANDARD[2:]
 _ENTITY = ("NER", "ENTITY", "TAG")
-_IN_MISC = re.compile(r"(?:^|\|)(?:Entity|NER)=([^|]*)")
+_IN_MISC = re.compile(r"(?:^|(?<=\|))(Entity|NER|ner|NE|NamedEntity|name)=([^|]*)")
+_BRACKET = re.compile(r"[()]")
 _ID = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9})|(\.[0-9]{1,9}))?")
-_DROPPED = re.compile(r"(?:^|(?<=\|))(?:SpaceAfter|Entity|NER)=")
+_DROPPED = re.compile(r"(?:^|(?<=\|))(?:SpaceAfter|Entity|NER)=")  # of MISC, whatever their value
 
 
-def scan(path: str | Path) -> Iterator[Scanned]:
-    """Yield the documents of a CoNLL-U file. Without marks of documents, each sentence is one."""
+def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
+    """Yield the documents of a CoNLL-U file. Without marks of documents, each sentence is one.
+
+    Args:
+        path: the file, or ``-``.
+        mentions: if false, tags and brackets are not read.
+    """
     names: list[str] = list(_STANDARD)
+    entity = EntityFields()
+    reported = False
 
     def read(block: Block) -> FileSentence:
+        nonlocal reported
         for comment in block.comments:
             if comment.startswith(GLOBAL_COLUMNS):
                 names[:] = comment.removeprefix(GLOBAL_COLUMNS).split()
-        return _sentence(block, names)
+            elif comment.startswith(GLOBAL_ENTITY):
+                entity.declare(comment)
+        rows = [_row(line, names, number, mentions) for number, line in block.lines]
+        sentence = _sentence(block, rows, entity)
+        if not reported and entity.unread and any(row.brackets for row in rows):
+            reported = True
+            message = f"brackets of Entity= also hold {', '.join(entity.unread)}, which are not read"
+            sentence.problems.append(_altered("fields of brackets", message, block.number))
+        return sentence
 
     return scan_blocks(path, blocks(path), read)
 
@@ -72,6 +93,7 @@ class _WordLine(NamedTuple):
         shown: whether it is in the text.
         fields: by the name of their column.
         tag: of a mention, "O" for none.
+        brackets: of mentions that begin and end here.
         space: the white space after it in the text.
     """
 
@@ -81,6 +103,7 @@ class _WordLine(NamedTuple):
     shown: bool
     fields: dict[str, str]
     tag: str
+    brackets: str
     space: str
 
     @property
@@ -105,8 +128,7 @@ class _Word(NamedTuple):
     ends: bool = True
 
 
-def _sentence(block: Block, names: Sequence[str]) -> FileSentence:
-    rows = [_row(line, names, number) for number, line in block.lines]
+def _sentence(block: Block, rows: Sequence[_WordLine], entity: EntityFields) -> FileSentence:
     hidden = [row for row in rows if not row.shown and row.tag != "O"]
     tokens, words = _surface([row for row in rows if row.shown])
     if not tokens:
@@ -119,6 +141,8 @@ def _sentence(block: Block, names: Sequence[str]) -> FileSentence:
             columns[_OURS.get(name, name.lower())] = values
     sentence = FileSentence(text, offsets, columns)
     _add_mentions(sentence, words, tokens)
+    if any(row.brackets for row in rows):
+        _add_bracketed(sentence, rows, words, tokens, entity)
     for row in hidden:
         message = f"the tag {row.tag[:40]!r} stands at {row.form[:40]!r}, which the text does not show; it was left out"
         sentence.problems.append(_altered("tags of words that the text does not show", message, row.number))
@@ -129,7 +153,7 @@ def _altered(kind: str, message: str, line: int) -> Problem:
     return Problem("warning", kind, message, line=line, altered=True)
 
 
-def _row(line: str, names: Sequence[str], number: int) -> _WordLine:
+def _row(line: str, names: Sequence[str], number: int, mentions: bool) -> _WordLine:
     values = line.split("\t")
     expected = [*names, "NER"] if len(values) == len(names) + 1 and tuple(names) == _STANDARD else names
     if len(values) != len(expected) or "ID" not in expected or "FORM" not in expected:
@@ -142,14 +166,29 @@ def _row(line: str, names: Sequence[str], number: int) -> _WordLine:
         raise DataError(f"found the token {found}, expected a number and a form", line=number)
     misc = fields.get("MISC", "_")
     entity = next((fields[name] for name in expected if name.upper() in _ENTITY), None)
-    in_misc = _IN_MISC.search(misc)
-    tag = entity if entity is not None else in_misc[1] if in_misc else "O"
-    tag = "O" if tag == "_" else tag
+    tag, brackets = _tag(entity, misc) if mentions else ("O", "")
     if not TAG.fullmatch(tag):
         raise DataError(bad_tag(tag), line=number)
     fields["MISC"] = "|".join(part for part in misc.split("|") if not _DROPPED.match(part)) or "_"
     space = "" if "SpaceAfter=No" in misc.split("|") else " "
-    return _WordLine(number, int(match[1]), int(match[2] or match[1]), match[3] is None, fields, typed(tag), space)
+    first, last = int(match[1]), int(match[2] or match[1])
+    return _WordLine(number, first, last, match[3] is None, fields, typed(tag), brackets, space)
+
+
+def _tag(entity: str | None, misc: str) -> tuple[str, str]:
+    """Return the tag of a line and its brackets, of the column of tags, if there is one, or of MISC."""
+    name, value = "", entity
+    if entity is None:
+        found = _IN_MISC.search(misc)
+        name, value = (found[1], found[2]) if found else ("", "O")
+    if not value or value == "_":
+        return "O", ""
+    if name and not TAG.fullmatch(value):
+        if name == "Entity" and _BRACKET.search(value):
+            return "O", value
+        if name not in ("Entity", "NER"):  # another use of the name, which stays in MISC
+            return "O", ""
+    return value, ""
 
 
 def _surface(rows: Sequence[_WordLine]) -> tuple[list[_WordLine], list[_Word]]:
@@ -190,16 +229,67 @@ def _parts(row: _WordLine, parts: Sequence[_WordLine], token: int) -> list[_Word
 def _add_mentions(sentence: FileSentence, words: Sequence[_Word], tokens: Sequence[_WordLine]) -> None:
     """Add mentions of words as mentions of the tokens in the text."""
     for first, end, kind in from_tags([word.row.tag for word in words]):
-        one, other = words[first], words[end - 1]
-        start, stop = sentence.tokens[one.token][0], sentence.tokens[other.token][1]
-        sentence.mentions.append((kind, start, stop))
-        if not (one.begins and other.ends):
-            token = tokens[other.token if one.begins else one.token].form
-            message = (
-                f"the mention of type {kind[:40]!r} begins or ends within {token[:40]!r}, a token of several words; it "
-                f"is read as {sentence.text[start:stop][:40]!r}"
-            )
-            sentence.problems.append(_altered("mentions of parts of a token", message, one.row.number))
+        _add_mention(sentence, tokens, kind, [(words[first], words[end - 1])])
+
+
+def _add_mention(
+    sentence: FileSentence,
+    tokens: Sequence[_WordLine],
+    kind: str,
+    parts: Sequence[tuple[_Word, _Word]],
+    head: _Word | None = None,
+    concepts: tuple[str, ...] = (),
+) -> None:
+    """Add a mention, given the first and the last word of each part."""
+    ranges: list[list[int]] = []
+    for one, other in parts:
+        if ranges and one.token <= ranges[-1][1] + 1:
+            ranges[-1][1] = max(ranges[-1][1], other.token)
+        else:
+            ranges.append([one.token, other.token])
+    spans = tuple((sentence.tokens[first][0], sentence.tokens[last][1]) for first, last in ranges)
+    place = None if head is None else sentence.tokens[head.token]
+    sentence.mentions.append(FileMention(kind, spans, place, concepts))
+    cut = next(((one, other) for one, other in parts if not (one.begins and other.ends)), None)
+    if cut is not None:
+        one, other = cut
+        token = tokens[other.token if one.begins else one.token].form
+        shown = " ".join(sentence.text[start:stop] for start, stop in spans)
+        message = (
+            f"the mention of type {kind[:40]!r} begins or ends within {token[:40]!r}, a token of several words; it "
+            f"is read as {shown[:40]!r}"
+        )
+        sentence.problems.append(_altered("mentions of parts of a token", message, one.row.number))
+
+
+def _add_bracketed(
+    sentence: FileSentence,
+    rows: Sequence[_WordLine],
+    words: Sequence[_Word],
+    tokens: Sequence[_WordLine],
+    entity: EntityFields,
+) -> None:
+    """Add the mentions in brackets; those of which no word is in the text are left out."""
+    by_line = {token.number: _Word(token, i) for i, token in enumerate(tokens)}
+    by_line |= {word.row.number: word for word in words}
+    order = [row for row in rows if row.brackets or "-" not in row.fields["ID"]]
+    shown = [(place, by_line[row.number]) for place, row in enumerate(order) if row.number in by_line]
+    places = [place for place, _ in shown]
+    found, wrong = read_brackets([row.brackets for row in order], entity)
+    for mention in found:
+        cuts = [(bisect_left(places, first), bisect_left(places, end)) for first, end in mention.ranges]
+        parts = [(shown[low][1], shown[high - 1][1]) for low, high in cuts if low < high]
+        if not parts:
+            row = order[mention.ranges[0][0]]
+            at = f"the mention of type {mention.type[:40]!r} stands at {row.form[:40]!r}"
+            message = f"{at}, which the text does not show; it was left out"
+            sentence.problems.append(_altered("tags of words that the text does not show", message, row.number))
+            continue
+        head = None if mention.head is None else by_line.get(order[mention.head].number)
+        _add_mention(sentence, tokens, mention.type, parts, head, (mention.identity,) if mention.identity else ())
+    for place, message in wrong:
+        message = f"{message}; expected (ENTITY-TYPE and so on, and ENTITY) behind it; what it marks is left out"
+        sentence.problems.append(_altered("damaged brackets", message, order[place].number))
 
 
 def _text(tokens: Sequence[_WordLine], block: Block) -> tuple[str, list[tuple[int, int]]]:
@@ -269,4 +359,4 @@ def _lines(document: Document, path: str | Path, losses: Losses) -> Iterator[str
     count_meta(losses, document, "comments")
 
 
-CONLLU = Format("conllu", (".conllu", ".conllup"), scan, write)
+CONLLU = Format("conllu", (".conllu", ".conllup"), scan, write, reads_without_mentions=True)
