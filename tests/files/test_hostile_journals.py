@@ -266,3 +266,29 @@ def test_links_of_a_pair_into_two_folders(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="are links into two folders, expected one"):
         spanloom.write([Document("pain", mentions=[Mention("x", [(0, 4)])])], tmp_path / "n.ann")
     assert not list((tmp_path / "one").iterdir())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+@pytest.mark.parametrize("name", ["", "checkpoint.json", "checkpoint.safetensors"])
+@pytest.mark.parametrize("step", ["read", "write"])
+def test_a_checkpoint_with_a_link(tmp_path: Path, name: str, step: str) -> None:
+    checkpoint, elsewhere = Checkpoint(tmp_path / "run" / "seed-0", RUN), tmp_path / "elsewhere"
+    checkpoint.write(Kept(), {"w": np.ones(1)})
+    checkpoint.folder.rename(elsewhere)
+    if name:
+        checkpoint.folder.mkdir()
+    (checkpoint.folder / name).symlink_to(elsewhere / name)
+    before = everything(elsewhere)
+    with pytest.raises(DataError, match="a link, where files that Spanloom made are expected; remove it"):
+        checkpoint.read() if step == "read" else checkpoint.write(Kept(), {"w": np.zeros(1)})
+    assert everything(elsewhere) == before
+
+
+@pytest.mark.parametrize("content", [b"[" * 100_000, b"{}", b"\xff", b" " * (1 << 23), b'{"format": 1}'], ids=len)
+def test_a_checkpoint_with_a_damaged_description(tmp_path: Path, content: bytes) -> None:
+    checkpoint = Checkpoint(tmp_path / "seed-0", RUN)
+    checkpoint.write(Kept(), {"w": np.ones(1)})
+    (checkpoint.folder / "checkpoint.json").write_bytes(content)
+    with pytest.raises(ModelError, match=r"is damaged: .*; delete that folder") as refused:
+        checkpoint.read()
+    assert "\n" not in str(refused.value)

@@ -365,3 +365,38 @@ def test_the_command_line(command: Any, tmp_path: Path) -> None:
     assert one.read_bytes() == two.read_bytes() and not (tmp_path / "work").exists()
     done = command(*line, "--passes", "two", "--work", tmp_path / "work", "--output", tmp_path / "other")
     assert done.returncode == 2 and "passes is 'two', but training with a folder (work) takes 'one'" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+@pytest.mark.parametrize("name", [".", "work.json", "work.json.new", "table.array", "passes-1.0-0", "spanloom.lock"])
+def test_a_link_in_the_folder_is_refused(name: str, tmp_path: Path) -> None:
+    own, elsewhere = tmp_path / "work" / "spanloom-training", tmp_path / "project"
+    elsewhere.mkdir()
+    (elsewhere / "thesis.array").write_text("mine")
+    own.parent.mkdir()
+    if name == ".":
+        own.symlink_to(elsewhere)
+    else:
+        own.mkdir()
+        (own / "spanloom.lock").touch()
+        (own / name).unlink(missing_ok=True)
+        (own / name).symlink_to(elsewhere if name.startswith("passes") else elsewhere / "thesis.array")
+    with pytest.raises(DataError, match="a link, where files that Spanloom made are expected; remove it"):
+        Work(tmp_path / "work")
+    assert [(file.name, file.read_text()) for file in elsewhere.iterdir()] == [("thesis.array", "mine")]
+
+
+def test_kept_passes_that_do_not_fit_are_damaged(notes: tuple[list[Document], list[Document]], tmp_path: Path) -> None:
+    train, dev = notes
+    with pytest.raises(StopError):
+        Recognizer(**SETTINGS).fit(train, dev=dev, work=tmp_path, progress=until("tuning"))
+    [state] = tmp_path.glob("spanloom-training/passes-*/passes.json")
+    said = json.loads(state.read_bytes())
+    rows, roles, labels = said["shapes"]["best-features"]
+    shapes = [[rows, labels, roles], [rows, roles * labels], [1, rows, roles * labels], [1 << 40, 1 << 20], [-1], ["x"]]
+    wrong = [{"shapes": {**said["shapes"], "best-features": shape}} for shape in shapes]
+    wrong += [{"best": 0}, {"best": 99}, {"passes": 10**400}, {"passes": "../../x"}, {"entries": []}, {"shapes": {}}]
+    for damage in (*(json.dumps(said | one).encode() for one in wrong), b"[" * 100_000, b" " * (1 << 21)):
+        state.write_bytes(damage)
+        with pytest.raises(DataError, match=r"the passes that are kept are damaged: .*; delete that folder"):
+            Recognizer(**SETTINGS).fit(train, dev=dev, work=tmp_path)

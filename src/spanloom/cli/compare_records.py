@@ -15,9 +15,11 @@ from spanloom.cli.config import CompareOptions
 from spanloom.cli.reading import column_options
 from spanloom.cli.train import MODEL_FILES
 from spanloom.errors import UsageError
+from spanloom.files.walk import read_plain
 from spanloom.formats import read, to_record
 
 PREDICTIONS, RECORD = "predictions.jsonl", "record.json"
+_LARGEST = 1 << 26  # bytes of a record
 FILES = MODEL_FILES | {PREDICTIONS, RECORD}
 TABLES = ("table.txt", "table.md", "table.json")
 _RESOURCES = ("clusters", "sections", "vocabulary", "vectors", "pos")  # options that may name files or folders
@@ -166,7 +168,7 @@ def kept(folder: Path, wanted: Mapping[str, Any]) -> VariantRecord | str | None:
     if not folder.exists():
         return None
     try:
-        record = VariantRecord.model_validate_json((folder / RECORD).read_bytes())
+        record = VariantRecord.model_validate_json(read_plain(folder / RECORD, _LARGEST))
     except (OSError, ValidationError):
         return f"{RECORD} is missing or damaged"
     if missing := sorted(name for name in FILES if not (folder / name).is_file()):

@@ -25,6 +25,7 @@ from pathlib import Path
 
 from spanloom.errors import DataWarning
 from spanloom.files.swap import DRAFT, NEW, OLD, UNDO, undo
+from spanloom.files.walk import NO_LINK
 
 if sys.platform == "win32":
     import msvcrt
@@ -33,7 +34,6 @@ else:
 
 _LOCK = "lock"
 _CONTENT = frozenset((_LOCK, NEW, OLD, UNDO, DRAFT))
-_NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # nor a pipe that nobody opens
 _PART = re.compile(r"\.(.*)\.[0-9a-f]{8}\.part", re.DOTALL)
 _LONGEST = 200  # bytes of a name; with what is added it is still one
 
@@ -199,7 +199,7 @@ def _claim(folder: Path, *, certain: bool = False) -> int | None:
     """
     path = folder / _LOCK
     try:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o600)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | NO_LINK, 0o600)
     except FileNotFoundError:
         return None
     try:

@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from spanloom.errors import DataError
+from spanloom.files.walk import read_plain
 
 NEW, OLD, UNDO, DRAFT = "new", "old", "undo", "undo.draft"
 _NUMBER = re.compile(r"[0-9]{1,3}")
@@ -139,11 +140,9 @@ def flush(folder: Path) -> None:
 def _read(journal: Path, names: Collection[str]) -> list[_Move]:
     staging = journal.parent
     try:
-        if not _is(stat.S_ISREG, journal) or journal.stat().st_size > _LARGEST:
-            raise ValueError
-        moves = [_Move(**line) for line in json.loads(journal.read_text(encoding="utf-8"))]
+        moves = [_Move(**line) for line in json.loads(read_plain(journal, _LARGEST))]
         sound = all(_is_sound(staging, move, names) for move in moves)
-    except (ValueError, TypeError, RecursionError):
+    except (OSError, ValueError, TypeError, RecursionError):
         sound = False
     if not sound:
         raise DataError(

@@ -1,8 +1,10 @@
-"""What folders hold."""
+"""What folders hold, and files in them that anybody may have made: neither links nor pipes, and of bounded size."""
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -10,6 +12,41 @@ from typing import Final
 from spanloom.errors import DataError, closest, reason_of
 
 _SEEN: Final = 2000  # names of a folder that are compared with one that is not there
+
+NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+"""Flags to open a file with, so that no link is followed, and no pipe waited for."""
+
+
+def read_plain(path: Path, most: int) -> bytes:
+    """Return the content of a file.
+
+    Args:
+        path: of the file.
+        most: bytes that it may hold.
+
+    Raises:
+        OSError: there is none, it is a link or no file, it is larger, or the system refused.
+    """
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | NO_LINK)) as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        if status.st_size > most:
+            raise OSError(errno.EFBIG, f"larger than {most:,} bytes", str(path))
+        return file.read(most)
+
+
+def check_plain(folder: Path) -> None:
+    """Check that a folder, and all folders in it, hold nothing but files and folders, and that it is no link itself.
+
+    Raises:
+        DataError: there is a link, a pipe or the like, through which something else would be read or written.
+    """
+    for path in (folder, *everything(folder)):
+        mode = path.lstat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            kind = "a link" if stat.S_ISLNK(mode) else "neither a file nor a folder"
+            raise DataError(f"{kind}, where files that Spanloom made are expected; remove it", path=path)
 
 
 def everything(root: Path) -> list[Path]:

@@ -97,7 +97,7 @@ class Job:
                 fragment = self._next()
                 if fragment is None:
                     break
-                worker.give(fragment, self.ledger.output / fragment.output)
+                worker.give(fragment, self.ledger.place(fragment))
             busy = [worker for worker in workers if worker.fragment is not None]
             if not busy and not self._waiting:
                 return

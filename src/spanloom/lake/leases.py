@@ -12,13 +12,16 @@ from __future__ import annotations
 import hashlib
 import os
 import socket
+import stat
 import sys
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from typing import Final
 
+from spanloom.errors import DataError, reason_of
 from spanloom.files.staging import locked
+from spanloom.files.walk import NO_LINK
 
 __all__ = ["BEAT", "PATIENCE", "Leases"]
 
@@ -47,6 +50,7 @@ class Leases:
         """Return whether a fragment is leased by this job from now on.
 
         Raises:
+            DataError: what is in the place of the lease is no file.
             OSError: the system refused.
         """
         path = self._path(name)
@@ -97,10 +101,15 @@ class Leases:
     def _abandoned(self, name: str, path: Path) -> int | None:
         """Return a handle to the lease of another job, if that job is dead."""
         try:
-            handle = os.open(path, os.O_RDWR)
+            handle = os.open(path, os.O_RDWR | NO_LINK)
         except FileNotFoundError:
             return None  # released just now; whoever asks again will see what came of it
+        except OSError as error:
+            raise DataError(f"not a lease: {reason_of(error)}; remove it", path=path) from None
         status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            os.close(handle)
+            raise DataError("not a lease, but a pipe or the like; remove it", path=path)
         free = locked(handle)
         if free and os.read(handle, len(self._machine) + 1) in (self._machine, b""):
             dead = os.path.lexists(path) and os.path.samestat(status, path.stat())

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -20,6 +21,7 @@ from spanloom.errors import DataError, UsageError
 from spanloom.files.output import output_file, writing
 from spanloom.files.staging import staged
 from spanloom.files.swap import NEW
+from spanloom.files.walk import everything, read_plain
 from spanloom.lake.annotator import Annotator
 from spanloom.lake.fragments import Fragment, output_of
 
@@ -31,6 +33,7 @@ __all__ = ["Ledger"]
 FORMAT: Final = 1
 _FOLDER: Final = "_spanloom"  # which readers of folders of tables pass over
 _COUNTS: Final = ("rows", "mentions", "problems")
+_LARGEST: Final = 1 << 22  # bytes of a file of the ledger
 _DAMAGED: Final = "damaged, expected what Spanloom wrote; name another output"
 
 
@@ -71,8 +74,9 @@ class Ledger:
         if used and not file.exists():
             raise UsageError(f"{output} is there already, and is no lake that Spanloom annotated; name another output")
         with writing(output):
-            for name in ("claims", "done"):  # again, too, as who copies folders may leave out empty ones
-                (output / _FOLDER / name).mkdir(parents=True, exist_ok=True)
+            for folder in (output / _FOLDER, output / _FOLDER / "claims", output / _FOLDER / "done"):
+                _check_no_link(folder)
+                folder.mkdir(parents=True, exist_ok=True)  # again, too, as who copies folders may leave out empty ones
             if not file.exists():
                 said = {**asked, "schema": base64.b64encode(schema.serialize().to_pybytes()).decode()}
                 _write_first(file, json.dumps(said, indent=1))
@@ -92,8 +96,24 @@ class Ledger:
         except DataError:
             return None  # cut off by a full disk, or not there: the fragment is done again
         same = (found.get("bytes"), found.get("time")) == (fragment.size, fragment.time)
-        same &= all(isinstance(found.get(name), int) for name in _COUNTS)  # else it is damaged
-        return found if same and (self.output / fragment.output).exists() else None
+        same &= all(type(found.get(name)) is int and found[name] >= 0 for name in _COUNTS)  # else it is damaged
+        same &= type(found.get("seconds")) in (int, float) and 0 <= found["seconds"] < math.inf
+        if not same or not (self.output / fragment.output).exists():
+            return None
+        return {name: found[name] for name in ("bytes", "time", *_COUNTS, "seconds")}
+
+    def place(self, fragment: Fragment) -> Path:
+        """Return where the output of a fragment is written.
+
+        Raises:
+            DataError: it would be elsewhere, by a link in the output folder.
+        """
+        place = self.output / fragment.output
+        for path in (place, *place.parents):
+            if path == self.output:
+                break
+            _check_no_link(path)
+        return place
 
     def note(self, fragment: Fragment, counts: Mapping[str, int], seconds: float) -> None:
         """Write the record of a fragment whose output is in place.
@@ -108,8 +128,7 @@ class Ledger:
             **{name: counts.get(name, 0) for name in _COUNTS},
             "seconds": round(seconds, 3),
         }
-        with output_file(self._file(fragment.name), force=True) as sink:
-            sink.write(json.dumps(record))
+        _write(self._file(fragment.name), json.dumps(record))
 
     def write_manifest(self, fragments: Iterable[Fragment], failed: Mapping[str, str]) -> dict[str, Any]:
         """Write all records as one file, and return its content.
@@ -128,30 +147,28 @@ class Ledger:
             **{name: value for name, value in self._job.items() if name != "schema"},
             "spanloom": __version__,
             **totals,
-            "fragments": {
-                name: {key: value for key, value in record.items() if key != "fragment"}
-                for name, record in done.items()
-            },
+            "fragments": done,
             "failed": {name: reason for name, reason in failed.items() if name not in done},
             "missing": [name for name in records if name not in done and name not in failed],
             "gone": self._gone(records),
         }
-        with output_file(self.folder / "manifest.json", force=True) as sink:
-            sink.write(json.dumps(manifest, ensure_ascii=False, indent=1) + "\n")
+        _write(self.folder / "manifest.json", json.dumps(manifest, ensure_ascii=False, indent=1) + "\n")
         return manifest
 
     def _gone(self, there: Iterable[str]) -> list[str]:
         """Return the fragments whose output is there, but which the lake has no more, by name."""
         known, found = {self._file(name).name for name in there}, []
-        outputs = {output_of(name) for name in there}
-        for file in (self.folder / "done").glob("*.json"):
-            if file.name in known:
-                continue
+        others = [file for file in (self.folder / "done").glob("*.json") if file.name not in known]
+        if not others:
+            return []
+        outputs = {path.relative_to(self.output).as_posix() for path in everything(self.output)}
+        outputs -= {output_of(name) for name in there}
+        for file in others:
             try:
                 name = _read(file).get("fragment")
             except DataError:
                 continue  # a record that is damaged says nothing; the fragment, if it comes again, is done again
-            if isinstance(name, str) and output_of(name) not in outputs and (self.output / output_of(name)).exists():
+            if isinstance(name, str) and output_of(name) in outputs:
                 found.append(name)
         return sorted(found)
 
@@ -176,12 +193,28 @@ def _write_first(file: Path, text: str) -> None:
                 draft.replace(file)
 
 
+def _write(file: Path, text: str) -> None:
+    _check_no_link(file)
+    with output_file(file, force=True) as sink:
+        sink.write(text)
+
+
+def _check_no_link(path: Path) -> None:
+    """Check that a path in an output folder is no link, by which something elsewhere would be written.
+
+    Raises:
+        DataError: it is one.
+    """
+    if path.is_symlink():
+        raise DataError("a link in an output folder, which is not followed; remove it", path=path)
+
+
 def _read(file: Path) -> dict[str, Any]:
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        found = json.loads(read_plain(file, _LARGEST))
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path=file) from None
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
         raise DataError(_DAMAGED, path=file)

@@ -6,6 +6,7 @@ JSON and safetensors: reading one runs no code. What the state is, its owner say
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -20,6 +21,7 @@ from safetensors.numpy import load_file, save_file
 from spanloom.errors import ModelError, UsageError, reason_of
 from spanloom.files.output import output_folder, own_files, writing
 from spanloom.files.staging import is_part, recover
+from spanloom.files.walk import check_plain, read_plain
 from spanloom.modelfile import Array
 
 __all__ = ["PREFIX", "Checkpoint", "Kept", "Place", "Run", "remove_checkpoints"]
@@ -27,6 +29,7 @@ __all__ = ["PREFIX", "Checkpoint", "Kept", "Place", "Run", "remove_checkpoints"]
 PREFIX: Final = "seed-"
 """How the names of checkpoints begin in the folder that holds those of one command."""
 _FORMAT: Final = 1
+_LARGEST: Final = 1 << 22  # bytes of the description
 _SAID, _ARRAYS = "checkpoint.json", "checkpoint.safetensors"
 _OWN: Final = frozenset((_SAID, _ARRAYS))
 _STRICT: Final = ConfigDict(extra="forbid", strict=True, ser_json_inf_nan="constants")
@@ -125,9 +128,10 @@ class Checkpoint:
         """
         with self.damaged():
             recover(self.folder)  # training goes on to write it
+            self._check_links()
             if not (self.folder / _SAID).exists() and not (self.folder / _ARRAYS).exists():
                 return None
-            said = _File.model_validate_json((self.folder / _SAID).read_bytes())
+            said = _File.model_validate_json(read_plain(self.folder / _SAID, _LARGEST))
             if said.format != _FORMAT:
                 raise ModelError(f"{_SAID}: format {said.format}, expected {_FORMAT}")
         own, other = self._run.model_dump(), said.run.model_dump()
@@ -151,12 +155,18 @@ class Checkpoint:
         """
         with writing(self.folder):
             self.folder.parent.mkdir(parents=True, exist_ok=True)
+            self._check_links()
         own = {name: np.asarray(array, order="C") for name, array in arrays.items()}
         replaces = output_folder(self.folder, force=True, may_replace=own_files(self.folder, _OWN))
         with replaces as folder, writing(self.folder):
             save_file(own, folder / _ARRAYS)
             said = _File(format=_FORMAT, run=self._run, sha256=_checksum(folder / _ARRAYS), kept=kept)
             (folder / _SAID).write_text(said.model_dump_json(indent=1), encoding="utf-8")
+
+    def _check_links(self) -> None:
+        """Check that nothing elsewhere would be read or written for this checkpoint."""
+        if os.path.lexists(self.folder):
+            check_plain(self.folder)
 
     @contextmanager
     def damaged(self) -> Iterator[None]:

@@ -7,6 +7,7 @@ far; the order of sentences follows from the seed. The result is that of a train
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +17,7 @@ import numpy as np
 
 from spanloom.errors import DataError, reason_of
 from spanloom.files.scratch import SUFFIX, filling
+from spanloom.files.walk import read_plain
 from spanloom.hypergraph import Singles
 from spanloom.learn.adagrad import Resumed
 from spanloom.learn.training import BestPass, EarlyStopping
@@ -24,6 +26,7 @@ from spanloom.scoring import Weights
 __all__ = ["KeptPasses"]
 
 _SAID: Final = "passes.json"
+_LARGEST: Final = 1 << 20  # bytes of the description
 _BEST: Final = ("best-features", "best-constants")
 
 
@@ -47,13 +50,16 @@ class KeptPasses:
         if not (self._folder / _SAID).exists():
             return Resumed(0, False, {})
         try:
-            said = json.loads((self._folder / _SAID).read_bytes())
+            said = json.loads(read_plain(self._folder / _SAID, _LARGEST))
             number, best = int(said["passes"]), int(said["best"])
             entries = [(float(objective), float(value)) for objective, value in said["entries"]]
+            if not 1 <= best <= number == len(entries):
+                raise ValueError(f"found {len(entries)} entries of {number} passes, of which {best} is the best")
             arrays = {name: self._read(f"{name}-{number}", shape) for name, shape in shapes.items()}
             weights = Weights(*(self._read(f"{name}-{best}", tuple(said["shapes"][name])) for name in _BEST))
+            _check_shapes(weights, shapes)
             objective, value = entries[best - 1]
-        except (OSError, ValueError, LookupError, TypeError) as error:
+        except (OSError, ValueError, LookupError, TypeError, OverflowError, RecursionError) as error:
             raise DataError(
                 f"the passes that are kept are damaged: {reason_of(error)}; delete that folder to begin them anew",
                 path=self._folder,
@@ -85,10 +91,27 @@ class KeptPasses:
                     file.unlink()
 
     def _read(self, name: str, shape: tuple[int, ...]) -> Singles:
-        found: Singles = np.fromfile(self._folder / f"{name}{SUFFIX}", np.float32).reshape(shape)
+        path = self._folder / f"{name}{SUFFIX}"
+        if path.stat().st_size != 4 * math.prod(shape):
+            raise ValueError(f"{path.name} holds {path.stat().st_size:,} bytes, expected {4 * math.prod(shape):,}")
+        found: Singles = np.fromfile(path, np.float32).reshape(shape)
         return found
 
     def _write(self, name: str, array: Singles) -> None:
         with (self._folder / f"{name}{SUFFIX}").open("wb") as file:
             np.ascontiguousarray(array).tofile(file)
             os.fsync(file.fileno())
+
+
+def _check_shapes(best: Weights, shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Check that the best weights have the shapes of those that training goes on with, which has them flat.
+
+    Raises:
+        ValueError: they have others, which kernels would read beyond.
+    """
+    rows, columns = shapes["weights"]
+    found = best.features.shape
+    if not (found[0] == rows and math.prod(found[1:]) == columns and found[-1] == best.constants.shape[-1]):
+        raise ValueError(f"the best weights are of the shape {found}, expected {rows} rows of {columns}")
+    if best.constants.shape != shapes["constants"]:
+        raise ValueError(f"the best constants are of {best.constants.shape}, expected {shapes['constants']}")

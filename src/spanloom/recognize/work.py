@@ -18,7 +18,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document
@@ -26,6 +25,7 @@ from spanloom.errors import DataError, UsageError, reason_of
 from spanloom.features import Built, FeatureIndex, FeatureSet, Sparse, index_batch
 from spanloom.files.scratch import FolderScratch, filling
 from spanloom.files.staging import locked
+from spanloom.files.walk import NO_LINK, check_plain, read_plain
 from spanloom.learn import EarlyStopping
 from spanloom.learn.executors import executor_named
 from spanloom.learn.kept_passes import KeptPasses
@@ -38,8 +38,12 @@ __all__ = ["Work"]
 _OWN: Final = "spanloom-training"
 _STATE, _LOCK, _PASSES = "work.json", "spanloom.lock", "passes-"
 _FORMAT: Final = 1
-_ARRAYS: Final = ("table", "group-sizes", "counts", "first", "matrix", "offsets")
-"""Of the index and the matrix of features."""
+_LARGEST: Final = 1 << 16  # bytes of the state
+_ARRAYS: Final = {
+    "table": "uint64", "group-sizes": "float32", "counts": "int32", "first": "int32", "matrix": "int32",
+    "offsets": "int64",
+}  # fmt: skip
+"""Of the index and the matrix of features, with the type of their numbers."""
 
 
 class Work:
@@ -61,9 +65,10 @@ class Work:
         self.folder = Path(folder) / _OWN
         with filling(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
+            check_plain(self.folder)
             if not (self.folder / _LOCK).exists() and any(self.folder.iterdir()):
                 raise UsageError(f"{self.folder} holds files, but none of a training; name another folder (work)")
-            self._lock = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+            self._lock = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT | NO_LINK, 0o600)
         if locked(self._lock) is False or not self._is_locked():
             os.close(self._lock)
             raise UsageError(f"another process trains in {folder}; wait for it, or name another folder (work)")
@@ -133,10 +138,10 @@ class Work:
         path, digest = self.folder / _STATE, self._digest.hexdigest()
         if path.exists():
             try:
-                said = json.loads(path.read_bytes())
+                said = json.loads(read_plain(path, _LARGEST))
                 same = (said["format"], said["digest"]) == (_FORMAT, digest)
                 self._whole = _described(said["whole"])
-            except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+            except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
                 raise DataError(f"is damaged: {reason_of(error)}; delete the folder to begin anew", path=path) from None
             if not same:
                 raise UsageError(
@@ -163,8 +168,14 @@ class Work:
         table, sizes, counts, first, indices, offsets = (
             self.scratch.again(name, tuple(self._whole[name][1:]), self._whole[name][0]) for name in _ARRAYS
         )
-        inside = offsets[0] == 0 and offsets[-1] == len(indices) and (offsets[1:] >= offsets[:-1]).all()
-        if not inside or not 0 <= indices.min(initial=0) <= indices.max(initial=0) < max(1, len(sizes)):
+        tokens = len(train.tokens)
+        inside = len(offsets) == tokens + 1 and len(counts) == len(sizes) >= len(first)
+        inside &= offsets[0] == 0 and offsets[-1] == len(indices) and bool((offsets[1:] >= offsets[:-1]).all())
+        inside &= all(
+            0 <= rows.min(initial=0) <= rows.max(initial=0) < max(1, most)
+            for rows, most in ((indices, len(sizes)), (first, tokens))
+        )
+        if not inside:
             raise DataError("its features are damaged; delete the folder to begin anew", path=self.folder)
         self.scratch.release()
         return Built(FeatureIndex(table.copy(), sizes.copy()), Sparse(indices, offsets), counts.copy(), first.copy())
@@ -207,7 +218,9 @@ def _described(said: Any) -> dict[str, Any]:
     Raises:
         ValueError, TypeError, AttributeError: that is no such description.
     """
-    found = {name: [np.dtype(kind).name, *map(int, shape)] for name, (kind, *shape) in said.items()}
-    if found and (found.keys() != set(_ARRAYS) or any(np.dtype(kind).hasobject for kind, *_ in found.values())):
-        raise ValueError(f"there are {', '.join(found)}, expected {', '.join(_ARRAYS)}, all of numbers")
-    return found
+    if said and {name: kind for name, (kind, _) in said.items()} != _ARRAYS:
+        raise ValueError(f"there are {', '.join(said)}, expected {', '.join(_ARRAYS)}, of their kinds")
+    sizes = {name: int(size) for name, (_, size) in said.items()}
+    if any(size < 0 for size in sizes.values()):
+        raise ValueError("an array has less than no elements")
+    return {name: [_ARRAYS[name], size] for name, size in sizes.items()}
