@@ -198,7 +198,7 @@ PROVOKED: list[Callable[[], object]] = [
     training(structure="shared", components=9),
     lambda: list(Recognizer().predict(MARKED)),
     linking(""),
-    linking("hello\n"),
+    linking("He says hello. And more.\n"),
     lambda: write(MARKED, file("a.jsonl", "")),
     lambda: write([Document("a", "n1", mentions=[Mention("x", [(0, 2)])])], "new.jsonl"),
     lambda: write(MARKED, "no/folder/a.jsonl"),

@@ -7,7 +7,7 @@ import json
 import pytest
 
 TEXT = "colon cancer and pain"
-VOCABULARY = "id\tname\nMESH:D015179\tcolon cancer\nMESH:D010146\tpain\n"
+VOCABULARY = "nr\tname\nMESH:D015179\tcolon cancer\nMESH:D010146\tpain\n"
 
 
 def record(name, *concepts):
@@ -29,7 +29,14 @@ def folder(tmp_path):
 
 def test_text(command, folder):
     result = command(
-        "evaluate", folder / "gold.jsonl", folder / "found.jsonl", "--concepts", "--vocabulary", folder / "v.tsv"
+        "evaluate",
+        folder / "gold.jsonl",
+        folder / "found.jsonl",
+        "--concepts",
+        "--vocabulary",
+        folder / "v.tsv",
+        "--vocabulary-columns",
+        "id=nr",
     )
     assert (result.returncode, result.stderr) == (0, "")
     lines = result.stdout.splitlines()

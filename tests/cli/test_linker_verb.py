@@ -35,13 +35,19 @@ def data(tmp_path_factory):
     spanloom.write([note(n, *pair) for n, pair in enumerate(pairs)], folder / "train.jsonl")
     rows = ["id\tname\tsynonyms", "X:1\tchest pain\tthoracic pain", "X:2\tmigraine\t", "X:3\theadache\t"]
     (folder / "vocabulary.tsv").write_text("\n".join([*rows, "X:4\tfracture of the knee\t", "X:5\tfever\t\n"]))
+    (folder / "names.csv").write_text(
+        "\n".join([*rows, "X:4\tfracture of the knee\t", "X:5\tfever\t\n"])
+        .replace("\t", ",")
+        .replace("id,name,synonyms", "nr,naam,ook")
+    )
     return folder
 
 
 @pytest.fixture(scope="module")
 def model(command, data, tmp_path_factory):
     path = tmp_path_factory.mktemp("linker") / "model"
-    files = ["--vocabulary", data / "vocabulary.tsv", "--train", data / "train.jsonl", "--dev", data / "train.jsonl"]
+    named = ["--vocabulary", data / "names.csv", "--vocabulary-columns", "id=nr,name=naam,synonyms=ook"]
+    files = [*named, "--train", data / "train.jsonl", "--dev", data / "train.jsonl"]
     result = command("train", "linker", *files, "--types", "disease", *OPTIONS[:-1], "--output", path)
     assert (result.returncode, result.stdout) == (0, ""), result.stderr
     assert "trained on 20 documents: 20 sentences, " in result.stderr
@@ -190,7 +196,18 @@ def test_language_model_tagger_and_configuration(command, data, tmp_path):
 def test_every_parameter_has_a_key_and_an_option(command):
     keys = {"n_jobs": "jobs", "random_state": "seed"}
     parameters = {keys.get(name, name) for name in Linker().get_params()}
-    others = {"vocabulary", "train", "output", "dev", "input_format", "columns", "on_error", "force", "quiet"}
+    others = {
+        "vocabulary",
+        "vocabulary_columns",
+        "train",
+        "output",
+        "dev",
+        "input_format",
+        "columns",
+        "on_error",
+        "force",
+        "quiet",
+    }
     assert set(options_of(Linker, LinkerOptions).model_fields) == parameters | others
     shown = command("train", "linker", "--help").stdout
     assert [

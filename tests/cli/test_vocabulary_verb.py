@@ -70,8 +70,10 @@ def test_umls(command, tmp_path, options, concepts):
         (["no.tsv"], 1, "no.tsv: cannot be read: No such file"),
         (["-"], 2, "found -, expected the name of a file or folder"),
         ([TABLE, "--output", "-"], 2, "found -, expected"),
-        ([TABLE, "--format", "csv"], 2, "found the vocabulary format 'csv', expected one of medic"),
-        ([TABLE, "--language", "ENG"], 2, "found languages for"),
+        ([TABLE, "--format", "csv"], 2, "found the vocabulary format 'csv', expected one of codes"),
+        ([TABLE, "--language", "ENG"], 2, "found no name of the language 'ENG', expected one of none"),
+        ([TABLE, "--columns", "id=cui"], 2, "there is no column 'cui'; the vocabulary has: 'id', 'name'"),
+        ([TABLE, "--columns", "id"], 2, "expected pairs such as id=cui,name=str"),
         ([TABLE, "--format", "obo"], 1, "vocabulary.tsv:1: found 'id"),
     ],
 )
@@ -86,3 +88,10 @@ def test_what_cannot_be_meant(command, tmp_path, monkeypatch, arguments, code, w
 def test_help_names_every_format(command):
     shown = command("vocabulary", "--help").stdout
     assert [name for name in VOCABULARY_FORMATS if name not in shown] == []
+
+
+def test_columns(command, tmp_path):
+    (tmp_path / "quick.csv").write_text("nr,naam,type,x\n1,heart,organ,\n1,cor,organ,\n")
+    result = command("vocabulary", tmp_path / "quick.csv", "--columns", "id=nr,name=naam")
+    assert result.stdout.split()[:4] == ["concepts", "1", "names", "2"]
+    assert "columns that are not read: 1, such as x" in result.stdout and result.stderr == ""

@@ -103,6 +103,7 @@ def test_a_file_with_every_kind(tmp_path):
         ({"kind": "gapped", "type": "x", "phrases": ["a ... b"], "match": "folded"}, "match", "folds no words"),
         ({"kind": "vocabulary", "type": "x"}, "file", "found nothing"),
         ({"kind": "vocabulary", "type": "x", "file": "x", "format": "xls"}, "format", "found 'xls'"),
+        ({"kind": "vocabulary", "type": "x", "file": "x", "columns": 7}, "columns", "expected a table or text such as"),
         ({"kind": "vocabulary", "type": "x", "file": "x", "categories": []}, "categories", "expected a list"),
         (PATTERN, "pattern", "expected a list of elements"),
         ({**PATTERN, "pattern": []}, "pattern", "expected a list of elements"),

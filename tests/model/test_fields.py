@@ -83,7 +83,17 @@ def test_the_tables_of_the_documentation_tell_what_is_declared(kind: str) -> Non
     text, options = section(kind), defaults(TABLES[kind])
     assert not [option for option in options if f"`{option}" not in text]
     rows = dict(re.findall(r"^\| `(--[\w-]+)[^|]*\|.*\| ([^|]*) ?\|$", text, re.M))
-    others = {"--train", "--dev", "--output", "--config", "--vocabulary", "--annotators", "--work", "--executor"}
+    others = {
+        "--train",
+        "--dev",
+        "--output",
+        "--config",
+        "--vocabulary",
+        "--vocabulary-columns",
+        "--annotators",
+        "--work",
+        "--executor",
+    }
     assert set(rows) <= {*options, *others}
     told = {option: rows[option].strip().strip("`") for option in rows.keys() & options.keys()}
     assert len(told) >= 7

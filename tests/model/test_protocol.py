@@ -94,6 +94,7 @@ def test_evaluate(loaded: str, tmp_path: Path, capsys: pytest.CaptureFixture[str
         "compare",
         "column",
         "vocabulary",
+        "vocabulary_columns",
         "types",
         "known",
         "mentions",

@@ -99,3 +99,57 @@ def test_errors_name_file_and_line(written, old, new, message) -> None:
     path = written("desc.xml", DESCRIPTORS.replace(old, new))
     with pytest.raises(DataError, match=message):
         read_vocabulary(path)
+
+
+ASCII = """
+*NEWRECORD
+RECTYPE = D
+MH = Myocardial Infarction
+PRINT ENTRY = Heart Attack|T047|NON|EQV|NLM (2013)|abcdef
+ENTRY = Infarct, Myocardial
+MN = C14.280.647.500
+MS = NECROSIS of the MYOCARDIUM.
+UI = D009203
+
+*NEWRECORD
+RECTYPE = D
+MH = Myocardial Ischemia
+MN = C14.280.647
+UI = D017202
+
+*NEWRECORD
+RECTYPE = C
+NM = 10p Deletion Syndrome
+SY = Monosomy 10p|T019|EQV
+UI = C538288
+"""
+
+
+def test_ascii(written) -> None:
+    assert list(read_vocabulary(written("d2025.bin", ASCII))) == [
+        Concept(
+            "MESH:D009203", "Myocardial Infarction", ("Infarct, Myocardial", "Heart Attack"), (), ("MESH:D017202",),
+            "NECROSIS of the MYOCARDIUM.", "C",
+        ),
+        Concept("MESH:D017202", "Myocardial Ischemia", category="C"),
+        Concept("MESH:C538288", "10p Deletion Syndrome", ("Monosomy 10p",)),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (ASCII.replace("UI = D017202\n", ""), ":11: found a record without UI, expected each to have one"),
+        (ASCII.replace("MH = Myocardial Ischemia", "MHx = a"), ":11: found a record without MH, NM or SH"),
+        (ASCII.replace("RECTYPE = C", "RECTYPE: C"), ":18: found 'RECTYPE: C', expected a field such as MH = Heart"),
+    ],
+)
+def test_errors_of_ascii(written, content, message) -> None:
+    with pytest.raises(DataError, match=message):
+        read_vocabulary(written("d2025.bin", content))
+
+
+def test_qualifiers(written) -> None:
+    record = "<QualifierUI>Q000008</QualifierUI><QualifierName><String>drug effects</String></QualifierName>"
+    path = written("qual.xml", f"<QualifierRecordSet><QualifierRecord>{record}</QualifierRecord></QualifierRecordSet>")
+    assert list(read_vocabulary(path)) == [Concept("MESH:Q000008", "drug effects")]

@@ -229,7 +229,7 @@ def test_errors_of_obo(written, content, message) -> None:
 def test_errors_of_graphs(written, content, message) -> None:
     path = written("a.json", content)
     with pytest.raises(DataError, match=message) as caught:
-        read_vocabulary(path)
+        read_vocabulary(path, "obograph")
     assert str(caught.value).startswith(path) and "\n" not in str(caught.value)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+
 import pytest
 
 from spanloom.errors import DataError, UsageError
@@ -64,6 +66,7 @@ def test_english_of_all_sources(umls) -> None:
     ]  # fmt: skip
     assert list(map(str, vocabulary.notes)) == [
         "suppressed names, left out: 1",
+        "names of other languages or sources, left out: 2",
         "parents that are not in the vocabulary: 1, such as UMLS:C0000001",
     ]
     assert [vocabulary.find(text) for text in ("C0027051", "D009203", "HP:0001657", "HP:0001658")] == [0, 0, 1, -1]
@@ -90,7 +93,7 @@ def test_names_alone(written, tmp_path) -> None:
     written("umls/MRCONSO.RRF", NAMES.replace("\n", "\r\n"))
     vocabulary = read_vocabulary(tmp_path / "umls")
     assert [concept.parents for concept in vocabulary] == [(), ()]
-    assert str(vocabulary.notes[1]) == "files that are not in the folder: 3, such as MRSTY.RRF, MRDEF.RRF, MRREL.RRF"
+    assert str(vocabulary.notes[2]) == "files that are not in the folder: 3, such as MRSTY.RRF, MRDEF.RRF, MRREL.RRF"
 
 
 @pytest.mark.parametrize(
@@ -128,3 +131,36 @@ def test_nothing_in_the_language(written, tmp_path) -> None:
     written("umls/MRCONSO.RRF", NAMES.replace("|N|", "|O|"))
     with pytest.raises(DataError, match="found no concept"):
         read_vocabulary(tmp_path / "umls")
+
+
+RXNORM = """\
+1191|ENG||||||1|1191|1191||MTHSPL|SU|R16CO5Y76E|ASPIRIN|0|N||
+1191|ENG||||||2|1191|1191||RXNORM|SY|1191|ASA|0|N||
+1191|ENG||||||3|1191|1191||RXNORM|IN|1191|aspirin|0|N|4096|
+1191|ENG||||||4||||MSH|MH|D001241|Aspirin|0|N||
+1191|ENG||||||5|1191|1191||VANDF|IN|4017536|ASPIRIN OLD|0|O||
+"""
+
+
+def test_rxnorm(written, tmp_path) -> None:
+    path = written("rrf/RXNCONSO.RRF", RXNORM)
+    written("rrf/RXNSTY.RRF", "1191|T121|A1.4|Pharmacologic Substance|AT1|256|\n")
+    expected = Concept(
+        "1191", "aspirin", ("ASPIRIN", "ASA", "Aspirin"), ("RXNORM:1191", "MESH:D001241"), (), "",
+        "Pharmacologic Substance",
+    )  # fmt: skip
+    vocabulary = read_vocabulary(tmp_path / "rrf")
+    assert [*vocabulary] == [expected] == [*read_vocabulary(path)]
+    assert [str(note) for note in vocabulary.notes] == [
+        "suppressed names, left out: 1", "files that are not in the folder: 1, such as RXNREL.RRF",
+    ]  # fmt: skip
+    assert [concept.names for concept in read_vocabulary(path, sources=["RXNORM"])] == [("aspirin", "ASA")]
+
+
+def test_lines_of_names_in_another_file_and_packed(written, tmp_path) -> None:
+    assert len(read_vocabulary(written("sample.txt", NAMES))) == 2
+    written("umls/MRCONSO.RRF.gz", gzip.compress(NAMES.encode()))
+    written("umls/MRDEF.RRF.gz", gzip.compress(DEFINITIONS.encode()))
+    packed = read_vocabulary(tmp_path / "umls")
+    assert packed[0].definition == "NECROSIS of the MYOCARDIUM."
+    assert len(read_vocabulary(tmp_path / "umls" / "MRCONSO.RRF.gz")) == 2

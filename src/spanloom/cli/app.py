@@ -109,6 +109,7 @@ def _train_linker(
         str | None,
         typer.Option("--vocabulary", metavar="V", help="The concepts to link to; any format of spanloom vocabulary."),
     ] = None,
+    vocabulary_columns: options.VocabularyColumns = None,
 ) -> None:
     """Train a linker, which recognizes mentions and links them to the concepts of a vocabulary together."""
 
@@ -261,6 +262,7 @@ def _evaluate(
     column: options.EvaluatedColumn = None,
     concepts: options.Concepts = False,
     vocabulary: options.Resolving = None,
+    vocabulary_columns: options.VocabularyColumns = None,
     types: options.EvaluatedTypes = None,
     words: options.Words = False,
     known: options.Known = None,
@@ -536,6 +538,7 @@ def _vocabulary(
     vocabulary: options.VocabularySource,
     output: options.IndexOutput = None,
     vocabulary_format: options.VocabularyFormat = None,
+    columns: options.VocabularyTableColumns = None,
     language: options.Language = None,
     source: options.NameSource = None,
     as_json: Json = False,

@@ -53,7 +53,22 @@ _NAMES: Final = {
     "lab compare --structure": (*get_args(StructureName), "cascade"),
     "lab features --start": (*get_args(Preset), "none"),
     "train clusters --method": ("vectors", "brown"),
-    "vocabulary --format": ("medic", "mesh", "obo", "obograph", "rrf", "table", "index"),
+    "vocabulary --format": (
+        "codes",
+        "json",
+        "medic",
+        "mesh",
+        "obo",
+        "obograph",
+        "omop",
+        "owl",
+        "rrf",
+        "snomed",
+        "table",
+        "taxonomy",
+        "words",
+        "index",
+    ),
 }
 
 

@@ -59,6 +59,7 @@ def run(
     column: str | None,
     concepts: bool,
     vocabulary: str | None,
+    vocabulary_columns: str | None,
     types: list[str] | None,
     words: bool,
     known: str | None,
@@ -91,7 +92,10 @@ def run(
         raise UsageError("--vocabulary resolves identifiers of concepts; add --concepts, or leave it out")
     if html is not None:
         _check_page(html, force)
-    resolver = None if vocabulary is None else read_vocabulary(vocabulary)  # before anything that takes long
+    if vocabulary_columns is not None and vocabulary is None:
+        raise UsageError("--vocabulary-columns names columns of --vocabulary; give it, too")
+    # before anything that takes long
+    resolver = None if vocabulary is None else read_vocabulary(vocabulary, columns=vocabulary_columns)
     seed = 0 if seed is None else seed
     predictor = None if model is None else load_model(model, jobs, encoder)
     if mentions is not None and (predictor is None or "given_mentions" not in predictor.capable):

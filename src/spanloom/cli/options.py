@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from inspect import Parameter, Signature, signature
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -345,6 +345,8 @@ RawWeight = Annotated[
     ),
 ]
 
+_NAMED_COLUMNS: Final = "Columns or fields of a vocabulary: id=cui,name=str,synonyms=aliases. [usual names]"
+
 # of `evaluate`
 EvaluatedColumn = Annotated[
     str | None,
@@ -396,7 +398,12 @@ Hypergraph = Annotated[
 
 # of `vocabulary`
 VocabularySource = Annotated[
-    str, typer.Argument(metavar="SOURCE", help="A vocabulary: a file, or a UMLS folder.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="SOURCE",
+        help="A vocabulary: a file, or a folder of UMLS, RxNorm, SNOMED CT or OMOP.",
+        show_default=False,
+    ),
 ]
 IndexOutput = Annotated[
     str | None, typer.Option("--output", "-o", metavar="INDEX", help="The folder to write, which opens at once.")
@@ -407,16 +414,19 @@ VocabularyFormat = Annotated[
         "--format",
         "-f",
         metavar="FORMAT",
-        help="The format, where the content does not say: medic, mesh, obo, obograph, rrf, table, index.",
+        help="The format, if it is not recognized: codes, json, medic, mesh, obo, obograph, omop, owl, rrf, snomed, "
+        "table, taxonomy, words, index.",
     ),
 ]
+VocabularyTableColumns = Annotated[str | None, typer.Option("--columns", metavar="NAMES", help=_NAMED_COLUMNS)]
+VocabularyColumns = Annotated[str | None, typer.Option("--vocabulary-columns", metavar="NAMES", help=_NAMED_COLUMNS)]
 Language = Annotated[
     list[str] | None,
-    typer.Option("--language", metavar="NAME", help="Of UMLS names; several times for more, or all. [ENG]"),
+    typer.Option("--language", metavar="NAME", help="Of names, such as ENG; several times for more. [UMLS: ENG]"),
 ]
 NameSource = Annotated[
     list[str] | None,
-    typer.Option("--source", metavar="NAME", help="Of UMLS names, such as MSH; several times for more. [all]"),
+    typer.Option("--source", metavar="NAME", help="Of names, such as MSH; several times for more. [all]"),
 ]
 
 # of `train tagger` and `train language-model`

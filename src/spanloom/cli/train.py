@@ -17,6 +17,7 @@ from spanloom.cli.reading import Reading
 from spanloom.errors import UsageError
 from spanloom.files.output import output_folder, own_files
 from spanloom.models import KINDS, Model
+from spanloom.vocabulary import read_vocabulary
 
 MODEL_FILES = frozenset(("model.json", "weights.safetensors"))
 
@@ -25,6 +26,11 @@ class LinkerOptions(CommonOptions):
     """Options of `train linker`, besides parameters."""
 
     vocabulary: str
+    vocabulary_columns: str | None = None
+
+    def beside_data(self) -> dict[str, Any]:
+        """Return the arguments of the model's `fit` besides the data."""
+        return {"vocabulary": read_vocabulary(self.vocabulary, columns=self.vocabulary_columns)}
 
 
 def train(kind: str, asked: type[CommonOptions] = CommonOptions, *, config: str | None, **flags: Any) -> int | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from warnings import catch_warnings, simplefilter
 
 from spanloom.cli.messages import Messages
-from spanloom.errors import UsageError
+from spanloom.errors import DataWarning, UsageError
 from spanloom.files import STDIO
 from spanloom.files.output import check_free
 from spanloom.vocabulary import Vocabulary, read_vocabulary
@@ -18,6 +19,7 @@ def run(
     vocabulary: str,
     output: str | None,
     vocabulary_format: str | None,
+    columns: str | None,
     language: list[str] | None,
     source: list[str] | None,
     as_json: bool,
@@ -30,7 +32,11 @@ def run(
     if output is not None:
         check_free(output, force=force)  # before a long read, not after it
     languages = [] if language == [_ALL] else language or None
-    found = read_vocabulary(vocabulary, vocabulary_format, languages=languages, sources=source or None)
+    with catch_warnings():
+        simplefilter("ignore", DataWarning)  # the notes are printed
+        found = read_vocabulary(
+            vocabulary, vocabulary_format, columns=columns, languages=languages, sources=source or None
+        )
     if output is not None:
         found.save(output, force=force)
     print(_as_json(found) if as_json else _as_text(found))

@@ -237,6 +237,7 @@ def _needed(params: Mapping[str, Any], templates: Sequence[str]) -> dict[str, An
     uses = {
         "clusters": any(map(is_cluster_column, names)),
         "vocabulary": _CATEGORY in names,
+        "vocabulary_columns": _CATEGORY in names,
         "sections": not names.isdisjoint(_RULED),
         "vectors": VECTOR_COLUMN in names,
     }
@@ -249,7 +250,10 @@ def _served(groups: Groups, documents: Sequence[Document], plain: Recognizer) ->
     Raises:
         UsageError: a template that no data can serve, or a file that cannot be read.
     """
-    phrases = None if plain.vocabulary is None else category_phrases(read_vocabulary(plain.vocabulary))
+    vocabulary = (
+        None if plain.vocabulary is None else read_vocabulary(plain.vocabulary, columns=plain.vocabulary_columns)
+    )
+    phrases = None if vocabulary is None else category_phrases(vocabulary)
     columns = {*available_columns(documents), *Resources(categories=phrases).columns}.difference(plain.ignore or ())
     clusters = _clusters(plain.clusters)
     served: dict[str, tuple[str, ...]] = {}

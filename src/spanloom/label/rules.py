@@ -32,7 +32,7 @@ _COMMON: Final = ("name", "kind", "type", "vote", "weight", "annotator", "match"
 _LISTS: Final = ("phrases", "file")
 _KEYS: Final[dict[Kind, tuple[str, ...]]] = {
     "phrases": (*_COMMON, *_LISTS, "overlaps"),
-    "vocabulary": (*_COMMON, "file", "format", "categories", "shortest", "overlaps"),
+    "vocabulary": (*_COMMON, "file", "format", "columns", "categories", "shortest", "overlaps"),
     "pattern": (*_COMMON, "pattern", "overlaps"),
     "gapped": (*_COMMON, *_LISTS, "gap", "overlaps"),
 }
@@ -296,7 +296,10 @@ class _Reader:
             categories = set(self._list({"categories": categories}, "categories"))
         shortest = self._number(table, "shortest", SHORTEST)
         path = self._file(table)
-        vocabulary = read_vocabulary(path, table.get("format"))
+        columns = table.get("columns")
+        if columns is not None and not isinstance(columns, str | Mapping):
+            self.fail(f"found {_shown(columns)}, expected a table or text such as id=cui,name=str", "columns")
+        vocabulary = read_vocabulary(path, table.get("format"), columns=columns)
         names: dict[str, None] = {}
         for concept in vocabulary:
             if categories is None or not categories.isdisjoint(concept.category.split("|")):

@@ -206,6 +206,12 @@ VOCABULARY = Parameter(
     "a vocabulary whose names give the column ``category``; any that `read_vocabulary` knows.",
     metavar="V",
 )
+VOCABULARY_COLUMNS = Parameter(
+    "Columns of that vocabulary, such as id=cui,name=str.",
+    "which columns of that vocabulary hold what, as ``id=cui,name=str,category=type``; see `read_vocabulary`. ``None`` "
+    "for usual names.",
+    metavar="NAMES",
+)
 MIN_COUNT = Whole("Leave out features of fewer tokens.", "features of fewer training tokens are left out.")
 NAMES = Switch(
     "Keep readable names of strong features, which are words of the training text.",

@@ -38,6 +38,7 @@ class Sources:
     vocabulary: str | Path | None
     vectors: str | Path | None = None
     hash_bits: int | None = None
+    vocabulary_columns: str | None = None
 
     def names(self, column: str) -> bool:
         """Return whether a template names the column, and the column is not to be ignored."""
@@ -134,5 +135,7 @@ class Sources:
 
     def _categories(self) -> Phrases | None:
         if self.vocabulary is None:
+            if self.vocabulary_columns is not None:
+                raise UsageError("vocabulary_columns names columns of vocabulary; give it, too")
             return None
-        return category_phrases(read_vocabulary(self.vocabulary))
+        return category_phrases(read_vocabulary(self.vocabulary, columns=self.vocabulary_columns))

@@ -37,6 +37,7 @@ from spanloom.model.fields import (
     SPLIT_TOKENS,
     TUNE_PENALTY,
     VOCABULARY,
+    VOCABULARY_COLUMNS,
     Choice,
     Folder,
     Number,
@@ -163,6 +164,7 @@ class _OfRecognizers:
     ignore: Sequence[str] | None = IGNORE(None)
     sections: str | Path | Mapping[str, Mapping[str, str]] | None = SECTIONS(None)
     vocabulary: str | Path | None = VOCABULARY(None)
+    vocabulary_columns: str | None = VOCABULARY_COLUMNS(None)
     vectors: str | Path | None = VECTORS(None)
     pos: Source = POS("auto")
     split_tokens: bool = SPLIT_TOKENS(True)
@@ -399,6 +401,7 @@ class _OfCascades:
     ignore: Sequence[str] | None = IGNORE(None)
     sections: str | Path | Mapping[str, Mapping[str, str]] | None = SECTIONS(None)
     vocabulary: str | Path | None = VOCABULARY(None)
+    vocabulary_columns: str | None = VOCABULARY_COLUMNS(None)
     vectors: str | Path | None = VECTORS(None)
     pos: Source = POS("auto")
     split_tokens: bool = SPLIT_TOKENS(True)

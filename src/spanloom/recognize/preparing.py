@@ -214,4 +214,5 @@ def sources_of(estimator: RecognizerParameters | CascadeParameters) -> Sources:
     return Sources(
         estimator.features, estimator.clusters, estimator.ignore, estimator.sections, estimator.vocabulary,
         estimator.vectors, estimator.hash_bits if isinstance(estimator, RecognizerParameters) else None,
+        estimator.vocabulary_columns,
     )  # fmt: skip

@@ -7,37 +7,67 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
+from warnings import warn
 
-from spanloom.errors import DataError, UsageError, meant
+from spanloom.errors import DataError, DataWarning, UsageError, meant
 from spanloom.files.staging import warn_of_leftovers
-from spanloom.formats.source import unreadable
+from spanloom.formats.source import PACKED, bare, opened, unreadable
 from spanloom.vocabulary import rrf
+from spanloom.vocabulary.fields import JOINED, Columns, assigned
+from spanloom.vocabulary.json_records import scan_json
+from spanloom.vocabulary.lists import CODE_LINE, TAXA, is_list_of_names, scan_codes, scan_taxonomy, scan_words
 from spanloom.vocabulary.medic import scan_medic
-from spanloom.vocabulary.mesh import ROOTS, scan_mesh
+from spanloom.vocabulary.mesh import NEW_RECORD, ROOTS, scan_mesh
 from spanloom.vocabulary.notes import Notes
 from spanloom.vocabulary.obo import scan_obo
 from spanloom.vocabulary.obo_graph import scan_obo_graph
+from spanloom.vocabulary.omop import TABLE, is_omop, scan_omop, table_of
+from spanloom.vocabulary.owl import scan_owl
 from spanloom.vocabulary.records import Record
 from spanloom.vocabulary.rrf import scan_rrf
+from spanloom.vocabulary.snomed import DESCRIPTIONS, release_files, scan_snomed
 from spanloom.vocabulary.store import Vocabulary
-from spanloom.vocabulary.table import scan_table
+from spanloom.vocabulary.table import delimiter_of, scan_table
 
 _Scan = Callable[..., Iterator[Record]]
 SCANNERS: Final = MappingProxyType[str, _Scan](
     {
+        "codes": scan_codes,
+        "json": scan_json,
         "medic": scan_medic,
         "mesh": scan_mesh,
         "obo": scan_obo,
         "obograph": scan_obo_graph,
+        "omop": scan_omop,
+        "owl": scan_owl,
         "rrf": scan_rrf,
+        "snomed": scan_snomed,
         "table": scan_table,
+        "taxonomy": scan_taxonomy,
+        "words": scan_words,
     }
 )
 INDEX: Final = "index"  # what `Vocabulary.save` writes
 VOCABULARY_FORMATS: Final = (*SCANNERS, INDEX)
 """The formats that `read_vocabulary` knows."""
+_OPTIONS: Final = {  # of which formats
+    "columns": ("json", "table"),
+    "languages": ("json", "owl", "rrf", "snomed", "table"),
+    "sources": ("json", "omop", "rrf", "table"),
+}
 
 _BEGINNING = 1 << 16  # bytes of a file that are looked at
+_JSON: Final = re.compile(r"\{|\[\s*[\[{\]\"\d]")
+_GRAPHS: Final = re.compile(r'"graphs"\s*:')
+_MARKS: Final = MappingProxyType(  # of texts that show what they are
+    {
+        "obo": re.compile(r"^(?:\[Term\]|format-version:)", re.MULTILINE),
+        "medic": re.compile(r"^#?\s*(?:\w+[,\t])*(?:Disease|Chemical)(?:ID|Name)\b", re.MULTILINE),
+        "mesh": re.compile(re.escape(NEW_RECORD)),
+        "taxonomy": re.compile(r"\d+\s*\|[^|\n]+\|[^|\n]*\|[^|\n]+\|$", re.MULTILINE),
+        "rrf": re.compile(r"[^|\n]+\|[A-Z]{3}\|(?:[^|\n]*\|){15,16}[^|\n]*$", re.MULTILINE),
+    }
+)
 _ROOT = re.compile(r"<([A-Za-z][\w.:-]*)")
 _BEFORE_ROOT = (("<?", "?>"), ("<!--", "-->"), ("<!", ">"))  # how what may stand there begins and ends
 
@@ -46,21 +76,28 @@ def read_vocabulary(
     path: str | Path,
     format: str | None = None,
     *,
+    columns: Columns = None,
     languages: Collection[str] | None = None,
     sources: Collection[str] | None = None,
 ) -> Vocabulary:
     """Reads a vocabulary, or opens the index of one.
 
     Args:
-        path: a file, or the folder of an index or of UMLS files.
+        path: a file, which may be packed by gzip, or the folder of an index, of UMLS, RxNorm, SNOMED CT or OMOP files.
         format: one of `VOCABULARY_FORMATS`; found from names and contents when ``None``.
-        languages: of UMLS names, ``("ENG",)`` when ``None``; an empty one stands for all.
-        sources: of UMLS names, definitions and relationships; all when ``None``.
+        columns: of a table or of JSON, which column or field holds the ``id``, the ``name``, the ``synonyms`` and so
+            on, as ``{"id": "cui", "name": "str"}`` or ``"id=cui,name=str"``; numbers from 1 where a table has no line
+            of names. Usual names are recognized without it.
+        languages: of names, as the files write them; of UMLS ``("ENG",)`` when ``None``, else all. An empty one stands
+            for all.
+        sources: of UMLS names, definitions and relationships, or of the rows of a table; all when ``None``.
 
     Raises:
         DataError: the file cannot be read, or is not of its format; no concept in it.
         ModelError: an index that is damaged or of another version.
-        UsageError: an unknown format, or languages or sources of something other than UMLS files.
+        UsageError: an unknown format, columns that are not there, or an option that the format does not have.
+
+    A `DataWarning` names the columns of a table, or fields of JSON, that are not read, and counts the rows left out.
 
     >>> from spanloom.data import clinical
     >>> vocabulary = read_vocabulary(clinical() / "vocabulary.tsv")
@@ -74,54 +111,88 @@ def read_vocabulary(
         )
     try:
         warn_of_leftovers(path)
-        name = _format_of(Path(path)) if format is None else format
-        chosen = {"languages": languages, "sources": sources}
+        name = _format_of(Path(path), columns) if format is None else format
+        chosen = {"columns": columns, "languages": languages, "sources": sources}
         options = {option: value for option, value in chosen.items() if value is not None}
-        if options and name != "rrf":
-            raise UsageError(f"found {' and '.join(options)} for {path}, which is of the format {name}, expected rrf")
+        wrong = [option for option in options if name not in _OPTIONS[option]]
+        if wrong:
+            expected = ", ".join(_OPTIONS[wrong[0]])
+            found = f"found {' and '.join(wrong)} for {path}, which is of the format {name}"
+            raise UsageError(f"{found}, expected one of the formats {expected}")
         if name == INDEX:
             return Vocabulary.open(path)
         notes = Notes()
-        return Vocabulary.of_records(SCANNERS[name](path, notes, **options), path, notes)
+        records = list(SCANNERS[name](path, notes, **options))
+        noted = [str(note) for note in notes.to_tuple() if note.kind != JOINED]
+        if noted and name in _OPTIONS["columns"]:  # columns may have been taken for others
+            warn(f"vocabulary {path}: {'; '.join(noted)}", DataWarning, stacklevel=2)
+        return Vocabulary.of_records(records, path, notes)
     except OSError as error:
         raise unreadable(path, error) from error
 
 
-def _format_of(path: Path) -> str:
+def _format_of(path: Path, columns: Columns) -> str:
     if path.is_dir():
-        if (path / rrf.NAMES).exists():
-            return "rrf"
         if (path / "model.json").exists():
             return INDEX
-        raise DataError(f"found a folder, expected one with {rrf.NAMES}, or an index of a vocabulary", path=path)
-    if path.name == rrf.NAMES:
+        known = (*((name, "rrf") for name in rrf.NAMES), (TAXA, "taxonomy"))
+        name = next(
+            (format for file, format in known if (path / file).exists() or (path / (file + PACKED)).exists()), ""
+        )
+        if name or table_of(path, TABLE):
+            return name or "omop"
+        if release_files(path, DESCRIPTIONS):
+            return "snomed"
+        expected = f"{', '.join(rrf.NAMES)}, {TABLE}.csv, {TAXA} or {DESCRIPTIONS}.txt, or an index of a vocabulary"
+        raise DataError(f"found a folder, expected one with {expected}", path=path)
+    if bare(path).name in rrf.NAMES:
         return "rrf"
-    with path.open("rb") as file:
+    with opened(path) as file:
         raw = file.read(_BEGINNING)
     if raw.startswith((b"\x1f\x8b", b"PK\x03\x04")):
-        raise DataError("found a compressed file, expected text; unpack it first", path=path)
+        raise DataError("found a compressed file, expected text, or gzip with a name in .gz; unpack it", path=path)
     wide = raw.startswith((b"\xff\xfe", b"\xfe\xff"))
     text = raw.decode("utf-16" if wide else "utf-8-sig", errors="replace").lstrip()
-    name = _format_of_text(text)
-    if name is None:
+    if len(raw) == _BEGINNING and not text.startswith("<"):
+        text = text.rpartition("\n")[0] or text  # the last line may be cut
+    found = _format_of_text(text, path, columns)
+    if found is None:
         kinds = ", ".join(SCANNERS)
         raise DataError(f"found {text[:40]!r} at its start, which is no vocabulary of the formats {kinds}", path=path)
-    return name
+    return found
 
 
-def _format_of_text(text: str) -> str | None:
+def _format_of_text(text: str, path: Path, columns: Columns) -> str | None:
     if text.startswith("<"):
         root = _root(text)
+        if root.rpartition(":")[2] == "RDF":
+            return "owl"
         # a root that neither knows is left to the reader of MEDIC, which names it
         return "mesh" if root in ROOTS else "medic"
-    if text.startswith("{"):
-        return "obograph"
-    if re.search(r"^(?:\[Term\]|format-version:)", text, re.MULTILINE):
-        return "obo"
-    if re.search(r"^#?\s*(?:\w+[,\t])*(?:Disease|Chemical)(?:ID|Name)\b", text, re.MULTILINE):
-        return "medic"
-    first = text.partition("\n")[0]
-    return "table" if "\t" in first or not text else None
+    if _JSON.match(text):
+        return "obograph" if text.startswith("{") and _GRAPHS.search(text) and columns is None else "json"
+    for name, mark in _MARKS.items():
+        if (mark.search if name in ("obo", "medic") else mark.match)(text):
+            return name
+    lines = [line.rstrip("\r") for line in text.split("\n") if line.strip()]
+    if not lines or columns is not None:
+        return "table"
+    first = next((line for line in lines if not line.startswith("# ")), lines[0])
+    delimiter = delimiter_of(first)
+    cells = [cell.strip() for cell in first.split(delimiter)] if delimiter else [first]
+    if is_omop(bare(path).stem, cells):
+        return "omop"
+    if {"conceptId", "typeId", "term"} <= set(cells):
+        return "snomed"
+    if delimiter in ("\t", "||"):
+        return "table"
+    if all(CODE_LINE.fullmatch(line) for line in lines):
+        return "codes"
+    # names have commas, too; in a table each line has as many, or the first names what a table of concepts has
+    alike = len(lines) > 1 and len({line.count(delimiter) for line in lines}) == 1
+    if delimiter and (alike or assigned(cells, {}).keys() >= {"id", "name"}):
+        return "table"
+    return "words" if is_list_of_names(path.name, lines) else "table" if delimiter and assigned(cells, {}) else None
 
 
 def _root(text: str) -> str:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from spanloom.document.identifiers import normalize_identifier
 from spanloom.errors import DataError, clip
 from spanloom.vocabulary.concept import Concept
 from spanloom.vocabulary.notes import Notes
+
+_QUOTED: Final = re.compile(r"""'([^'\\]*)'|"([^"\\]*)\"""")
+_LIST: Final = re.compile(r"""\s*\[(?:\s*(?:'[^'\\]*'|"[^"\\]*")\s*,?)*+\s*\]\s*""")  # as Python and JSON print them
 
 
 class Record(NamedTuple):
@@ -25,12 +29,44 @@ class Record(NamedTuple):
     line: int | None = None
 
 
-def split_values(cell: str, separator: str = "|") -> tuple[str, ...]:
-    """The values of a cell that holds several; empty ones do not count.
+@dataclass(slots=True)
+class Gathered:
+    """What the rows of a file give for one concept, in their order.
 
-    >>> split_values("LV| left ventricular||")
-    ('LV', 'left ventricular')
+    Args:
+        line: of the first row.
+        names: each with its rank; the name of the lowest rank is the preferred one, of equal ranks the first.
     """
+
+    line: int | None = None
+    names: list[tuple[int, str]] = field(default_factory=list)
+    alternatives: list[str] = field(default_factory=list)
+    parents: list[str] = field(default_factory=list)
+    definition: str = ""
+    categories: list[str] = field(default_factory=list)
+
+
+def gathered_records(found: Mapping[str, Gathered], notes: Notes) -> Iterator[Record]:
+    """The concepts of identifiers with what was gathered for each; one without a name is left out and counted."""
+    for identifier, one in found.items():
+        if not one.names:
+            notes.add("concepts without a name, left out", identifier)
+            continue
+        names = [text for _, text in sorted(one.names, key=lambda pair: pair[0])]  # stable: else the file's order
+        categories = "|".join(dict.fromkeys(one.categories))
+        alternatives, parents = tuple(one.alternatives), tuple(one.parents)
+        concept = Concept(identifier, names[0], tuple(names[1:]), alternatives, parents, one.definition, categories)
+        yield Record(concept, one.line)
+
+
+def split_values(cell: str, separator: str = "|") -> tuple[str, ...]:
+    """The values of a cell that holds several, or a list of quoted ones; empty ones do not count.
+
+    >>> split_values("LV| left ventricular||"), split_values("['LV', 'left ventricle']")
+    (('LV', 'left ventricular'), ('LV', 'left ventricle'))
+    """
+    if _LIST.fullmatch(cell):
+        return tuple(part for part in (found[1] or found[2] for found in _QUOTED.finditer(cell)) if part)
     return tuple(part for part in map(str.strip, cell.split(separator)) if part)
 
 

@@ -1,54 +1,46 @@
-"""The UMLS Metathesaurus in Rich Release Format: a folder with ``MRCONSO.RRF`` and files that say more of its concepts.
+"""Rich Release Format: the UMLS Metathesaurus and RxNorm, folders with a file of names and files on its concepts.
 
-Columns as in the UMLS Reference Manual, "Metathesaurus - Rich Release Format". Files are read line by line; what is
-kept is what the languages and sources that were asked for say.
+Columns as in the UMLS Reference Manual, "Metathesaurus - Rich Release Format", and in the RxNorm technical
+documentation. Files are read line by line; names, definitions and relationships of the wanted languages and sources
+are kept.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from spanloom.errors import DataError, UsageError
-from spanloom.formats.source import decode, raw_lines
-from spanloom.vocabulary.concept import Concept
+from spanloom.formats.source import PACKED, bare, decode, raw_lines
 from spanloom.vocabulary.notes import Notes
-from spanloom.vocabulary.records import Record
+from spanloom.vocabulary.records import Gathered, Record, gathered_records
 
-NAMES: Final = "MRCONSO.RRF"
+NAMES: Final = ("MRCONSO.RRF", "RXNCONSO.RRF")
+"""The files of names, of UMLS and of RxNorm."""
 ENGLISH: Final = ("ENG",)
-_COLUMNS: Final = {NAMES: 18, "MRSTY.RRF": 6, "MRDEF.RRF": 8, "MRREL.RRF": 16}
+# columns of the file of names, and of those beside it, which are called MRSTY.RRF or RXNSTY.RRF
+_COLUMNS: Final = {"CONSO": 18, "STY": 6, "DEF": 8, "REL": 16}
+_BESIDE: Final = {"MR": ("STY", "DEF", "REL"), "RXN": ("STY", "REL")}
 # types of terms that stand for a concept of a source as a whole, so that its code is an identifier of the concept; an
 # entry term of MeSH, for one, has the code of its descriptor, although it may be of another concept
 _MAIN: Final = frozenset({"HT", "MH", "NM", "PN", "PT"})
 _PREFIXES: Final = {"MSH": "MESH"}
-
-
-@dataclass(slots=True)
-class _Gathered:
-    """Content of the files on one concept."""
-
-    line: int
-    names: list[tuple[bool, str]] = field(default_factory=list)  # whether it is the preferred one
-    codes: list[str] = field(default_factory=list)
-    parents: list[str] = field(default_factory=list)
-    definition: str = ""
-    categories: list[str] = field(default_factory=list)
+_FURTHER: Final = frozenset({"ET", "PSN", "SY", "TMSY"})  # types of RxNorm's own terms that are no preferred names
 
 
 def scan_rrf(
     path: str | Path, notes: Notes, *, languages: Collection[str] = ENGLISH, sources: Collection[str] = ()
 ) -> Iterator[Record]:
-    """The concepts of a folder, in the order of ``MRCONSO.RRF``.
+    """The concepts of a folder or a file of names, in the order of that file.
 
-    The preferred name is the one that is marked so (TS ``P``, STT ``PF``, ISPREF ``Y``), else the first. Alternatives
-    are the codes of sources' main terms, parents those of the relationship ``PAR``, the category the semantic types.
-    Suppressed names, definitions and relationships do not count. The other files may be missing.
+    The preferred name of UMLS is the one that is marked so (TS ``P``, STT ``PF``, ISPREF ``Y``), that of RxNorm the
+    source RXNORM's own; else the first. Alternatives are the codes of sources' main terms, parents those of the
+    relationship ``PAR``, the category the semantic types. Suppressed names, definitions and relationships do not
+    count. The other files may be missing.
 
     Args:
-        path: the folder, or its ``MRCONSO.RRF``.
+        path: the folder, or its file of names; another file of such lines is read alone.
         notes: to add to.
         languages: such as ``ENG``, of names; no language stands for all.
         sources: such as ``MSH``, of names, definitions and relationships; no source stands for all.
@@ -57,43 +49,56 @@ def scan_rrf(
         DataError: a file cannot be read, is not UTF-8, or a line has too few columns.
         UsageError: a language or a source that no line has.
     """
-    folder = Path(path).parent if Path(path).name == NAMES else Path(path)
-    found = _names(folder / NAMES, frozenset(languages), frozenset(sources), notes)
+    path = Path(path)
+    if path.is_dir():
+        choices = [path / (name + packed) for name in NAMES for packed in ("", PACKED)]
+        path = next((file for file in choices if file.exists()), choices[0])
     wanted = frozenset(sources)
-    readers: dict[str, Callable[[dict[str, _Gathered], list[str], frozenset[str]], None]] = {
-        "MRSTY.RRF": _add_category,
-        "MRDEF.RRF": _add_definition,
-        "MRREL.RRF": _add_parent,
+    found = _names(path, frozenset(languages), wanted, notes)
+    readers: dict[str, Callable[[dict[str, Gathered], list[str], frozenset[str]], None]] = {
+        "STY": _add_category,
+        "DEF": _add_definition,
+        "REL": _add_parent,
     }
-    for name, add in readers.items():
-        if not (folder / name).exists():
+    family = bare(path).name.removesuffix("CONSO.RRF")
+    for kind in _BESIDE.get(family, ()):
+        name = f"{family}{kind}.RRF"
+        beside = next((file for file in (path.parent / name, path.parent / (name + PACKED)) if file.exists()), None)
+        if beside is None:
             notes.add("files that are not in the folder", name)
             continue
-        for _, cells in _rows(folder / name):
-            add(found, cells, wanted)
-    for cui, gathered in found.items():
-        yield Record(_concept(cui, gathered), gathered.line)
+        for _, cells in _rows(beside, kind):
+            readers[kind](found, cells, wanted)
+    umls = {f"UMLS:{cui}" if _is_umls(cui) else cui: gathered for cui, gathered in found.items()}
+    return gathered_records(umls, notes)
 
 
-def _names(path: Path, languages: frozenset[str], sources: frozenset[str], notes: Notes) -> dict[str, _Gathered]:
-    found: dict[str, _Gathered] = {}
+def _is_umls(cui: str) -> bool:
+    return not cui.isdigit()  # those of RxNorm are numbers
+
+
+def _names(path: Path, languages: frozenset[str], sources: frozenset[str], notes: Notes) -> dict[str, Gathered]:
+    found: dict[str, Gathered] = {}
     seen: tuple[set[str], set[str]] = (set(), set())
-    for line, cells in _rows(path):
+    for line, cells in _rows(path, "CONSO"):
         cui, language, ts, _, stt, _, preferred = cells[:7]
         source, kind, code, text, suppressed = cells[11], cells[12], cells[13], cells[14], cells[16]
         seen[0].add(language)
         seen[1].add(source)
         if (languages and language not in languages) or (sources and source not in sources):
+            notes.add("names of other languages or sources, left out")
             continue
         if suppressed not in ("", "N"):
             notes.add("suppressed names, left out")
             continue
         if not cui:
             raise DataError("found a name without a CUI, expected each line to start with one", path=path, line=line)
-        gathered = found.setdefault(cui, _Gathered(line))
-        gathered.names.append(((ts, stt, preferred) == ("P", "PF", "Y"), text))
+        umls = _is_umls(cui)
+        gathered = found.setdefault(cui, Gathered(line, alternatives=[] if umls else [f"RXNORM:{cui}"]))
+        first = (ts, stt, preferred) == ("P", "PF", "Y") if umls else source == "RXNORM" and kind not in _FURTHER
+        gathered.names.append((0 if first else 1, text))
         if kind in _MAIN and code and code != "NOCODE":
-            gathered.codes.append(code if ":" in code else f"{_PREFIXES.get(source, source)}:{code}")
+            gathered.alternatives.append(code if ":" in code else f"{_PREFIXES.get(source, source)}:{code}")
     for given, known, what in ((languages, seen[0], "language"), (sources, seen[1], "source")):
         if unknown := sorted(given - known):
             message = f"found no name of the {what} {unknown[0]!r}, expected one of {', '.join(sorted(known))[:200]}"
@@ -101,39 +106,26 @@ def _names(path: Path, languages: frozenset[str], sources: frozenset[str], notes
     return found
 
 
-def _add_category(found: dict[str, _Gathered], cells: list[str], _: frozenset[str]) -> None:
+def _add_category(found: dict[str, Gathered], cells: list[str], _: frozenset[str]) -> None:
     if cells[0] in found:
         found[cells[0]].categories.append(cells[3])
 
 
-def _add_definition(found: dict[str, _Gathered], cells: list[str], sources: frozenset[str]) -> None:
+def _add_definition(found: dict[str, Gathered], cells: list[str], sources: frozenset[str]) -> None:
     cui, source, text, suppressed = cells[0], cells[4], cells[5], cells[6]
     if cui in found and suppressed in ("", "N") and (not sources or source in sources) and not found[cui].definition:
         found[cui].definition = text
 
 
-def _add_parent(found: dict[str, _Gathered], cells: list[str], sources: frozenset[str]) -> None:
+def _add_parent(found: dict[str, Gathered], cells: list[str], sources: frozenset[str]) -> None:
     child, relation, parent, source, suppressed = cells[0], cells[3], cells[4], cells[10], cells[14]
     # the relationship is the one that the second concept has to the first: it is the parent
     if relation == "PAR" and child in found and suppressed in ("", "N") and (not sources or source in sources):
-        found[child].parents.append(parent)
+        found[child].parents.append(f"UMLS:{parent}" if _is_umls(parent) else parent)
 
 
-def _concept(cui: str, gathered: _Gathered) -> Concept:
-    names = [text for _, text in sorted(gathered.names, key=lambda pair: not pair[0])]  # stable: else the file's order
-    return Concept(
-        f"UMLS:{cui}",
-        names[0],
-        tuple(names[1:]),
-        tuple(gathered.codes),
-        tuple(f"UMLS:{parent}" for parent in gathered.parents),
-        gathered.definition,
-        "|".join(dict.fromkeys(gathered.categories)),
-    )
-
-
-def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    expected = _COLUMNS[path.name]
+def _rows(path: Path, kind: str) -> Iterator[tuple[int, list[str]]]:
+    expected = _COLUMNS[kind]
     for number, raw in raw_lines(path):
         cells = decode(raw, path, number).rstrip("\r\n").split("|")
         # each column ends with a bar, so one more cell follows the last

@@ -1,51 +1,58 @@
-"""Records of an XML file one at a time, in the memory of one; entities are refused and nothing is fetched."""
+"""Records of an XML file one at a time, in the memory of one; nothing is fetched.
+
+Entities are refused, except, where namespaces are read, short ones for the addresses of namespaces.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers.expat import ExpatError, ParserCreate, errors
 
 from spanloom.errors import DataError
-from spanloom.formats.source import unreadable
+from spanloom.formats.source import opened
 
 _CHUNK = 1 << 16
 _DEEPEST = 100  # elements within each other; vocabularies have a dozen
+_ADDRESS: Final = re.compile(r"[^&%<>\s]{1,200}")  # the text of an entity that may be declared for a namespace
+_ENTITIES: Final = 500
 
 
-def xml_records(path: str | Path, roots: Iterable[str], records: Iterable[str]) -> Iterator[tuple[Element, int]]:
+def xml_records(
+    path: str | Path, roots: Iterable[str], records: Iterable[str], *, namespaces: bool = False
+) -> Iterator[tuple[Element, int]]:
     """The records of an XML file, with the lines on which they start.
 
     Args:
         path: the file.
         roots: what the outermost element may be called.
         records: the elements below it to give.
+        namespaces: whether names are those of a namespace, its address before them.
 
     Raises:
         DataError: the file cannot be read, is no XML, or cut off; another outermost element; an entity.
     """
-    parser = _Parser(path, frozenset(roots), frozenset(records))
-    try:
-        with Path(path).open("rb") as file:
-            while chunk := file.read(_CHUNK):
-                yield from parser.feed(chunk, last=False)
-        yield from parser.feed(b"", last=True)
-    except OSError as error:
-        raise unreadable(path, error) from error
+    parser = _Parser(path, frozenset(roots), frozenset(records), namespaces)
+    with opened(path) as file:
+        while chunk := file.read(_CHUNK):
+            yield from parser.feed(chunk, last=False)
+    yield from parser.feed(b"", last=True)
 
 
 class _Parser:
     """Expat, which reads neither files nor addresses on its own, with a tree for the record at hand."""
 
-    def __init__(self, path: str | Path, roots: frozenset[str], records: frozenset[str]) -> None:
-        self._path, self._roots, self._records = path, roots, records
+    def __init__(self, path: str | Path, roots: frozenset[str], records: frozenset[str], namespaces: bool) -> None:
+        self._path, self._roots, self._records, self._namespaces = path, roots, records, namespaces
         self._depth = 0
         self._tree: TreeBuilder | None = None
         self._start = 0
         self._found: list[tuple[Element, int]] = []
-        self._expat = ParserCreate()
+        self._entities = 0
+        self._expat = ParserCreate(namespace_separator="" if namespaces else None)
         self._expat.buffer_text = True
         self._expat.StartElementHandler = self._open
         self._expat.EndElementHandler = self._close
@@ -93,7 +100,10 @@ class _Parser:
         if self._tree is not None:
             self._tree.data(text)
 
-    def _declared_entity(self, name: str, *_: Any) -> None:
+    def _declared_entity(self, name: str, parameter: bool, value: str | None, *_: Any) -> None:
+        self._entities += 1
+        if self._namespaces and not parameter and _ADDRESS.fullmatch(value or "") and self._entities <= _ENTITIES:
+            return
         raise self._error(f"found a declaration of the entity {name[:80]!r}, expected none; replace it by its text")
 
     def _unknown_entity(self, name: str, *_: Any) -> None:

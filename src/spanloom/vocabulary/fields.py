@@ -1,0 +1,258 @@
+"""What a column of a table, or a field of a JSON object, holds of a concept: usual names, and those that users give."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final, TypeAlias
+
+from spanloom.document.identifiers import normalize_identifier
+from spanloom.errors import UsageError, clip
+from spanloom.vocabulary.notes import Notes
+from spanloom.vocabulary.records import Gathered, split_values
+
+Columns: TypeAlias = Mapping[str, str | Sequence[str]] | Sequence[str] | str | None
+"""Our name -> the name of a column or its number from 1, or several of them; or ``ours=theirs,ours=theirs``."""
+
+
+def _listed(words: str) -> tuple[str, ...]:
+    return tuple(words.split())
+
+
+# our name -> usual names, in small letters without other signs, the most specific first
+_ONE: Final = MappingProxyType(
+    {
+        "id": _listed(
+            """
+            id conceptid cui classid conceptcui umlscui umlsid curie identifier uri iri geneid hgncid mondoid doid
+            meshid meshui snomedid snomedctid snomedcode sctid drugbankid rxcui loincnum taxid taxonid entityid
+            termid accession entry icd10cmcode icd10code icd10 icd9code icdcode icdocode atccode conceptcode code ui key
+            """
+        ),
+        "name": _listed(
+            """
+            name preferredname preferredlabel preferredterm preflabel canonicalname conceptname commonname
+            longcommonname entityname genename diseasename chemicalname drugname label term str string title display
+            symbol conceptsynonymname scientificname longdescription longtitle description descriptor mention
+            phrase entity concept word keyword
+            """
+        ),
+        "definition": _listed("definition definitions def description scopenote"),
+        "language": _listed("language lang languagecode lat"),
+        "source": _listed("source sab vocabularyid vocabulary ontology ontologies terminology codesystem"),
+        "active": _listed("active isactive"),
+        "obsolete": _listed(
+            "obsolete isobsolete deprecated isdeprecated inactive retired suppress suppressed invalidreason"
+        ),
+        "preferred": _listed("preferred ispreferred ispref isprimary namestatus tty termtype nametype"),
+    }
+)
+_SEVERAL: Final = MappingProxyType(
+    {
+        "synonyms": _listed(
+            """
+            synonyms synonym aliases alias altlabel altlabels altnames altname alternativenames alternativename
+            alternatenames alternatename alternativelabel alternativeterm alternativeterms othernames othername names
+            exactsynonym exactsynonyms hasexactsynonym relatedsynonym relatedsynonyms hasrelatedsynonym
+            narrowsynonym narrowsynonyms hasnarrowsynonym conceptsynonymname entryterms entryterm variants
+            surfaceforms shortname shortnames abbreviation abbreviations acronym acronyms aliassymbol aliasname
+            prevsymbol prevname brandname brandnames displayname shortdescription fullname otherdesignations
+            fullnamefromnomenclatureauthority
+            """
+        ),
+        "alternatives": _listed("alternatives altids altid alternativeids alternateids alternativeid hasalternativeid"),
+        "parents": _listed("parents parent parentids parentid isa broader broaderconcept subclassof superclass"),
+        "category": _listed(
+            """
+            category categories semantictype semantictypes semtypes semtype sty tuis tui typeids types type domainid
+            domain typeofgene class
+            """
+        ),
+    }
+)
+JOINED: Final = "further rows of concepts that have several, joined"
+FIELDS: Final = (*_ONE, *_SEVERAL)
+"""What a column may hold of a concept."""
+_NO: Final = frozenset(("", "-", "0", "f", "false", "n", "no", "none", "null", "inactive"))
+_PREFERRED: Final = frozenset(("1", "p", "pn", "pt", "pf", "mh", "preferred", "t", "true", "y", "yes", "primary"))
+_SIGNS: Final = re.compile(r"[^\w]|_")
+
+
+def given_columns(columns: Columns) -> dict[str, tuple[str, ...]]:
+    """Return the columns that a user names.
+
+    Raises:
+        UsageError: an item without ``=``, or a name that is none of `FIELDS`.
+
+    >>> given_columns("id=cui,name=str,synonyms=brand,synonyms=inn")
+    {'id': ('cui',), 'name': ('str',), 'synonyms': ('brand', 'inn')}
+    >>> given_columns({"id": "cui", "synonyms": ["brand", "inn"]})
+    {'id': ('cui',), 'synonyms': ('brand', 'inn')}
+    """
+    if isinstance(columns, Mapping):
+        pairs = [
+            (ours, str(theirs))
+            for ours, given in columns.items()
+            for theirs in ([given] if isinstance(given, str | int) else given)
+        ]
+    else:
+        items = columns.split(",") if isinstance(columns, str) else columns or ()
+        split = [item.partition("=") for item in items]
+        wrong = next(("".join(parts) for parts in split if not parts[1] or not parts[2].strip()), None)
+        if wrong is not None:
+            raise UsageError(f"found the column {clip(wrong)}, expected pairs such as id=cui,name=str")
+        pairs = [(ours.strip(), theirs.strip()) for ours, _, theirs in split]
+    found: dict[str, tuple[str, ...]] = {}
+    for ours, theirs in pairs:
+        if ours not in FIELDS:
+            raise UsageError(f"a vocabulary has no column {clip(ours)}; expected one of: {', '.join(FIELDS)}")
+        if ours in found and ours not in _SEVERAL:
+            raise UsageError(
+                f"found two columns for {ours}, expected one; several can be given for {', '.join(_SEVERAL)}"
+            )
+        found[ours] = (*found.get(ours, ()), theirs)
+    return found
+
+
+def plain(name: str) -> str:
+    """Return the name of a column as names are compared.
+
+    >>> plain("#Preferred Label"), plain("concept_id")
+    ('preferredlabel', 'conceptid')
+    """
+    return _SIGNS.sub("", name).lower()
+
+
+def assigned(header: Sequence[str], given: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """Return our name -> names in the header, which are all in it; empty if it names no concepts.
+
+    Args:
+        header: names of columns or of fields.
+        given: of `given_columns`; what it lacks is found by usual names, among the columns that it does not name.
+
+    Raises:
+        UsageError: a column that is given is not there.
+
+    >>> assigned(["cui", "str", "sty", "note"], {})
+    {'id': ('cui',), 'name': ('str',), 'category': ('sty',)}
+    >>> assigned(["code", "text"], {"name": ["code"]})
+    {'name': ('code',)}
+    """
+    found = {ours: tuple(_there(header, name) for name in names) for ours, names in given.items()}
+    taken = {name for names in found.values() for name in names}
+    free: dict[str, list[str]] = {}
+    for name in dict.fromkeys(header):
+        if name not in taken:
+            free.setdefault(plain(name), []).append(name)
+    for ours, usual in _ONE.items():
+        first = next((name for name in usual if name in free), None)
+        if ours not in found and first is not None:
+            found[ours] = (free.pop(first)[0],)
+    for ours, usual in _SEVERAL.items():
+        names = tuple(name for one in usual for name in free.pop(one, ()))
+        if ours not in found and names:
+            found[ours] = names
+    if "name" not in found and "synonyms" in found:
+        found["name"] = found["synonyms"][:1]
+    return found if "name" in found else {}
+
+
+def _there(header: Sequence[str], name: str) -> str:
+    same = next((column for column in header if column.strip().lower() == name.strip().lower()), None)
+    if same is None:
+        raise UsageError(f"there is no column {clip(name)}; the vocabulary has: {', '.join(map(clip, header[:20]))}")
+    return same
+
+
+class Gathering:
+    """Gathers what the rows of a table, or objects, give for each concept.
+
+    Args:
+        notes: to add to.
+        languages, sources: of rows to keep; all when empty.
+    """
+
+    def __init__(self, notes: Notes, languages: Collection[str] = (), sources: Collection[str] = ()) -> None:
+        self._notes = notes
+        self._wanted = {"language": frozenset(languages), "source": frozenset(sources)}
+        self._seen: dict[str, set[str]] = {name: set() for name in self._wanted}
+        self._found: dict[str, Gathered] = {}
+        self._bars: set[str] = set()  # lists in which | divides values
+        self._unsure: list[tuple[Gathered, str, str]] = []  # cells with ; that may divide values
+
+    def add(self, row: Mapping[str, Sequence[str]], line: int | None) -> None:
+        """Add what a row says.
+
+        Args:
+            row: our names -> values; an id and a name, or synonyms.
+            line: where it starts.
+
+        Raises:
+            ValueError: the row has no identifier or no name; its text is what is missing.
+        """
+        for name, wanted in self._wanted.items():
+            value = "".join(row.get(name, ()))
+            self._seen[name].add(value)
+            if wanted and value not in wanted:
+                self._notes.add("names of other languages or sources, left out")
+                return
+        one = {name: values[0] for name, values in row.items() if values and name in _ONE}
+        identifier = normalize_identifier(one.get("id", ""))
+        if one.get("active", "1").lower() in _NO or one.get("obsolete", "").lower() not in _NO:
+            self._notes.add("inactive or obsolete rows, left out", identifier)
+            return
+        if not identifier:
+            raise ValueError("id")
+        gathered = self._found.get(identifier)
+        if gathered is None:
+            gathered = self._found[identifier] = Gathered(line)
+        else:
+            self._notes.add(JOINED, identifier)
+        rank = 0 if "preferred" not in one or one["preferred"].lower() in _PREFERRED else 1
+        before = len(gathered.names)
+        if name := one.get("name", ""):
+            gathered.names.append((rank, name))
+        for field_, values in row.items():
+            if field_ in _SEVERAL:
+                for value in values:
+                    self._add_list(gathered, field_, value)
+        if len(gathered.names) == before and not any(cell[0] is gathered for cell in self._unsure[-1:]):
+            raise ValueError("name")
+        if definition := one.get("definition", ""):
+            gathered.definition = gathered.definition or definition
+
+    def _add_list(self, gathered: Gathered, name: str, value: str) -> None:
+        if ";" in value and "|" not in value:
+            self._unsure.append((gathered, name, value))
+            return
+        if "|" in value:
+            self._bars.add(name)
+        _extend(gathered, name, split_values(value))
+
+    def finish(self) -> Mapping[str, Gathered]:
+        """Return what was gathered, by identifier.
+
+        Raises:
+            UsageError: a language or a source that no row has.
+        """
+        for gathered, name, value in self._unsure:
+            if name in self._bars:
+                _extend(gathered, name, [value])
+            else:
+                self._notes.add(f"cells of {name} split at ;", value)
+                _extend(gathered, name, split_values(value, ";"))
+        for name, wanted in self._wanted.items():
+            if unknown := sorted(wanted - self._seen[name]):
+                known = ", ".join(sorted(filter(None, self._seen[name])))[:200] or "none"
+                raise UsageError(f"found no name of the {name} {unknown[0]!r}, expected one of {known}")
+        return self._found
+
+
+def _extend(gathered: Gathered, name: str, values: Sequence[str]) -> None:
+    values = [value for value in values if value != "-"]  # how NCBI writes an empty cell
+    if name == "synonyms":
+        gathered.names.extend((1, value) for value in values)
+    else:
+        lists = {"alternatives": gathered.alternatives, "parents": gathered.parents, "category": gathered.categories}
+        lists[name].extend(values)

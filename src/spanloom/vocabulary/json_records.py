@@ -1,0 +1,104 @@
+"""Concepts as JSON: an object a line, as scispaCy hands them out, a list of objects, or one from identifiers to names.
+
+Fields are found by usual names, as the columns of a table are (`spanloom.vocabulary.fields`): ``concept_id``,
+``canonical_name``, ``aliases``, ``types`` and ``definition`` are scispaCy's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from spanloom.errors import DataError, UsageError
+from spanloom.formats.json_text import loads
+from spanloom.formats.source import BOM, raw_lines, read_bytes
+from spanloom.vocabulary.fields import Columns, Gathering, assigned, given_columns
+from spanloom.vocabulary.notes import Notes
+from spanloom.vocabulary.records import Record, gathered_records
+
+_EXPECTED: Final = (
+    "expected fields such as concept_id, canonical_name and aliases; name them (--columns id=NAME,name=NAME)"
+)
+_Found = tuple[int | None, str, Mapping[str, Any]]
+
+
+def scan_json(
+    path: str | Path,
+    notes: Notes,
+    *,
+    columns: Columns = None,
+    languages: Collection[str] = (),
+    sources: Collection[str] = (),
+) -> Iterator[Record]:
+    """The concepts of JSON or JSON Lines; several objects of one concept are joined.
+
+    Raises:
+        DataError: the file cannot be read, is no JSON, or an object has no identifier or no name.
+        UsageError: a field that is named and in no object, or a language or a source that none has.
+    """
+    given = given_columns(columns)
+    gathering = Gathering(notes, languages, sources)
+    known: dict[tuple[str, ...], dict[str, tuple[str, ...]]] = {}  # by the fields of an object
+    missing = {name for names in given.values() for name in names}
+    unread: set[str] = set()
+    for line, place, fields in _objects(path, given):
+        header = tuple(fields)
+        missing -= fields.keys()
+        if header not in known:
+            there = {ours: [name for name in names if name in fields] for ours, names in given.items()}
+            known[header] = assigned(header, {ours: names for ours, names in there.items() if names})
+            used = {name for names in known[header].values() for name in names}
+            for name in sorted(fields.keys() - used - unread):
+                unread.add(name)
+                notes.add("fields that are not read", name)
+        found = known[header]
+        if not {"id", "name"} <= found.keys():
+            message = f"{place}found the fields {', '.join(header)[:80] or 'of an empty object'}, {_EXPECTED}"
+            raise DataError(message, path=path, line=line)
+        row = {ours: [text for name in names for text in _texts(fields[name])] for ours, names in found.items()}
+        row["synonyms"] = [*row["name"][1:], *row.get("synonyms", ())]
+        try:
+            gathering.add(row, line)
+        except ValueError as error:
+            message = f"{place}found an empty {error}, expected each concept to have one"
+            raise DataError(message, path=path, line=line) from None
+    if missing:
+        raise UsageError(f"{path}: found no object with the field {sorted(missing)[0]!r}; the fields that are named")
+    yield from gathered_records(gathering.finish(), notes)
+
+
+def _objects(path: str | Path, given: Mapping[str, Sequence[str]]) -> Iterator[_Found]:
+    """The objects of a file, with the lines of those that have one of their own, or else their places."""
+    first = [raw.strip() for _, raw in islice((line for line in raw_lines(path) if line[1].strip()), 2)]
+    if len(first) == 2 and first[0].startswith(b"{") and first[0].endswith(b"}"):  # an object a line
+        for line, raw in raw_lines(path):
+            if raw.strip():
+                yield line, "", _object(loads(raw, path, line), path, line)
+        return
+    value = loads(read_bytes(path).removeprefix(BOM), path)
+    if isinstance(value, Mapping):
+        if assigned(list(value), given):
+            yield None, "", value
+            return
+        for identifier, names in value.items():
+            if isinstance(names, Mapping):
+                yield None, f"{identifier[:80]}: ", {"id": identifier, **names}
+            else:
+                yield None, f"{identifier[:80]}: ", {"id": identifier, "name": names}
+        return
+    for number, one in enumerate(value if isinstance(value, list) else [value]):
+        yield None, f"records[{number}]: ", _object(one, path, None)
+
+
+def _object(value: object, path: str | Path, line: int | None) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise DataError(f"found {str(value)[:80]!r}, expected an object for each concept", path=path, line=line)
+    return value
+
+
+def _texts(value: Any) -> list[str]:
+    """Return the texts of a field: of a list all of them, of objects none."""
+    values = value if isinstance(value, list) else [value]
+    return [str(one).strip() for one in values if isinstance(one, str | int) and str(one).strip()]

@@ -1,0 +1,116 @@
+"""SNOMED CT as its publishers release it: descriptions in Release Format 2, alone or in a release folder.
+
+SNOMED International, "Release File Specifications". Identifiers stay the numbers that they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from spanloom.errors import DataError, UsageError
+from spanloom.formats.source import decode, raw_lines
+from spanloom.vocabulary.notes import Notes
+from spanloom.vocabulary.records import Gathered, Record, gathered_records
+
+DESCRIPTIONS: Final = "sct2_Description_*"
+_COLUMNS: Final = ("id", "effectiveTime", "active", "conceptId", "languageCode", "typeId", "term")
+_RELATIONS: Final = ("id", "effectiveTime", "active", "sourceId", "destinationId", "typeId")
+_FULL_NAME: Final = "900000000000003001"
+_DEFINITION: Final = "900000000000550004"
+_IS_A: Final = "116680003"
+_TAG: Final = re.compile(r"(.*\S)\s*\(([^()]+)\)")  # a fully specified name, and its semantic tag
+_VIEWS: Final = ("Snapshot", "Full", "Delta")
+
+
+def scan_snomed(path: str | Path, notes: Notes, *, languages: Collection[str] = ()) -> Iterator[Record]:
+    """The concepts of description files, in the order of their first descriptions.
+
+    Names are the active descriptions; of a description that is there several times, as in a full release, the latest
+    counts. The preferred name is the one that equals the fully specified name without its semantic tag, else the fully
+    specified name; the category is that tag. A folder's relationships give the parents.
+
+    Args:
+        path: a file of descriptions, or the folder of a release or a part of it.
+        notes: to add to.
+        languages: such as ``en``; all when empty.
+
+    Raises:
+        DataError: a file cannot be read or is not of this form.
+        UsageError: a language that no description has.
+    """
+    path = Path(path)
+    descriptions = release_files(path, DESCRIPTIONS) if path.is_dir() else [path]
+    if not descriptions:
+        raise DataError(f"found no {DESCRIPTIONS}.txt, expected the folder of a release", path=path)
+    found: dict[str, Gathered] = {}
+    seen: set[str] = set()
+    definitions = release_files(path, "sct2_TextDefinition_*") if path.is_dir() else []
+    for file in (*descriptions, *definitions):
+        for line, (concept, language, kind, text) in _latest(file, _COLUMNS, notes, "inactive descriptions, left out"):
+            seen.add(language)
+            if languages and language not in languages:
+                notes.add("descriptions in other languages, left out")
+            elif kind == _DEFINITION:
+                if concept in found:
+                    found[concept].definition = found[concept].definition or text
+            else:
+                gathered = found.setdefault(concept, Gathered(line))
+                gathered.names.append((1 if kind == _FULL_NAME else 2, text))
+                tagged = _TAG.fullmatch(text) if kind == _FULL_NAME else None
+                if tagged:
+                    gathered.categories.append(tagged[2])
+    if unknown := sorted(set(languages) - seen):
+        known = ", ".join(sorted(seen)) or "none"
+        raise UsageError(f"{path}: found no description of the language {unknown[0]!r}, expected one of {known}")
+    for file in release_files(path, "sct2_Relationship_*") if path.is_dir() else []:
+        for _, (child, parent, kind) in _latest(file, _RELATIONS, notes, "inactive relationships, left out"):
+            if kind == _IS_A and child in found:
+                found[child].parents.append(parent)
+    for gathered in found.values():
+        short = {tagged[1] for rank, text in gathered.names if rank == 1 and (tagged := _TAG.fullmatch(text))}
+        gathered.names = [(0 if text in short else rank, text) for rank, text in gathered.names]
+    yield from gathered_records(found, notes)
+
+
+def release_files(folder: Path, pattern: str) -> list[Path]:
+    """Return the files of a release folder that match a pattern: of its snapshot, else of its other views."""
+    names = [file for inner in ("", "*/", "*/*/", "*/*/*/") for file in sorted(folder.glob(f"{inner}{pattern}"))]
+    files = [file for file in names if file.name.endswith((".txt", ".txt.gz")) and file.is_file()]
+    return next((some for view in _VIEWS if (some := [file for file in files if view in file.name])), files)
+
+
+def _latest(
+    path: Path, columns: Sequence[str], notes: Notes, inactive: str
+) -> Iterator[tuple[int, tuple[str, ...]]]:  # fmt: skip
+    """The active rows, in their last state: the values of ``columns`` after the third, with their lines."""
+    places: list[int] = []
+    rows: dict[str, tuple[str, bool, int, tuple[str, ...]]] = {}
+    width = 0
+    for number, raw in raw_lines(path):
+        cells = decode(raw, path, number).rstrip("\r\n").split("\t")
+        if not places:
+            lower = [cell.strip().lower() for cell in cells]
+            missing = next((name for name in columns if name.lower() not in lower), None)
+            if missing is not None:
+                message = f"found no column {missing}, expected {', '.join(columns)} between tabs"
+                raise DataError(message, path=path, line=number)
+            places, width = [lower.index(name.lower()) for name in columns], len(cells)
+            continue
+        if cells == [""]:
+            continue
+        if len(cells) != width:
+            raise DataError(
+                f"found {len(cells)} columns, expected {width} as in the first line", path=path, line=number
+            )
+        identifier, time, active, *values = (cells[place].strip() for place in places)
+        earlier = rows.get(identifier)
+        if earlier is None or earlier[0] <= time:
+            rows[identifier] = (time, active == "1", number, tuple(values))
+    for identifier, (_, active_, line, kept) in rows.items():
+        if active_:
+            yield line, kept
+        else:
+            notes.add(inactive, identifier)
