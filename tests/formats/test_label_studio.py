@@ -230,7 +230,7 @@ HOSTILE = {
     "no JSON": (b'[{"data": {', "not JSON"),
     "nothing": ([], "the file holds no task"),
     "number": ([{"data": {"text": "a"}}, 7], "tasks[1]: the task is no object"),
-    "no text": ([{"data": {"txt": "a"}, "annotations": []}], "tasks[0]: data: 'text' is missing, expected a text"),
+    "no text": ([{"data": {"n": 1}, "annotations": []}], "tasks[0]: data: 'text' is missing, expected a text"),
     "text": ([{"data": {"text": ["a"]}}], "tasks[0]: data: 'text' is of type list, expected a text"),
     "annotations": ([{"data": {"text": "a"}, "annotations": {"a": 1}}], "annotations is no list of objects"),
     "no result": ([one(id=1)], "annotations: 'result' is missing, expected a list"),

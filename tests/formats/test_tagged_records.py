@@ -132,8 +132,8 @@ def test_fields_that_the_user_names(tmp_path: Path) -> None:
     assert list(read(path, columns=["text=body", "id=mrn"])) == [expected]
     with pytest.raises(DataError, match=r"a.jsonl:1: there is no field 'nope'; the record has: 'id', 'mrn'"):
         list(read(path, columns={"text": "nope"}))
-    with pytest.raises(UsageError, match="this format has no column 'start'; expected one of: id, text, tokens, tags"):
-        list(read(path, columns={"start": "nope"}))
+    with pytest.raises(UsageError, match="this format has no column 'begin'; expected one of: id, text, tokens, tags"):
+        list(read(path, columns={"begin": "nope"}))
 
 
 def test_names_of_tags_in_files_of_datasets(tmp_path: Path) -> None:

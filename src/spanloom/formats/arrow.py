@@ -39,8 +39,8 @@ from spanloom.extras import extra
 from spanloom.files import STDIO
 from spanloom.files.output import Sink, output_file
 from spanloom.formats.base import Format, Losses, Scanned, no_document, unwritable
-from spanloom.formats.dialects import text_of_passages
 from spanloom.formats.json_text import loads
+from spanloom.formats.passages import text_of_passages
 from spanloom.formats.record import RECORD, scan_record
 from spanloom.formats.record_fields import RECORD_OPTIONS, Columns, RecordFields, TagNames
 from spanloom.formats.source import opened
@@ -273,7 +273,7 @@ def _scan(
                 fields = fields or RecordFields(columns, tag_names, class_names(batch.schema.metadata))
                 for row in _rows(batch):
                     number += 1
-                    yield _scanned(row, fields, mentions, name, number)
+                    yield from _scanned(row, fields, mentions, name, number)
         except (pa.ArrowException, OSError, ValueError) as error:
             reason = " ".join(str(error).split())[:200].rstrip(".")
             raise DataError(f"found a damaged file, or one of another kind ({reason}); get it again") from None
@@ -309,14 +309,12 @@ def class_names(metadata: Mapping[bytes, bytes] | None) -> dict[str, list[str]]:
     return found
 
 
-def _scanned(row: dict[str, Any], fields: RecordFields, mentions: bool, path: str, number: int) -> Scanned:
-    place = ""
+def _scanned(row: dict[str, Any], fields: RecordFields, mentions: bool, path: str, number: int) -> list[Scanned]:
     try:
-        named = fields.of(row)
-        place = "meta"
-        return scan_record(from_row(named), mentions, path, number)
+        return scan_record(from_row(row), mentions, fields, path, number)
     except DataError as error:
-        return Scanned(None, [Problem("error", "not JSON", error.message, place, path=path, line=number)], path, number)
+        problem = Problem("error", "not JSON", error.message, "meta", path=path, line=number)
+        return [Scanned(None, [problem], path, number)]
 
 
 def write_parquet(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:

@@ -8,21 +8,24 @@ as it was.
 
 from __future__ import annotations
 
+import ast
 import csv
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError
 from spanloom.files.output import Sink
+from spanloom.formats.json_text import loads
 from spanloom.formats.source import BOM, HEAD, bare, decode, opened, raw_lines
 
 _DELIMITERS: Final = (",", ";", "\t")  # spreadsheets of many countries write semicolons
 _FORMULA: Final = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
 _LONGEST_CELL: Final = 1 << 30  # characters
+_LONGEST_VALUE: Final = 1 << 20  # characters of a cell that holds a list
 
 
 class Row(NamedTuple):
@@ -45,6 +48,31 @@ def guarded(cell: str) -> str:
 def unguarded(cell: str) -> str:
     """Undo `guarded`."""
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+def value_of(cell: str) -> list[Any] | dict[str, Any] | None:
+    """Return the list or object that a cell holds, as JSON or as Python prints it; ``None`` if it holds neither.
+
+    >>> value_of('[{"start": 3}]'), value_of("[(3, 7, 'problem')]"), value_of("[sic] pain")
+    ([{'start': 3}], [[3, 7, 'problem']], None)
+    """
+    if cell[:1] not in ("[", "{") or len(cell) > _LONGEST_VALUE:
+        return None
+    try:
+        value = loads(cell.encode("utf-8", "surrogatepass"), "cell", 1)
+    except DataError:
+        try:
+            value = _listed(ast.literal_eval(cell))
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            return None
+    return value if isinstance(value, list | dict) else None
+
+
+def _listed(value: Any) -> Any:
+    """Return a value of Python with lists in place of tuples."""
+    if isinstance(value, dict):
+        return {str(key): _listed(part) for key, part in value.items()}
+    return [_listed(part) for part in value] if isinstance(value, list | tuple | set) else value
 
 
 def header_of(path: Path) -> list[str]:

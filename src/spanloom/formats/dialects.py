@@ -1,71 +1,83 @@
-"""Conversion of records of other tools to native records.
+"""Conversion of records of other tools to native records, by their layouts (see `spanloom.formats.layouts`).
 
-A record is known by its fields. ``mentions`` makes a record native; otherwise ``spans`` is Prodigy's list, ``entities``
-BigBIO's (with ``offsets``) or doccano's, ``labels`` and ``label`` doccano's lists of ``[start, end, type]``; regions
-with ``labels`` are those of Label Studio's JSON-MIN; ``tokens`` and ``ner_tags`` are lists of words and tags, as data
-sets of Hugging Face have them; ``note_text`` and ``note_id`` are OMOP's. A value of the wrong type is passed on, for
-the reader of native records to report.
+1. The text or the words, and the list of mentions, are found by their names.
+2. Mentions are taken apart into offsets, types, surfaces and the rest (`spanloom.formats.entries`).
+3. The surfaces decide what offsets count and whether ends are inclusive; without surfaces, the layout does.
+4. The mentions are put at their characters.
+
+A field that looks like annotation and is not read is a warning that names it. A value of the wrong type is passed on,
+for the reader of native records to report.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, Final, NamedTuple
 
+from spanloom.document.surfaces import beginning, flat
 from spanloom.document.validate import Problem
-from spanloom.formats.field_names import of_notes
-from spanloom.formats.tagged import fields_of, from_tagged
+from spanloom.errors import clip
+from spanloom.formats.entries import Entry, Found, entries_of
+from spanloom.formats.json_text import not_as_expected
+from spanloom.formats.layouts import (
+    CHARACTERS,
+    EXCLUSIVE,
+    INCLUSIVE,
+    OF_ID,
+    OF_MENTIONS,
+    OF_TEXT,
+    OF_WORDS,
+    PRESUMED,
+    TOKENS,
+    Layout,
+    at,
+    is_other,
+    layout_of,
+    named,
+    plain,
+)
+from spanloom.formats.passages import text_of_passages, without_texts
+from spanloom.formats.record_fields import RecordFields
+from spanloom.formats.tagged import fields_of, found_in, from_tagged, laid_out, with_words
+from spanloom.formats.unread import advice, looks_annotated
 
-_LISTS = ("spans", "entities", "labels", "label")
-_TOKEN_FIELDS = frozenset(("text", "start", "end", "id", "ws", "disabled"))
-_REJECTED = ("reject", "ignore")  # answers of Prodigy; "accept" is the third
-_OF_MIN = ("annotation_id", "annotator", "lead_time")  # fields of Label Studio's JSON-MIN
-_DERIVED = frozenset(("token_start", "token_end"))  # Prodigy writes them from the tokens
+_TOKEN_FIELDS: Final = frozenset(("text", "start", "end", "id", "ws", "disabled"))
+_REJECTED: Final = ("reject", "ignore")  # answers of Prodigy; "accept" is the third
+_OF_MIN: Final = ("annotation_id", "annotator", "lead_time")  # fields of Label Studio's JSON-MIN
 
 
-class FieldNames(NamedTuple):
-    """Names of a record's fields for the mentions, their type and their offsets; for messages."""
+class Native(NamedTuple):
+    """A record in native fields, and what messages call its mentions.
 
-    field: str = "mentions"
+    Args:
+        record: with the fields of a native one, and others.
+        places: of its mentions in the record as it was.
+        type: the name of the field with a mention's type.
+        spans: likewise with its offsets.
+    """
+
+    record: dict[str, Any]
+    places: Sequence[str] = ()
     type: str = "type"
     spans: str = "spans"
 
 
-def to_native(
-    record: dict[str, Any], problems: list[Problem], mentions: bool = True
-) -> tuple[dict[str, Any], FieldNames]:
-    """Return the record with the fields of a native one; other fields stay.
+class _Reading(NamedTuple):
+    """What offsets count, whether ends are inclusive, and what they count from in lists for each sentence."""
 
-    Args:
-        record: of any dialect.
-        problems: to add to.
-        mentions: if false, tags of words are not read.
+    unit: str
+    ends: str
+    nested: str
 
-    >>> to_native({"text": "mild pain", "spans": [{"start": 5, "end": 9, "label": "problem"}]}, [])[0]
-    {'text': 'mild pain', 'mentions': [{'type': 'problem', 'spans': [[5, 9]]}]}
-    """
-    names = FieldNames()
-    record = of_notes(record)
-    if "mentions" in record:
-        return record, names
-    if (tagged := fields_of(record)) is not None:
-        return from_tagged(record, *tagged, problems, mentions), names
-    native = dict(record)
-    field = _list_field(record)
-    if field is not None:
-        items = native.pop(field)
-        names = _names(field, items)
-        native["mentions"] = list(_items(items)) if isinstance(items, list) else items
-    if "passages" in record and "text" not in record:
-        native["text"] = text_of_passages(record["passages"], problems)
-        native["passages"] = _without_texts(record["passages"])
-    if "document_id" in record:
-        native["id"] = native.pop("document_id")
-        if "id" in record and record["id"] != native["id"]:
-            native["record_id"] = record["id"]
-    if field == "spans" and isinstance(record.get("tokens"), list):
-        native["tokens"] = [_token(token) for token in record["tokens"]]
-    return native, names
+
+class _Frame(NamedTuple):
+    """The text that offsets are about, and the places of its words and sentences, if it has words."""
+
+    text: str
+    given: bool = True
+    words: list[list[int]] | None = None
+    sentences: list[list[int]] | None = None
 
 
 def rejected(record: object) -> str | None:
@@ -80,141 +92,329 @@ def rejected(record: object) -> str | None:
     return answer if answer in _REJECTED else None
 
 
-def _list_field(record: dict[str, Any]) -> str | None:
-    if any(name in record for name in _OF_MIN):  # where the name of the field is that of a control
-        return next((name for name, value in record.items() if _are_regions(value)), None)
-    for field in _LISTS:
-        if field not in record:
+def to_native(
+    record: dict[str, Any], problems: list[Problem], mentions: bool = True, fields: RecordFields | None = None
+) -> list[Native]:
+    """Return the native records of a record of another tool; several, if annotators share it.
+
+    Args:
+        record: of any layout.
+        problems: to add to.
+        mentions: if false, mentions are not read.
+        fields: what the user says of them.
+
+    >>> to_native({"text": "mild pain", "spans": [{"start": 5, "end": 9, "label": "problem"}]}, [])[0].record
+    {'text': 'mild pain', 'mentions': [{'type': 'problem', 'spans': [[5, 9]]}]}
+    """
+    record = with_words(record)
+    described = None if fields is None else fields.layout
+    names = {} if fields is None else fields.types
+    asked = described is not None and described.fields
+    if not asked and (tagged := fields_of(record)) is not None:
+        native = from_tagged(record, *tagged, problems, mentions)
+        others = {name: value for name, value in native.items() if name not in ("mentions", "columns")}
+        warn_unread(others, problems, mentions)
+        return [Native(_identified(native))]
+    field, found, layout = _mentions_of(record, described) if mentions else (None, Found(), PRESUMED)
+    rest = {name: value for name, value in record.items() if name != field}
+    texts = _texts_of(rest, found, problems)
+    problems += [
+        Problem("error", "wrong field", not_as_expected("it", value, "a mention: offsets and a type"), place)
+        for place, value in found.others
+    ]
+    reading = _reading(found.entries, layout, texts, described)
+    frame = texts[reading.unit] if found.entries else texts[CHARACTERS]
+    kind = at(record, layout.kind) if layout.kind else None
+    items = [_item(entry, reading, frame, kind, names, problems) for entry in found.entries]
+    if reading.unit == TOKENS and found.entries and not layout.known and not any(e.surface for e in found.entries):
+        message = (
+            f"offsets of {field} count tokens, and are read with the end excluded; if the token at the end is part of "
+            "the mention, describe it: --columns ends=inclusive (columns=)"
+        )
+        problems.append(Problem("warning", "ends of tokens", message, altered=True))
+    if frame.given or frame.words is not None:
+        rest["text"] = frame.text
+    if frame.words is not None:
+        rest |= {"tokens": frame.words, "sentences": [pair for pair in frame.sentences or () if pair[0] < pair[1]]}
+    warn_unread({name: value for name, value in rest.items() if name not in ("text", "meta")}, problems, mentions)
+    native = _identified(rest)
+    if field is None:
+        return [Native(native)]
+    return list(_by_annotator(native, found.entries, items))
+
+
+def _mentions_of(record: dict[str, Any], described: Layout | None) -> tuple[str | None, Found, Layout]:
+    """Return the field of a record that holds its mentions, these, and their layout."""
+    if described is not None and described.fields:
+        path = described.fields[-1]
+        field, value = path if path in record else path.partition(".")[0], at(record, path)
+        layout = _with(layout_of(record, field, _first(value)), described)
+        return field, entries_of(value, path, layout), layout
+    empty = None
+    usual = list(named(record, OF_MENTIONS))
+    nested = [name for name, value in record.items() if name not in usual and isinstance(value, dict)]
+    marked = [name for name, value in record.items() if isinstance(value, list) and _OF_MIN[0] in record]
+    for name in dict.fromkeys((*usual, *marked, *nested)):
+        value, place = record[name], name
+        if name in nested:
+            if is_other(name):
+                continue
+            inner = next(_usual_within(value, name, 0), None)
+            if inner is None:
+                continue
+            place, value = inner
+        if not value:
+            empty = name if empty is None and value in (None, [], {}) and name in usual else empty
             continue
-        value = record[field]
-        if field in ("spans", "entities"):
-            return field
-        if isinstance(value, list) and (not value or isinstance(value[0], list | dict)):
-            return field  # labels of the whole text, such as "positive", are not mentions
+        layout = _with(layout_of(record, name, _first(value)), described)
+        found = entries_of(value, place, layout)
+        if found.entries or (name in ("spans", "entities") and any(isinstance(one, dict) for _, one in found.others)):
+            return name, found, layout
+        if not found.others and empty is None:
+            empty = name
+    return empty, Found(), PRESUMED
+
+
+def _with(layout: Layout, described: Layout | None) -> Layout:
+    """Return a layout with what the user describes in place of its own."""
+    if described is None:
+        return layout
+    unit, ends = described.unit or layout.unit, described.ends or layout.ends
+    known = layout.known or bool(described.ends)
+    return layout._replace(unit=unit, ends=ends, known=known, paths={**layout.paths, **described.paths})
+
+
+def _first(value: Any) -> Any:
+    """Return the first mention of lists of lists."""
+    while isinstance(value, list) and value and isinstance(value[0], list | dict):
+        value = next((one for one in value if one), value[0])
+        if isinstance(value, list) and any(type(one) is int for one in value):
+            return value
+    return value
+
+
+def _usual_within(value: dict[str, Any], place: str, depth: int) -> Iterator[tuple[str, Any]]:
+    """Yield fields of usual names within an object that hold something."""
+    for name in named(value, OF_MENTIONS):
+        if value[name] and isinstance(value[name], list | dict):
+            inner = (
+                _usual_within(value[name], f"{place}.{name}", depth + 1) if isinstance(value[name], dict) else iter(())
+            )
+            yield next(inner, (f"{place}.{name}", value[name]))
+    if depth < 2:
+        for name, part in value.items():
+            if isinstance(part, dict) and not is_other(name):
+                yield from _usual_within(part, f"{place}.{name}", depth + 1)
+
+
+def _texts_of(rest: dict[str, Any], found: Found, problems: list[Problem]) -> dict[str, _Frame]:
+    """Return what offsets in characters and in tokens are about; fields that are read are taken out of the record."""
+    text = None
+    if (name := next((name for name in named(rest, OF_TEXT) if isinstance(rest[name], str)), None)) is not None:
+        text = rest.pop(name)
+    elif "passages" in rest and "text" not in rest:
+        text = text_of_passages(rest["passages"], problems)
+        rest["passages"] = without_texts(rest["passages"])
+    name = next((name for name in named(rest, OF_WORDS) if _words(rest[name]) is not None), None)
+    if text is None and name is None and found.entries and (own := _confirmed(rest, found.entries)) is not None:
+        text = rest.pop(own)
+    if name is None:
+        if text is not None and isinstance(rest.get("tokens"), list):
+            tokens = rest.pop("tokens")
+            sound = all(
+                isinstance(token, dict) and token.keys() >= _TOKEN_FIELDS - {"ws", "disabled"} for token in tokens
+            )
+            given = [[token.get("start"), token.get("end")] for token in tokens] if sound else tokens
+            strange = not sound and any(isinstance(token, dict) for token in tokens)
+            rest["record_tokens" if strange else "tokens"] = given
+        return {CHARACTERS: _Frame(text or "", text is not None), TOKENS: _split(text or "")}
+    sentences = _words(rest.pop(name)) or []
+    words = list(chain.from_iterable(sentences))
+    own, places, bounds = laid_out(sentences)
+    if text is None:
+        return dict.fromkeys((CHARACTERS, TOKENS), _Frame(own, False, places, bounds))
+    if (found_places := found_in(text, words)) is not None:
+        return dict.fromkeys((CHARACTERS, TOKENS), _Frame(text, True, found_places, bounds))
+    rest[f"record_{name}"] = words  # of another text
+    return {CHARACTERS: _Frame(text), TOKENS: _Frame(own, True, places, bounds)}
+
+
+def _words(value: Any) -> list[list[str]] | None:
+    """Return the words of each sentence; ``None`` if a value is no list of words, or of lists of words."""
+    if not isinstance(value, list) or not value:
+        return None
+    if all(isinstance(word, str) and word for word in value):
+        return [value]
+    if all(isinstance(one, dict) and isinstance(one.get("text", one.get("word")), str) for one in value):
+        if any("start" in one for one in value):
+            return None
+        return [[one.get("text", one.get("word")) for one in value]]
+    if all(isinstance(one, list) and all(isinstance(word, str) and word for word in one) for one in value):
+        return value
     return None
 
 
-def _are_regions(value: object) -> bool:
-    return (
-        isinstance(value, list) and bool(value) and all(isinstance(item, dict) and "labels" in item for item in value)
+def _split(text: str) -> _Frame:
+    """Return a text with its words, which white space divides."""
+    places = found_in(text, text.split()) or []
+    return _Frame(text, True, places, [[0, len(places)]])
+
+
+def _confirmed(rest: dict[str, Any], entries: Sequence[Entry]) -> str | None:
+    """Return the text field in which the surfaces are at their offsets; or the only text that holds all offsets."""
+    texts = {name: value for name, value in rest.items() if isinstance(value, str) and len(value.split()) > 1}
+    for name, value in texts.items():
+        for ends in (EXCLUSIVE, INCLUSIVE):
+            if any(entry.surface for entry in entries) and all(
+                entry.surface is None or _is_at(entry, _Reading(CHARACTERS, ends, ""), _Frame(value))
+                for entry in entries
+            ):
+                return name
+    last = max((end for entry in entries for _, end in entry.spans), default=0)
+    texts = {name: value for name, value in rest.items() if isinstance(value, str) and len(value) >= last}
+    return next(iter(texts)) if len(texts) == 1 and not any(entry.surface for entry in entries) else None
+
+
+def _reading(entries: Sequence[Entry], layout: Layout, texts: dict[str, _Frame], described: Layout | None) -> _Reading:
+    """Return how offsets are counted: as the layout has it, unless surfaces show another way."""
+    unit, ends = layout.unit, layout.ends
+    if not unit:
+        unit = TOKENS if all(entry.tokens for entry in entries) or not texts[TOKENS].given else CHARACTERS
+    first = _Reading(unit, ends or EXCLUSIVE, layout.nested)
+    surfaces = [entry for entry in entries if entry.surface]
+    nested = (
+        dict.fromkeys((layout.nested, "record", "sentence"))
+        if any(e.sentence is not None for e in entries)
+        else [layout.nested]
     )
+    units = [unit] if described is not None and described.unit else dict.fromkeys((unit, CHARACTERS, TOKENS))
+    every_end = (
+        [ends] if described is not None and described.ends else dict.fromkeys((first.ends, EXCLUSIVE, INCLUSIVE))
+    )
+    if not surfaces:
+        ways = [first._replace(nested=one) for one in nested]
+        return next((way for way in ways if all(_spans(e, way, texts[way.unit]) for e in entries)), first)
+    ways = [_Reading(one, end, base) for one in units for end in every_end for base in nested]
+    best, most = first, 0
+    for way in ways:
+        right = sum(_is_at(entry, way, texts[way.unit]) for entry in surfaces)
+        if right > most:
+            best, most = way, right
+        if most == len(surfaces):
+            break
+    return best
 
 
-def _names(field: str, items: object) -> FieldNames:
-    first = items[0] if isinstance(items, list) and items else None
-    if not isinstance(first, dict):
-        return FieldNames(field, "type", "start, end")
-    kind = next((name for name in ("type", "label", "labels") if name in first), "label")
-    if "offsets" in first:
-        return FieldNames(field, kind, "offsets")
-    return FieldNames(field, kind, "start_offset, end_offset" if "start_offset" in first else "start, end")
+def _is_at(entry: Entry, way: _Reading, frame: _Frame) -> bool:
+    """Return whether a mention's surface is at its offsets, white space aside where they count tokens."""
+    spans, surface = _spans(entry, way, frame), entry.surface or ""
+    if not spans or spans[-1][1] > len(frame.text):
+        return False
+    found = beginning([(start, end) for start, end in spans], frame.text, 2 * len(surface) + 20)
+    if way.unit == TOKENS:
+        return "".join(found.split()) == "".join(surface.split())
+    return flat(found) == flat(surface)
 
 
-def _items(items: list[Any]) -> Iterator[object]:
-    """Yield mentions; a region of Label Studio is one for each of its labels."""
-    for item in items:
-        labels = item.get("labels") if isinstance(item, dict) and not {"type", "label"} & item.keys() else None
-        if not isinstance(labels, list) or not labels:
-            yield _item(item)
-            continue
-        rest = {name: value for name, value in item.items() if name != "labels"}
-        yield from (_item({**rest, "label": label}) for label in labels)
-
-
-def _item(item: object) -> object:
-    if isinstance(item, list):
-        return {"type": item[2], "spans": [item[:2]]} if len(item) == 3 else item
-    if not isinstance(item, dict):
-        return item
-    rest = {name: value for name, value in item.items() if name not in _DERIVED}
-    native: dict[str, Any] = {"type": rest.pop("type") if "type" in rest else rest.pop("label", None)}
-    if "offsets" in rest:
-        native["spans"] = rest.pop("offsets")
-    elif "start_offset" in rest:
-        native["spans"] = [[rest.pop("start_offset"), rest.pop("end_offset", None)]]
-    elif "start" in rest:
-        native["spans"] = [[rest.pop("start"), rest.pop("end", None)]]
-    if isinstance(rest.get("text"), list) and all(isinstance(part, str) for part in rest["text"]):
-        rest["text"] = " ".join(rest["text"])
-    if "normalized" in rest:
-        native["concepts"] = _concepts(rest.pop("normalized"))
-    return native | rest
-
-
-def _concepts(normalized: object) -> object:
-    if not isinstance(normalized, list) or not all(isinstance(entry, dict) for entry in normalized):
-        return normalized
-    return [_concept(entry.get("db_name"), entry.get("db_id")) for entry in normalized]
-
-
-def _concept(name: object, key: object) -> object:
-    if name == "":  # an identifier of no named vocabulary
-        return key
-    return f"{name}:{key}" if name and key is not None else None
-
-
-def _token(token: object) -> object:
-    if isinstance(token, dict) and _TOKEN_FIELDS.issuperset(token):
-        return [token.get("start"), token.get("end")]
-    return token
-
-
-def text_of_passages(passages: object, problems: list[Problem]) -> str | None:
-    """Return the text of passages at their offsets, with spaces between them."""
-    pieces: list[tuple[int, int, str, str]] = []
-    for i, passage in enumerate(passages if isinstance(passages, list) else [None]):
-        place, wrong = f"passages[{i}]", ""
-        texts, offsets = (passage.get("text"), passage.get("offsets")) if isinstance(passage, dict) else (None, None)
-        texts = [texts] if isinstance(texts, str) else texts
-        if not isinstance(passage, dict):
-            wrong = "it is missing or of another type, expected an object with text and offsets"
-        elif not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            wrong = "text is missing or of another type, expected a list of strings"
-        elif not isinstance(offsets, list) or len(offsets) != len(texts) or not all(map(_is_span, offsets)):
-            wrong = "offsets is missing or of another type, expected one [start, end] pair of integers for each text"
-        if wrong:
-            problems.append(Problem("error", "wrong field", wrong, place))
+def _spans(entry: Entry, way: _Reading, frame: _Frame) -> list[list[int]] | None:
+    """Return the characters of a mention, in text order; ``None`` if its tokens do not exist."""
+    more = int(way.ends == INCLUSIVE)
+    if way.unit == CHARACTERS:
+        return sorted([start, end + more] for start, end in entry.spans)
+    words, base = frame.words or [], 0
+    low, high = 0, len(words)
+    if entry.sentence is not None:
+        if not 0 <= entry.sentence < len(frame.sentences or ()):
             return None
-        pieces += [(start, end, text, place) for (start, end), text in zip(offsets, texts, strict=True)]  # type: ignore[arg-type]
-    return _joined(sorted(pieces, key=lambda piece: piece[0]), problems)
+        low, high = (frame.sentences or [])[entry.sentence]
+        base = low if way.nested == "sentence" else 0
+    ranges = [(start + base, end + more + base) for start, end in entry.spans]
+    if entry.indices is not None:
+        ranges = []
+        for place in sorted(set(entry.indices)):
+            if ranges and ranges[-1][1] == place + base:
+                ranges[-1] = (ranges[-1][0], place + base + 1)
+            else:
+                ranges.append((place + base, place + base + 1))
+    if not ranges or not all(low <= start < end <= high for start, end in ranges):
+        return None
+    return sorted([words[start][0], words[end - 1][1]] for start, end in ranges)
 
 
-def _joined(pieces: list[tuple[int, int, str, str]], problems: list[Problem]) -> str | None:
-    parts: list[str] = []
-    length, sound = 0, True
-    longest = sum(len(piece) for _, _, piece, _ in pieces) * 2 + 10_000  # a gap beyond is a mistake or an attack
-    for start, end, piece, place in pieces:
-        if end - start != len(piece):
-            message = f"offsets {start}-{end} are {end - start} characters apart, but the text has {len(piece)}"
-            unit = _unit(piece, end - start)
-            problems.append(Problem("error", "passage", message + unit, place))
-            sound = False
-        elif start < length or start > longest:
-            message = f"offset {start} does not fit after a text of {length} characters"
-            problems.append(Problem("error", "passage", message, place))
-            sound = False
-        else:
-            parts += [" " * (start - length), piece]
-            length = end
-    return "".join(parts) if sound else None
+def _item(
+    entry: Entry, way: _Reading, frame: _Frame, kind: Any, names: Mapping[str, str], problems: list[Problem]
+) -> list[dict[str, Any]]:
+    """Return the native mentions of one, one for each type; `names` are those of types that are numbers."""
+    spans: Any = _spans(entry, way, frame)
+    if spans is None:
+        given = entry.indices if entry.indices is not None else [list(span) for span in entry.spans]
+        message = (
+            f"offsets {given} do not lie in the {len(frame.words or ()):,} tokens, with ends {way.ends}; describe "
+            "them: --columns unit=characters or ends=inclusive (columns=)"
+        )
+        problems.append(Problem("error", "outside the text", message, entry.place))
+        return []
+    fields = dict(entry.fields)
+    if entry.surface is not None:
+        if (way.unit == CHARACTERS and (entry.sure or _is_at(entry, way, frame))) or (
+            way.unit == TOKENS and entry.sure and not _is_at(entry, way, frame)
+        ):
+            fields["text"] = entry.surface
+        elif way.unit == CHARACTERS and entry.surface_name:
+            fields[entry.surface_name if entry.surface_name not in ("type", "spans", "id") else "record_text"] = (
+                entry.surface
+            )
+    types = [names.get(one, one) if isinstance(one, str) else one for one in entry.types or [kind]]
+    return [{"type": one, "spans": spans, **fields} for one in types]
 
 
-def _unit(text: str, length: int) -> str:
-    if length == len(text.encode("utf-16-le", "surrogatepass")) // 2:
-        return "; they are counted in UTF-16 units: count Unicode characters"
-    if length == len(text.encode("utf-8", "surrogatepass")):
-        return "; they are counted in UTF-8 bytes: count Unicode characters"
-    return ""
+def _by_annotator(
+    native: dict[str, Any], entries: Sequence[Entry], items: Sequence[list[dict[str, Any]]]
+) -> Iterator[Native]:
+    """Yield a record for each annotator of its mentions; one, if not all mentions have one."""
+    pairs = [(entry, item) for entry, own in zip(entries, items, strict=True) for item in own]
+    ids = [item["id"] for _, item in pairs if "id" in item]
+    for _, item in pairs if len(set(map(str, ids))) < len(ids) else ():  # of concepts or types, and not of mentions
+        if "id" in item:
+            item["record_id"] = item.pop("id")
+    names = list(dict.fromkeys(entry.annotator for entry, _ in pairs))
+    meta = native.get("meta")
+    if None in names or not names or not isinstance(meta or {}, dict):
+        for entry, item in pairs:
+            if entry.annotator is not None:
+                item["annotator"] = entry.annotator
+        names, meta = [], meta
+    for name in names or [None]:
+        own = [(entry, item) for entry, item in pairs if not names or entry.annotator == name]
+        record = native | {"mentions": [item for _, item in own]}
+        if name is not None:
+            record["meta"] = {**(meta or {}), "annotator": name}
+        first = own[0][0].names if own else ("type", "spans")
+        yield Native(record, [entry.place for entry, _ in own], *first)
 
 
-def _without_texts(passages: object) -> object:
-    if not isinstance(passages, list):
-        return passages
-    return [
-        {name: value for name, value in passage.items() if name != "text"} if isinstance(passage, dict) else passage
-        for passage in passages
-    ]
+def _identified(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a record whose identifier has our name; another that has it becomes ``record_id``."""
+    name = next((name for name in named(record, OF_ID) if type(record[name]) in (str, int)), None)
+    if name is None or name == "id":
+        return record
+    if "id" in record and plain(name) != "documentid":
+        return record
+    rest = {key: value for key, value in record.items() if key not in (name, "id")}
+    if record.get("id") not in (None, record[name]):
+        rest["record_id"] = record["id"]
+    return {"id": record[name], **rest}
 
 
-def _is_span(value: object) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(type(part) is int and part >= 0 for part in value)
+def warn_unread(rest: dict[str, Any], problems: list[Problem], mentions: bool) -> None:
+    """Warn of fields that look like annotation and are not read."""
+    if not mentions:
+        return
+    text = rest.get("text")
+    length = len(text) if isinstance(text, str) else 1 << 20
+    for name, value in rest.items():
+        if isinstance(value, list | dict) and value and not is_other(name) and looks_annotated(name, value, length):
+            message = (
+                f"the field {clip(name)} looks like annotation and is not read; describe it: {advice(name, value)}"
+            )
+            problems.append(Problem("warning", f"annotation not read: {name}", message, altered=True))

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
-from spanloom.errors import DataError, UsageError, clip
+from spanloom.errors import UsageError, clip
 
 Columns: TypeAlias = Mapping[str, str] | Sequence[str] | None
 """Our name -> that in the file; or a list of ``ours=theirs``."""
 
 # our name -> names that mean the same, whatever their case; the first that a table has counts
-OF_TEXTS: Final = MappingProxyType({"id": ("id", "doc_id", "document_id", "note_id"), "text": ("text", "note_text")})
+OF_TEXTS: Final = MappingProxyType(
+    {
+        "id": ("id", "doc_id", "document_id", "note_id"),
+        "text": ("text", "note_text", "sentence", "content", "sentence_text", "document_text"),
+    }
+)
 OF_SPANS: Final = MappingProxyType(
     {
         "id": ("doc_id", "document_id", "note_id", "id"),
@@ -25,10 +30,6 @@ OF_SPANS: Final = MappingProxyType(
         "concepts": ("concepts", "concept"),
     }
 )
-
-
-OF_RECORDS: Final = ("id", "text", "tokens", "tags")  # what the user may name in records
-_NOTES: Final = (("text", ("note_text", "NOTE_TEXT")), ("id", ("note_id", "NOTE_ID")))  # OMOP's table NOTE
 
 
 def given_names(columns: Columns, known: Sequence[str]) -> dict[str, str]:
@@ -85,39 +86,3 @@ def places(header: Sequence[str], names: Mapping[str, str], known: Mapping[str, 
         if place is not None:
             found[ours] = place
     return found
-
-
-def renamed(record: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Return a record with our names of fields; a field that had one of them before becomes ``record_NAME``.
-
-    Args:
-        record: a row or an object.
-        names: what the user said, of `given_names`.
-
-    Raises:
-        DataError: the record lacks a field that the user names.
-
-    >>> renamed({"id": 1, "body": "No pain.", "mrn": 7}, {"text": "body", "id": "mrn"})
-    {'text': 'No pain.', 'id': 7, 'record_id': 1}
-    """
-    lacking = next((theirs for theirs in names.values() if theirs not in record), None)
-    if lacking is not None:
-        shown = ", ".join(map(clip, list(record)[:20]))
-        raise DataError(f"there is no field {clip(lacking)}; the record has: {shown}")
-    ours = {name: record[theirs] for name, theirs in names.items()}
-    rest = {name: value for name, value in record.items() if name not in names.values()}
-    return ours | {(f"record_{name}" if name in ours else name): value for name, value in rest.items()}
-
-
-def of_notes(record: dict[str, Any]) -> dict[str, Any]:
-    """Return a row of OMOP's table NOTE with our names of its text and identifier; other records are unchanged.
-
-    >>> of_notes({"note_id": 7, "note_text": "No pain."})
-    {'id': 7, 'text': 'No pain.'}
-    """
-    names = {}
-    for ours, others in _NOTES:
-        there = next((name for name in others if name in record), None)
-        if there is not None and ours not in record and not (ours == "id" and "document_id" in record):
-            names[there] = ours
-    return {names.get(name, name): value for name, value in record.items()} if names else record

@@ -5,21 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from spanloom.document import Document
-from spanloom.document.validate import Problem
 from spanloom.errors import DataError
 from spanloom.formats.base import Format, Losses, Scanned, no_document, writing_as
 from spanloom.formats.json_text import loads, to_json
+from spanloom.formats.label_studio import scan_any
+from spanloom.formats.layouts import OF_MENTIONS, OF_TEXT, OF_WORDS, named, plain
 from spanloom.formats.packed import output_file
-from spanloom.formats.record import scan_record, to_record
+from spanloom.formats.record import to_record
 from spanloom.formats.record_fields import RECORD_OPTIONS, Columns, RecordFields, TagNames
 from spanloom.formats.source import BOM, HEAD, bare, opened, read_bytes
 
-_START: Final = re.compile(rb"\s*(?:\[\s*)?\{")
+_START: Final = re.compile(rb"\s*[\[{]")
+_PAIRS: Final = re.compile(rb"\s*\[\s*\[")
+_KEY: Final = re.compile(rb'"([A-Za-z_.\- ]{1,40})"\s*:')
+_NAMES: Final = frozenset((*OF_TEXT, *OF_WORDS, *OF_MENTIONS))
 _NONE: Final = re.compile(rb"\s*\[\s*\]\s*\Z")
-_RECORD: Final = re.compile(rb'"(?:text|note_text|NOTE_TEXT)"\s*:\s*"|"(?:tokens|words)"\s*:\s*\[\s*["\]]')
 _LINES: Final = re.compile(rb"\s*\{[^\n]*\}\s*\n\s*\{")  # an object on one line, and another behind it
 _OTHER: Final = re.compile(rb'"(?:resourceType|paragraphs)"\s*:')  # FHIR, and training data of spaCy 2
 
@@ -45,16 +48,50 @@ def scan_array(raw: bytes, path: str | Path, fields: RecordFields, mentions: boo
             raise
         hint = "the file looks like JSON lines: call it .jsonl, or say that its format is jsonl (--input-format jsonl)"
         raise DataError(f"{error.message}; {hint}", path=path, line=error.line) from None
-    several = isinstance(value, list)
-    for number, record in enumerate(value if isinstance(value, list) else [value]):
-        place = f"records[{number}]" if several else ""
-        try:
-            scanned = scan_record(fields.of(record), mentions, name, place=place)
-        except DataError as error:
-            scanned = Scanned(None, [Problem("error", "wrong field", error.message, place, path=name)], name)
-        yield scanned
+    for place, record in records_of(value):
+        yield from scan_any(record, mentions, fields, name, place=place)
     if not value:
         yield no_document(name, "a list of records")
+
+
+_LISTS: Final = (
+    "annotations",
+    "data",
+    "documents",
+    "docs",
+    "examples",
+    "records",
+    "items",
+    "tasks",
+    "instances",
+    "results",
+)
+"""Names of a file's list of records."""
+
+
+def records_of(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the records of a file with their places: of a list, alone or in an object, of an object, or one.
+
+    >>> list(records_of({"classes": ["x"], "annotations": [["no pain", {"entities": []}], None]}))
+    [('annotations[0]', ['no pain', {'entities': []}])]
+    """
+    if isinstance(value, list):
+        yield from ((f"records[{number}]", record) for number, record in enumerate(value))
+        return
+    if isinstance(value, dict) and not any(plain(str(name)) in (*OF_TEXT, *OF_WORDS, "passages") for name in value):
+        if isinstance(projects := value.get("projects"), list):
+            for number, project in enumerate(projects):
+                yield from ((f"projects[{number}].{place}", record) for place, record in records_of(project))
+            return
+        for name in _LISTS:
+            held = value.get(name)
+            if isinstance(held, list) and any(isinstance(record, list | dict) for record in held):
+                yield from ((f"{name}[{i}]", record) for i, record in enumerate(held) if record is not None)
+                return
+        if value and all(isinstance(record, dict) and next(named(record, OF_TEXT), None) for record in value.values()):
+            yield from ((name, {"id": name, **record}) for name, record in value.items())
+            return
+    yield "", value
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
@@ -70,14 +107,17 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
 
 
 def _claims(path: Path) -> bool:
-    """Return whether the beginning of a file looks like records."""
+    """Return whether a file may hold records: it begins as a list or an object does, and is of no other known kind."""
     if bare(path).suffix.lower() != ".json" or not path.is_file():
         return False
     with opened(path) as file:
         head = file.read(HEAD).removeprefix(BOM)
     if _NONE.match(head):
         return True  # a list of no records
-    return _START.match(head) is not None and _RECORD.search(head) is not None and _OTHER.search(head) is None
+    if _START.match(head) is None or _OTHER.search(head) is not None:
+        return False
+    names = (plain(name.decode("utf-8", "replace")) for name in _KEY.findall(head))
+    return _PAIRS.match(head) is not None or any(name in _NAMES for name in names)
 
 
 JSON = Format(

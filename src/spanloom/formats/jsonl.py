@@ -11,8 +11,9 @@ from spanloom.errors import DataError
 from spanloom.formats.base import Format, Losses, Scanned, no_document, writing_as
 from spanloom.formats.json_array import scan_array
 from spanloom.formats.json_text import loads, to_json
+from spanloom.formats.label_studio import scan_any
 from spanloom.formats.packed import output_file
-from spanloom.formats.record import scan_record, to_record
+from spanloom.formats.record import as_object, to_record
 from spanloom.formats.record_fields import RECORD_OPTIONS, Columns, RecordFields, TagNames
 from spanloom.formats.source import raw_lines
 
@@ -34,18 +35,22 @@ def scan(
     for number, raw in lines:
         if not raw.strip():
             continue
-        if not found and raw.lstrip().startswith(b"["):  # a list of records, whatever the file is called
-            whole = b"\n" * (number - 1) + raw + b"".join(line for _, line in lines)
-            yield from scan_array(whole, path, fields, mentions)
-            return
-        found = True
         try:
-            record = fields.of(loads(raw, path, number))
+            record = loads(raw, path, number)
         except DataError as error:
+            if not found and raw.lstrip().startswith(b"["):  # a list of records, whatever the file is called
+                whole = b"\n" * (number - 1) + raw + b"".join(line for _, line in lines)
+                yield from scan_array(whole, path, fields, mentions)
+                return
+            found = True
             problem = Problem("error", "not JSON", error.message, path=name, line=number)
             yield Scanned(None, [problem], name, number)
             continue
-        yield scan_record(record, mentions, name, number)
+        if not found and isinstance(record, list) and as_object(record) is record:  # a list of records on one line
+            yield from scan_array(raw + b"".join(line for _, line in lines), path, fields, mentions)
+            return
+        found = True
+        yield from scan_any(record, mentions, fields, name, number)
     if not found:
         yield no_document(name, "one JSON object a line")
 

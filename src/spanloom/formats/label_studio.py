@@ -15,16 +15,17 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from spanloom.document import Document, Mention, Span
 from spanloom.document.validate import Problem
-from spanloom.errors import DataError
+from spanloom.errors import DataError, clip
 from spanloom.formats.base import (
     TWICE,
     Beside,
@@ -38,12 +39,19 @@ from spanloom.formats.base import (
     writing_as,
 )
 from spanloom.formats.json_text import loads, to_json
+from spanloom.formats.layouts import OF_TEXT, OF_WORDS, named
 from spanloom.formats.packed import output_file
+from spanloom.formats.record import scan_record
+from spanloom.formats.record_fields import RECORD_OPTIONS, Columns, RecordFields, TagNames
 from spanloom.formats.source import BOM, begins_with, read_bytes
 
+TEXT_FIELD = "label_studio_text"  # of meta: the field of the data with the text, if it is another than text
 FRAGMENT, CONCEPT = "fragment", "concept"  # the label of the relation, and the name of the text area
 
-MARK = re.compile(rb'"(?:data|annotations|predictions)"\s*:\s*[\[{]')
+MARK = re.compile(
+    rb'"data"\s*:\s*\{|"(?:annotations|predictions|completions)"\s*:\s*\[\s*\{[^{}]{0,2000}"result"\s*:\s*\['
+)
+_KINDS = ("annotations", "completions", "predictions")  # completions are the annotations of versions before 1.0
 _LARGEST = 2**31
 _MODEL = "spanloom"
 
@@ -54,12 +62,14 @@ class Understood:
 
     Args:
         document: without ``meta``.
+        text_field: the field of the task's data with the text.
         surfaces: the file's own text for each span of each mention; ``None`` where it gives none.
         others: results that are no part of a mention.
         problems: in the order in which they were found.
     """
 
     document: Document
+    text_field: str = "text"
     surfaces: list[Surface] = field(default_factory=list)
     others: list[Any] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -71,52 +81,117 @@ class _Region:
     span: tuple[int, int]
     surface: str | None
     score: float | None
+    control: object = None
     concepts: list[str] = field(default_factory=list)
 
 
-def scan(path: str | Path) -> Iterator[Scanned]:
-    """Yield the documents of a file of tasks."""
+def scan(path: str | Path, columns: Columns = None, tag_names: TagNames = None) -> Iterator[Scanned]:
+    """Yield the documents of a file of tasks.
+
+    Args:
+        path: the file, or ``-``.
+        columns: our names -> fields of the tasks' ``data``, for ``text`` and ``id``.
+        tag_names: as of JSONL, for records that are no tasks.
+    """
+    fields = RecordFields(columns, tag_names)
     value = loads(read_bytes(path).removeprefix(BOM), path)
     tasks = value if isinstance(value, list) else [value]
     if not tasks:
         raise DataError("the file holds no task; expected a list of Label Studio's tasks")
     for number, task in enumerate(tasks):
-        yield _scanned(task, f"tasks[{number}]", str(path))
+        place = f"tasks[{number}]"
+        if isinstance(task, dict) and not is_task(task) and next(named(task, (*OF_TEXT, *OF_WORDS)), None):
+            yield from scan_record(task, True, fields, str(path), place=place)
+        else:
+            yield _scan_task(task, fields, str(path), None, place)
 
 
-def _scanned(task: object, place: str, path: str) -> Scanned:
+def scan_any(
+    record: Any, mentions: bool, fields: RecordFields, path: str, line: int | None = None, place: str = ""
+) -> list[Scanned]:
+    """Return the documents of a task, or of a record of any other layout, as `scan_record` does."""
+    if is_task(record):
+        return [_scan_task(record, fields, path, line, place)]
+    return scan_record(record, mentions, fields, path, line, place)
+
+
+def is_task(record: object) -> bool:
+    """Return whether a record is a task: its text is in an object ``data``."""
+    return isinstance(record, dict) and isinstance(record.get("data"), dict) and not isinstance(record.get("text"), str)
+
+
+def _scan_task(task: object, fields: RecordFields, path: str, line: int | None, place: str) -> Scanned:
     try:
-        found = understand(task)
+        found = understand(task, fields.names)
     except DataError as error:
-        return Scanned(None, [Problem("error", "wrong field", error.message, place, path=path)], path)
+        return Scanned(None, [Problem("error", "wrong field", error.message, place, path=path, line=line)], path, line)
     document = found.document
     assert isinstance(task, dict)  # else it would not have been understood
-    kept = task | {"data": {name: value for name, value in task["data"].items() if name != "text"}}
+    kept = task | {"data": {name: value for name, value in task["data"].items() if name != found.text_field}}
     if kept != {"data": {}}:
         document.meta["label_studio"] = kept
-    problems = [replace(problem, path=path) for problem in found.problems]
-    return Scanned(document, problems, path, beside=Beside(found.surfaces, within=place))
+    if found.text_field != "text":
+        document.meta[TEXT_FIELD] = found.text_field
+    problems = [replace(problem, path=path, line=line) for problem in found.problems]
+    return Scanned(document, problems, path, line, beside=Beside(found.surfaces, within=place))
 
 
-def understand(task: object) -> Understood:
+def understand(task: object, names: Mapping[str, str] = MappingProxyType({})) -> Understood:
     """Convert a task to a document.
+
+    Args:
+        task: as exported.
+        names: ``text`` and ``id`` -> the fields of its ``data``, where the user names them.
 
     Raises:
         DataError: a field is missing, or not of Label Studio's type.
     """
     data = _field(task, "data", dict, "the task")
-    text = _field(data, "text", str, "data")
-    names = (data.get("id"), task.get("id"))  # type: ignore[attr-defined]
-    known = (str(name) for name in names if isinstance(name, str | int) and not isinstance(name, bool))
-    found = Understood(Document(text, id=next(known, "")))
     slot = chosen(task)  # type: ignore[arg-type]
+    results = [] if slot is None else _field(slot.value, "result", list, slot.kind)
+    own = {ours: theirs.removeprefix("data.") for ours, theirs in names.items()}
+    name = own["text"] if "text" in own else _text_field(data, results)
+    text = _field(data, name, str, "data")
+    ids = (data.get(own["id"]),) if "id" in own else (data.get("id"), task.get("id"))  # type: ignore[attr-defined]
+    known = (str(name) for name in ids if isinstance(name, str | int) and not isinstance(name, bool))
+    found = Understood(Document(text, id=next(known, "")), name)
     if slot is None:
         return found
     if slot.others:
         message = f"the task has {slot.others + 1} {slot.kind}; read is that of {slot.author}, the others are kept"
         found.problems.append(Problem("warning", "several annotations", message))
-    _add_mentions(found, _field(slot.value, "result", list, slot.kind))
+    _add_mentions(found, results)
     return found
+
+
+def _text_field(data: dict[str, Any], results: list[Any]) -> str:
+    """Return the field of the text: ``text``, or the one with the surfaces of regions, or the only text.
+
+    Raises:
+        DataError: it is not clear which.
+    """
+    if "text" in data:
+        return "text"
+    texts = {name: value for name, value in data.items() if isinstance(value, str)}
+    values = [
+        result["value"] for result in results if isinstance(result, dict) and isinstance(result.get("value"), dict)
+    ]
+    surfaces = [value["text"] for value in values if isinstance(value.get("text"), str) and "start" in value]
+    holding = [
+        name for name, text in texts.items() if surfaces and all(_stripped(one) in _stripped(text) for one in surfaces)
+    ]
+    worded = [name for name, text in texts.items() if len(text.split()) > 1]
+    found = next((names for names in (holding, list(texts), worded) if len(names) == 1), None)
+    if found is None and texts:
+        shown = ", ".join(map(clip, list(texts)[:20]))
+        raise DataError(
+            f"data: 'text' is missing, expected a text; name the field of the text, one of {shown}: --columns text=NAME"
+        )
+    return found[0] if found else "text"
+
+
+def _stripped(text: str) -> str:
+    return "".join(text.replace("\\n", "").split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +219,7 @@ def chosen(task: dict[str, Any]) -> Slot | None:
         DataError: they are no lists of objects.
     """
     slots: list[Slot] = []
-    for kind in ("annotations", "predictions"):
+    for kind in _KINDS:
         values = task.get(kind) or []
         if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
             raise DataError(f"{kind} is no list of objects; export the tasks as JSON")
@@ -172,12 +247,18 @@ def _add_mentions(found: Understood, results: list[Any]) -> None:
     for number, result in enumerate(results):
         if not isinstance(result, dict):
             raise DataError(f"result[{number}] is no object, expected a region")
-        if result.get("type") == "labels" and _is_region(result, number):
+        if _is_region(result, number):
             name = result.get("id")
             name = name if isinstance(name, str) and name else f"result[{number}]"
-            if name in regions:
+            other = regions.get(name)
+            if other is None:
+                regions[name] = _region(result)
+            elif other.control == result.get("from_name"):
                 raise DataError(f"two regions have the id {name[:40]!r}; regions of a task have ids of their own")
-            regions[name] = _region(result)
+            elif not other.labels and other.span == _region(result).span:  # labels in a control of their own
+                regions[name] = _region(result)
+            else:
+                found.others.append(result)
         elif result.get("type") == "relation" and _are(result.get("labels"), str) and FRAGMENT in result["labels"]:
             joins.append(result)
         elif not _is_concept(result):
@@ -194,21 +275,60 @@ def _add_mentions(found: Understood, results: list[Any]) -> None:
     for names in {id(group): group for group in groups.values()}.values():
         _add_group(found, list(names), [regions[name] for name in names])
     unread = sum(isinstance(other, dict) and other.get("type") != "relation" for other in found.others)
+    unlabelled = sum(isinstance(one, dict) and _has_offsets(one) for one in found.others)
+    if unlabelled and not found.document.mentions:
+        message = f"results with offsets and without labels: {unlabelled}; no mention was read, and they are kept"
+        found.problems.append(Problem("warning", "annotation not read", message, altered=True))
     if unread:
         message = f"results that are no mentions: {unread}; they are kept"
         found.problems.append(Problem("warning", "results not read", message))
 
 
 def _is_region(result: dict[str, Any], number: int) -> bool:
-    value = result.get("value")
+    """Return whether a result is a region of the text with labels.
+
+    Raises:
+        DataError: one that should be has no labels or offsets.
+    """
+    value, kind = result.get("value"), result.get("type")
+    if isinstance(value, dict) and kind != "labels":
+        offsets = (*_offsets_of(value), value.get("text"))
+        return all(type(part) is int for part in offsets[:2]) and bool(_labels(result)) and kind != "textarea"
+    if kind != "labels":
+        return False
     if not isinstance(value, dict) or not _are(value.get("labels"), str):
         raise DataError(f"result[{number}]: value is no object with a list of 'labels'; export the tasks as JSON")
-    start, end = value.get("start"), value.get("end")
+    start, end = _offsets_of(value)
     if not all(type(offset) is int and -_LARGEST < offset < _LARGEST for offset in (start, end)):
         raise DataError(
             f"result[{number}]: start and end are {str(start)[:20]!r} and {str(end)[:20]!r}, expected integers"
         )
     return bool(value["labels"])
+
+
+def _has_offsets(result: dict[str, Any]) -> bool:
+    value = result.get("value")
+    return isinstance(value, dict) and all(type(part) is int for part in _offsets_of(value))
+
+
+def _offsets_of(value: dict[str, Any]) -> tuple[Any, Any]:
+    """Return the offsets of a region; of one in HTML those in the text as shown."""
+    given = value.get("globalOffsets")
+    if type(value.get("start")) is not int and isinstance(given, dict):
+        return given.get("start"), given.get("end")
+    return value.get("start"), value.get("end")
+
+
+def _labels(result: dict[str, Any]) -> list[str]:
+    """Return the labels of a result, in the field that its control has; parts of a taxonomy's path are joined."""
+    value, kind = result["value"], result.get("type")
+    names = [kind, *(name for name in value if name != "text")] if isinstance(kind, str) else list(value)
+    for name in names:
+        if _are(labels := value.get(name), str) and labels:
+            return list(labels)
+        if isinstance(labels, list) and labels and all(_are(path, str) and path for path in labels):
+            return ["/".join(path) for path in labels]
+    return []
 
 
 def _are(values: object, kind: type) -> bool:
@@ -219,7 +339,7 @@ def _region(result: dict[str, Any]) -> _Region:
     value, score = result["value"], result.get("score")
     surface = value.get("text") if isinstance(value.get("text"), str) else None
     number = float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None
-    return _Region(value["labels"], (value["start"], value["end"]), surface, number)
+    return _Region(_labels(result), _offsets_of(value), surface, number, result.get("from_name"))
 
 
 def _is_concept(result: dict[str, Any]) -> bool:
@@ -296,7 +416,7 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
             losses.add(TWICE, sum(len(mention.concepts) - len(set(mention.concepts)) for mention in document.mentions))
             losses.add("heads", sum(mention.head is not None for mention in document.mentions))
             count_unwritten(losses, document, "tokens", "sentences", "token columns")
-            count_meta(losses, document, "label_studio")
+            count_meta(losses, document, "label_studio", TEXT_FIELD)
         file.write("[]\n" if before == "[\n" else "\n]\n")
     return losses
 
@@ -306,11 +426,14 @@ def _task(document: Document) -> dict[str, Any]:
     data = kept.get("data") if isinstance(kept, dict) else None
     if not isinstance(data, dict):
         raise DataError("it has no data")
-    task: dict[str, Any] = kept | {"data": data | {"text": document.text}}
+    field = document.meta.get(TEXT_FIELD, "text")
+    if not isinstance(field, str):
+        raise DataError(f"meta['{TEXT_FIELD}'] is no name of a field")
+    task: dict[str, Any] = kept | {"data": data | {field: document.text}}
     said = data.get("id", kept.get("id"))
     if document.id and (said is None or document.id != str(said)):
         task["data"] = {"id": document.id} | task["data"] | {"id": document.id}
-    before = understand(task)
+    before = understand(task, {"text": field})
     if before.document.mentions == document.mentions:
         return task
     if any(mention.score is not None for mention in document.mentions):
@@ -318,15 +441,16 @@ def _task(document: Document) -> dict[str, Any]:
         others = [one for one in task.get("predictions") or [] if one not in mine]
         return task | {"predictions": [*others, _prediction(document)]}
     slot = chosen(task)
-    annotations = list(task.get("annotations") or [])
     if slot is None or slot.kind == "predictions":
+        annotations = list(task.get("annotations") or [])
         return task | {"annotations": [*annotations, {"result": list(_results(document, {}, set()))}]}
+    annotations = list(task[slot.kind])
     regions = [one for one in slot.value["result"] if one.get("type") == "labels"]
     old = {one["id"]: one for one in regions if isinstance(one.get("id"), str)}
     taken = {one["id"] for one in before.others if isinstance(one.get("id"), str)}
     result = [*_results(document, old, taken), *before.others]
     annotations[slot.index] = slot.value | {"result": result}
-    return task | {"annotations": annotations}
+    return task | {slot.kind: annotations}
 
 
 def _prediction(document: Document) -> dict[str, Any]:
@@ -366,12 +490,6 @@ def _new_name(name: str, taken: set[str]) -> str:
 
 
 LABEL_STUDIO = Format(
-    "label-studio",
-    (".json",),
-    scan,
-    write,
-    claims=partial(begins_with, MARK, ".json"),
-    gaps=True,
-    keeps_ids=True,
-    counts=True,
-)
+    "label-studio", (".json",), scan, write, partial(begins_with, MARK, ".json"),
+    gaps=True, keeps_ids=True, counts=True, scan_options=RECORD_OPTIONS,
+)  # fmt: skip

@@ -17,18 +17,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from spanloom.document import Document, Mention, Offsets, Span
 from spanloom.document.validate import Problem, place_of
-from spanloom.errors import clip
+from spanloom.errors import DataError, clip
 from spanloom.formats.base import Beside, Scanned
-from spanloom.formats.dialects import FieldNames, rejected, to_native
+from spanloom.formats.dialects import Native, rejected, to_native, warn_unread
+from spanloom.formats.entries import entries_of
 from spanloom.formats.foreign import FHIR
 from spanloom.formats.json_text import not_as_expected
+from spanloom.formats.layouts import PRESUMED
 from spanloom.formats.notices import Notices
+from spanloom.formats.record_fields import RecordFields
 from spanloom.formats.settling import settled_one
 
 
@@ -119,7 +122,7 @@ def from_record(record: object, path: str | Path | None = None, line: int | None
     Raises:
         DataError: the first error of the record.
 
-    What was repaired, such as blanks at the ends of a mention, is a `DataWarning`.
+    What was repaired, such as blanks at the ends of a mention, or was not read, is a `DataWarning`.
 
     >>> from_record({"text": "mild pain", "label": [[5, 9, "problem"]]}).mentions
     [Mention('problem', [(5, 9)])]
@@ -127,74 +130,146 @@ def from_record(record: object, path: str | Path | None = None, line: int | None
     Traceback (most recent call last):
     spanloom.errors.DataError: a.jsonl:1: mentions[0]: spans is [[5, "9"]], expected [start, end] pairs of integers
     """
-    document, problems = parse_record(record)
-    for problem in problems:
-        if problem.severity == "error" or document is None:  # or no gold, and the caller wants one
-            raise replace(problem, path=None if path is None else str(path), line=line).to_error()
+    found = parse_record(record)
+    notices = Notices()
+    for document, problems in found:
+        for problem in problems:
+            placed = replace(problem, path=None if path is None else str(path), line=line)
+            if problem.severity == "error" or document is None:  # or no gold, and the caller wants one
+                raise placed.to_error()
+            notices.add([placed])
+    notices.tell(None)
+    document, _ = found[0]
     if document is None:
         raise AssertionError("a record without problems has a document")
-    notices = Notices()
-    notices.add(problems)
-    notices.tell(None)
+    if len(found) > 1:
+        names = ", ".join(clip(str(one.meta["annotator"])) for one, _ in found if one is not None)
+        message = f"the record has mentions of {len(found)} annotators ({names}), expected one; read it from a file"
+        raise DataError(message, path=path, line=line)
     return document
 
 
-def parse_record(record: object, mentions: bool = True) -> tuple[Document | None, list[Problem]]:
-    """Parse a record by itself; return the document, valid only if no problem is an error, and all problems.
+Parsed: TypeAlias = tuple[Document | None, list[Problem]]
+_AS_THEY_ARE: Final = RecordFields(None, None)
+
+
+def parse_record(record: object, mentions: bool = True, fields: RecordFields = _AS_THEY_ARE) -> list[Parsed]:
+    """Parse a record by itself; return its document, valid only if no problem is an error, and all problems.
 
     Args:
         record: as `json.loads` gives it.
         mentions: if false, mentions, and their rejection by a person, are ignored.
+        fields: what the user says of the record's fields.
+
+    Returns:
+        One document; several of one text, if several annotators share the record.
     """
-    scanned = settled_one(scan_record(record, mentions))
-    return scanned.document, scanned.problems
+    settled = map(settled_one, scan_record(record, mentions, fields))
+    return [(scanned.document, scanned.problems) for scanned in settled]
 
 
 def scan_record(
-    record: object, mentions: bool = True, path: str = "", line: int | None = None, place: str = ""
-) -> Scanned:
-    """Return the document of a record of a file, with offsets as the file has them.
+    record: object, mentions: bool = True, fields: RecordFields = _AS_THEY_ARE, path: str = "", line: int | None = None,
+    place: str = "",
+) -> list[Scanned]:  # fmt: skip
+    """Return the documents of a record of a file, with offsets as the file has them.
 
     Args:
         record: as `json.loads` gives it.
         mentions: as in `parse_record`.
+        fields: likewise.
         path: the file.
         line: of the record.
         place: of the record in the file, where it has no line.
     """
-    document, problems, beside = _parsed(record, mentions)
-    if document is None and place:
-        problems = [replace(one, place=f"{place}: {one.place}".removesuffix(": ")) for one in problems]
-    if path:
-        problems = [replace(one, path=path, line=line) for one in problems]
-    return Scanned(document, problems, path, line, beside=beside and beside._replace(within=place))
+    found = []
+    for document, problems, beside in _parsed(record, mentions, fields):
+        if document is None and place:
+            problems = [replace(one, place=f"{place}: {one.place}".removesuffix(": ")) for one in problems]
+        if path:
+            problems = [replace(one, path=path, line=line) for one in problems]
+        found.append(Scanned(document, problems, path, line, beside=beside and beside._replace(within=place)))
+    return found
 
 
-def _parsed(record: object, mentions: bool) -> tuple[Document | None, list[Problem], Beside | None]:
+_Read: TypeAlias = tuple[Document | None, list[Problem], Beside | None]
+
+
+def _parsed(record: object, mentions: bool, fields: RecordFields) -> list[_Read]:
     problems: list[Problem] = []
+    try:
+        record = fields.of(as_object(record))
+    except DataError as error:
+        return [(None, [Problem("error", "wrong field", error.message)], None)]
     if not isinstance(record, dict):
         array = " (a JSON array of records: put one record on each line)" if isinstance(record, list) else ""
         _wrong(problems, "", "the line", record, f"a JSON object with a field 'text'{array}")
-        return None, problems, None
+        return [(None, problems, None)]
     if mentions and (answer := rejected(record)) is not None:
         message = f"the answer is {answer!r}, so the record is no gold; it is left out"
-        return None, [Problem("warning", "records left out", message, altered=True)], None
+        return [(None, [Problem("warning", "records left out", message, altered=True)], None)]
     if isinstance(record.get("resourceType"), str) and not isinstance(record.get("text"), str):
-        return None, [Problem("error", "wrong field", FHIR)], None
-    known = RECORD.keys() >= record.keys()
-    native, names = (record, FieldNames()) if known else to_native(record, problems, mentions)
-    if not mentions:
-        native = {name: value for name, value in native.items() if name != "mentions"}
-    return _document(native, names, problems)
+        return [(None, [Problem("error", "wrong field", FHIR)], None)]
+    if fields.layout is None and _is_native(record):
+        natives = [Native(record)]
+        if not RECORD.keys() >= record.keys():
+            warn_unread({name: record[name] for name in record if name not in RECORD}, problems, mentions)
+    else:
+        natives = to_native(record, problems, mentions, fields)
+    found: list[_Read] = []
+    for native in natives:
+        own = native.record
+        if not mentions:
+            own = {name: value for name, value in own.items() if name != "mentions"}
+        found.append(_document(own, native, [] if found else problems))
+    return found
+
+
+def _is_native(record: dict[str, Any]) -> bool:
+    """Return whether a record is native, or has errors that are best described as those of one."""
+    mentions, tokens = record.get("mentions"), record.get("tokens")
+    if isinstance(mentions, dict) and mentions:
+        return False
+    if isinstance(mentions, list) and mentions and not (isinstance(mentions[0], dict) and "spans" in mentions[0]):
+        return not entries_of(mentions[:1], "mentions", PRESUMED).entries
+    if "mentions" in record:
+        return True
+    return RECORD.keys() >= record.keys() and not (
+        isinstance(tokens, list) and tokens and isinstance(tokens[0], str | dict)
+    )
+
+
+def as_object(value: Any) -> Any:
+    """Return the record of a pair of a text and its annotation, or of a list of words and tags; others unchanged.
+
+    >>> as_object(["no pain", {"entities": [[3, 7, "problem"]]}])
+    {'text': 'no pain', 'entities': [[3, 7, 'problem']]}
+    >>> as_object([["no", "O"], ["pain", "B-problem"]])
+    {'tokens': ['no', 'pain'], 'tags': ['O', 'B-problem']}
+    """
+    if not isinstance(value, list | tuple) or not value:
+        return value
+    if len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], dict):
+        return {"text": value[0], **value[1]}
+    if len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], list | tuple):
+        return {"text": value[0], "entities": list(value[1])}
+    rows = [row for row in value if isinstance(row, list | tuple)]
+    if len(rows) < len(value):
+        return value
+    if all(len(row) >= 2 and all(isinstance(part, str) for part in row) for row in rows) and not (
+        len(rows) == 2 and len(rows[0]) == len(rows[1]) != 2
+    ):
+        return {"tokens": [row[0] for row in rows], "tags": [row[-1] for row in rows]}
+    if len(rows) == 2 and len(rows[0]) == len(rows[1]):
+        return {"tokens": list(rows[0]), "tags": list(rows[1])}
+    return value
 
 
 def _wrong(problems: list[Problem], place: str, name: str, value: object, expected: str) -> None:
     problems.append(Problem("error", "wrong field", not_as_expected(name, value, expected), place))
 
 
-def _document(
-    record: dict[str, Any], names: FieldNames, problems: list[Problem]
-) -> tuple[Document | None, list[Problem], Beside | None]:
+def _document(record: dict[str, Any], names: Native, problems: list[Problem]) -> _Read:
     text = record.get("text")
     if not isinstance(text, str):
         _wrong(problems, "", "text", text, "the document's text")
@@ -212,19 +287,19 @@ def _document(
         meta = None
     mentions = record.get("mentions")
     if mentions is not None and not isinstance(mentions, list):
-        _wrong(problems, "", names.field, mentions, EXPECTED["mentions"])
+        _wrong(problems, "", "mentions", mentions, EXPECTED["mentions"])
         mentions = None
     surfaces, places = [], []
     for i, item in enumerate(mentions or ()):
-        place = f"{names.field}[{i}]"
+        place = names.places[i] if names.places else f"mentions[{i}]"
         mention = _mention(item, place, names, problems)
         if mention is None:
             continue
         document.mentions.append(mention)
         surfaces.append(item.get("text"))
-        places.append(place if mention.id is None or names.field != "mentions" else place_of(mention, i))
+        places.append(place if names.places else place_of(mention, i))
         if not _MENTION_FIELDS.issuperset(item):
-            unread |= {f"{names.field}[{i}].{key}": item[key] for key in item if key not in _MENTION_FIELDS}
+            unread |= {f"{place}.{key}": item[key] for key in item if key not in _MENTION_FIELDS}
     document.meta = _meta(record, dict(meta or {}), unread, problems)
     return document, problems, Beside(surfaces, names=places)
 
@@ -291,7 +366,7 @@ def _columns(value: object, problems: list[Problem]) -> dict[str, list[str]]:
     return value
 
 
-def _mention(item: object, place: str, names: FieldNames, problems: list[Problem]) -> Mention | None:
+def _mention(item: object, place: str, names: Native, problems: list[Problem]) -> Mention | None:
     before = len(problems)
     if not isinstance(item, dict):
         _wrong(problems, place, "it", item, f"an object with {names.type} and {names.spans}")

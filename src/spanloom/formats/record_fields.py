@@ -1,42 +1,58 @@
-"""What the user says of the fields of records: their names, and the names of tags that are numbers."""
+"""What the user says of records: the names of their fields, how offsets count, and the names of tags and types."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from spanloom.formats.field_names import OF_RECORDS, Columns, given_names, renamed
-from spanloom.formats.tagged import TAGS, check_names, with_names
+from spanloom.errors import DataError, UsageError, clip
+from spanloom.formats.field_names import Columns, given_names
+from spanloom.formats.layouts import CHARACTERS, EXCLUSIVE, INCLUSIVE, TOKENS, USUAL, Layout, at
+from spanloom.formats.tagged import TAGS, with_names
 
 __all__ = ["RECORD_OPTIONS", "Columns", "RecordFields", "TagNames"]
 
-TagNames: TypeAlias = Sequence[str] | str | None
-"""Names of tags in the order of their numbers, in a list or with commas between them."""
+TagNames: TypeAlias = Mapping[str, str] | Sequence[str] | str | None
+"""Names of tags in the order of their numbers, or number -> name; as text with commas and ``=``."""
 RECORD_OPTIONS: Final = ("columns", "tag_names")
 """Options of formats that hold records."""
+_FIELDS: Final = ("id", "text", "tokens", "tags")  # of a record; the others are of a mention
+_VALUES: Final = {"unit": (CHARACTERS, TOKENS), "ends": (EXCLUSIVE, INCLUSIVE)}
+_ROLES: Final = {"concept": "concepts", **{role: role for role in USUAL if role != "id"}}
+DESCRIBED: Final = (*_FIELDS, "mentions", *_ROLES, *_VALUES)
 
 
 class RecordFields:
-    """Gives records our names of fields, and tags their names.
+    """Gives records our names of fields, and tags their names; describes mentions.
 
     Args:
-        columns: our names of fields -> those in the records.
-        tag_names: of tags that are numbers.
+        columns: our names of fields -> those in the records, or paths, such as ``body.text``.
+        tag_names: of tags and types that are numbers.
         features: a field -> names of its values, which the file has itself.
 
     Raises:
-        UsageError: a name that is none of a record's.
+        UsageError: a name that is none of a record's, or a unit or ends of another name.
 
-    >>> RecordFields({"text": "body"}, None).of({"body": "No pain."})
-    {'text': 'No pain.'}
+    >>> fields = RecordFields({"text": "body", "mentions": "ner", "start": "b", "unit": "tokens"}, None)
+    >>> fields.of({"body": "No pain.", "ner": []}), fields.layout.fields, fields.layout.unit, dict(fields.layout.paths)
+    ({'text': 'No pain.', 'ner': []}, ('ner',), 'tokens', {'start': 'b'})
     """
 
     def __init__(
         self, columns: Columns, tag_names: TagNames, features: Mapping[str, Sequence[str]] | None = None
     ) -> None:
-        self._names = given_names(columns, OF_RECORDS)
+        names = given_names(columns, DESCRIBED)
+        for name, values in _VALUES.items():
+            if names.get(name, values[0]) not in values:
+                raise UsageError(f"{name} is {clip(names[name])}, expected one of: {', '.join(values)}")
+        self.names = {name: theirs for name, theirs in names.items() if name in _FIELDS}
+        paths = {_ROLES[name]: theirs for name, theirs in names.items() if name in _ROLES}
+        field = tuple(names[name] for name in ("mentions",) if name in names)
+        described = Layout("", field, unit=names.get("unit", ""), ends=names.get("ends", ""), paths=paths)
+        self.layout = described if names.keys() - set(_FIELDS) else None
         said = check_names(tag_names)
-        tags = dict.fromkeys((*TAGS, *filter(None, [self._names.get("tags")])), said) if said else {}
+        self.types = said if isinstance(said, dict) else dict(zip(map(str, range(len(said))), said, strict=True))
+        tags = dict.fromkeys((*TAGS, *filter(None, [self.names.get("tags")])), said) if said else {}
         self._features = {**(features or {}), **tags}
 
     def of(self, record: Any) -> Any:
@@ -47,5 +63,36 @@ class RecordFields:
         """
         if not isinstance(record, dict):
             return record
+        field = self.layout.fields if self.layout is not None else ()
+        for theirs in (*self.names.values(), *field):
+            if at(record, theirs) is None and theirs not in record:
+                shown = ", ".join(map(clip, list(record)[:20]))
+                raise DataError(f"there is no field {clip(theirs)}; the record has: {shown}")
         named = with_names(record, self._features) if self._features else record
-        return renamed(named, self._names) if self._names else named
+        if not self.names:
+            return named
+        ours = {name: at(named, theirs) for name, theirs in self.names.items()}
+        rest = {name: value for name, value in named.items() if name not in self.names.values()}
+        return ours | {(f"record_{name}" if name in ours else name): value for name, value in rest.items()}
+
+
+def check_names(names: TagNames) -> dict[str, str] | list[str]:
+    """Return the names of tags that the user gives.
+
+    Raises:
+        UsageError: some have a number and others have none.
+
+    >>> check_names("O, B-x,I-x"), check_names("12=problem,13=sign")
+    (['O', 'B-x', 'I-x'], {'12': 'problem', '13': 'sign'})
+    """
+    if isinstance(names, Mapping):
+        return {str(number): name for number, name in names.items()}
+    parts = [part.strip() for part in (names.split(",") if isinstance(names, str) else names or ())]
+    pairs = [part.partition("=") for part in parts]
+    if not any(sign for _, sign, _ in pairs):
+        return parts
+    if not all(sign and number.strip() and name.strip() for number, sign, name in pairs):
+        raise UsageError(
+            f"tag names are {clip(','.join(parts))}, expected NAME,NAME,... or NUMBER=NAME,NUMBER=NAME,..."
+        )
+    return {number.strip(): name.strip() for number, _, name in pairs}

@@ -1,18 +1,20 @@
 """CSV and TSV: tables of mentions, one a row, which are written; and tables of texts, one a row.
 
-A table of mentions holds no texts: it is read beside them, and its ``doc_id`` says which is meant. A text without
-an identifier is called by its number, as ``document-000001``, both ways.
+A table of mentions holds no texts: it is read beside them, and its ``doc_id`` says which is meant; one whose rows hold
+the whole text of their mention is read by itself. A text without an identifier is called by its number, as
+``document-000001``, both ways. A cell of a table of texts may hold mentions or tags, as JSON or as a list of Python.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
+from itertools import chain, groupby
 from pathlib import Path
+from typing import Any
 
 from spanloom.document import Document
-from spanloom.document.validate import Problem, find_errors
+from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip, plural
 from spanloom.formats.base import (
     Beside,
@@ -24,9 +26,12 @@ from spanloom.formats.base import (
     count_unwritten,
     no_document,
 )
-from spanloom.formats.csv_rows import Row, RowWriter, header_of, rows, wrong_width
+from spanloom.formats.csv_rows import Row, RowWriter, header_of, rows, value_of, wrong_width
 from spanloom.formats.field_names import OF_SPANS, OF_TEXTS, Columns, given_names, places
+from spanloom.formats.layouts import OF_TAGS, OF_TEXT, OF_WORDS, named, plain
 from spanloom.formats.packed import output_file
+from spanloom.formats.record import scan_record
+from spanloom.formats.record_fields import DESCRIBED, RecordFields, TagNames
 from spanloom.formats.source import bare
 from spanloom.formats.span_rows import COLUMNS, SpanRow, cells_of, parse_row, surface_of
 
@@ -35,18 +40,22 @@ _TEXTS = "name the texts that it is about (--texts, texts=): a folder or a file 
 
 def scan(
     path: str | Path, columns: Columns = None, texts: Iterator[Scanned] | None = None, tabs: bool = False,
-    mentions: bool = True,
+    mentions: bool = True, tag_names: TagNames = None,
 ) -> Iterator[Scanned]:  # fmt: skip
     """Yield the documents of a table of texts, or those of ``texts`` with the mentions of a table.
 
     Args:
         path: the table, or ``-``.
-        columns: our names of columns -> those in the table.
+        columns: our names of columns -> those in the table, and a description of mentions in cells, as of JSONL.
         texts: records of the texts that a table of mentions is about.
         tabs: whether tabs divide cells; else the header shows it.
         mentions: if false, a table of mentions is not read beside its texts.
+        tag_names: of tags that are numbers, in cells.
     """
-    names = given_names(columns, list(OF_SPANS))
+    names = given_names(columns, [*OF_SPANS, *(name for name in DESCRIBED if name not in OF_SPANS)])
+    in_cells = "mentions" in names
+    of_table = {ours: theirs for ours, theirs in names.items() if ours in (OF_TEXTS if in_cells else OF_SPANS)}
+    fields = RecordFields({ours: theirs for ours, theirs in names.items() if ours not in ("id", "text")}, tag_names)
     table = rows(path, tabs)
     head = next(table, None)
     if head is None:
@@ -54,12 +63,18 @@ def scan(
         return
     if head.problem is not None:
         yield Scanned(None, [head.problem], str(path), head.line)
-    elif _holds_spans(head.cells, names):
-        yield from _scan_spans(path, head.cells, names, table, texts, mentions)
+    elif not in_cells and _holds_spans(head.cells, of_table):
+        first = next(table, None)
+        table = table if first is None else chain([first], table)
+        own = None if texts is not None or first is None else _text_of_rows(head.cells, of_table, first)
+        if own is not None:
+            yield from _scan_rows_with_texts(path, head.cells, of_table, table, own, mentions)
+            return
+        yield from _scan_spans(path, head.cells, of_table, table, texts, mentions)
     elif texts is not None:
         raise DataError(_no_spans(head.cells), path=path, line=head.line)
     else:
-        yield from _scan_texts(path, head.cells, names, table)
+        yield from _scan_texts(path, head.cells, of_table, table, fields, mentions)
 
 
 def _holds_spans(header: list[str], names: dict[str, str]) -> bool:
@@ -88,13 +103,18 @@ def _check_once(header: list[str], at: Mapping[str, int], path: str | Path) -> N
             raise DataError(f"two columns are called {clip(header[place])}; rename one", path=path, line=1)
 
 
-def _scan_texts(path: str | Path, header: list[str], names: dict[str, str], table: Iterator[Row]) -> Iterator[Scanned]:
+def _scan_texts(
+    path: str | Path, header: list[str], names: dict[str, str], table: Iterator[Row], fields: RecordFields,
+    mentions: bool,
+) -> Iterator[Scanned]:  # fmt: skip
     at = places(header, names, OF_TEXTS)
     unclear = not names and {"start", "end"} <= places(header, {}, OF_SPANS).keys()  # mentions, but of what type?
     if unclear or "text" not in at:
         raise DataError(_no_spans(header), path=path, line=1)
     _check_once(header, at, path)
     others = [(name, place) for place, name in enumerate(header) if place not in at.values()]
+    named = fields.layout.fields if fields.layout is not None else ()
+    listed = {name for name, _ in others if plain(name) in (*OF_TAGS, *OF_WORDS) or name in fields.names.values()}
     found = False
     for row in table:
         found = True
@@ -102,12 +122,68 @@ def _scan_texts(path: str | Path, header: list[str], names: dict[str, str], tabl
         if problem is not None:
             yield Scanned(None, [problem], str(path), row.line)
             continue
-        meta = {name: row.cells[place] for name, place in others if row.cells[place]}
-        document = Document(row.cells[at["text"]], id=row.cells[at["id"]] if "id" in at else "", meta=meta)
-        problems = [replace(one, path=str(path), line=row.line) for one in find_errors(document)]
-        yield Scanned(document, problems, str(path), row.line)
+        cells = {name: row.cells[place] for name, place in others if row.cells[place]}
+        values: dict[str, Any] = {name: value for name, cell in cells.items() if (value := value_of(cell)) is not None}
+        values |= {name: cells[name] for name in listed & cells.keys() if name not in values}
+        values |= {name: values.get(name, []) for name in named if name in header}
+        record = {"text": row.cells[at["text"]], **values}
+        if "id" in at:
+            record = {"id": row.cells[at["id"]], **record}
+        for scanned in scan_record(record, mentions, fields, str(path), row.line):
+            if (document := scanned.document) is not None:
+                kept = {name: cells.get(name, value) for name, value in document.meta.items()}
+                document.meta = {name: cell for name, cell in cells.items() if name not in values} | kept
+            yield scanned
     if not found:
         yield no_document(str(path), "a row for each text below the header")
+
+
+def _text_of_rows(header: list[str], names: dict[str, str], first: Row) -> str | None:
+    """Return the column with the whole text of each row's mention; ``None`` if there is none."""
+    at = places(header, names, OF_SPANS)
+    if not {"start", "end"} <= at.keys() or len(first.cells) != len(header):
+        return None
+    start, end = (first.cells[at[name]].strip() for name in ("start", "end"))
+    if not (start.isdecimal() and end.isdecimal()):
+        return None
+    for name in named(dict.fromkeys(header), OF_TEXT):
+        cell = first.cells[header.index(name)]
+        if len(cell) >= int(end) and len(cell) != int(end) - int(start):
+            return name
+    return None
+
+
+def _scan_rows_with_texts(
+    path: str | Path, header: list[str], names: dict[str, str], table: Iterator[Row], text: str, mentions: bool
+) -> Iterator[Scanned]:
+    """Yield a document for rows in a row that have one text and one identifier."""
+    at = {ours: place for ours, place in places(header, names, OF_SPANS).items() if header[place] != text}
+    _check_once(header, at, path)
+    unread = [name for place, name in enumerate(header) if place not in at.values() and name != text]
+    if unread:
+        yield Scanned(None, [_not_read(unread, path)], str(path), 1)
+    place = header.index(text)
+
+    def key(row: Row) -> tuple[str, str] | int:
+        if _row_error(row, len(header), path) is not None:
+            return row.line
+        return (row.cells[at["id"]] if "id" in at else "", row.cells[place])
+
+    for own, group in groupby(table, key):
+        rows = list(group)
+        if isinstance(own, int):
+            problem = _row_error(rows[0], len(header), path)
+            yield Scanned(None, [] if problem is None else [problem], str(path), own)
+            continue
+        scanned = Scanned(Document(own[1], id=own[0]), [], str(path), rows[0].line)
+        parsed = [parse_row(row, at, path) for row in rows if mentions and row.cells[at["start"]].strip()]
+        assert scanned.document is not None
+        yield _with_mentions(path, scanned, scanned.document, parsed)
+
+
+def _not_read(names: list[str], path: str | Path) -> Problem:
+    message = f"columns that are not read: {', '.join(map(clip, names[:20]))}"
+    return Problem("warning", "columns not read", message, path=str(path), line=1, altered=True)
 
 
 def _row_error(row: Row, width: int, path: str | Path) -> Problem | None:
@@ -131,9 +207,7 @@ def _scan_spans(
     _check_once(header, at, path)
     unread = [name for place, name in enumerate(header) if place not in at.values()]
     if unread:
-        message = f"columns that are not read: {', '.join(map(clip, unread[:20]))}"
-        problem = Problem("warning", "columns not read", message, path=str(path), line=1, altered=True)
-        yield Scanned(None, [problem], str(path), 1)
+        yield Scanned(None, [_not_read(unread, path)], str(path), 1)
     groups: dict[str, list[SpanRow]] = {}
     for row in table:
         problem_of_row = _row_error(row, len(header), path)
@@ -228,7 +302,7 @@ def _claims(path: Path, ending: str) -> bool:
     return _holds_spans(header, {}) or "text" in places(header, {}, OF_TEXTS)
 
 
-_OPTIONS = ("columns", "texts")
+_OPTIONS = ("columns", "texts", "tag_names")
 CSV = Format(
     "csv", (".csv",), scan, write, partial(_claims, ending=".csv"),
     gaps=True, reads_without_mentions=True, texts_beside=True, counts=True, scan_options=_OPTIONS,

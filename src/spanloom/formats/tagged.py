@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import accumulate, chain, pairwise
 from typing import Any, Final
 
 from spanloom.document import from_tags
 from spanloom.document.validate import Problem
 from spanloom.formats.blocks import TAG, UNTYPED
 from spanloom.formats.json_text import not_as_expected
+from spanloom.formats.layouts import OF_TAGS, OF_TEXT, OF_WORDS, named
 
-_WORDS: Final = ("tokens", "words")
 TAGS: Final = ("tags", "ner_tags", "ner", "labels", "named_entities")
-"""Names of the list of tags; the first that a record has counts."""
+"""Names of a list of tags; the first that a record has counts."""
+_WORDS: Final = ("tokens", "words")
 _POS: Final = ("pos_tags", "pos", "upos")
 _HOW = "give the names of all tags in the order of their numbers, from 0 (--tag-names O,B-x,I-x; tag_names=)"
 _NO_TYPE: Final = re.compile(r"[BIESLUM]-")
@@ -28,10 +30,50 @@ def fields_of(record: Mapping[str, Any]) -> tuple[str, str] | None:
 
     >>> fields_of({"id": "0", "tokens": ["No", "pain"], "ner_tags": [0, 1]})
     ('tokens', 'ner_tags')
+    >>> fields_of({"sentence": ["No", "pain"], "bio": ["O", "B-x"]}), fields_of({"tokens": ["No"], "label": "sad"})
+    (('sentence', 'bio'), None)
     """
     words = next((name for name in _WORDS if _has_some(record.get(name), str)), None)
     tags = next((name for name in TAGS if _has_some(record.get(name), str | int)), None)
-    return None if words is None or tags is None else (words, tags)
+    if words is not None and tags is not None:
+        return words, tags
+    for name in named(record, OF_WORDS):
+        for other in named(record, OF_TAGS):
+            if other != name and _shape(record[name], str) == _shape(record[other], str | int) is not None:
+                return name, other
+    return None
+
+
+def _shape(value: object, kind: Any) -> list[int] | None:
+    """Return the lengths of a list for each sentence, or of one; ``None`` if the items are of another kind."""
+    if not isinstance(value, list) or not value:
+        return None
+    if all(isinstance(item, kind) for item in value):
+        return [len(value)]
+    inner = [_shape(item, kind) if item else [0] for item in value if isinstance(item, list)]
+    if len(inner) < len(value) or not all(one is not None and len(one) == 1 for one in inner):
+        return None
+    return [one[0] for one in inner if one is not None]
+
+
+def with_words(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a record whose tags are for the words or the characters of its text, with these as ``tokens``.
+
+    >>> with_words({"text": "No pain", "labels": "O B-x"})
+    {'text': 'No pain', 'labels': ['O', 'B-x'], 'tokens': ['No', 'pain']}
+    """
+    text = next((record[name] for name in named(record, OF_TEXT) if isinstance(record[name], str)), None)
+    if text is None or "tokens" in record:
+        return record
+    for name in named(record, OF_TAGS):
+        value = record[name]
+        tags = re.split(r"[\s,]+", value.strip()) if isinstance(value, str) else value
+        if not tags or not _is_list(tags, str) or not all(map(TAG.fullmatch, tags)):
+            continue
+        for words in (text.split(), list(text), [one for one in text if not one.isspace()]):
+            if len(words) == len(tags):
+                return {**record, name: tags, "tokens": words}
+    return record
 
 
 def _has_some(value: object, kind: Any) -> bool:
@@ -43,12 +85,13 @@ def _is_list(value: object, kind: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, kind) for item in value)
 
 
-def with_names(record: dict[str, Any], names: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def with_names(record: dict[str, Any], names: Mapping[str, Sequence[str] | Mapping[str, str]]) -> dict[str, Any]:
     """Return a record with the names of tags in place of their numbers.
 
     Args:
         record: a row.
-        names: the column -> names in the order of their numbers; other columns, and items without a name, stay.
+        names: the column -> names in the order of their numbers, or by them; other columns, and items without a name,
+            stay.
 
     >>> with_names({"ner_tags": [0, 1], "n": 1}, {"ner_tags": ["O", "B-x"]})
     {'ner_tags': ['O', 'B-x'], 'n': 1}
@@ -57,14 +100,15 @@ def with_names(record: dict[str, Any], names: Mapping[str, Sequence[str]]) -> di
     for column, known in names.items():
         values = record.get(column)
         if isinstance(values, list):
-            changed[column] = [known[one] if type(one) is int and 0 <= one < len(known) else one for one in values]
+            table = known if isinstance(known, Mapping) else {str(number): name for number, name in enumerate(known)}
+            changed[column] = [table.get(str(one), one) if type(one) is int else one for one in values]
     return record | changed if changed else record
 
 
 def from_tagged(
     record: dict[str, Any], words_field: str, tags_field: str, problems: list[Problem], mentions: bool = True
 ) -> dict[str, Any]:
-    """Return the native record: words with a space between two, or as they stand in ``text``; one sentence.
+    """Return the native record: words with a space between two, or as they are in a text; one sentence for each list.
 
     Args:
         record: a record with both fields.
@@ -79,6 +123,10 @@ def from_tagged(
     ('No chest pain', [{'type': 'problem', 'spans': [[3, 13]]}])
     """
     words, tags = record[words_field], record[tags_field]
+    lengths = [len(words)]
+    if words and _is_list(words, list):
+        lengths = list(map(len, words))
+        words, tags = list(chain.from_iterable(words)), list(chain.from_iterable(tags))
     rest = {name: value for name, value in record.items() if name not in (words_field, tags_field)}
     wrong = next((place for place, word in enumerate(words) if not isinstance(word, str)), None)
     if wrong is not None:
@@ -96,23 +144,21 @@ def from_tagged(
         message = "empty words, which are left out with their tags"
         problems.append(Problem("warning", "empty words", message, f"{words_field}[{empty[0]}]", altered=True))
     kept = [place for place, word in enumerate(words) if word]
-    chosen = [words[place] for place in kept]
-    given = rest.pop("text", None)
-    places = _found(given, chosen) if isinstance(given, str) else None
-    if places is None:
-        text, places = _joined(chosen)
-        if given is not None:
-            rest["record_text"] = given
-    else:
-        text = str(given)
-    columns = _pos(rest, kept, len(words))
-    return rest | columns | _native(text, places, [read[place] for place in kept])
-
-
-def _native(text: str, places: list[list[int]], tags: list[str]) -> dict[str, Any]:
-    found = [{"type": kind, "spans": [[places[first][0], places[end - 1][1]]]} for first, end, kind in from_tags(tags)]
-    sentences = [[0, len(places)]] if places else []
-    return {"text": text, "tokens": places, "sentences": sentences, "mentions": found}
+    ends = list(accumulate(lengths, initial=0))
+    sentences = [[place for place in range(first, end) if words[place]] for first, end in pairwise(ends)]
+    text, places, bounds = laid_out([[words[place] for place in sentence] for sentence in sentences])
+    name = next((name for name in named(rest, OF_TEXT) if name == "text" or isinstance(rest[name], str)), "text")
+    if (given := rest.pop(name, None)) is not None:
+        found = found_in(given, [words[place] for place in kept]) if isinstance(given, str) else None
+        text, places = (text, places) if found is None else (str(given), found)
+        rest |= {"record_text": given} if found is None else {}
+    mentions_found = [
+        {"type": kind, "spans": [[places[first + one][0], places[first + last - 1][1]]]}
+        for (first, _), sentence in zip(bounds, sentences, strict=True)
+        for one, last, kind in from_tags([read[place] for place in sentence])
+    ]
+    native = {"text": text, "tokens": places, "sentences": [pair for pair in bounds if pair[0] < pair[1]]}
+    return rest | _pos(rest, kept, len(words)) | native | {"mentions": mentions_found}
 
 
 def _pos(rest: dict[str, Any], kept: list[int], length: int) -> dict[str, Any]:
@@ -152,15 +198,25 @@ def _no_item(value: object, field: str, place: int, expected: str) -> str:
     return f"{name} is null, expected {expected}" if value is None else not_as_expected(name, value, expected)
 
 
-def _joined(words: list[str]) -> tuple[str, list[list[int]]]:
-    places, end = [], -1
-    for word in words:
-        places.append([end + 1, end + 1 + len(word)])
-        end = places[-1][1]
-    return " ".join(words), places
+def laid_out(sentences: Sequence[Sequence[str]]) -> tuple[str, list[list[int]], list[list[int]]]:
+    r"""Return words as a text, a space between two and a sentence a line; their places; and the words of each sentence.
+
+    >>> laid_out([["No", "pain"], [], ["Fever"]])
+    ('No pain\nFever', [[0, 2], [3, 7], [8, 13]], [[0, 2], [2, 2], [2, 3]])
+    """
+    places: list[list[int]] = []
+    bounds: list[list[int]] = []
+    lines, start = [], 0
+    for words in sentences:
+        bounds.append([len(places), len(places) + len(words)])
+        for word in words:
+            places.append([start, start + len(word)])
+            start += len(word) + 1
+        lines += [" ".join(words)] if words else []
+    return "\n".join(lines), places, bounds
 
 
-def _found(text: str, words: list[str]) -> list[list[int]] | None:
+def found_in(text: str, words: list[str]) -> list[list[int]] | None:
     """Return the places of words that make up a text; ``None`` if they do not."""
     places: list[list[int]] = []
     end = 0
@@ -171,13 +227,3 @@ def _found(text: str, words: list[str]) -> list[list[int]] | None:
         end = start + len(word)
         places.append([start, end])
     return None if text[end:].strip() else places
-
-
-def check_names(names: Sequence[str] | str | None) -> list[str]:
-    """Return the names of tags that the user gives, of a list or of text with commas between them.
-
-    >>> check_names("O, B-x,I-x")
-    ['O', 'B-x', 'I-x']
-    """
-    parts = names.split(",") if isinstance(names, str) else names or ()
-    return [part.strip() for part in parts]

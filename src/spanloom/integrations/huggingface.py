@@ -81,13 +81,13 @@ def _documents(rows: Iterable[Mapping[str, Any]], names: Mapping[str, Sequence[s
     fields = RecordFields(None, None, names)
     try:
         for number, row in enumerate(rows, start=1):
-            document, found = parse_record(from_row(fields.of(row)))
-            problems = [replace(problem, path="dataset", line=number) for problem in found]
-            for problem in problems:
-                if problem.severity == "error":
-                    raise problem.to_error()
-            notices.add(problems)
-            if document is not None:
-                yield document
+            for document, found in parse_record(from_row(row), fields=fields):
+                problems = [replace(problem, path="dataset", line=number) for problem in found]
+                for problem in problems:
+                    if problem.severity == "error":
+                        raise problem.to_error()
+                notices.add(problems)
+                if document is not None:
+                    yield document
     finally:
         notices.tell(None)

@@ -10,7 +10,9 @@ from spanloom.formats.bioc.writing import JSON, XML, write
 from spanloom.formats.source import begins_with
 
 _is_xml = partial(begins_with, re.compile(rb"<collection"), ".xml")
-_is_json = partial(begins_with, re.compile(rb'"(?:documents|passages|PubTator3)"\s*:\s*\['), ".json")
+_is_json = partial(
+    begins_with, re.compile(rb'"(?:passages|PubTator3)"\s*:\s*\[|"key"\s*:[^{]{0,500}"documents"\s*:\s*\['), ".json"
+)
 
 BIOC = Format("bioc", (".xml",), partial(scan, parse_xml), partial(write, XML), _is_xml, gaps=True, counts=True)
 BIOC_JSON = Format(

@@ -1,0 +1,337 @@
+"""Mentions of records as they stand there: offsets of an unknown unit, types, surfaces, and the rest.
+
+A mention is an object, whose fields are known by their names (`spanloom.formats.layouts.USUAL`) or by the paths of a
+layout; or a list of two offsets and a type, in any order. Lists and objects around it are searched: they are lists for
+each sentence, groups, or objects of a type each, as in ``{"problem": [[8, 18]]}``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from spanloom.formats.layouts import PLAIN, SURE, USUAL, Layout, at, plain
+
+_DERIVED: Final = frozenset(("tokenstart", "tokenend"))  # Prodigy writes them from the tokens
+_NAME: Final = re.compile(r"[A-Z]{1,2}[0-9]+")  # of a mention, as in brat
+_PAIR: Final = re.compile(r"\s*([0-9]{1,9})\s*[-:;, ]\s*([0-9]{1,9})\s*")
+_DEEPEST: Final = 6  # lists and objects between a record's field and a mention
+_LARGEST: Final = 2**62
+
+
+@dataclass(slots=True)
+class Entry:
+    """A mention as its record has it.
+
+    Args:
+        place: in the record.
+        types: names, one mention for each.
+        spans: pairs of offsets, in a unit that is not known yet.
+        indices: numbers of tokens, in place of pairs.
+        tokens: whether offsets are known to count tokens.
+        surface: its text, where the record gives it.
+        sure: whether the surface must be the text at the offsets.
+        surface_name: the name of its field.
+        sentence: the number of the sentence that the offsets are in, where the record says it.
+        annotator: its author.
+        fields: what else it has, by names of native mentions, and other fields.
+        names: what its fields for type and offsets are called.
+    """
+
+    place: str
+    types: list[Any]
+    spans: list[tuple[int, int]] = field(default_factory=list)
+    indices: list[int] | None = None
+    tokens: bool = False
+    surface: str | None = None
+    sure: bool = False
+    surface_name: str = ""
+    sentence: int | None = None
+    annotator: str | None = None
+    fields: dict[str, Any] = field(default_factory=dict)
+    names: tuple[str, str] = ("type", "start, end")
+
+
+@dataclass(slots=True)
+class Found:
+    """The mentions in a field of a record, and what in it is none."""
+
+    entries: list[Entry] = field(default_factory=list)
+    others: list[tuple[str, Any]] = field(default_factory=list)
+
+
+def entries_of(value: Any, name: str, layout: Layout) -> Found:
+    """Return the mentions in the value of a field.
+
+    >>> found = entries_of([[8, 18, "problem"], {"from": 3, "to": 5, "tag": "sign"}, "odd"], "ner", Layout(""))
+    >>> [(entry.place, entry.types, entry.spans) for entry in found.entries], found.others
+    ([('ner[0]', ['problem'], [(8, 18)]), ('ner[1]', ['sign'], [(3, 5)])], [('ner[2]', 'odd')])
+    """
+    found = Found()
+    _search(value, name, layout, (), None, found, 0)
+    return found
+
+
+def _search(
+    value: Any, place: str, layout: Layout, keys: tuple[str, ...], sentence: int | None, found: Found, depth: int
+) -> None:
+    """Add the mentions in a value; `keys` are those of the objects around it, which may be its type and surface."""
+    if value is None:
+        return
+    entry = None
+    if isinstance(value, list | tuple):
+        entry = _of_list(value, place, keys)
+    elif isinstance(value, dict):
+        entry = _of_object(value, place, layout, keys)
+    elif isinstance(value, str) and layout.kind and (pair := _PAIR.fullmatch(value)):
+        entry = Entry(place, [], [(int(pair[1]), int(pair[2]))])
+    if entry is not None:
+        if entry.sentence is None and depth > 1:  # in a list of its own within the list for a sentence
+            entry.sentence = sentence
+        found.entries.append(entry)
+    elif not isinstance(value, list | tuple | dict) or depth == _DEEPEST:
+        found.others.append((place, value))
+    elif isinstance(value, dict):
+        before = len(found.entries), len(found.others)
+        for key, item in value.items():
+            _search(item, f"{place}.{key}", layout, (*keys, str(key)), sentence, found, depth + 1)
+        if len(found.entries) == before[0] and value:
+            found.others[before[1] :] = [(place, value)]
+    else:
+        for number, item in enumerate(value):
+            here = number if depth == 0 and isinstance(item, list) else sentence
+            _search(item, f"{place}[{number}]", layout, keys, here, found, depth + 1)
+
+
+def _is_offset(value: object) -> bool:
+    return type(value) is int and -_LARGEST < value < _LARGEST
+
+
+def _pairs(value: Any) -> list[tuple[int, int]]:
+    """Return a pair of offsets or several, of lists, objects or text; none if the value is something else."""
+    if isinstance(value, str):
+        found = [_PAIR.fullmatch(part) for part in re.split(r"[;|](?=\s*[0-9]+\s*[-:, ])|[|]", value)]
+        return [(int(pair[1]), int(pair[2])) for pair in found if pair] if all(found) else []
+    if isinstance(value, dict):
+        value = [value]
+    if not isinstance(value, list | tuple) or not value:
+        return []
+    if len(value) == 2 and all(map(_is_offset, value)):
+        return [(value[0], value[1])]
+    pairs: list[tuple[int, int]] = []
+    for item in value:
+        if isinstance(item, list | tuple) and len(item) == 2 and all(map(_is_offset, item)):
+            pairs.append((item[0], item[1]))
+        elif isinstance(item, dict):
+            own = {plain(key): part for key, part in item.items()}
+            start, end = (_first(own, role, int) for role in ("start", "end"))
+            if start is None or end is None:
+                return []
+            pairs.append((own[start], own[end]))
+        else:
+            return []
+    return pairs
+
+
+def _of_list(value: list[Any] | tuple[Any, ...], place: str, keys: tuple[str, ...]) -> Entry | None:
+    """Return the mention of a list: offsets, and a type, which may be the key above."""
+    offsets = [item for item in value if _is_offset(item)]
+    texts = [item for item in value if isinstance(item, str)]
+    lists = [item for item in value if isinstance(item, list | tuple)]
+    if offsets and len(offsets) % 2 == 0:
+        spans = list(zip(offsets[::2], offsets[1::2], strict=True))
+        if not texts and lists:  # [start, end, [[type, score]]]
+            texts = [item for item in _flat(lists) if isinstance(item, str)][:1]
+    elif not offsets and len(lists) == 1 and texts:
+        spans = _pairs(lists[0])
+    else:
+        return None
+    if not spans or not (texts or keys) or len(value) > len(offsets) + len(texts) + 4:
+        return None
+    entry = Entry(place, [], spans)
+    if len(texts) > 1 and _NAME.fullmatch(texts[0]):
+        entry.fields["id"] = texts.pop(0)
+    if texts:
+        entry.types = [texts[0]]
+        entry.surface = texts[1] if len(texts) > 1 else None
+    else:
+        entry.types, entry.surface = [keys[0]], keys[1] if len(keys) > 1 else None
+    score = next((item for item in value if isinstance(item, float) and 0 <= item <= 1), None)
+    if score is not None:
+        entry.fields["score"] = score
+    return entry
+
+
+def _flat(value: Any) -> Iterator[Any]:
+    for item in value:
+        if isinstance(item, list | tuple):
+            yield from _flat(item)
+        else:
+            yield item
+
+
+def _first(own: Mapping[str, Any], role: str, kind: type | tuple[type, ...]) -> str | None:
+    """Return the first usual name of a role that an object has with a value of a kind."""
+    return next((name for name in USUAL[role] if name in own and _is(own[name], kind)), None)
+
+
+def _is(value: Any, kind: type | tuple[type, ...]) -> bool:
+    return _is_offset(value) if kind is int else isinstance(value, kind)
+
+
+class _Parts:
+    """The fields of a mention that is an object, by usual names, or by the paths of a layout; those read are noted."""
+
+    def __init__(self, item: dict[str, Any], layout: Layout) -> None:
+        self.item, self.paths = item, layout.paths
+        self.own: dict[str, Any] = {}
+        self.top: dict[str, str] = {}  # usual name -> the field of the item that it is, or is in
+        self.used: set[str] = set()
+        nested = []
+        for key, value in item.items():
+            name = plain(str(key))
+            self.own.setdefault(name, value)
+            self.top.setdefault(name, key)
+            if isinstance(value, dict):
+                nested.append((key, value, 1))
+        for key, value, depth in nested:  # a list that grows
+            for inner, part in value.items():
+                name = plain(str(inner))
+                if name not in self.own:
+                    self.own[name], self.top[name] = part, key
+                if isinstance(part, dict) and depth < 3:
+                    nested.append((key, part, depth + 1))
+
+    def take(self, role: str, kind: type | tuple[type, ...]) -> Any:
+        """Return the value of a role, and note its field; ``None`` if there is none of that kind."""
+        name = self.name(role, kind)
+        if name is None:
+            return None
+        path = self.paths.get(role)
+        self.used.add(path.partition(".")[0] if path and path not in self.item else path or self.top[name])
+        return at(self.item, path) if path else self.own[name]
+
+    def name(self, role: str, kind: type | tuple[type, ...]) -> str | None:
+        """Return the name of a role's field, if it has a value of that kind."""
+        if (path := self.paths.get(role)) is not None:
+            return path if _is(at(self.item, path), kind) else None
+        free = {name: value for name, value in self.own.items() if self.top[name] not in self.used}
+        return _first(free if role in ("surface", "type") else self.own, role, kind)
+
+
+def _of_object(item: dict[str, Any], place: str, layout: Layout, keys: tuple[str, ...]) -> Entry | None:
+    parts = _Parts(item, layout)
+    entry = Entry(place, [])
+    named = _take_offsets(entry, parts)
+    kinds = (str, int, list, dict)
+    name = parts.name("type", kinds)
+    found = parts.take("type", kinds) if name is not None else None
+    entry.types = list(_types(found))
+    if not named:
+        return None
+    if (surface := parts.name("surface", (str, list))) is not None:
+        given = parts.take("surface", (str, list))
+        whole = " ".join(given) if isinstance(given, list) and all(isinstance(one, str) for one in given) else given
+        if isinstance(whole, str):
+            entry.surface = whole
+            entry.sure = surface in SURE or surface == layout.paths.get("surface")
+            entry.surface_name = str(parts.top.get(surface, surface))
+    if not entry.spans and entry.indices is None:  # only a start
+        if entry.surface is None:
+            return None
+        start = parts.take("start", int)
+        entry.spans = [(start, start + len(entry.surface))]
+    if (concepts := parts.take("concepts", (str, list))) is not None:
+        entry.fields["concepts"] = _concepts(concepts)
+    if (identifier := parts.take("id", (str, int))) is not None:
+        entry.fields["id"] = identifier
+    score = parts.name("score", (int, float))
+    if score is not None and 0 <= at(item, score) <= 1 if score in item else score is not None:
+        entry.fields["score"] = parts.take("score", (int, float))
+    if isinstance(sentence := parts.take("sentence", int), int):
+        entry.sentence = sentence
+    if (annotator := parts.take("annotator", (str, int))) is not None:
+        entry.annotator = str(annotator)
+    if name is None and (keys or layout.kind or "concepts" in entry.fields):
+        entry.types = [keys[0]] if keys and not keys[0].isdigit() else []
+        if not keys and not layout.kind:
+            entry.types = ["mention"]
+    entry.names = (str(parts.top.get(name, name)) if name else "label", named)
+    derived = entry.spans and not entry.tokens
+    for key, value in item.items():
+        if key not in parts.used and not (derived and plain(str(key)) in _DERIVED):
+            entry.fields[f"record_{key}" if key in entry.fields or key in ("type", "spans", "text") else key] = value
+    return entry
+
+
+def _take_offsets(entry: Entry, parts: _Parts) -> str:
+    """Take the offsets of a mention; return the names of their fields, empty if there are none."""
+    for role, tokens in (("spans", False), ("start", False), ("tokenspans", True), ("tokenstart", True)):
+        if role == "spans" and (name := parts.name("spans", (list, dict, str))) is not None:
+            value = at(parts.item, name) if "spans" in parts.paths else parts.own[name]
+            if spans := _pairs(value):
+                parts.take("spans", (list, dict, str))
+                entry.spans = spans
+                texts = [one.get("text") for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+                if texts and all(isinstance(text, str) for text in texts):
+                    entry.surface, entry.sure = " ".join(map(str, texts)), True
+                return str(parts.top.get(name, name))
+            if isinstance(value, list) and value and all(map(_is_offset, value)) and "spans" not in parts.paths:
+                parts.take("spans", list)
+                entry.indices, entry.tokens = value, True
+                return str(parts.top.get(name, name))
+        elif role == "tokenspans" and (name := parts.name(role, list)) is not None:
+            if spans := _pairs(parts.own.get(name)):
+                parts.take(role, list)
+                entry.spans, entry.tokens = spans, True
+                return name
+        elif role in ("start", "tokenstart") and (name := parts.name(role, int)) is not None:
+            last = "end" if role == "start" else "tokenend"
+            if (other := parts.name(last, int)) is not None:
+                entry.spans, entry.tokens = [(parts.take(role, int), parts.take(last, int))], tokens
+                return f"{parts.top.get(name, name)}, {parts.top.get(other, other)}"
+            if role == "start" and (other := parts.name("length", int)) is not None:
+                start = parts.take(role, int)
+                entry.spans = [(start, start + parts.take("length", int))]
+                return f"{parts.top.get(name, name)}, {parts.top.get(other, other)}"
+    name = parts.name("indices", list)
+    if name is not None and all(map(_is_offset, value := parts.take("indices", list))) and value:
+        entry.indices, entry.tokens = value, True
+        return name
+    name = parts.name("start", int)
+    return "" if name is None or parts.name("surface", str) is None else str(parts.top.get(name, name))
+
+
+def _types(value: Any) -> Iterator[Any]:
+    """Yield the types of a mention: a name, several, objects with a name each, or the parts of a taxonomy's path."""
+    if isinstance(value, list):
+        for one in value:
+            yield (
+                "/".join(one)
+                if isinstance(one, list) and all(isinstance(part, str) for part in one)
+                else next(_types(one), None)
+            )
+    elif isinstance(value, dict):
+        name = next((value[key] for key in PLAIN if isinstance(value.get(key), str)), None)
+        yield from () if name is None else (name,)
+    elif isinstance(value, bool) or value is None:
+        return
+    else:
+        yield str(value)
+
+
+def _concepts(value: Any) -> Any:
+    """Return identifiers of a list of names, of one, or of BigBIO's objects; other values unchanged."""
+    if isinstance(value, str):
+        return [value] if value else []
+    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
+        return value
+    return [_concept(entry.get("db_name"), entry.get("db_id")) for entry in value]
+
+
+def _concept(name: object, key: object) -> object:
+    if name == "":  # an identifier of no named vocabulary
+        return key
+    return f"{name}:{key}" if name and key is not None else None

@@ -1,0 +1,217 @@
+"""Layouts of records: where tools keep the text and the mentions, and how they count offsets.
+
+A layout is a row of `LAYOUTS`, or what the user describes (``--columns``). Offsets of most tools count characters, and
+their ends are exclusive; a row is needed only for others. The parts of a mention are found by `USUAL` names, whatever
+the letter case and the marks between words, unless the layout gives a path, such as ``span.begin``. Where records hold
+the surfaces of their mentions, these decide the unit and the ends.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+CHARACTERS: Final = "characters"
+TOKENS: Final = "tokens"
+EXCLUSIVE: Final = "exclusive"
+INCLUSIVE: Final = "inclusive"
+
+
+class Layout(NamedTuple):
+    """Where records of a tool keep what a native record holds.
+
+    Args:
+        tools: their names.
+        fields: names of the record's fields by which the layout is known, the last of which holds the mentions.
+        keys: names of a mention's fields by which it is known; none for mentions that are lists.
+        unit: what offsets count: ``characters`` or ``tokens``; empty for characters of a text, and tokens of a record
+            without one.
+        ends: ``exclusive`` or ``inclusive``; empty for those presumed to be exclusive.
+        nested: what offsets of mentions in lists for each sentence count from: the ``record`` or the ``sentence``.
+        kind: the field of the record with the type of all its mentions.
+        paths: role -> path in a mention, where its name is not usual: a key of `USUAL`.
+        known: whether the ends are known, or only presumed.
+    """
+
+    tools: str
+    fields: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    unit: str = CHARACTERS
+    ends: str = EXCLUSIVE
+    nested: str = "record"
+    kind: str = ""
+    paths: Mapping[str, str] = MappingProxyType({})
+    known: bool = True
+
+
+# the first that fits a record and the first of its mentions counts
+LAYOUTS: Final = (
+    Layout("CMeEE", ("entities",), ("start_idx", "end_idx"), ends=INCLUSIVE),
+    Layout("DataTurks", ("annotation",), ("points",), ends=INCLUSIVE),
+    Layout("Spark NLP", (), ("annotatorType", "begin", "end"), ends=INCLUSIVE, paths={"type": "metadata.entity"}),
+    Layout("CLUENER", ("label",), ("*",), ends=INCLUSIVE),
+    Layout("W2NER", ("ner",), ("index",), TOKENS),
+    Layout("DyGIE, SciERC, PURE", ("sentences", "ner"), (), TOKENS, INCLUSIVE),
+    Layout("PURE", ("sentences", "predicted_ner"), (), TOKENS, INCLUSIVE),
+    Layout("RAMS", ("sentences", "ent_spans"), (), TOKENS, INCLUSIVE),
+    Layout("biaffine-ner", ("sentences", "ners"), (), TOKENS, INCLUSIVE, "sentence"),
+    Layout("DocRED", ("sents", "vertexSet"), ("pos", "sent_id"), TOKENS, EXCLUSIVE, "sentence"),
+    Layout("GLiNER", ("tokenized_text", "ner"), (), TOKENS, INCLUSIVE),
+    Layout("BERT-MRC", ("context", "span_position"), (), TOKENS, INCLUSIVE, kind="entity_label"),
+    Layout("UIE of PaddleNLP", ("content", "result_list"), ("start", "end"), kind="prompt"),
+    Layout("SpERT", ("tokens", "entities"), ("start", "end"), TOKENS),
+    Layout("OneIE, WikiEvents", ("tokens", "entity_mentions"), ("start", "end"), TOKENS),
+    Layout("UIE", ("tokens", "entity"), ("offset",), TOKENS),
+    Layout("lists of words with ner", ("tokens", "ner"), (), TOKENS, INCLUSIVE),
+)
+
+PRESUMED: Final = Layout("", unit="", ends="", known=False)
+"""Of all others."""
+
+# role -> usual names, in small letters without marks between words; the first that a mention has counts
+USUAL: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "spans": (
+            "spans", "span", "offsets", "charspan", "position", "positions", "pos", "points", "location", "locations",
+            "charoffsets", "charspans", "interval", "range", "fragments", "offset", "boundary", "bounds",
+        ),
+        "start": (
+            "start", "begin", "startoffset", "beginoffset", "startidx", "beginidx", "startindex", "beginindex",
+            "startchar", "charstart", "beginchar", "startpos", "beginpos", "startposition", "startcharoffset",
+            "characteroffsetbegin", "offsetstart", "offsetbegin", "from", "offset", "spanstart", "first",
+        ),
+        "end": (
+            "end", "stop", "endoffset", "endidx", "endindex", "endchar", "charend", "endpos", "endposition",
+            "endcharoffset", "characteroffsetend", "offsetend", "to", "spanend", "finish", "last",
+        ),
+        "length": ("length", "len"),
+        "indices": ("index", "indices", "indexes", "tokenindices", "tokenids", "wordindices"),
+        "tokenspans": ("tokspan", "tokenspan", "tokenoffsets", "tokspans"),
+        "tokenstart": ("tokenstart", "starttoken", "tokstart", "tokenbegin", "wordstart", "startword"),
+        "tokenend": ("tokenend", "endtoken", "tokend", "wordend", "endword"),
+        "type": (
+            "type", "label", "labels", "entitytype", "entitylabel", "entitygroup", "hypertextlabels", "tag", "category",
+            "obj", "displayname", "nertype", "nertag", "class", "classname", "semantictype", "kind", "taxonomy",
+            "entity", "tags", "types", "name",
+        ),
+        "surface": (
+            "text", "surface", "surfaceform", "coveredtext", "mentiontext", "spantext", "mention", "quote", "entity",
+            "name", "word", "value", "content", "chunk", "phrase", "string", "result", "sourcevalue", "term",
+        ),
+        "concepts": (
+            "concepts", "concept", "normalized", "cui", "cuis", "conceptid", "kbid", "normid", "meshid", "ontologyid",
+            "umlscui",
+        ),
+        "id": ("id",),
+        "score": ("score", "confidence", "probability", "prob", "confidencescore"),
+        "sentence": ("sentid", "sentidx", "sentenceid", "sentenceindex", "sentenceidx"),
+        "annotator": ("user", "annotator", "annotatorid", "userid"),
+    }
+)  # fmt: skip
+SURE: Final = frozenset(("text", "surface", "surfaceform", "coveredtext", "mentiontext", "spantext", "quote"))
+"""Names of what is a mention's surface, and wrong where the text has another; others are checked to be one."""
+
+PLAIN: Final = ("name", "value", "label", "text", "category")
+"""Names of the field with the name of a type, where types are objects."""
+
+# fields of a record, as above
+OF_ID: Final = (
+    "documentid",
+    "id",
+    "noteid",
+    "dockey",
+    "wndid",
+    "docid",
+    "sourceid",
+    "curid",
+    "origid",
+    "qasid",
+    "guid",
+    "uuid",
+)
+OF_TEXT: Final = (
+    "text", "notetext", "content", "sentence", "context", "textcontent", "rawtext", "senttext", "documenttext",
+    "fulltext",
+)  # fmt: skip
+OF_WORDS: Final = (
+    "tokens",
+    "words",
+    "tokenizedtext",
+    "sentence",
+    "sentences",
+    "sents",
+    "token",
+    "word",
+    "tokenizedsentence",
+)
+OF_TAGS: Final = (
+    "tags", "nertags", "ner", "labels", "namedentities", "bio", "biotags", "iob", "iobtags", "nerlabels", "tag",
+    "label", "wordlabels", "biolabels", "entities",
+)  # fmt: skip
+OF_MENTIONS: Final = (
+    "mentions", "spans", "entities", "ents", "labels", "label", "denotations", "annotations", "annotation", "ner",
+    "ners", "predictedner", "entspans", "entitymentions", "entitylist", "entity", "nerspans", "namedentities",
+    "spanposition", "vertexset", "nerchunk", "nerchunks", "resultlist", "results", "textsegmentannotations",
+    "entityspans", "tags", "nerlabels", "goldspans", "gold", "targets", "completions", "predictions", "prediction",
+)  # fmt: skip
+_OTHER: Final = re.compile(
+    r"relations?|events?|coref|clusters?|triples?|links?$|^attributes$|^tokens$|^sents$|^sentences$|^sections$|^passages$|"
+    r"^blocks$|^options$|^namespaces$|^pieces|tokenlens|^meta$|^spolist$|^paragraphs$"
+)
+
+
+def plain(name: str) -> str:
+    """Return a name in small letters, without marks between words.
+
+    >>> plain("start_offset"), plain("BeginOffset")
+    ('startoffset', 'beginoffset')
+    """
+    return re.sub(r"[_\-. ]", "", name).lower()
+
+
+def is_other(name: str) -> bool:
+    """Return whether a field is known to hold something else than mentions, such as relations or tokens."""
+    return _OTHER.search(plain(name)) is not None
+
+
+def named(record: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[str]:
+    """Yield the fields of a record that have one of these names, in the order of the names."""
+    own = {plain(name): name for name in reversed(list(record)) if isinstance(name, str)}
+    yield from (own[name] for name in names if name in own)
+
+
+def at(value: Any, path: str) -> Any:
+    """Return what stands at a path in objects and lists; ``None`` if nothing does.
+
+    >>> at({"span": {"begin": 3}, "a.b": 1}, "span.begin"), at([[5, 9], "x"], "0.1"), at({"a.b": 1}, "a.b")
+    (3, 9, 1)
+    """
+    if isinstance(value, dict) and path in value:
+        return value[path]
+    head, dot, rest = path.partition(".")
+    if isinstance(value, list | tuple):
+        found = value[int(head)] if head.isdigit() and int(head) < len(value) else None
+    else:
+        found = value.get(head) if isinstance(value, dict) else None
+    return at(found, rest) if dot else found
+
+
+def layout_of(record: Mapping[str, Any], field: str, first: Any) -> Layout:
+    """Return the layout of a record.
+
+    Args:
+        record: with its own names of fields.
+        field: the one that holds its mentions.
+        first: the first mention.
+    """
+    for layout in LAYOUTS:
+        if layout.fields and not (layout.fields[-1] == field and record.keys() >= set(layout.fields)):
+            continue
+        if layout.keys == ("*",):
+            if isinstance(record[field], dict):
+                return layout
+        elif isinstance(first, dict) == bool(layout.keys) and (not layout.keys or first.keys() >= set(layout.keys)):
+            return layout
+    return PRESUMED

@@ -1,0 +1,164 @@
+"""Annotation that no reader knows: fields of records that look like it, and how the user describes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from spanloom.document import Document
+from spanloom.errors import clip, plural
+from spanloom.formats.layouts import OF_MENTIONS, USUAL, is_other, plain
+
+_TAG: Final = re.compile(r"[BIESLUM]-\S+")
+_NO_OFFSET: Final = frozenset(
+    ("id", "ids", "user", "version", "count", "page", "line", "score", "rank", "year", "created", "updated", "size",
+     "index")
+)  # fmt: skip
+_OF_READERS: Final = frozenset(("annotation", "brat", "bioc", "pubtator", "label_studio", "comments", "passages"))
+_LOOKED_AT: Final = 50  # items of a list
+_DEEPEST: Final = 5
+_SHOWN: Final = 5
+_NAMES: Final = ("spans", "start", "end", "length", "indices", "type", "surface")
+
+
+def looks_annotated(name: str, value: Any, length: int) -> bool:
+    """Return whether a field's value looks like annotation of a text.
+
+    Args:
+        name: of the field.
+        value: its value.
+        length: of the text, in characters.
+
+    >>> looks_annotated("found", [{"b": 8, "e": 18, "cat": "problem"}], 30)
+    True
+    >>> looks_annotated("labels", ["sad", "angry"], 30), looks_annotated("found", ["O", "B-problem"], 30)
+    (False, True)
+    """
+    usual = plain(name) in OF_MENTIONS
+    return next(_signs(value, length, usual, 0), False)
+
+
+def _signs(value: Any, length: int, usual: bool, depth: int) -> Iterator[bool]:
+    """Yield true for each part of a value that looks like a mention or a tag."""
+    if depth > _DEEPEST:
+        return
+    if isinstance(value, dict):
+        if depth and _is_mention(value, length, usual):
+            yield True
+        for key, part in value.items():
+            if not is_other(str(key)) and isinstance(part, list | dict):
+                if _are_pairs(part, length):
+                    yield True
+                yield from _signs(part, length, usual, depth + 1)
+    elif isinstance(value, list | tuple):
+        offsets = [item for item in value if type(item) is int]
+        texts = [item for item in value[:_LOOKED_AT] if isinstance(item, str)]
+        if len(offsets) >= 2 and texts and len(value) <= 8 and _ordered(offsets[:2], length):
+            yield True
+        if len(texts) == len(value[:_LOOKED_AT]) and any(map(_TAG.fullmatch, texts)):
+            yield True
+        for item in value[:_LOOKED_AT]:
+            if isinstance(item, list | tuple | dict):
+                yield from _signs(item, length, usual, depth + 1)
+
+
+def _are_pairs(value: Any, length: int) -> bool:
+    return isinstance(value, list) and bool(value) and all(
+        isinstance(pair, list | tuple) and len(pair) == 2 and all(type(item) is int for item in pair)
+        and _ordered(pair, length)
+        for pair in value[:_LOOKED_AT]
+    )  # fmt: skip
+
+
+def _ordered(offsets: Iterable[int], length: int) -> bool:
+    start, end = offsets
+    return 0 <= start <= end <= length
+
+
+def _is_mention(item: dict[str, Any], length: int, usual: bool) -> bool:
+    own = {plain(str(key)): value for key, value in item.items()}
+    texts = sum(isinstance(value, str) for value in own.values())
+    if any(name in own for name in USUAL["start"]) and any(name in own for name in (*USUAL["end"], *USUAL["length"])):
+        return bool(texts) or usual
+    offsets = [value for name, value in own.items() if type(value) is int and name not in _NO_OFFSET]
+    if len(offsets) >= 2 and texts and _ordered(offsets[:2], length):
+        return True
+    if texts and any(_are_pairs([value] if _is_pair(value) else value, length) for value in own.values()):
+        return True
+    return usual and texts >= 2 and any(name in own for name in USUAL["type"])
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(type(item) is int for item in value)
+
+
+def advice(name: str, value: Any) -> str:
+    """Return how the user describes a field that looks like annotation.
+
+    >>> advice("found", [{"b": 8, "e": 18, "cat": "problem"}])
+    '--columns mentions=found,start=b,end=e,type=cat (columns=)'
+    """
+    path, item = _sample(name, value)
+    if isinstance(item, str):
+        return f"--columns tokens=NAME,tags={path} (columns=)"
+    pairs = []
+    if isinstance(item, dict):
+        offsets = [key for key, one in item.items() if type(one) is int and plain(str(key)) not in _NO_OFFSET]
+        texts = [key for key, one in item.items() if isinstance(one, str)]
+        spans = [
+            key
+            for key, one in item.items()
+            if isinstance(one, list) and one and (type(one[0]) is int or _is_pair(one[0]))
+        ]
+        if spans and len(offsets) < 2:
+            pairs.append(f"spans={spans[0]}")
+        else:
+            pairs += [f"{role}={key}" for role, key in zip(("start", "end"), [*offsets, "NAME", "NAME"], strict=False)]
+        kinds = [key for key in texts if plain(str(key)) in USUAL["type"]] or texts or ["NAME"]
+        pairs.append(f"type={kinds[0]}")
+    return ",".join((f"--columns mentions={path}", *pairs)) + " (columns=)"
+
+
+def _sample(path: str, value: Any) -> tuple[str, Any]:
+    """Return the path of a list of mentions, and the first of them."""
+    for _ in range(_DEEPEST):
+        if isinstance(value, dict):
+            inner = next(((key, part) for key, part in value.items() if isinstance(part, list | dict) and part), None)
+            if inner is None or any(type(part) is int for part in value.values()):
+                return path, value
+            path, value = f"{path}.{inner[0]}", inner[1]
+        elif isinstance(value, list) and value and isinstance(value[0], list | dict):
+            if isinstance(value[0], dict) or any(type(item) is int for item in value[0]):
+                return path, value[0]
+            value = value[0]
+        else:
+            break
+    return path, value[0] if isinstance(value, list) and value else value
+
+
+def unread_fields(documents: Iterable[Document]) -> str | None:
+    """Return what fields of documents without mentions look like annotation, in words; ``None`` if there are none.
+
+    >>> unread_fields([Document("no pain", meta={"found": [[3, 7, "problem"]]})])
+    "the field 'found' of 1 document looks like annotation that was not read; describe it: --columns mentions=found \
+(columns=)"
+    """
+    counts: dict[str, int] = {}
+    samples: dict[str, Any] = {}
+    for document in documents:
+        for name, value in document.meta.items():
+            if name not in _OF_READERS and not is_other(name) and looks_annotated(name, value, len(document.text)):
+                counts[name] = counts.get(name, 0) + 1
+                samples.setdefault(name, value)
+    if not counts:
+        return None
+    name = max(counts, key=lambda name: counts[name])
+    names = [name, *(other for other in counts if other != name)][:_SHOWN]
+    shown = " and ".join(map(clip, names))
+    fields = f"the field {shown}" if len(names) == 1 else f"the fields {shown}"
+    looks = "looks" if len(names) == 1 else "look"
+    return (
+        f"{fields} of {plural(counts[name], 'document')} {looks} like annotation that was not read; describe it: "
+        f"{advice(name, samples[name])}"
+    )
