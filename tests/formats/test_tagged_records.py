@@ -104,7 +104,8 @@ def test_empty_words_are_left_out_and_told(tmp_path: Path) -> None:
     st.lists(st.tuples(st.text(min_size=1, max_size=5), st.sampled_from(["", "x", "y-z"])), max_size=12), st.booleans()
 )
 def test_all_tags_come_back(pairs: list[tuple[str, str]], bilou: bool) -> None:
-    words = [word.replace("\0", "a").encode("utf-8", "replace").decode() for word, _ in pairs]
+    words = ["".join(word.replace("\0", "a").split()) or "b" for word, _ in pairs]  # blanks at the ends are left out
+    words = [word.encode("utf-8", "replace").decode() for word in words]
     mentions = [(place, place + 1, kind) for place, (_, kind) in enumerate(pairs) if kind]
     tags = (to_bilou if bilou else to_bio)(mentions, len(words))
     document = from_record({"tokens": words, "ner_tags": tags})
