@@ -113,9 +113,15 @@ ANN = {
     "no line of brat": ("T2 x 2 6 pain", "found 'T2 x 2 6 pain', expected 'T1<tab>type start end<tab>text'"),
     "negative": ("T2\tx -1 6\tpain", "expected 'T1<tab>type start end<tab>text'"),
     "outside": ("T2\tx 2 600\tpain", "mention T2: span 2-600 is outside the text of 21 characters"),
-    "UTF-16": ("T2\tx 3 7\tpain", "mention T2: offsets 3-7 of 'pain' fit if they are counted in UTF-16 units, and others"),
+    "UTF-16": (
+        "T2\tx 3 7\tpain",
+        "mention T2: offsets 3-7 of 'pain' fit if they are counted in UTF-16 units",
+    ),
     "bytes": ("T2\tx 11 16\tüber", "mention T2: offsets 11-16 of 'über' fit if they are counted in UTF-8 bytes"),
-    "bytes outside": ("T2\tx 20 24\tdays", "mention T2: offsets 20-24 of 'days' fit if they are counted in UTF-8 bytes"),
+    "bytes outside": (
+        "T2\tx 20 24\tdays",
+        "mention T2: offsets 20-24 of 'days' fit if they are counted in UTF-8 ",
+    ),
     "from 1": ("T2\tx 3 6\tpain", "offsets 3-6 of 'pain' fit if they are counted from 1, with the last "),
     "other text": ("T2\tx 2 6\tfever", "the text is 'fever', but 'pain' stands at 2-6"),
     "order and other text": (

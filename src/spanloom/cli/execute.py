@@ -73,7 +73,7 @@ def execute(verb: str, options: dict[str, Any]) -> int:
     try:
         quiet = bool(options.get("quiet"))
         _check_there(options)
-        with _telling(quiet), _compiling(verb, options, quiet):
+        with _telling(quiet), _compiling(verb, options, quiet), _reading(options):
             code = resolve_name(VERBS[verb])(**options)
         sys.stdout.flush()
     except BrokenPipeError:  # whoever reads our output has had enough, as `head` does
@@ -112,6 +112,21 @@ def _check_there(options: dict[str, Any]) -> None:
 
 def _paths(given: str | list[str] | None) -> list[str]:
     return [given] if isinstance(given, str) else given or []
+
+
+@contextmanager
+def _reading(options: dict[str, Any]) -> Iterator[None]:
+    """Within it, all inputs are read with the options of reading, which no verb takes itself."""
+    given = {name: value for name in ("encoding", "offsets") if (value := options.pop(name, None)) is not None}
+    if not given:
+        yield
+        return
+    defaults = resolve_name("spanloom.formats.base:DEFAULTS")
+    token = defaults.set(given)
+    try:
+        yield
+    finally:
+        defaults.reset(token)
 
 
 @contextmanager

@@ -96,6 +96,21 @@ InputFormat = Annotated[
         "spaced, bioc, bioc-json, label-studio, json, parquet, arrow, xmi, spacy, csv, tsv, webanno, text.",
     ),
 ]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding", metavar="NAME", help="Encoding of input that is not UTF-8: cp1252, gb18030, utf-16, ..."
+    ),
+]
+Offsets = Annotated[
+    str | None,
+    typer.Option(
+        "--offsets",
+        metavar="NAME",
+        help="How offsets of the input are counted: characters, utf16, bytes, crlf (CR LF as one), lf (LF as two), "
+        "one-based, inclusive, or some joined by +. [auto: found out for each file]",
+    ),
+]
 Limit = Annotated[
     int | None, typer.Option("--limit", "-n", min=1, metavar="N", help="Show the first N documents only.")
 ]
@@ -484,6 +499,17 @@ def with_parameters(parameters: type, *declarations: Callable[..., None], withou
     given = list(_options(parameters, {*without, *(one.name for one in own)}))
     ordered = [*(one for one in own if one not in behind), *given, *behind]
     return Signature([one.replace(kind=one.KEYWORD_ONLY) for one in ordered])
+
+
+def with_reading(given: Signature) -> Signature:
+    """Add the options of reading to the command line of a verb that reads documents."""
+    if "input_format" not in given.parameters:
+        return given
+    more = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+        for name, annotation in (("encoding", Encoding), ("offsets", Offsets))
+    ]
+    return given.replace(parameters=[*given.parameters.values(), *more])
 
 
 def _options(parameters: type, without: set[str]) -> Iterator[Parameter]:

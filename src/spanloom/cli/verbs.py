@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import wraps
+from inspect import signature
 from typing import Any, Final
 
 import typer
@@ -150,10 +151,10 @@ def verb(
         def call(**given: Any) -> None:
             raise typer.Exit(execute(name, given))
 
+        given = signature(declaration, eval_str=True)
         if parameters is not None:
-            call.__signature__ = options.with_parameters(  # type: ignore[attr-defined]
-                parameters, declaration, *around, without=without
-            )
+            given = options.with_parameters(parameters, declaration, *around, without=without)
+        call.__signature__ = options.with_reading(given)  # type: ignore[attr-defined]
         # without a short help of its own, the list of verbs would cut the sentence
         said: dict[str, Any] = {"cls": Once, "short_help": declaration.__doc__, "epilog": EXAMPLES[name]}
         group.command(name.split()[-1], **said)(call)

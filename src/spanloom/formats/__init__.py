@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from spanloom.document import Document
-from spanloom.document.counting import AUTO, counting_of
+from spanloom.document.counting import AUTO, Counting, counting_of
 from spanloom.document.document import check_document, check_documents, check_mentions
 from spanloom.document.validate import Problem, find_errors
 from spanloom.document.validate import validate as validate_document
@@ -23,13 +23,14 @@ from spanloom.files import STDIO
 from spanloom.files.staging import leftover, leftovers
 from spanloom.files.walk import meant_path
 from spanloom.formats.arrow import ARROW, PARQUET
-from spanloom.formats.base import Format, Losses, Scanned
+from spanloom.formats.base import DEFAULTS, Format, Losses, Scanned
 from spanloom.formats.bioc import BIOC, BIOC_JSON
 from spanloom.formats.brat import BRAT
 from spanloom.formats.characters import CHARACTERS
 from spanloom.formats.columns import COLUMNS, holds_tokens
 from spanloom.formats.conllu import CONLLU
 from spanloom.formats.docbin import DOCBIN
+from spanloom.formats.encodings import checked_encoding, decoded, decoding
 from spanloom.formats.field_names import Columns
 from spanloom.formats.folder import files_of, interrupted, not_read, stem_in
 from spanloom.formats.foreign import advice
@@ -147,7 +148,8 @@ def read(
         on_error: ``stop`` raises at the first invalid record; ``skip`` leaves such records out, which is
             reported through `notice`; a function gets the first problem of each and leaves it out.
         options: ``offsets``, how offsets are counted (``"utf16"``, ``"bytes"``, ``"crlf"``, ``"lf"``, ``"one-based"``,
-            ``"inclusive"``, or some joined by ``+``; found out for each file if not given); and options of the format:
+            ``"inclusive"``, or some joined by ``+``; found out for each file if not given); ``encoding`` of files that
+            are not UTF-8, such as ``"cp1252"``; and options of the format:
             ``columns`` for column files and tables, ``texts``, a file or folder, for tables of mentions.
 
     Raises:
@@ -324,8 +326,9 @@ def _scan(path: str | Path, name: str | None, options: dict[str, Any], mentions:
     """Choose the format now; open the file for the first document."""
     check_there(path)
     root = Path(path)
-    options = dict(options)
+    options = DEFAULTS.get() | options
     counting = counting_of(options.pop("offsets", AUTO))
+    encoding = checked_encoding(options.pop("encoding", None))
     kind = None if name is None else _named(name)
     inputs: Sequence[tuple[Format, str | Path]]
     others: list[Path] = []
@@ -334,29 +337,32 @@ def _scan(path: str | Path, name: str | None, options: dict[str, Any], mentions:
         if found is None:
             raise _unknown(root) if head_of_input() else DataError("standard input is empty, expected documents")
         inputs = [(_named(found), path)]
-    elif root.is_dir():
-        inputs, others = files_of(root, kind, FORMATS.values())
     else:
-        inputs = [(kind or _known(root, options.get("columns")), path)]
+        with decoding(encoding):
+            if root.is_dir():
+                inputs, others = files_of(root, kind, FORMATS.values())
+            else:
+                inputs = [(kind or _known(root, options.get("columns")), path)]
     for one, _ in inputs:
         _check_options(one, options, one.scan_options)
         if counting is not None and not one.counts:
             raise UsageError(f"the format {one.name} has no offsets; leave out offsets (--offsets)")
-    scans = (
-        settled(
-            _readable(one.scan(file, **_given(options), **_more(one, root, file, mentions)), str(file)),
-            counting, mentions,
-        )
-        for one, file in inputs
-    )  # fmt: skip
+        if encoding is not None and not one.encoded:
+            raise UsageError(f"the format {one.name} is in no encoding of text; leave out encoding (--encoding)")
+    scans = (_scanned(one, root, file, options, encoding, counting, mentions) for one, file in inputs)
     left = [] if str(path) == STDIO else leftovers(root)
     return chain(interrupted(left), not_read(others), chain.from_iterable(scans))
 
 
-def _given(options: dict[str, Any]) -> dict[str, Any]:
-    """Return a format's options, with the records of the texts in place of their path."""
-    texts = options.get("texts")
-    return options if texts is None else options | {"texts": _scan(texts, None, {}, mentions=False)}
+def _scanned(
+    kind: Format, root: Path, file: str | Path, options: dict[str, Any], encoding: str | None,
+    counting: Counting | None, mentions: bool,
+) -> Iterator[Scanned]:  # fmt: skip
+    """Yield the records of one input."""
+    if options.get("texts") is not None:
+        options = options | {"texts": _scan(options["texts"], None, {"encoding": encoding}, mentions=False)}
+    scan = kind.scan(file, **options, **_more(kind, root, file, mentions))
+    yield from settled(_readable(decoded(scan, encoding), str(file)), counting, mentions)
 
 
 def _readable(scan: Iterator[Scanned], path: str) -> Iterator[Scanned]:

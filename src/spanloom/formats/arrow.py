@@ -393,9 +393,11 @@ class SinkStream(io.RawIOBase):
 
 PARQUET = Format(
     "parquet", (".parquet",), scan_parquet, write_parquet,
-    gaps=True, keeps_ids=True, reads_without_mentions=True, packs=False, counts=True, scan_options=RECORD_OPTIONS,
+    gaps=True, keeps_ids=True, reads_without_mentions=True, packs=False, encoded=False, counts=True,
+    scan_options=RECORD_OPTIONS,
 )  # fmt: skip
 ARROW = Format(
     "arrow", (".arrow", ".feather"), scan_arrow, write_arrow,
-    gaps=True, keeps_ids=True, reads_without_mentions=True, packs=False, counts=True, scan_options=RECORD_OPTIONS,
+    gaps=True, keeps_ids=True, reads_without_mentions=True, packs=False, encoded=False, counts=True,
+    scan_options=RECORD_OPTIONS,
 )  # fmt: skip

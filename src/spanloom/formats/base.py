@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from spanloom.document import Document, Mention
 from spanloom.document.validate import Problem
@@ -42,6 +43,10 @@ class Beside(NamedTuple):
     source: str = ""
     names: Sequence[str] | None = None
     within: str = ""
+
+
+DEFAULTS: ContextVar[dict[str, Any]] = ContextVar("options of read", default={})  # noqa: B039  # never changed
+"""Options of `read` and `validate` that a program gives once for all of its inputs, as the command line does."""
 
 
 class Scanned(NamedTuple):
@@ -128,6 +133,7 @@ class Format(NamedTuple):
             name in a folder.
         texts_beside: whether the texts may stand in other files, so that ``scan`` takes their records as ``texts``.
         counts: whether its files hold offsets in characters, so that ``offsets`` says how they are counted.
+        encoded: whether its files are text, so that ``encoding`` says in which encoding.
         packs: whether its files may be packed by gzip, as ``.gz`` behind their suffix says.
         scan_options: names of the options of ``scan``.
         write_options: names of the options of ``write``.
@@ -145,6 +151,7 @@ class Format(NamedTuple):
     named_by_file: bool = False
     texts_beside: bool = False
     counts: bool = False
+    encoded: bool = True
     packs: bool = True
     scan_options: tuple[str, ...] = ()
     write_options: tuple[str, ...] = ()

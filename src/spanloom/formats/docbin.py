@@ -326,4 +326,4 @@ def _add_columns(doc: Any, document: Document, places: list[int], losses: Losses
             token.is_sent_start = token.i in firsts
 
 
-DOCBIN = Format("spacy", (".spacy",), scan, write, gaps=True, reads_without_mentions=True, packs=False)
+DOCBIN = Format("spacy", (".spacy",), scan, write, gaps=True, reads_without_mentions=True, packs=False, encoded=False)

@@ -108,7 +108,7 @@ def _unnamed(head: bytes, known: str) -> str:
     if not head.strip():
         return "it is empty; expected a line with the names of columns, and a row for each text or mention"
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "it starts with the mark of UTF-16; convert it to UTF-8"
+        return "it starts with the mark of UTF-16; convert it to UTF-8, or name it (--encoding utf-16)"
     line = head.splitlines()[0].decode("utf-8", "replace")
     return f"{known}; found {clip(line)}"
 

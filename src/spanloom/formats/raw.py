@@ -11,6 +11,8 @@ from spanloom.document.validate import Problem
 from spanloom.errors import DataError, plural
 from spanloom.files import STDIO
 from spanloom.formats import FORMATS, OnError, format_of_input, read
+from spanloom.formats.base import DEFAULTS
+from spanloom.formats.encodings import checked_encoding, decoded
 from spanloom.formats.source import BOM, decode, opened
 from spanloom.formats.text import TEXT
 
@@ -53,9 +55,10 @@ def read_raw(
         if not _is_plain(Path(path), format):
             yield from read(path, format, mentions=False, notice=notice, on_error=on_error, **options)
             continue
+        encoding = checked_encoding((DEFAULTS.get() | options).get("encoding"))
         left_out: list[Problem] = []
         leave_out = on_error if callable(on_error) else left_out.append if on_error == "skip" else None
-        yield from map(Document, filter(str.strip, _texts(path, leave_out)))
+        yield from map(Document, filter(str.strip, decoded(_texts(path, leave_out), encoding)))
         if left_out and notice is not None:
             found = f"{plural(len(left_out), 'line')} that {'is' if len(left_out) == 1 else 'are'} not UTF-8"
             notice(f"{path}: left out {found}, the first is line {left_out[0].line}")

@@ -1,4 +1,4 @@
-"""Bytes of a file as text: UTF-8 only, with the place of invalid bytes in errors, and offsets kept.
+"""Bytes of a file as text, with the place of invalid bytes in errors, and offsets kept: UTF-8, or what the user names.
 
 Lines end at LF only (CR LF counts as one end, and is kept where it matters): Unicode's other line separators are
 text. A byte order mark at the start of a file is a mark of its encoding and no part of the text; the brat reader says
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from spanloom.errors import DataError
 from spanloom.files import STDIO
+from spanloom.formats.encodings import as_utf8, decoding, likely_encoding
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer as Buffer
@@ -83,17 +84,17 @@ def unpacked(file: BinaryIO, path: str | Path) -> BinaryIO:
 
 @contextmanager
 def opened(path: str | Path) -> Iterator[BinaryIO]:
-    """Open a file for reading, or standard input for ``-``; of a gzip file, its content.
+    """Open a file for reading, or standard input for ``-``; of a gzip file, its content; in UTF-8 in any case.
 
     Raises:
         DataError: the file cannot be read, at opening or later.
     """
     try:
         if str(path) == STDIO:
-            yield sys.stdin.buffer
+            yield as_utf8(sys.stdin.buffer, path)
             return
         with Path(path).open("rb") as file:
-            yield unpacked(file, path)
+            yield as_utf8(unpacked(file, path), path)
     except OSError as error:
         raise unreadable(path, error) from error
 
@@ -104,7 +105,7 @@ def head_of_input() -> bytes:
     Raises:
         DataError: it cannot be read.
     """
-    with opened(STDIO) as file:
+    with decoding(None), opened(STDIO) as file:
         if isinstance(file, io.BufferedReader):
             return file.peek(1).removeprefix(BOM)
         place = file.tell()  # bytes in memory, as programs give them that call `spanloom.cli.main`
@@ -169,9 +170,9 @@ def decode(raw: bytes, path: str | Path, line: int | None = None) -> str:
     Raises:
         DataError: invalid UTF-8 or a NUL byte, with line and byte position in the line.
 
-    >>> decode(b"one\ntw\xf6", "a.txt")
+    >>> decode(b"one\ntw\xf6", "a.txt")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    spanloom.errors.DataError: a.txt:2: byte 3 of the line is 0xF6, which is not UTF-8; convert the file to UTF-8
+    spanloom.errors.DataError: a.txt:2: byte 3 of the line is 0xF6, which is not UTF-8; convert the file to UTF-8, ...
     """
     try:
         text = raw.decode("utf-8")
@@ -182,14 +183,19 @@ def decode(raw: bytes, path: str | Path, line: int | None = None) -> str:
         found = f"0x{raw[position]:02X}, which is not UTF-8"
     if position < 0:
         return text
-    if line is None or line == 1:
-        found += _utf16(raw)
     start = raw.rfind(b"\n", 0, position) + 1
     line = raw.count(b"\n", 0, position) + 1 if line is None else line
+    likely = likely_encoding(_sample(path) or raw)
     remedy = "remove it, or convert" if found == "NUL" else "convert"
-    message = f"byte {position - start + 1} of the line is {found}; {remedy} the file to UTF-8"
+    named = f", or name its encoding, likely {likely} (--encoding {likely})" if likely is not None else ""
+    message = f"byte {position - start + 1} of the line is {found}; {remedy} the file to UTF-8{named}"
     raise DataError(message, path=path, line=line)
 
 
-def _utf16(raw: bytes) -> str:
-    return " (the file starts with the mark of UTF-16)" if raw.startswith((b"\xff\xfe", b"\xfe\xff")) else ""
+def _sample(path: str | Path) -> bytes:
+    """Return the beginning of a file as it is, which shows its encoding; nothing if it cannot be looked at."""
+    try:
+        with Path(path).open("rb") as file:
+            return b"" if is_packed(path) else file.read(1 << 20)
+    except (OSError, ValueError):
+        return b""

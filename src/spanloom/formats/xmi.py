@@ -428,5 +428,6 @@ def _mention(mention: Mention, types: Any) -> Iterator[Any]:
 
 
 XMI = Format(
-    "xmi", (".xmi",), scan, write, gaps=True, keeps_ids=True, named_by_file=True, packs=False, scan_options=("types",)
-)
+    "xmi", (".xmi",), scan, write, gaps=True, keeps_ids=True, named_by_file=True, packs=False, encoded=False,
+    scan_options=("types",),
+)  # fmt: skip

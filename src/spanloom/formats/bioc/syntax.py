@@ -24,6 +24,7 @@ from lxml import etree
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip
 from spanloom.formats.base import Losses
+from spanloom.formats.encodings import is_named
 from spanloom.formats.json_text import loads, not_as_expected, to_json
 from spanloom.formats.source import BOM, HEAD, opened, read_bytes
 
@@ -309,11 +310,15 @@ def _check_head(head: bytes) -> None:
     if not head.strip():
         raise DataError("the file is empty; expected BioC XML, a <collection> of documents")
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise DataError("the file starts with the mark of UTF-16; convert it to UTF-8", line=1)
+        raise DataError("the file starts with the mark of UTF-16; convert it, or name it (--encoding utf-16)", line=1)
     declared = _DECLARED.match(head.removeprefix(BOM))
+    if is_named():  # and what the file declares is what it was in
+        return
     if declared is not None and declared[1].upper() not in (b"UTF-8", b"UTF8", b"US-ASCII", b"ASCII"):
         shown = declared[1][:40].decode("ascii", "replace")
-        raise DataError(f"the file says that its encoding is {shown}; convert it to UTF-8, and say so", line=1)
+        raise DataError(
+            f"the file says that its encoding is {shown}; convert it to UTF-8, or name it (--encoding)", line=1
+        )
 
 
 def _documents(context: Any, path: str) -> Parsed:
