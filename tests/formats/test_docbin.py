@@ -58,7 +58,7 @@ def test_what_spacy_sees(tmp_path: Path) -> None:
     assert dict(losses.counts) == {
         "token columns": 1,
         "concepts but the first": 1,
-        "mentions that begin or end inside a token": 1,
+        "mentions that cut a token": 1,
     }
     [doc] = DocBin().from_disk(tmp_path / "a.spacy").get_docs(NLP.vocab)
     assert doc.text == note.text

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +23,10 @@ TWICE = "concepts that stand twice"
 UNSTRIPPED = "concepts with white space at their ends"
 OTHER_TEXT = "texts that differ outside the tokens"
 BAD_TYPE = "mentions whose type has a tab or a line end, or is empty"
+LINE_ENDS = "line ends (a space stands for each)"
+# what is counted, but is no news: a user who chooses such a format does not expect it there
+_DETAILS = frozenset({"texts", "tokens", "sentences", "scores", TOUCHING, OTHER_TEXT, LINE_ENDS})
+_VERBS = frozenset({"cut", "differ", "overlap", "read", "say", "stand"})  # behind "that", in the plural
 
 
 Surface = str | Sequence[str | None] | None
@@ -86,13 +90,19 @@ def no_document(path: str, expected: str) -> Scanned:
 class Losses:
     """Losses of a writer, counted by kind.
 
+    As a text, and as a truth value, they are those of annotation: mentions, gaps, concepts, identifiers, columns, meta.
+    What nobody expects in such a format, such as tokens in a table of mentions, is in ``counts`` only.
+
     >>> losses = Losses()
     >>> losses.add("discontiguous mentions", 3)
-    >>> losses.add("heads")
-    >>> str(losses), bool(losses), losses.counts["heads"]
-    ('not written: 3 discontiguous mentions, 1 heads', True, 1)
-    >>> str(Losses())
-    'nothing was lost'
+    >>> losses.add("mentions that cut a token")
+    >>> losses.add("tokens", 12)
+    >>> str(losses), bool(losses), losses.counts["tokens"]
+    ('not written: 3 discontiguous mentions, 1 mention that cuts a token', True, 12)
+    >>> losses.counts.clear()
+    >>> losses.add("scores", 3)
+    >>> str(losses), bool(losses)
+    ('nothing was lost', False)
     """
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -103,12 +113,27 @@ class Losses:
             self.counts[kind] += count
 
     def __bool__(self) -> bool:
-        return bool(self.counts)
+        return not self.counts.keys() <= _DETAILS
 
     def __str__(self) -> str:
-        if not self.counts:
-            return "nothing was lost"
-        return "not written: " + ", ".join(f"{count} {kind}" for kind, count in self.counts.items())
+        told = {kind: count for kind, count in self.counts.items() if kind not in _DETAILS}
+        parts = (f"1 {_singular(kind)}" if count == 1 else f"{count:,} {kind}" for kind, count in told.items())
+        return f"not written: {', '.join(parts)}" if told else "nothing was lost"
+
+
+def _singular(kind: str) -> str:
+    """Return the name of one loss.
+
+    >>> _singular("concepts that stand twice"), _singular("mentions across sentences")
+    ('concept that stands twice', 'mention across sentences')
+    """
+    words = kind.split()
+    head = next(place for place, word in enumerate(words) if word.endswith("s") and not word.endswith("ous"))
+    words[head] = words[head].removesuffix("s")
+    for place, (word, after) in enumerate(pairwise(words), 1):
+        if word == "that" and after in _VERBS:
+            words[place] = f"{after}s"
+    return " ".join(words).replace(" that are ", " that is ").replace(" at their ", " at its ")
 
 
 Scan = Callable[..., Iterator[Scanned]]

@@ -247,7 +247,7 @@ def stand_in(words: Iterable[str], text: str) -> list[tuple[int, int]] | None:
 def new_document(document: Document, losses: Losses) -> str:
     """Return the line that begins a document; white space in its ``id`` becomes single blanks."""
     name = " ".join(document.id.split())
-    losses.add("white space in document identifiers", int(name != document.id))
+    losses.add("document identifiers with white space", int(name != document.id))
     return f"{NEW_DOCUMENT} id = {name}" if name else NEW_DOCUMENT
 
 

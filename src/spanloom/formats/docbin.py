@@ -35,7 +35,7 @@ _UNSUSPICIOUS: Final = 1 << 26  # bytes that any file may unpack to
 _MOST_TIMES: Final = 500  # its size, beyond that
 _INSIDE, _BEGIN = 1, 3  # codes of ENT_IOB
 _DAMAGE = (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError, struct.error)
-_CUT = "mentions that begin or end inside a token"
+_CUT = "mentions that cut a token"
 
 
 class _Tokens(NamedTuple):

@@ -35,6 +35,7 @@ from spanloom.errors import DataError
 from spanloom.formats.base import (
     BAD_TYPE,
     DISCONTIGUOUS,
+    LINE_ENDS,
     TOUCHING,
     UNSTRIPPED,
     Beside,
@@ -290,7 +291,7 @@ def _text_lines(name: str, text: str, losses: Losses) -> Iterator[str]:
     title, _, abstract = text.partition("\n")
     title = title if abstract else text  # an empty abstract is read as none, without the line end before it
     changed = sum(part.count("\n") + part.count("\r") for part in (title, abstract))
-    losses.add("line ends (a space stands for each)", changed)
+    losses.add(LINE_ENDS, changed)
     yield f"{name}|t|{title.translate(_LINE_ENDS)}"
     yield f"{name}|a|{abstract.translate(_LINE_ENDS)}"
 

@@ -437,7 +437,7 @@ def xml_head(collection: dict[str, Any], losses: Losses) -> str:
 
 def xml_document(document: BiocNode, losses: Losses) -> str:
     """Return a document of an XML file; infons that are no text, and blanks lost in the identifier, are counted."""
-    losses.add("white space at the ends of document identifiers", int(document.id != document.id.strip()))
+    losses.add("document identifiers with white space at their ends", int(document.id != document.id.strip()))
     return _spelled(_element("document", document, losses))
 
 
