@@ -246,10 +246,9 @@ SOUND = [
     "1-3.1\t8-10\tpa\t_\t_\t_\t",
 ]
 ROWS = {
-    "too few columns": ("1-2\t5-7\t💊", "found 3 columns in '1-2\\t5-7\\t💊', expected 6, between tabs"),
+    "too few columns": ("1-2\t5-7", "found 2 columns in '1-2\\t5-7', expected 6, between tabs"),
     "too many columns": ("1-2\t5-7\t💊\t_\t_\t_\t_\t", "found 8 columns"),
     "no row": ("pain", "found 1 columns in 'pain', expected 6"),
-    "a comment": ("# a comment", "found 1 columns in '# a comment', expected 6"),
     "a late layer": ("#T_SP=x|y", "found 1 columns in '#T_SP=x|y', expected 6"),
     "number": ("1_2\t5-7\t💊\tNN\t_\t_\t", "found '1_2', expected the number of a token, as 1-2"),
     "a huge number": (f"1-{'9' * 40}\t5-7\t💊\tNN\t_\t_\t", "expected the number of a token"),
@@ -268,8 +267,8 @@ ROWS = {
     "backslash": ("1-2\t5-7\t💊\tNN\t*\ta\\\t", "found the value 'a\\\\', expected"),
     "no number": ("1-2\t5-7\t💊\tNN\t*[x]\ta[x]\t", "found the value '*[x]', expected"),
     "stacks": (
-        "1-2\t5-7\t💊\tNN\t*\ta|b\t",
-        f"found '*' and 'a|b' in the columns of {ENTITY}, expected as many values",
+        "1-2\t5-7\t💊\tNN\tC:1\ta|b\t",
+        f"found 'C:1' and 'a|b' in the columns of {ENTITY}, expected as many values",
     ),
     "two numbers": ("1-2\t5-7\t💊\tNN\t*[1]\ta[2]\t", "found [1] and [2] in the columns of one annotation of"),
     "another type": ("1-2\t5-7\t💊\tNN\t*[1]\ty[1]\t", f"found y for the annotation [1] of {ENTITY}, expected x"),
@@ -361,3 +360,41 @@ def test_time_grows_with_the_size(tmp_path: Path) -> None:
 
     times = [min(seconds(size) for _ in range(3)) for size in (2000, 8000)]
     assert all(after < 9 * before for before, after in pairwise(times))
+
+
+# --- files that other tools than INCEpTION write
+
+
+def test_comments_stand_anywhere_and_are_kept(tmp_path: Path) -> None:
+    rows = ["#Summary1=A man has pain.", "", *SOUND[:1], "# one", *SOUND[1:2], "#two", *SOUND[2:4], "", "#end"]
+    document = only(tmp_path / "a.tsv", HEAD + "\n".join(rows) + "\n")
+    assert (document.text, found(document)) == ("Mild 💊 pain.", [("x", "Mild 💊")])
+    assert document.meta["webanno"]["comments"] == ["#Summary1=A man has pain.", "# one", "#two", "#end"]
+
+
+def test_missing_values_are_filled_up_and_reported(tmp_path: Path) -> None:
+    head = "#FORMAT=WebAnno TSV 3.2\n#T_SP=custom.Referent|entity|infstat|identifier\n\n#Text=Chest pain .\n"
+    rows = (
+        "1-1\t0-5\tChest\tabstract[1]|object[2]\tnew[1]|new[2]\tC:2[2]\n1-2\t6-10\tpain\t*[1]\tnew[1]\t\n"
+        "1-3\t11-12\t.\n"
+    )
+    document = only(tmp_path / "a.tsv", head + rows)
+    assert found(document) == [("abstract", "Chest pain"), ("object", "Chest")]
+    assert [mention.concepts for mention in document.mentions] == [(), ("C:2",)]
+    problems = [problem for problem in validate(tmp_path / "a.tsv") if problem.kind == "missing values"]
+    assert [(problem.line, problem.severity, problem.altered) for problem in problems] == [
+        (6, "warning", True),
+        (7, "warning", True),
+    ]
+    unsaid = only(tmp_path / "b.tsv", head + "1-1\t0-5\tChest\ta|b\t*\t_\n1-2\t6-10\tpain\t_\t_\t_\n")
+    assert found(unsaid) == [("a", "Chest"), ("b", "Chest")]
+
+
+def test_a_file_that_names_no_layer(tmp_path: Path) -> None:
+    rows = "#Text=Chest pain\n1-1\t0-5\tChest\tx[1]|y[2]\tnew[1]|new[2]\t\n1-2\t6-10\tpain\tx[1]\tnew[1]\t\n"
+    path = tmp_path / "a.tsv"
+    path.write_text("#FORMAT=WebAnno TSV 3.3\n\n" + rows)
+    told: list[str] = []
+    [document] = read(path, notice=told.append)
+    assert found(document) == [("x", "Chest pain"), ("y", "Chest")]
+    assert f"{path}:4: no line '#T_SP=' names the layers: column 4 is read as the type" in " ".join(told)

@@ -441,7 +441,8 @@ def _are_surely_tags(
         return outside == len(values) > 2
     types = {tag[2:] for tag in tags}
     if dialect.divider and types != {UNTYPED}:
-        marked = sum(value in dialect.outside for value in values if value not in ("", "-", "*"))
+        weak = ("", "-", "*") if (dialect.divider, dialect.last) == ("-", False) else ("", "-", "*", "_")
+        marked = sum(value in dialect.outside for value in values if value not in weak)
         several = marked > 0 or len({tag[0] for tag in tags}) > 1
         return len(words) > 1 and several and any(any(map(str.isalpha, kind)) for kind in types)
     typed = not dialect.divider and 2 * sum(len(kind) > 2 for kind in types) > len(types)

@@ -78,6 +78,7 @@ _MARK = re.compile(
     re.IGNORECASE,
 )
 _SEVERAL = re.compile(r"[|+,;&/][BIESLUMW]-")  # in a type, like several tags in one value
+_WEBANNO = "#FORMAT="  # in the first line of another format, whose rows may look like tokens
 _END = re.compile(r"#+ ?end document", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"(?:MEDLINE|PMID|PubMed)[:=_-] ?(\S+)", re.IGNORECASE)
 
@@ -519,6 +520,8 @@ def holds_tokens(raw: bytes) -> bool:
     try:
         lines = decode(whole.removeprefix(BOM), "").split("\n")
     except DataError:
+        return False
+    if lines[0].startswith(_WEBANNO):
         return False
     is_marked = any(line.startswith((DOCSTART, NEW_DOCUMENT, TEXT, GLOBAL_COLUMNS)) for line in lines)
     return is_tagged(list(_head_sentences(line.rstrip("\r") for line in lines)), is_marked)

@@ -74,9 +74,22 @@ def scan(path: str | Path, types: Collection[str] | None = None, stem: str | Non
         found = _Annotations(sheet, text, types)
         document, lines = found.document(), found.lines
         document.id = stem if stem is not None else "" if name == STDIO else bare(path).stem
-        problems = found.problems or [*found.not_read(document), *find_errors(document)]
+        problems = found.problems or [*found.not_read(document), *_filled(sheet), *find_errors(document)]
+        if sheet.comments:
+            document.meta.setdefault("webanno", {})["comments"] = sheet.comments
     placed = [replace(problem, path=name) for problem in problems]
     yield Scanned(document, placed, name, mention_places=[(name, line) for line in lines])
+
+
+def _filled(sheet: Sheet) -> Iterator[Problem]:
+    """Yield warnings about what the file leaves open."""
+    if sheet.inferred:
+        first = sheet.sentences[0].rows[0]
+        message = "no line '#T_SP=' names the layers: column 4 is read as the type, and the others are not read"
+        yield Problem("warning", "layers without names", message, line=first.line, altered=True)
+    for line in sheet.filled:
+        message = "the row lacks values of layers, which are read as missing"
+        yield Problem("warning", "missing values", message, line=line, altered=True)
 
 
 @dataclass(slots=True)
@@ -191,13 +204,18 @@ class _Span:
     """An annotation, as far as its rows were read."""
 
     layer: Layer
-    kind: str
+    kind: str | None
     concept: str | None
     start: int
     end: int
     token: int
     line: int
     last: int
+
+    @property
+    def type(self) -> str:
+        """The type of the mention: the layer's name if it has no value."""
+        return self.kind or self.layer.name.rpartition(".")[2]
 
 
 class _Annotations:
@@ -236,7 +254,7 @@ class _Annotations:
         """Return the document, without its identifier."""
         text = self._text
         mentions = [
-            Mention(span.kind, [(span.start, span.end)], concepts=(span.concept,) if span.concept else ())
+            Mention(span.type, [(span.start, span.end)], concepts=(span.concept,) if span.concept else ())
             for span in self._spans
         ]
         return Document(
@@ -283,8 +301,8 @@ class _Annotations:
     def _mention(self, layer: Layer, row: Row, token: int, start: int, end: int) -> None:
         feature = self._named_by[layer.first]
         for value in layer.stacked(row.values):
-            kind = value.features.get(feature or "") or layer.name.rpartition(".")[2]
-            span = _Span(layer, kind, value.features.get(_CONCEPT), start, end, token, row.line, row.line)
+            kind, concept = value.features.get(feature or ""), value.features.get(_CONCEPT)
+            span = _Span(layer, kind, concept, start, end, token, row.line, row.line)
             before = None if value.number is None else self._numbered.get((layer.name, value.number))
             if before is not None:
                 _extend(before, span, value.number)
@@ -312,10 +330,11 @@ def _extend(span: _Span, more: _Span, number: int | None) -> None:
             "a number of its own for each annotation"
         )
         raise DataError(message)
-    if (more.kind, more.concept) != (span.kind, span.concept):
-        found = f"{clip(more.kind, 40)} {more.concept or ''}".strip()
-        message = f"found {found} for {named}, expected {clip(span.kind, 40)} {span.concept or ''}".strip()
+    if more.kind not in (None, span.kind or more.kind) or more.concept not in (None, span.concept or more.concept):
+        found = f"{clip(more.kind or '', 40)} {more.concept or ''}".strip()
+        message = f"found {found} for {named}, expected {clip(span.kind or '', 40)} {span.concept or ''}".strip()
         raise DataError(f"{message}, as in line {span.line}")
+    span.kind, span.concept = span.kind or more.kind, span.concept or more.concept
     span.start, span.end = min(span.start, more.start), max(span.end, more.end)
     span.token, span.last = more.token, more.line
 

@@ -2,7 +2,8 @@ r"""Lines of WebAnno TSV 3: the layers of the header, the texts of sentences, ro
 
 A file begins with ``#FORMAT=WebAnno TSV 3.3`` and a line for each layer, ``#T_SP=LAYER|FEATURE|...``, each feature of
 which is a column. Then come sentences: ``#Text=`` lines, a row for each token (``1-2``), and below it rows for parts of
-it that are annotated (``1-2.1``). Rows begin with a number, offsets and the surface; their values follow.
+it that are annotated (``1-2.1``). Rows begin with a number, offsets and the surface; their values follow, of which
+other tools leave out those that are missing. Other lines that begin with ``#`` are comments.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ NONE = "_"  # in a column: no annotation
 
 _VERSION = re.compile(r"#FORMAT=WebAnno TSV 3\.[23]\s*")
 _LAYER = re.compile(r"#T_(SP|CH|RL)=([^|]+)(?:\|(.*))?")
+_Parsed = tuple[str | None, int | None]  # a value and the number of its annotation
+_INFERRED = "span"  # the layer of a file that names none
 _TEXT, _SENTENCE_ID = "#Text=", "#Sentence.id="
 _NUMBER = re.compile(r"([0-9]{1,9})-([0-9]{1,9})(?:\.([0-9]{1,9}))?")
 _OFFSETS = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
@@ -68,19 +71,32 @@ class Layer:
         Raises:
             DataError: values that do not belong together, or cannot be understood.
         """
-        columns = {i: split_stack(values[self.first + i]) for i in self.own if values[self.first + i] != NONE}
+        raw = {i: values[self.first + i] for i in self.own if values[self.first + i] != NONE}
+        columns = {i: [parse_value(one) for one in split_stack(value)] for i, value in raw.items()}
+        if len({len(column) for column in columns.values()}) > 1:
+            columns = _aligned(columns)
         counts = {len(column) for column in columns.values()}
         if len(counts) > 1:
-            shown = " and ".join(clip(values[self.first + i]) for i in columns)
+            shown = " and ".join(map(clip, raw.values()))
             raise DataError(f"found {shown} in the columns of {self.name}, expected as many values in each")
         for place in range(max(counts, default=0)):
-            found = {i: parse_value(column[place]) for i, column in columns.items()}
+            found = {i: column[place] for i, column in columns.items()}
             numbers = {number for _, number in found.values() if number is not None}
             if len(numbers) > 1:
                 shown = " and ".join(f"[{number}]" for number in sorted(numbers))
                 raise DataError(f"found {shown} in the columns of one annotation of {self.name}, expected one number")
             texts = {self.features[i]: text for i, (text, _) in found.items() if text is not None}
             yield Value(texts, next(iter(numbers), None))
+
+
+def _aligned(columns: dict[int, list[_Parsed]]) -> dict[int, list[_Parsed]]:
+    """Return columns that lack values filled up, by the numbers of annotations; those that say nothing are left out."""
+    columns = {i: column for i, column in columns.items() if any(value != (None, None) for value in column)}
+    numbers = dict.fromkeys(number for column in columns.values() for _, number in column)
+    if None in numbers:
+        return columns
+    by_number = {i: {number: text for text, number in column} for i, column in columns.items()}
+    return {i: [(found.get(number), number) for number in numbers] for i, found in by_number.items()}
 
 
 class Value(NamedTuple):
@@ -145,6 +161,9 @@ class Sheet:
         sentences: in the order of the file.
         identifiers: the number of sentences with an identifier.
         problems: an error for each line that cannot be read.
+        comments: lines about something else, such as ``#Summary1=``.
+        filled: the lines of rows that lack values.
+        inferred: whether no line names the layers.
         width: the number of columns of the layers.
     """
 
@@ -152,6 +171,9 @@ class Sheet:
     sentences: list[Sentence] = field(default_factory=list)
     identifiers: int = 0
     problems: list[Problem] = field(default_factory=list)
+    comments: list[str] = field(default_factory=list)
+    filled: list[int] = field(default_factory=list)
+    inferred: bool = False
     width: int = 0
 
 
@@ -205,11 +227,14 @@ def _take(sheet: Sheet, number: int, line: str, apart: bool) -> bool:
             sheet.sentences.append(Sentence(number))
         sheet.sentences[-1].texts.append(unescape_text(line.removeprefix(_TEXT)))
         return False
+    if line.startswith("#") and not line.startswith("#T_"):
+        sheet.comments.append(line)
+        return apart
     if not sheet.sentences:
         sheet.sentences.append(Sentence(number, broken=True))
     sentence = sheet.sentences[-1]
     try:
-        row = _row(line, number, sheet.width)
+        row = _row(line, number, sheet)
         if apart:
             shown = _numbered(row.sentence, row.token, row.part)
             raise DataError(f"found the row {shown}, expected '{_TEXT}' and the text of its sentence above it")
@@ -229,16 +254,22 @@ def _layer(line: str, first: int) -> Layer:
     return Layer.declared(match[1], match[2], tuple((match[3] or "").split("|")), first)
 
 
-def _row(line: str, number: int, width: int) -> Row:
+def _row(line: str, number: int, sheet: Sheet) -> Row:
     cells = line.split("\t")
-    if len(cells) == _FIXED + width + 1 and not cells[-1]:
+    if not sheet.layers and len(cells) > _FIXED and _NUMBER.fullmatch(cells[0]):
+        _infer(sheet, len(cells) - _FIXED - (not cells[-1]))
+    if len(cells) == _FIXED + sheet.width + 1 and not cells[-1]:
         cells.pop()  # each value may end in a tab
-    if len(cells) != _FIXED + width:
+    values = [value or NONE for value in cells[_FIXED:]]
+    missing = sheet.width - len(values)
+    if missing < 0 or len(cells) < _FIXED:
         message = (
-            f"found {len(cells)} columns in {clip(line, 40)}, expected {_FIXED + width}, between tabs: "
-            f"number, offsets, token, and {width} of the layers"
+            f"found {len(cells)} columns in {clip(line, 40)}, expected {_FIXED + sheet.width}, between tabs: "
+            f"number, offsets, token, and {sheet.width} of the layers"
         )
         raise DataError(message)
+    if missing or "" in cells[_FIXED:]:
+        sheet.filled.append(number)
     place, offsets = _NUMBER.fullmatch(cells[0]), _OFFSETS.fullmatch(cells[1])
     if place is None:
         raise DataError(f"found {clip(cells[0], 20)}, expected the number of a token, as 1-2, or of a part, as 1-2.1")
@@ -246,8 +277,16 @@ def _row(line: str, number: int, width: int) -> Row:
         raise DataError(f"found {clip(cells[1], 20)}, expected start and end of {clip(cells[2], 20)}, as 0-4")
     return Row(
         number, int(place[1]), int(place[2]), int(place[3] or 0), int(offsets[1]), int(offsets[2]), cells[2],
-        cells[_FIXED:],
+        values + [NONE] * missing,
     )  # fmt: skip
+
+
+def _infer(sheet: Sheet, width: int) -> None:
+    """Take all columns for features of one layer, the first of which is the type, because no line says otherwise."""
+    if width:
+        features = ("value", *(f"column{_FIXED + i}" for i in range(2, width + 1)))
+        sheet.layers.append(Layer.declared(SPAN, _INFERRED, features, 0))
+        sheet.width, sheet.inferred = width, True
 
 
 def _check_order(sentence: Sentence, row: Row) -> None:
@@ -299,7 +338,7 @@ def split_stack(raw: str) -> list[str]:
     return _DIVIDER.sub(lambda match: "\0" if match[0] == "|" else match[0], raw).split("\0")
 
 
-def parse_value(raw: str) -> tuple[str | None, int | None]:
+def parse_value(raw: str) -> _Parsed:
     r"""Return a value, and the number that its annotation has; ``None`` where there is none.
 
     Raises:
