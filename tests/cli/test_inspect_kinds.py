@@ -28,7 +28,7 @@ def models(tmp_path_factory):
 
 
 EXPECTED = {
-    "tagger": ("column         pos", "tags           DT, NN", "  accuracy     1", "  tokens       36"),
+    "tagger": ("column         pos", "tags           DT, NN", "  accuracy     1", "trained on     18 documents, 36 t"),
     "language-model": ("order          3", "words          5", "2-grams        3"),
     "vocabulary": ("concepts       3", "names          4", "pain"),
 }

@@ -215,6 +215,20 @@ def test_inspect_shows_what_was_trained(command, model):
     assert len(features.splitlines()) == 3
 
 
+def test_inspect_starts_with_the_essentials(command, model):
+    lines = command("inspect", model).stdout.splitlines()
+    names = [line[:14].strip() for line in lines[:8]]
+    assert names == ["kind", "structure", "types", "features", "dev F1", "trained on", "size", "date"]
+    size = sum(file.stat().st_size for file in model.iterdir()) / 1000
+    assert lines[6] == f"size           {size:.1f} kB"
+    assert lines[5].startswith("trained on     10 documents, ") and lines[5].endswith(" mentions")
+    start = lines.index("parameters; all others have their defaults, and --all lists them")
+    assert lines[start + 1 : lines.index("", start)] == ["  epochs       5"]
+    assert not any(line.endswith(" -") or line.startswith("role") for line in lines)
+    everything = command("inspect", model, "--all").stdout
+    assert "encoder_rate   0.0001" in everything and "role S problem" in everything
+
+
 def test_inspect_one_role(command, model):
     strongest = json.loads(command("inspect", model, "--role", "S", "--json").stdout)["strongest"]
     assert sorted(strongest) == ["S body", "S drug", "S problem"]

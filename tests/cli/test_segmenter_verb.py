@@ -66,7 +66,7 @@ def test_evaluate_words(command, trained, tmp_path):
 
 
 def test_inspect(command, trained):
-    shown = command("inspect", trained[0], "--top", "1")
+    shown = command("inspect", trained[0], "--top", "1", "--all")
     assert (shown.returncode, shown.stderr) == (0, "")
     for words in ("kind           segmenter", "dual_iterations 50", "role B-medication", "chain 2      mentions"):
         assert words in shown.stdout

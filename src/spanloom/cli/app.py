@@ -394,12 +394,15 @@ def _validate(
 @verb("inspect")
 def _inspect(
     model: Model,
-    top: Annotated[int, typer.Option("--top", min=0, metavar="N", help="Features to show for each role.")] = 20,
-    role: Annotated[str | None, typer.Option("--role", metavar="ROLE", help="Show this role only.")] = None,
+    top: Annotated[
+        int | None, typer.Option("--top", min=0, metavar="N", help="Show the strongest N features of each role.")
+    ] = None,
+    role: Annotated[str | None, typer.Option("--role", metavar="ROLE", help="Show features of this role only.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Show all parameters, roles, templates and features.")] = False,
     encoder: options.EncoderFolder = None,
     as_json: Json = False,
 ) -> None:
-    """Show what a model is: structure, types, features, training, and the strongest features of each role."""
+    """Show what a model is: structure, types, F1, size, training; with --top the strongest features of each role."""
 
 
 @verb("explain")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Final
 
 from spanloom.errors import UsageError, meant, plural
 from spanloom.model.calibration import Check
+from spanloom.model.fields import declared
 from spanloom.model.overlaps import OverlapReport
 from spanloom.model.report import (
     CompactReport,
@@ -20,9 +23,15 @@ from spanloom.model.report import (
     TeachingReport,
 )
 from spanloom.model.splitting import SplittingReport
-from spanloom.models import load
+from spanloom.models import Saved, load, locate
 
 Strongest = Mapping[str, list[tuple[str, float]]]
+_TOP: Final = 20  # features of a role, where it is not said how many
+_COUNTED: Final = ("documents", "tokens", "mentions")
+_SCORED: Final = "dev_f1"
+_MEGABYTE: Final = 1_000_000
+_PARTS: Final = ("parameters", "counts", "training", "strongest", "notes")
+_LONG: Final = ("roles", "templates")
 # of a training, what is not one figure a line
 _SEVERAL = ("history", "lost", "dropped", "chains", "calibration", "annotators")
 _REPORTS: Final[dict[str, Any]] = {
@@ -33,15 +42,52 @@ _REPORTS: Final[dict[str, Any]] = {
 """Of the same, what training tells in lines of its own."""
 
 
-def run(model: str, top: int, role: str | None, encoder: str | None, as_json: bool) -> None:
-    """Describe a model."""
-    described = load(model, encoder=encoder).describe()
+def run(model: str, top: int | None, role: str | None, every: bool, encoder: str | None, as_json: bool) -> None:
+    """Describe a model: the essentials, and all of it as JSON or with ``every``."""
+    folder = Path(locate(model))
+    found = load(folder, encoder=encoder)
+    described = found.describe()
     if "strongest" in described:
         strongest = _chosen(described["strongest"], role)
-        described["strongest"] = {name: _top(features, top) for name, features in strongest.items()}
+        count = _TOP if top is None else top
+        described["strongest"] = {name: _top(features, count) for name, features in strongest.items()}
     elif role is not None:
         raise UsageError("a model of this kind shows no roles; leave out --role")
-    print(json.dumps(described, indent=2) if as_json else "\n".join(lines(described)))
+    if as_json:
+        print(json.dumps(described, indent=2))
+        return
+    if not every:
+        described = _essentials(described, found, folder)
+        if top is None and role is None:
+            described.pop("strongest", None)
+    print("\n".join(lines(described, every)))
+
+
+def _essentials(described: Mapping[str, Any], model: Saved, folder: Path) -> dict[str, Any]:
+    """Return what a model is, what it was trained on, and what of its parameters somebody chose."""
+    training = dict(described.get("training", {}))
+    own = {name: value for name, value in described.items() if name not in (*_PARTS, *_LONG) and value is not None}
+    given = described.get("parameters", {})
+    own |= {name: given[name] for name in ("column", "features") if name in given}
+    if isinstance(training.get(_SCORED), float):
+        own["dev F1"] = f"{100 * training.pop(_SCORED):.1f}"
+    counts = [plural(training.pop(name), name[:-1]) for name in _COUNTED if type(training.get(name)) is int]
+    if counts:
+        own["trained on"] = [", ".join(counts)]
+    files = [file for file in folder.rglob("*") if file.is_file()]
+    size = sum(file.stat().st_size for file in files)
+    own["size"] = f"{size / 1e6:.1f} MB" if size >= _MEGABYTE else f"{size / 1e3:.1f} kB"
+    own["date"] = datetime.fromtimestamp(max(file.stat().st_mtime for file in files), UTC).strftime("%Y-%m-%d")
+    rest = {name: described[name] for name in _PARTS if name in described}
+    if given:
+        defaults = {one.name: _plain(one.default) for one in declared(type(model))}
+        chosen = {name: value for name, value in given.items() if name not in own and value != defaults.get(name)}
+        rest |= {"parameters": chosen, "training": training}
+    return own | rest
+
+
+def _plain(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _chosen(strongest: Strongest, role: str | None) -> Strongest:
@@ -58,28 +104,38 @@ def _top(features: list[tuple[str, float]], count: int) -> list[tuple[str, float
     return sorted(strongest, key=lambda feature: -feature[1])
 
 
-def lines(described: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the description of a model as lines for a terminal."""
+def lines(described: Mapping[str, Any], every: bool = True) -> Iterator[str]:
+    """Yield the description of a model as lines for a terminal.
+
+    Args:
+        described: of the model.
+        every: whether all parameters are among it, and not only some.
+    """
     for name, value in described.items():
-        if name in ("parameters", "counts"):
+        if name == "parameters" and not every:
+            if value:
+                yield from ("", "parameters; all others have their defaults, and --all lists them")
+                yield from (_row(f"  {key}", of_key) for key, of_key in value.items())
+        elif name in ("parameters", "counts"):
             # a parameter may leave to training what stands below
             yield from (_row(key, of_key) for key, of_key in value.items() if key not in described)
         elif name == "training":
-            yield from ("", name, *_training(value))
+            yield from ("", name, *_training(value, every))
         elif name == "strongest":
             yield from _roles(value)
         elif name == "notes":
             yield from value
         elif isinstance(value, list):
-            yield _row(name, (" " if name == "templates" else ", ").join(value))
+            yield _row(name, (" " if name in ("templates", "features") else ", ").join(value))
         else:
             yield _row(name, value)
 
 
-def _training(training: Mapping[str, Any]) -> Iterator[str]:
+def _training(training: Mapping[str, Any], every: bool) -> Iterator[str]:
     reports = {name for name in _REPORTS if isinstance(training.get(name), Mapping)}  # a linker's passes are a number
     hidden = {*_SEVERAL, *reports, *(name for name in _REPORTS if training.get(name) is None)}
-    yield from (_row(f"  {name}", value) for name, value in training.items() if name not in hidden)
+    shown = {name: value for name, value in training.items() if name not in hidden and (every or value is not None)}
+    yield from (_row(f"  {name}", value) for name, value in shown.items())
     if training.get("dropped"):
         yield _row("  left out", " ".join(training["dropped"]))
     for reason, count in training.get("lost", {}).items():
@@ -118,4 +174,6 @@ def _roles(strongest: Strongest) -> Iterator[str]:
 def _row(name: str, value: object) -> str:
     if isinstance(value, float):
         return f"{name:<14} {value:g}"
+    if isinstance(value, list):
+        value = " ".join(map(str, value)) or None
     return f"{name:<14} {value:,}" if type(value) is int else f"{name:<14} {'-' if value is None else value}"
