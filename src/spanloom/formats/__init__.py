@@ -106,7 +106,7 @@ _BEGINNINGS: Final = (
     (JSONL, rb'\{[ \t]*"[^"\n]*"[ \t]*:[^\n]*(?:\}[ \t\r]*\n|\Z)'),
     (JSON, rb'\{\s*"[^"\n]*"\s*:'),
     (LABEL_STUDIO, rb'\[\s*\{(?:(?!"text"\s*:)[^\[{])*"(?:data|annotations|predictions)"\s*:\s*[\[{]'),
-    (JSON, rb'\[\s*(?:\{\s*"[^"\n]*"\s*:|\]\s*\Z)'),
+    (JSON, rb'\[\s*(?:\[\s*["\[]|\{\s*"[^"\n]*"\s*:|\]\s*\Z)'),
     (XMI, rb"<(?:\?xml[^>]*>\s*<)?xmi:XMI\s"),
     (BIOC, rb"(?:<[?!][^>]*>\s*)*<collection[\s>]"),
     (WEBANNO, rb"#FORMAT=WebAnno TSV 3\."),

@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 from spanloom.document.surfaces import beginning, flat
 from spanloom.document.validate import Problem
 from spanloom.errors import clip
-from spanloom.formats.entries import Entry, Found, entries_of
+from spanloom.formats.entries import Entry, Found, entries_of, has_offsets
 from spanloom.formats.json_text import not_as_expected
 from spanloom.formats.layouts import (
     CHARACTERS,
@@ -106,6 +106,13 @@ def to_native(
     >>> to_native({"text": "mild pain", "spans": [{"start": 5, "end": 9, "label": "problem"}]}, [])[0].record
     {'text': 'mild pain', 'mentions': [{'type': 'problem', 'spans': [[5, 9]]}]}
     """
+    if isinstance(tracks := record.get("tracks"), list) and all(isinstance(track, dict) for track in tracks):
+        others = {name: value for name, value in record.items() if name != "tracks"}  # of PubAnnotation
+        return [
+            native._replace(record=_annotated(native.record, track.get("project")))
+            for track in tracks
+            for native in to_native({**others, **track}, problems, mentions, fields)
+        ]
     record = with_words(record)
     described = None if fields is None else fields.layout
     names = {} if fields is None else fields.types
@@ -168,7 +175,7 @@ def _mentions_of(record: dict[str, Any], described: Layout | None) -> tuple[str 
             continue
         layout = _with(layout_of(record, name, _first(value)), described)
         found = entries_of(value, place, layout)
-        if found.entries or (name in ("spans", "entities") and any(isinstance(one, dict) for _, one in found.others)):
+        if found.entries or (name in ("spans", "entities") and any(has_offsets(one) for _, one in found.others)):
             return name, found, layout
         if not found.others and empty is None:
             empty = name
@@ -216,6 +223,12 @@ def _texts_of(rest: dict[str, Any], found: Found, problems: list[Problem]) -> di
         text = text_of_passages(rest["passages"], problems)
         rest["passages"] = without_texts(rest["passages"])
     name = next((name for name in named(rest, OF_WORDS) if _words(rest[name]) is not None), None)
+    if text is None and name is None:
+        inner = {key: part for key, part in rest.items() if isinstance(part, dict)}
+        for key, part in inner.items():
+            if (held := next((one for one in named(part, OF_TEXT) if isinstance(part[one], str)), None)) is not None:
+                text, rest[key] = part[held], {other: value for other, value in part.items() if other != held}
+                break
     if text is None and name is None and found.entries and (own := _confirmed(rest, found.entries)) is not None:
         text = rest.pop(own)
     if name is None:
@@ -368,6 +381,12 @@ def _item(
     return [{"type": one, "spans": spans, **fields} for one in types]
 
 
+def _annotated(record: dict[str, Any], name: Any) -> dict[str, Any]:
+    """Return a record that names the annotator of its mentions."""
+    meta = record.get("meta") or {}
+    return record | {"meta": {**meta, "annotator": str(name)}} if isinstance(meta, dict) and name else record
+
+
 def _by_annotator(
     native: dict[str, Any], entries: Sequence[Entry], items: Sequence[list[dict[str, Any]]]
 ) -> Iterator[Native]:
@@ -387,8 +406,7 @@ def _by_annotator(
     for name in names or [None]:
         own = [(entry, item) for entry, item in pairs if not names or entry.annotator == name]
         record = native | {"mentions": [item for _, item in own]}
-        if name is not None:
-            record["meta"] = {**(meta or {}), "annotator": name}
+        record = record if name is None else _annotated(record, name)
         first = own[0][0].names if own else ("type", "spans")
         yield Native(record, [entry.place for entry, _ in own], *first)
 
@@ -414,7 +432,5 @@ def warn_unread(rest: dict[str, Any], problems: list[Problem], mentions: bool) -
     length = len(text) if isinstance(text, str) else 1 << 20
     for name, value in rest.items():
         if isinstance(value, list | dict) and value and not is_other(name) and looks_annotated(name, value, length):
-            message = (
-                f"the field {clip(name)} looks like annotation and is not read; describe it: {advice(name, value)}"
-            )
+            message = f"the field {clip(name)} looks like annotation and is not read; {advice(name, value)}"
             problems.append(Problem("warning", f"annotation not read: {name}", message, altered=True))

@@ -74,6 +74,12 @@ def entries_of(value: Any, name: str, layout: Layout) -> Found:
     return found
 
 
+def has_offsets(value: Any) -> bool:
+    """Return whether an object has a field for offsets, whatever its value."""
+    own = {plain(str(key)) for key in value} if isinstance(value, dict) else set()
+    return not own.isdisjoint((*USUAL["start"], *USUAL["spans"]))
+
+
 def _search(
     value: Any, place: str, layout: Layout, keys: tuple[str, ...], sentence: int | None, found: Found, depth: int
 ) -> None:
@@ -95,8 +101,12 @@ def _search(
         found.others.append((place, value))
     elif isinstance(value, dict):
         before = len(found.entries), len(found.others)
+        whole = value.get("type") if isinstance(value.get("mentions"), list) else None  # of all mentions of an entity
         for key, item in value.items():
-            _search(item, f"{place}.{key}", layout, (*keys, str(key)), sentence, found, depth + 1)
+            if isinstance(item, list | dict):
+                _search(item, f"{place}.{key}", layout, (*keys, str(key)), sentence, found, depth + 1)
+        for entry in found.entries[before[0] :] if isinstance(whole, str) else ():
+            entry.types = [whole]
         if len(found.entries) == before[0] and value:
             found.others[before[1] :] = [(place, value)]
     else:
@@ -129,7 +139,7 @@ def _pairs(value: Any) -> list[tuple[int, int]]:
             start, end = (_first(own, role, int) for role in ("start", "end"))
             if start is None or end is None:
                 return []
-            pairs.append((own[start], own[end]))
+            pairs.append((_whole(own[start]) or 0, _whole(own[end]) or 0))
         else:
             return []
     return pairs
@@ -144,6 +154,8 @@ def _of_list(value: list[Any] | tuple[Any, ...], place: str, keys: tuple[str, ..
         spans = list(zip(offsets[::2], offsets[1::2], strict=True))
         if not texts and lists:  # [start, end, [[type, score]]]
             texts = [item for item in _flat(lists) if isinstance(item, str)][:1]
+    elif len(offsets) == 3 and len(value) == 3 and not keys:  # the number of a type behind them
+        return Entry(place, [str(offsets[2])], [(offsets[0], offsets[1])])
     elif not offsets and len(lists) == 1 and texts:
         spans = _pairs(lists[0])
     else:
@@ -178,7 +190,16 @@ def _first(own: Mapping[str, Any], role: str, kind: type | tuple[type, ...]) -> 
 
 
 def _is(value: Any, kind: type | tuple[type, ...]) -> bool:
-    return _is_offset(value) if kind is int else isinstance(value, kind)
+    return _whole(value) is not None if kind is int else isinstance(value, kind)
+
+
+def _whole(value: Any) -> int | None:
+    """Return an offset, also of a number that is written as text or with a decimal point."""
+    if isinstance(value, str):
+        return int(value) if value.isdecimal() and len(value) < 12 else None
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and abs(value) < _LARGEST else None
+    return value if _is_offset(value) else None
 
 
 class _Parts:
@@ -211,7 +232,8 @@ class _Parts:
             return None
         path = self.paths.get(role)
         self.used.add(path.partition(".")[0] if path and path not in self.item else path or self.top[name])
-        return at(self.item, path) if path else self.own[name]
+        value = at(self.item, path) if path else self.own[name]
+        return _whole(value) if kind is int else value
 
     def name(self, role: str, kind: type | tuple[type, ...]) -> str | None:
         """Return the name of a role's field, if it has a value of that kind."""

@@ -85,13 +85,19 @@ def records_of(value: Any) -> Iterator[tuple[str, Any]]:
             return
         for name in _LISTS:
             held = value.get(name)
-            if isinstance(held, list) and any(isinstance(record, list | dict) for record in held):
+            if isinstance(held, list) and any(map(_is_record, held)):
                 yield from ((f"{name}[{i}]", record) for i, record in enumerate(held) if record is not None)
                 return
         if value and all(isinstance(record, dict) and next(named(record, OF_TEXT), None) for record in value.values()):
             yield from ((name, {"id": name, **record}) for name, record in value.items())
             return
     yield "", value
+
+
+def _is_record(value: Any) -> bool:
+    if isinstance(value, dict):
+        return "passages" in value or next(named(value, (*OF_TEXT, *OF_WORDS, "data")), None) is not None
+    return isinstance(value, list)
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:

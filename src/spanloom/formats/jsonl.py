@@ -9,7 +9,7 @@ from spanloom.document import Document
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError
 from spanloom.formats.base import Format, Losses, Scanned, no_document, writing_as
-from spanloom.formats.json_array import scan_array
+from spanloom.formats.json_array import records_of, scan_array
 from spanloom.formats.json_text import loads, to_json
 from spanloom.formats.label_studio import scan_any
 from spanloom.formats.packed import output_file
@@ -50,7 +50,11 @@ def scan(
             yield from scan_array(raw + b"".join(line for _, line in lines), path, fields, mentions)
             return
         found = True
-        yield from scan_any(record, mentions, fields, name, number)
+        if isinstance(record, dict) and "text" not in record:  # perhaps a list of records in an object
+            for place, part in records_of(record):
+                yield from scan_any(part, mentions, fields, name, number, place)
+        else:
+            yield from scan_any(record, mentions, fields, name, number)
     if not found:
         yield no_document(name, "one JSON object a line")
 

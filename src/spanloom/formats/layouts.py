@@ -52,6 +52,12 @@ LAYOUTS: Final = (
     Layout("DataTurks", ("annotation",), ("points",), ends=INCLUSIVE),
     Layout("Spark NLP", (), ("annotatorType", "begin", "end"), ends=INCLUSIVE, paths={"type": "metadata.entity"}),
     Layout("CLUENER", ("label",), ("*",), ends=INCLUSIVE),
+    Layout(
+        "Label Studio's results",
+        ("result",),
+        ("value", "type"),
+        paths={"start": "value.start", "end": "value.end", "type": "value.labels", "surface": "value.text"},
+    ),
     Layout("W2NER", ("ner",), ("index",), TOKENS),
     Layout("DyGIE, SciERC, PURE", ("sentences", "ner"), (), TOKENS, INCLUSIVE),
     Layout("PURE", ("sentences", "predicted_ner"), (), TOKENS, INCLUSIVE),
@@ -153,7 +159,7 @@ OF_TAGS: Final = (
 OF_MENTIONS: Final = (
     "mentions", "spans", "entities", "ents", "labels", "label", "denotations", "annotations", "annotation", "ner",
     "ners", "predictedner", "entspans", "entitymentions", "entitylist", "entity", "nerspans", "namedentities",
-    "spanposition", "vertexset", "nerchunk", "nerchunks", "resultlist", "results", "textsegmentannotations",
+    "spanposition", "vertexset", "nerchunk", "nerchunks", "resultlist", "results", "result", "textsegmentannotations",
     "entityspans", "tags", "nerlabels", "goldspans", "gold", "targets", "completions", "predictions", "prediction",
 )  # fmt: skip
 _OTHER: Final = re.compile(
@@ -173,7 +179,7 @@ def plain(name: str) -> str:
 
 def is_other(name: str) -> bool:
     """Return whether a field is known to hold something else than mentions, such as relations or tokens."""
-    return _OTHER.search(plain(name)) is not None
+    return _OTHER.search(plain(name).removeprefix("record")) is not None
 
 
 def named(record: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[str]:

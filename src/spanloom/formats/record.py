@@ -272,7 +272,10 @@ def _wrong(problems: list[Problem], place: str, name: str, value: object, expect
 def _document(record: dict[str, Any], names: Native, problems: list[Problem]) -> _Read:
     text = record.get("text")
     if not isinstance(text, str):
-        _wrong(problems, "", "text", text, "the document's text")
+        texts = [name for name, value in record.items() if isinstance(value, str) and name not in ("text", "id")]
+        shown = ", ".join(map(clip, texts[:10]))
+        hint = f"; name the field that holds it, of {shown}: --columns text=NAME (columns=)" if texts else ""
+        _wrong(problems, "", "text", text, f"the document's text{hint if text is None else ''}")
         return None, problems, None
     document = Document(text, id=_name(record.get("id"), problems, "") or "")
     if record.get("tokens") is not None:

@@ -16,10 +16,10 @@ _NO_OFFSET: Final = frozenset(
      "index")
 )  # fmt: skip
 _OF_READERS: Final = frozenset(("annotation", "brat", "bioc", "pubtator", "label_studio", "comments", "passages"))
+_SURE: Final = frozenset(("entities", "ents", "mentions", "spans", "denotations", "entitymentions", "namedentities"))
 _LOOKED_AT: Final = 50  # items of a list
 _DEEPEST: Final = 5
 _SHOWN: Final = 5
-_NAMES: Final = ("spans", "start", "end", "length", "indices", "type", "surface")
 
 
 def looks_annotated(name: str, value: Any, length: int) -> bool:
@@ -36,6 +36,8 @@ def looks_annotated(name: str, value: Any, length: int) -> bool:
     (False, True)
     """
     usual = plain(name) in OF_MENTIONS
+    if plain(name) in _SURE and isinstance(value, list) and any(isinstance(item, str) for item in value):
+        return True
     return next(_signs(value, length, usual, 0), False)
 
 
@@ -50,7 +52,7 @@ def _signs(value: Any, length: int, usual: bool, depth: int) -> Iterator[bool]:
             if not is_other(str(key)) and isinstance(part, list | dict):
                 if _are_pairs(part, length):
                     yield True
-                yield from _signs(part, length, usual, depth + 1)
+                yield from _signs(part, length, usual or plain(str(key)) in OF_MENTIONS, depth + 1)
     elif isinstance(value, list | tuple):
         offsets = [item for item in value if type(item) is int]
         texts = [item for item in value[:_LOOKED_AT] if isinstance(item, str)]
@@ -94,14 +96,16 @@ def _is_pair(value: Any) -> bool:
 
 
 def advice(name: str, value: Any) -> str:
-    """Return how the user describes a field that looks like annotation.
+    """Return how a field that looks like annotation can be read.
 
     >>> advice("found", [{"b": 8, "e": 18, "cat": "problem"}])
-    '--columns mentions=found,start=b,end=e,type=cat (columns=)'
+    'describe it: --columns mentions=found,start=b,end=e,type=cat (columns=)'
     """
     path, item = _sample(name, value)
-    if isinstance(item, str):
-        return f"--columns tokens=NAME,tags={path} (columns=)"
+    if (isinstance(item, str) and _TAG.fullmatch(item)) or item == "O":
+        return f"describe it: --columns tokens=NAME,tags={path} (columns=)"
+    if isinstance(item, str) or (isinstance(item, dict) and all(isinstance(part, str) for part in item.values())):
+        return "it gives texts without offsets, which spanloom convert --from-llm finds"
     pairs = []
     if isinstance(item, dict):
         offsets = [key for key, one in item.items() if type(one) is int and plain(str(key)) not in _NO_OFFSET]
@@ -117,7 +121,7 @@ def advice(name: str, value: Any) -> str:
             pairs += [f"{role}={key}" for role, key in zip(("start", "end"), [*offsets, "NAME", "NAME"], strict=False)]
         kinds = [key for key in texts if plain(str(key)) in USUAL["type"]] or texts or ["NAME"]
         pairs.append(f"type={kinds[0]}")
-    return ",".join((f"--columns mentions={path}", *pairs)) + " (columns=)"
+    return ",".join((f"describe it: --columns mentions={path}", *pairs)) + " (columns=)"
 
 
 def _sample(path: str, value: Any) -> tuple[str, Any]:
@@ -159,6 +163,6 @@ def unread_fields(documents: Iterable[Document]) -> str | None:
     fields = f"the field {shown}" if len(names) == 1 else f"the fields {shown}"
     looks = "looks" if len(names) == 1 else "look"
     return (
-        f"{fields} of {plural(counts[name], 'document')} {looks} like annotation that was not read; describe it: "
+        f"{fields} of {plural(counts[name], 'document')} {looks} like annotation that was not read; "
         f"{advice(name, samples[name])}"
     )
