@@ -15,9 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from spanloom import modelfile
 from spanloom.document import Mention
-from spanloom.document.inputs import One
 from spanloom.errors import DataWarning, ModelError, UsageError, meant
 from spanloom.files.walk import meant_path
+from spanloom.formats.inputs import One
 from spanloom.model.protocol import Model, Saved, explains
 from spanloom.modelfile.folder import is_model
 

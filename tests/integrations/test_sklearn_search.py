@@ -10,9 +10,18 @@ from typing import Any
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict, cross_val_score, train_test_split
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    cross_val_predict,
+    cross_val_score,
+    cross_validate,
+    train_test_split,
+)
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import estimator_checks, get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -96,6 +105,7 @@ def test_cross_validation_by_groups(notes: list[Document]) -> None:
     assert len(train) + len(test) == len(notes)
 
 
+KINDS = {"chest pain": "problem", "cough": "problem", "fever": "sign"}
 TEXTS = ["no chest pain today", "mild chest pain", "chest pain again", "he has chest pain"] * 3
 MENTIONS = [[("problem", text.index("chest"), text.index("pain") + 4)] for text in TEXTS]
 
@@ -112,6 +122,37 @@ def test_texts_and_mentions_as_any_other_data() -> None:
     pipeline = Pipeline([("strip", shorter), ("model", model)]).fit(TEXTS, MENTIONS)
     assert pipeline.score(TEXTS, MENTIONS) == 1.0
     assert pipeline.predict([" mild chest pain "])[0].mentions[0].spans == ((5, 15),)
+
+
+def test_scorers_by_name_compare_mentions() -> None:
+    texts = ["no chest pain today", "mild cough and fever", "chest pain again", "he has cough"] * 3
+    y = [
+        [(text.index(word), text.index(word) + len(word), kind) for word, kind in KINDS.items() if word in text]
+        for text in texts
+    ]
+    model = Recognizer(features=["bias", "w[0]"], rate=0.3, epochs=3)  # too short for the rare type
+    found = cross_validate(model, texts, y, cv=3, scoring=["f1_macro", "f1_micro", "precision", "recall_weighted"])
+    expected = {"f1_macro": 0.5, "f1_micro": 8 / 9, "precision": 1.0, "recall_weighted": 0.8}
+    assert {name: list(found[f"test_{name}"]) for name in expected} == {
+        name: pytest.approx([value] * 3) for name, value in expected.items()
+    }
+    model = model.set_params(epochs=10)
+    assert GridSearchCV(model, {"epochs": [3, 10]}, cv=2, scoring="f1_macro").fit(texts, y).best_params_ == {
+        "epochs": 10
+    }
+    fitted = model.fit(texts, y)
+    pairs = zip(texts, y, strict=True)
+    only = [[mention for mention in mentions if mention[2] == "problem"] for _, mentions in pairs]
+    assert evaluate.f1_macro(fitted, texts, only) == 0.5 == get_scorer("f1_macro")(fitted, texts, only)
+    assert evaluate.f1_micro(fitted, texts, only) == pytest.approx(fitted.score(texts, only))
+    assert get_scorer("precision_macro")(fitted, texts, only) == 0.5
+    assert evaluate.f1_macro(fitted, texts, [[]] * 12) == 0.0
+
+
+def test_scorers_by_name_are_those_of_scikit_learn_for_other_estimators() -> None:
+    numbers, classes = [[0.0], [1.0], [0.0], [1.0]], ["a", "b", "a", "b"]
+    Recognizer()
+    assert list(cross_val_score(DecisionTreeClassifier(), numbers, classes, cv=2, scoring="f1_macro")) == [1.0, 1.0]
 
 
 def test_a_pipeline_is_cloned_set_and_searched_as_a_whole(notes: list[Document]) -> None:

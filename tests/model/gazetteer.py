@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from spanloom.document import Document, Mention
-from spanloom.document.inputs import Dev, Given, answer, documents_of, one_of, training_of
 from spanloom.errors import UsageError
 from spanloom.evaluate.measures import Learning
+from spanloom.formats.inputs import Dev, Given, answer, documents_of, one_of, training_of
 from spanloom.learn import Listener, Progress
 from spanloom.model.explanation import Explanation
 from spanloom.model.protocol import Annotation, Capability

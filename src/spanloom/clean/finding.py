@@ -10,8 +10,8 @@ from typing import Any, Final
 from spanloom.clean.crossfit import FOLDS, JudgedDocument, judge
 from spanloom.clean.suspects import LEAST, Suspect, suspects_of
 from spanloom.document import Document
-from spanloom.document.inputs import Several, documents_of
 from spanloom.errors import DataWarning, UsageError, plural
+from spanloom.formats.inputs import Several, documents_of
 from spanloom.learn import Listener
 from spanloom.recognize.recognizer import Recognizer
 

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from spanloom.evaluate.reliability import calibration as calibration
     from spanloom.evaluate.report import Report as Report
     from spanloom.evaluate.report import evaluate as evaluate
+    from spanloom.evaluate.scorers import f1_macro as f1_macro
+    from spanloom.evaluate.scorers import f1_micro as f1_micro
     from spanloom.evaluate.slices import Breakdown as Breakdown
     from spanloom.evaluate.slices import breakdown as breakdown
     from spanloom.evaluate.tags import TagReport as TagReport
@@ -74,6 +76,8 @@ _EXPORTS = {
     "evaluate_concepts": "spanloom.evaluate.concept_report",
     "evaluate_tags": "spanloom.evaluate.tags",
     "exact": "spanloom.evaluate.compare",
+    "f1_macro": "spanloom.evaluate.scorers",
+    "f1_micro": "spanloom.evaluate.scorers",
     "findings": "spanloom.evaluate.kinds",
     "heads": "spanloom.evaluate.compare",
     "join_spans": "spanloom.document.span",

@@ -22,6 +22,7 @@ from spanloom.errors import DataError
 from spanloom.evaluate.measures import Score
 from spanloom.evaluate.overlap import Overlaps, overlaps
 from spanloom.evaluate.units import ResamplingUnits, name, pair
+from spanloom.formats.inputs import documents_given
 
 Item = tuple[Hashable, Mention]
 Key = Callable[[Document], Iterable[Item]]
@@ -161,6 +162,7 @@ def score(gold: Sequence[Document], predicted: Sequence[Document], *, key: Key =
     >>> score([gold], [gold.copy(mentions=gold.mentions[:1])]).recall
     0.5
     """
+    gold, predicted = documents_given(gold, "gold"), documents_given(predicted, "the prediction")
     if key is heads:
         require_heads(gold)
     sides = [({k for k, _ in key(g)}, {k for k, _ in key(p)}) for g, p in zip(gold, pair(gold, predicted), strict=True)]

@@ -17,6 +17,7 @@ from spanloom.evaluate.measures import Score
 from spanloom.evaluate.partial import errors
 from spanloom.evaluate.rows import ReportRow, by_sentence, by_structure, by_type, everything, scores
 from spanloom.evaluate.units import pair, units, with_sentences
+from spanloom.formats.inputs import documents_given
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +141,7 @@ def evaluate(
     Spanloom where it has none (see `ResamplingUnits`). Samples in which a row's denominator is 0 are left out.
 
     Args:
-        gold: N documents.
+        gold: N documents, or records of any layout that files may have.
         predicted: predictions for the same texts.
         match: criterion of equality: ``exact``, type and boundaries, or ``heads``, the head, too.
         keys: comparisons beside exact and partial match: names in `KEYS`.
@@ -161,6 +162,7 @@ def evaluate(
     """
     if bootstrap < 0:
         raise UsageError(f"found {bootstrap} bootstrap samples, expected 0 or more")
+    gold, predicted = documents_given(gold, "gold"), documents_given(predicted, "the prediction")
     require_complete(gold, predicted)
     gold = with_sentences(gold)
     predicted = pair(gold, predicted)

@@ -25,6 +25,7 @@ from spanloom.document import Document, Mention, Offsets, Span
 from spanloom.document.validate import Problem, place_of
 from spanloom.errors import DataError, clip
 from spanloom.formats.base import Beside, Scanned
+from spanloom.formats.blocks import TAG
 from spanloom.formats.dialects import Native, rejected, to_native, warn_unread
 from spanloom.formats.entries import entries_of
 from spanloom.formats.foreign import FHIR
@@ -253,15 +254,14 @@ def as_object(value: Any) -> Any:
         return {"text": value[0], **value[1]}
     if len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], list | tuple):
         return {"text": value[0], "entities": list(value[1])}
-    rows = [row for row in value if isinstance(row, list | tuple)]
+    rows = [row for row in value if isinstance(row, list | tuple) and all(isinstance(part, str) for part in row)]
     if len(rows) < len(value):
         return value
-    if all(len(row) >= 2 and all(isinstance(part, str) for part in row) for row in rows) and not (
-        len(rows) == 2 and len(rows[0]) == len(rows[1]) != 2
-    ):
-        return {"tokens": [row[0] for row in rows], "tags": [row[-1] for row in rows]}
-    if len(rows) == 2 and len(rows[0]) == len(rows[1]):
+    two = len(rows) == 2 and len(rows[0]) == len(rows[1])  # a list of words and one of tags
+    if two and (len(rows[0]) != 2 or all(map(TAG.fullmatch, rows[1]))):
         return {"tokens": list(rows[0]), "tags": list(rows[1])}
+    if all(len(row) >= 2 for row in rows):  # a word and its tag each, perhaps with others between
+        return {"tokens": [row[0] for row in rows], "tags": [row[-1] for row in rows]}
     return value
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, overload
 import numpy as np
 
 from spanloom.document import Document, Mention, Offsets, Span, align, batches
-from spanloom.document.inputs import Dev, Given, answer, development_of, documents_of, training_of
+from spanloom.formats.inputs import Dev, Given, answer, development_of, documents_of, training_of
 from spanloom.lab.head_rules import last_word
 from spanloom.learn import Listener
 from spanloom.model.corpus import head_tokens

@@ -12,8 +12,8 @@ import numpy as np
 
 from spanloom.document import Batch, Document, Mention, Span, batches
 from spanloom.document.annotation import SAYS, Completeness
-from spanloom.document.inputs import Given, documents_of, is_one
 from spanloom.errors import DataError, UsageError, plural
+from spanloom.formats.inputs import Given, documents_of, is_one
 from spanloom.label.finding import Finder
 from spanloom.label.matches import Matches, Ranges, gapped, longest
 from spanloom.label.rules import LabelRule, LabelRules, read_label_rules

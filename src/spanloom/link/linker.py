@@ -9,7 +9,11 @@ from typing import Any, ClassVar, Literal, Self, get_args, overload
 
 from spanloom import modelfile
 from spanloom.document import Document, Mention, batches
-from spanloom.document.inputs import (
+from spanloom.errors import UsageError
+from spanloom.evaluate.compare import Item, exact
+from spanloom.evaluate.compare import score as compare_mentions
+from spanloom.evaluate.measures import Learning
+from spanloom.formats.inputs import (
     Dev,
     Given,
     One,
@@ -21,10 +25,6 @@ from spanloom.document.inputs import (
     one_of,
     training_of,
 )
-from spanloom.errors import UsageError
-from spanloom.evaluate.compare import Item, exact
-from spanloom.evaluate.compare import score as compare_mentions
-from spanloom.evaluate.measures import Learning
 from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import hold_out
 from spanloom.link import kernels_features as groups

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Protocol, overload
 
 from spanloom.document import Document
-from spanloom.document.inputs import Given, One, Several, answer
+from spanloom.formats.inputs import Given, One, Several, answer
 from spanloom.link.linker import Linker
 
 

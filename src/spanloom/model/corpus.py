@@ -17,6 +17,7 @@ from spanloom.document.annotators import check_one_voice, remarked
 from spanloom.document.claims import claims_of
 from spanloom.document.span import found_mention, join_spans
 from spanloom.errors import DataError, DataWarning, UsageError, clip
+from spanloom.formats.unread import unread_fields
 from spanloom.hypergraph import Floats, Ints
 from spanloom.model.collecting import uncollected
 from spanloom.structures import MOST_MENTIONS, Crowd, MentionTable, TokenMention
@@ -243,7 +244,9 @@ def training_types(documents: Sequence[Document]) -> tuple[str, ...]:
     if not documents:
         raise DataError("the training data hold no document; give annotated text")
     if not types:
-        raise DataError(f"none of the {len(documents)} training documents has a mention; give annotated text")
+        unread = unread_fields(documents)
+        advice = "give annotated text" if unread is None else unread
+        raise DataError(f"none of the {len(documents)} training documents has a mention; {advice}")
     return types
 
 

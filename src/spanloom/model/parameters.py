@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overloa
 import numpy as np
 
 from spanloom.document import Document
-from spanloom.document.inputs import Given, One, Several, training_of
 from spanloom.document.markup import shorten, table
 from spanloom.errors import LostWarning, UsageError, meant, not_fitted
 from spanloom.evaluate.compare import score as compare_mentions
 from spanloom.evaluate.measures import Learning
+from spanloom.evaluate.scorers import extend_scikit_learn
+from spanloom.formats.inputs import Given, One, Several, training_of
 from spanloom.learn.checkpoints import remove_checkpoints
 from spanloom.model.fields import (
     LAMBDAS,
@@ -63,6 +64,9 @@ class Parameters(Generic[M]):
     def __init_subclass__(cls) -> None:
         if hasattr(cls, "__dataclass_fields__") and cls.__doc__:  # there is none where docstrings are stripped
             cls.__doc__ = documented(cls.__doc__, cls)
+
+    def __post_init__(self) -> None:
+        extend_scikit_learn()
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters of the constructor."""
@@ -164,6 +168,7 @@ class Parameters(Generic[M]):
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import InputTags, Tags, TargetTags
 
+        extend_scikit_learn()
         documents = InputTags(two_d_array=False)
         return Tags(
             estimator_type=None, target_tags=TargetTags(required=False), input_tags=documents, no_validation=True

@@ -14,9 +14,9 @@ import numpy as np
 
 from spanloom.document import Batch, Document, Mention, batches
 from spanloom.document.annotators import remarked
-from spanloom.document.inputs import Dev, Given, One, Several, answer, asked_of, documents_of, one_of
 from spanloom.errors import ModelError, UsageError, plural
 from spanloom.features import FeatureSet
+from spanloom.formats.inputs import Dev, Given, One, Several, answer, asked_of, documents_of, one_of
 from spanloom.learn import Listener
 from spanloom.learn.folds import hold_out
 from spanloom.model.calibration import answered

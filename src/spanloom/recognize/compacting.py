@@ -11,10 +11,10 @@ from time import monotonic
 from typing import Any, Final, TypeVar
 
 from spanloom.document import Document
-from spanloom.document.inputs import Dev, development_of, training_of
 from spanloom.errors import DataError, UsageError
 from spanloom.evaluate.compare import exact, score
 from spanloom.evaluate.words import words
+from spanloom.formats.inputs import Dev, development_of, training_of
 from spanloom.learn import Listener, Progress
 from spanloom.model.parameters import MentionEstimator
 from spanloom.model.report import CompactReport

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from spanloom.document import Batch, Document
-from spanloom.document.inputs import Given, documents_of
 from spanloom.errors import UsageError
+from spanloom.formats.inputs import Given, documents_of
 from spanloom.hypergraph import Floats
 from spanloom.model.choices import Reading
 from spanloom.model.corpus import place

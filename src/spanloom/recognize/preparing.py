@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, TypeAlias
 from spanloom.document import Batch, Document
 from spanloom.document.annotation import completeness
 from spanloom.document.annotators import check_one_voice, merged, several, voted
-from spanloom.document.inputs import Dev, Given, development_of, training_of
 from spanloom.errors import UsageError
 from spanloom.features import FeatureSet
+from spanloom.formats.inputs import Dev, Given, development_of, training_of
 from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import hold_out
 from spanloom.model.corpus import Gold, by_sentence, check_complete, known_types, training_types

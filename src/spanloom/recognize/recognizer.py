@@ -14,11 +14,11 @@ from typing import Any, ClassVar, Literal, Self, overload
 
 from spanloom.document import Batch, Document, Mention, batches
 from spanloom.document.annotation import completeness
-from spanloom.document.inputs import Dev, Given, One, Several, answer, asked_of, documents_of, one_of
 from spanloom.errors import DataWarning, ModelError, UsageError
 from spanloom.evaluate.measures import Learning
 from spanloom.features import FeatureSet
 from spanloom.files.scratch import MEMORY
+from spanloom.formats.inputs import Dev, Given, One, Several, answer, asked_of, documents_of, one_of
 from spanloom.hypergraph import Edges, Floats
 from spanloom.learn import EdgeTarget, Listener, Progress, Training, TrainingSet, fit_together
 from spanloom.learn.target import PIECE_TOKENS

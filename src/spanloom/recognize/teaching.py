@@ -15,8 +15,8 @@ import numpy as np
 
 from spanloom.document import Batch, Document, batches
 from spanloom.document.annotators import check_one_voice, remarked
-from spanloom.document.inputs import Dev, Given, development_of, documents_of, training_of
 from spanloom.errors import DataError, UsageError
+from spanloom.formats.inputs import Dev, Given, development_of, documents_of, training_of
 from spanloom.hypergraph import Edges, Potentials
 from spanloom.learn import CountTarget, Listener, Progress, SoftCounts
 from spanloom.learn.folds import hold_out

@@ -13,7 +13,9 @@ import numpy as np
 
 from spanloom import modelfile
 from spanloom.document import Batch, Document, Mention, batches
-from spanloom.document.inputs import (
+from spanloom.errors import ModelError, UsageError
+from spanloom.features import FeatureSet
+from spanloom.formats.inputs import (
     Dev,
     Given,
     One,
@@ -25,8 +27,6 @@ from spanloom.document.inputs import (
     one_of,
     training_of,
 )
-from spanloom.errors import ModelError, UsageError
-from spanloom.features import FeatureSet
 from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import hold_out, units
 from spanloom.model.calibration import answered

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Literal, Self, overload
 import numpy as np
 
 from spanloom.document import Batch, Document, batches
-from spanloom.document.inputs import Dev, Given, One, Several, answer, development_of, documents_of, paired
 from spanloom.errors import DataError, ModelError, UsageError, plural
 from spanloom.features import FeatureSet, index_batch
+from spanloom.formats.inputs import Dev, Given, One, Several, answer, development_of, documents_of, paired
 from spanloom.hypergraph import Ints
 from spanloom.learn import EdgeTarget, Listener, Progress, Training, TrainingSet, fit_together
 from spanloom.learn.folds import hold_out

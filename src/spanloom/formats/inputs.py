@@ -1,22 +1,26 @@
-"""Conversion of the inputs of estimators to documents: a text, a document, several, or a column of a table.
+"""Conversion of the inputs of estimators to documents: a text, a document, a record, several, or a column of a table.
 
-Neither pandas nor pyarrow is imported: a column is recognized by its methods.
+A record is what a file of records holds, native or of another tool: a dictionary, a pair of a text and its annotation
+as spaCy has it, or a list of words, alone or with their tags. Neither pandas nor pyarrow is imported: a column is
+recognized by its methods.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar, cast
 
-from spanloom.document.document import Document
-from spanloom.document.span import Mention, Span
+from spanloom.document import Document, Mention, Span
 from spanloom.errors import DataError, UsageError, clip
+from spanloom.formats.entries import entries_of
+from spanloom.formats.layouts import OF_TEXT, OF_WORDS, PRESUMED, named
+from spanloom.formats.record import from_record, mention_record
 
-One: TypeAlias = str | Document
-"""A text, or a document."""
-Several: TypeAlias = Iterable[str | Document]
-"""A list, an iterator, or a column of pandas, Arrow or NumPy."""
+One: TypeAlias = str | Document | Mapping[str, Any]
+"""A text, a document, or a record."""
+Several: TypeAlias = Iterable[str | Document | Mapping[str, Any] | Sequence[Any]]
+"""A list, an iterator, or a column of pandas, Arrow or NumPy; of records, too."""
 Given: TypeAlias = One | Several
 Dev: TypeAlias = Given | tuple[Several, Iterable[Any]]
 """Development data: documents that hold their gold, or a pair of texts and gold, as ``X`` and ``y`` are."""
@@ -24,11 +28,17 @@ Dev: TypeAlias = Given | tuple[Several, Iterable[Any]]
 Answer = TypeVar("Answer")
 
 _EXPECTED = "expected a text, a Document, or a list or a column of them"
+MENTIONS = "mentions: a list of Mention, (start, end, type), (type, start, end) or dictionaries"
 
 
 def is_one(X: object) -> bool:
-    """Return whether X is one text or document, for which one result is returned."""
-    return isinstance(X, str | Document)
+    """Return whether X is one text, document or record, for which one result is returned."""
+    return isinstance(X, str | Document) or _is_record(X)
+
+
+def _is_record(value: object) -> bool:
+    """Return whether a value is a dictionary with a text or words."""
+    return isinstance(value, dict) and next(named(value, (*OF_TEXT, *OF_WORDS)), None) is not None
 
 
 def answer(X: Given, found: Iterable[Answer]) -> Answer | list[Answer]:
@@ -41,21 +51,23 @@ def documents_of(X: Given, name: str = "X") -> Iterator[Document]:
     """Yield the input as documents; a `Document` is passed on unchanged.
 
     Args:
-        X: a text, a document, several of them, or a column of texts.
+        X: a text, a document, a record, several of them, or a column of texts.
         name: the name of X in error messages.
 
     Raises:
-        UsageError: at once: a table, a mapping, a path or another value without texts; when it is reached: an item
-            that is neither text nor document.
-        DataError: when it is reached: an item that is missing.
+        UsageError: at once: a table, a mapping without a text, a path or another value without texts; when it is
+            reached: an item that is neither text nor document nor record.
+        DataError: when it is reached: an item that is missing, or a record with an error.
 
-    >>> [document.text for document in documents_of(["no pain", Document("fever")])]
-    ['no pain', 'fever']
+    >>> [document.text for document in documents_of(["no pain", Document("fever"), {"text": "cough"}])]
+    ['no pain', 'fever', 'cough']
+    >>> [document.mentions for document in documents_of([("no pain", {"entities": [(3, 7, "problem")]})])]
+    [[Mention('problem', [(3, 7)])]]
     >>> list(documents_of(["no pain", None]))
     Traceback (most recent call last):
     spanloom.errors.DataError: item 1 of X is missing, expected a text; leave such rows out, as X.dropna() does
     """
-    if isinstance(X, str | Document):
+    if is_one(X):
         return iter([_document(X, 0, name)])
     return (_document(item, i, name) for i, item in enumerate(_items(X, name)))
 
@@ -98,8 +110,9 @@ def training_of(X: Given, y: Iterable[Any] | None = None, name: str = "X") -> It
 
     Args:
         X: as of `documents_of`.
-        y: the mentions of each text, each a `Mention` or ``(type, start, end)``, in place of those that documents have;
-            ``None`` if documents have them.
+        y: the mentions of each text, each a `Mention`, ``(start, end, type)``, ``(type, start, end)`` or a dictionary
+            with the usual names, or a tag for each word, in place of those that documents have; ``None`` if documents
+            have them.
         name: the name of X in error messages.
 
     Raises:
@@ -109,15 +122,27 @@ def training_of(X: Given, y: Iterable[Any] | None = None, name: str = "X") -> It
     >>> [document] = training_of(["no pain"], [[("problem", 3, 7)]])
     >>> document.mentions[0].spans
     (Span(start=3, end=7),)
+    >>> [document] = training_of([["no", "pain"]], [["O", "B-problem"]])
+    >>> document.mentions[0].spans
+    (Span(start=3, end=7),)
     """
     if y is None:
         return documents_of(X, name)
-    own = "mentions: a list of Mention or (type, start, end)"
-    pairs = paired(X, y, own, name)
-    return (
-        document.copy(mentions=[_mention(value, document.text, i, own) for value in mentions])
-        for i, (document, mentions) in enumerate(pairs)
-    )
+    pairs = paired(X, y, MENTIONS, name)
+    return (document.copy(mentions=_mentions(values, document, i)) for i, (document, values) in enumerate(pairs))
+
+
+def documents_given(values: Any, name: str) -> Any:
+    """Return documents in place of records in a list; all else unchanged.
+
+    >>> documents_given([{"text": "no pain", "entities": [[3, 7, "problem"]]}], "gold")
+    [Document('no pain', mentions=[Mention('problem', [(3, 7)])])]
+    """
+    if not isinstance(values, list | tuple) or all(isinstance(value, Document) for value in values):
+        return values
+    if not all(isinstance(value, Document | dict | tuple | list) for value in values):
+        return values
+    return [_document(value, i, name) for i, value in enumerate(values)]
 
 
 def paired(X: Given, y: Iterable[Any], own: str, name: str = "X") -> list[tuple[Document, list[Any]]]:
@@ -139,6 +164,8 @@ def paired(X: Given, y: Iterable[Any], own: str, name: str = "X") -> list[tuple[
             raise UsageError(
                 f"item {i} of y is a Document, expected for each text its {own}; development data are given as dev="
             )
+        if isinstance(row, Mapping) and isinstance(row.get("entities"), Iterable):  # the second half of spaCy's pairs
+            row = row["entities"]
         if isinstance(row, str | Mention | Mapping) or not isinstance(row, Iterable):
             raise UsageError(f"item {i} of y is {_short(row)}, expected for each text its {own}")
         lists.append(list(row))
@@ -160,10 +187,41 @@ def _document(item: object, i: int, name: str) -> Document:
         return item
     if isinstance(item, str):
         return Document(str(item))
+    if (record := _record(item)) is not None:
+        try:
+            return from_record(record)
+        except DataError as error:
+            raise DataError(f"item {i} of {name}: {error.message}") from None
     if _missing(item):
         advice = f"leave such rows out, as {name}.dropna() does"
         raise DataError(f"item {i} of {name} is missing, expected a text; {advice}")
-    raise UsageError(f"item {i} of {name} is {_short(item)}, expected a text or a Document")
+    raise UsageError(f"item {i} of {name} is {_short(item)}, expected a text, a Document or a record")
+
+
+def _record(item: object) -> Any:
+    """Return a record of plain values; ``None`` if an item is none: a dictionary, a pair, or a list of words."""
+    if isinstance(item, Mapping):
+        return _plain(item) if _is_record(dict(item)) else None
+    if not isinstance(item, tuple | list) or not item:
+        return None
+    if all(isinstance(word, str) for word in item):
+        return {"tokens": list(item)}
+    pair = len(item) == 2 and isinstance(item[0], str) and isinstance(item[1], Mapping | list | tuple)
+    tagged = all(isinstance(row, tuple | list) for row in item)
+    return _plain(item) if pair or tagged else None
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it; numbers of NumPy become those of Python, and mentions become records."""
+    if isinstance(value, Mention):
+        return mention_record(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(part) for key, part in value.items()}
+    if isinstance(value, tuple | list | set) or getattr(value, "ndim", False):
+        return [_plain(part) for part in value]
+    if isinstance(value, str | bool | int | float) or value is None:
+        return value
+    return value.item() if hasattr(value, "item") else value
 
 
 def _items(X: object, name: str) -> Iterable[Any]:
@@ -181,24 +239,48 @@ def _items(X: object, name: str) -> Iterable[Any]:
     return X
 
 
-def _mention(value: object, text: str, i: int, own: str) -> Mention:
-    if isinstance(value, Mention):
-        found = value
-    elif (
+def _mentions(values: list[Any], document: Document, i: int) -> list[Mention]:
+    """Return the mentions of a text, given in any form."""
+    if values and all(isinstance(value, str) for value in values):
+        words = {} if document.tokens is None else {"tokens": document.words}
+        found = _of_record({"text": document.text, **words, "tags": values}, i)
+        if not found and any(value != "O" for value in values):
+            raise UsageError(f"item {i} of y is a list of texts, expected {MENTIONS}, or a tag for each word")
+    elif all(isinstance(value, Mention) or _is_typed(value) for value in values):
+        found = [
+            value if isinstance(value, Mention) else Mention(value[0], (Span(int(value[1]), int(value[2])),))
+            for value in values
+        ]
+    else:
+        items = [_plain(value) for value in values]
+        odd = next((place for place, item in enumerate(items) if not entries_of([item], "y", PRESUMED).entries), None)
+        if odd is not None:
+            raise UsageError(f"item {i} of y holds {_short(values[odd])}, expected {MENTIONS}")
+        found = _of_record({"text": document.text, "entities": items}, i)
+    for mention in found:
+        if not all(0 <= start < end <= len(document.text) for start, end in mention.spans):
+            raise DataError(
+                f"item {i} of y: the mention of type {clip(mention.type)} at {_places(mention)} does not lie in its "
+                f"text of {len(document.text)} characters; give start and end as text[start:end]"
+            )
+    return found
+
+
+def _of_record(record: dict[str, Any], i: int) -> list[Mention]:
+    try:
+        return from_record(record).mentions
+    except DataError as error:
+        raise DataError(f"item {i} of y: {error.message}") from None
+
+
+def _is_typed(value: object) -> bool:
+    """Return whether a value is ``(type, start, end)``."""
+    return (
         isinstance(value, tuple | list)
         and len(value) == 3
         and isinstance(value[0], str)
         and all(hasattr(at, "__index__") for at in value[1:])
-    ):
-        found = Mention(value[0], (Span(int(value[1]), int(value[2])),))
-    else:
-        raise UsageError(f"item {i} of y holds {_short(value)}, expected {own}")
-    if not all(0 <= start < end <= len(text) for start, end in found.spans):
-        raise DataError(
-            f"item {i} of y: the mention of type {clip(found.type)} at {_places(found)} does not lie in its text of "
-            f"{len(text)} characters; give start and end as text[start:end]"
-        )
-    return found
+    )
 
 
 def _places(mention: Mention) -> str:

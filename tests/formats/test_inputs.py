@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 from spanloom.document import Document, Mention, Span
-from spanloom.document.inputs import answer, development_of, documents_of, one_of, training_of
 from spanloom.errors import DataError, UsageError
+from spanloom.formats.inputs import answer, development_of, documents_of, one_of, training_of
 
 TEXTS = ["no pain", "fever"]
 
@@ -93,10 +93,69 @@ def test_missing_texts_of_columns(column: Any) -> None:
         list(documents_of(column))
 
 
-@pytest.mark.parametrize("item", [3, 1.5, b"a", ["a"], {"text": "a"}])
+@pytest.mark.parametrize("item", [3, 1.5, b"a", [], [1], {"note": "a"}, ("a", 1)])
 def test_items_that_are_no_texts(item: Any) -> None:
-    with pytest.raises(UsageError, match=r"item 1 of X is .*, expected a text or a Document"):
+    with pytest.raises(UsageError, match=r"item 1 of X is .*, expected a text, a Document or a record"):
         list(documents_of(["fever", item]))
+
+
+PAIN = [Mention("problem", [(3, 7)])]
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"text": "no pain", "mentions": [{"type": "problem", "spans": [[3, 7]]}]},
+        {"text": "no pain", "label": [[3, 7, "problem"]]},
+        ("no pain", {"entities": [(3, 7, "problem")]}),
+        ["no pain", {"entities": [[np.int64(3), np.int64(7), "problem"]]}],
+        [("no", "O"), ("pain", "B-problem")],
+        (["no", "pain"], ["O", "B-problem"]),
+        {"tokens": ["no", "pain"], "ner_tags": ["O", "B-problem"]},
+        {"tokens": ("no", "pain"), "tags": np.array(["O", "B-problem"])},
+    ],
+)
+def test_records_are_documents(item: Any) -> None:
+    for given in ([item], (item,)):
+        [document] = training_of(given)
+        assert (document.text, document.mentions) == ("no pain", PAIN)
+
+
+def test_one_record_is_one_document() -> None:
+    assert one_of({"text": "no pain"}).text == "no pain"
+    assert answer({"text": "no pain"}, [1]) == 1
+    assert one_of({"tokens": ["no", "pain"]}).words == ["no", "pain"]
+    with pytest.raises(DataError, match=r"item 0 of X: entities\[0\]: span 3-70 is outside the text of 7 characters"):
+        list(documents_of([{"text": "no pain", "entities": [[3, 70, "problem"]]}]))
+
+
+@pytest.mark.parametrize(
+    "mentions",
+    [
+        [(3, 7, "problem")],
+        [[3, 7, "problem"]],
+        [{"start": 3, "end": 7, "label": "problem"}],
+        [{"begin": 3, "end": 6, "type": "problem", "text": "pain"}],
+        [{"type": "problem", "spans": [(3, 7)]}],
+        {"entities": [(3, 7, "problem")]},
+        ["O", "B-problem"],
+        np.array(["O", "B-problem"]),
+        [(np.int64(3), np.int64(7), "problem")],
+    ],
+)
+def test_gold_in_other_forms(mentions: Any) -> None:
+    [document] = training_of(["no pain"], [mentions])
+    assert document.mentions == PAIN
+
+
+def test_gold_of_several_forms() -> None:
+    y = [[Mention("a", [(0, 2)]), (3, 7, "b"), {"start": 0, "end": 7, "label": "c"}, ("d", 0, 2)]]
+    [document] = training_of(["no pain"], y)
+    assert [(m.type, m.start, m.end) for m in document.mentions] == [
+        ("a", 0, 2), ("b", 3, 7), ("c", 0, 7), ("d", 0, 2),
+    ]  # fmt: skip
+    [document] = training_of([["no", "pain"]], [["O", "B-problem"]])
+    assert (document.text, document.mentions) == ("no pain", PAIN)
 
 
 def test_gold_mentions_beside_texts() -> None:
