@@ -6,10 +6,12 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from spanloom import Document
+from spanloom.models import installed
 from spanloom.tag.pos_tagger import PosTagger
 
 pty = pytest.importorskip("pty")  # terminals of Unix
@@ -63,6 +65,15 @@ def test_prediction_is_drawn_on_a_terminal(model, tmp_path):
         assert (
             json.loads(on_terminal("predict", model, tmp_path / "note.txt", *option, stream="stdout"))["text"] == text
         )
+
+
+@pytest.mark.skipif("genia" not in installed(), reason="the model of the README is not installed")
+def test_the_readme_shows_what_its_second_command_draws(tmp_path):
+    (tmp_path / "text").write_text("IL-2 gene expression in T cells\n")
+    options = ["--input-format", "text"]
+    shown = on_terminal("predict", "genia", tmp_path / "text", *options, stream="stdout", NO_COLOR="1")
+    page = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    assert f"```text\n{shown.replace(chr(13), '').partition(chr(10) * 2)[2]}```" in page
 
 
 def test_new_words_tags_and_chances_are_drawn_too(model, data, tmp_path):

@@ -68,7 +68,7 @@ def _demo(
     jobs: Jobs = None,
     quiet: Quiet = False,
 ) -> None:
-    """Train on the bundled clinical notes, mark up a sample note, show it; under a minute."""
+    """Train on the bundled clinical notes, mark up a sample note, show it; the first run takes some minutes."""
 
 
 def _trained(

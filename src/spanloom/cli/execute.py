@@ -20,7 +20,7 @@ from spanloom.cli.messages import as_json, log_line, notice_line
 from spanloom.errors import DataWarning, LostWarning, SpanloomError, UsageError
 from spanloom.files.walk import meant_path
 
-COMPILING = "compiling, once on this machine: from 10 s to a minute (spanloom warm does it beforehand)"
+COMPILING = "compiling, once on this machine: up to two minutes (spanloom warm does it beforehand)"
 DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
 # verb -> what takes its options; imported when the verb runs, because a module may load compiled kernels, and `--help`
