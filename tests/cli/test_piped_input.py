@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from time import sleep
 
 import pytest
 
@@ -90,3 +93,26 @@ def test_a_pipe_between_two_programs(process, model):
     second = process("view", "-", input=first.stdout)
     assert (second.returncode, second.stderr) == (0, "")
     assert "No chest pain." in second.stdout and "{" not in second.stdout
+
+
+@pytest.mark.parametrize(
+    "parts", [["# newdoc\n", "pain\tB-x\n\n"], ["{", '"text": ', '"pain"}\n'], ["{\n", '"text": "pain"\n', "}\n"]]
+)
+def test_a_program_that_writes_piece_by_piece(parts):
+    line = [sys.executable, "-m", "spanloom.cli", "convert", "-", "-"]
+    with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        for part in parts:
+            process.stdin.write(part.encode())
+            process.stdin.flush()
+            sleep(0.1)
+        process.stdin.close()
+        assert json.loads(process.stdout.read())["text"] == "pain"
+
+
+def test_input_that_is_packed_or_absent(process):
+    for content, message in (
+        (b"\x1f\x8b\x08\x00", "standard input is not read: it is packed; unpack it first"),
+        (b"", "standard input is empty, expected documents"),
+    ):
+        done = process("view", "-", input=content, encoding=None)
+        assert done.returncode == 1 and message in done.stderr.decode()

@@ -33,7 +33,7 @@ from spanloom.formats.docbin import DOCBIN
 from spanloom.formats.encodings import checked_encoding, decoded, decoding
 from spanloom.formats.field_names import Columns
 from spanloom.formats.folder import files_of, interrupted, not_read, stem_in
-from spanloom.formats.foreign import advice
+from spanloom.formats.foreign import advice, of_content
 from spanloom.formats.frames import from_columns, to_columns
 from spanloom.formats.json_array import JSON
 from spanloom.formats.jsonl import JSONL
@@ -316,6 +316,14 @@ def _unknown(path: Path) -> UsageError:
     )
 
 
+def _unclear(root: Path, head: bytes) -> Exception:
+    """Return the error for standard input of no known format that begins so."""
+    if not head:
+        return DataError("standard input is empty, expected documents")
+    hint = of_content(head)
+    return _unknown(root) if hint is None else DataError(f"standard input is not read: {hint}")
+
+
 def _check_options(kind: Format, options: dict[str, Any], known: tuple[str, ...]) -> None:
     unknown = next((name for name in options if name not in known), None)
     if unknown is not None:
@@ -335,7 +343,7 @@ def _scan(path: str | Path, name: str | None, options: dict[str, Any], mentions:
     if str(path) == STDIO:
         found = format_of_input() if name is None else name
         if found is None:
-            raise _unknown(root) if head_of_input() else DataError("standard input is empty, expected documents")
+            raise _unclear(root, head_of_input())
         inputs = [(_named(found), path)]
     else:
         with decoding(encoding):

@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from spanloom.errors import DataError
 from spanloom.files import STDIO
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 BOM = b"\xef\xbb\xbf"
 HEAD = 65_536  # bytes in which a file's kind must show
+_LINES = 64  # likewise, of a pipe
 
 
 PACKED = ".gz"
@@ -100,18 +101,55 @@ def opened(path: str | Path) -> Iterator[BinaryIO]:
 
 
 def head_of_input() -> bytes:
-    """Return the beginning of standard input, which stays unread: at most what its buffer holds.
+    """Return the beginning of standard input, which stays unread: some lines, if the first does not tell its format.
 
     Raises:
         DataError: it cannot be read.
     """
     with decoding(None), opened(STDIO) as file:
-        if isinstance(file, io.BufferedReader):
-            return file.peek(1).removeprefix(BOM)
-        place = file.tell()  # bytes in memory, as programs give them that call `spanloom.cli.main`
-        head = file.read(HEAD)
-        file.seek(place)
-        return head.removeprefix(BOM)
+        if file.seekable():
+            place = file.tell()
+            head = file.read(HEAD)
+            file.seek(place)
+        else:  # of a pipe, no more than is needed: what writes to it may take its time
+            head = b""
+            while len(head) < HEAD and _may_go_on(head) and (line := file.readline(HEAD)):
+                head += line
+            sys.stdin = io.TextIOWrapper(io.BufferedReader(_Unread(head, sys.stdin)), encoding="utf-8")
+    return head.removeprefix(BOM)
+
+
+def _may_go_on(head: bytes) -> bool:
+    """Return whether more lines may tell the format of input that begins so: of plain text and of JSON lines, none."""
+    lines = head.removeprefix(BOM).split(b"\n")[:-1]
+    first = next(filter(None, map(bytes.strip, lines)), b"")
+    if not first:
+        return True
+    undecided = first.startswith((b"[", b"<", b"#", b"-DOCSTART-")) or b"\t" in first or b"|t|" in first
+    undecided |= first.startswith(b"{") and not first.endswith(b"}")
+    return undecided and len(lines) < _LINES
+
+
+class _Unread(io.RawIOBase):
+    """Standard input, before which its beginning is put back.
+
+    Args:
+        head: the beginning.
+        rest: the stream that gave it; kept, as it would be closed otherwise.
+    """
+
+    def __init__(self, head: bytes, rest: TextIO) -> None:
+        self._head, self._rest = head, rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Buffer) -> int:
+        view = memoryview(buffer).cast("B")
+        data = self._head[: len(view)] or self._rest.buffer.read1(len(view))  # type: ignore[attr-defined]
+        self._head = self._head[len(view) :]
+        view[: len(data)] = data
+        return len(data)
 
 
 def begins_with(mark: re.Pattern[bytes], ending: str, path: Path) -> bool:
