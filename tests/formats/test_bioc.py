@@ -164,7 +164,11 @@ def test_what_changed_is_written_as_it_is_now(tmp_path: Path) -> None:
     written = json.loads((tmp_path / "out.json").read_text())["documents"][0]["passages"][0]["annotations"]
     assert [item["infons"] for item in written] == [
         {"type": "Disease", "note": "sure", "identifier": "OMIM:102600|MESH:D005334"},
-        {"type": "Disease", "identifier": "MESH:D005334|HP:0001945"},
+        {
+            "type": "Disease",
+            "identifier": "MESH:D005334|HP:0001945",
+            "spanloom.concepts": '["D005334", "HP:0001945"]',
+        },
         {"type": "Disease"},
     ]
     assert len({item["id"] for item in written}) == 3
@@ -251,3 +255,109 @@ def test_json_of_another_kind_says_what_was_found(tmp_path: Path, content: str, 
     (tmp_path / "a.json").write_text(content)
     with pytest.raises(DataError, match=re.escape(message)):
         list(read(tmp_path / "a.json", format="bioc-json"))
+
+
+USUAL = {
+    "identifier": "MESH:D008012", "Identifier": "D008012", "MESH": "D008012", "mesh_id": "D008012", "cui": "D008012",
+    "concept_id": "D008012", "database_id": "D008012", "id": "MESH:D008012", "curie": "mesh:D008012",
+    "normalized_id": "D008012", "native_id": "D008012", "Concept-ID": "MESH:D008012",
+}  # fmt: skip
+PREFIXED = {
+    "NCBI Gene": ("3845", "NCBIGene:3845"), "GeneID": ("3845", "NCBIGene:3845"), "OMIM": ("102600", "OMIM:102600"),
+    "NCBITaxon": ("9606", "NCBITaxon:9606"), "chebi": ("CHEBI:6121", "CHEBI:6121"),
+    "CUI": ("C0004134", "UMLS:C0004134"),
+    "UMLS": ("C0004134", "UMLS:C0004134"), "snomed_ct": ("22298006", "SNOMEDCT:22298006"), "doid": ("4", "DOID:4"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("as_xml", [False, True])
+@pytest.mark.parametrize(
+    ("name", "value", "concept"),
+    [(name, value, "MESH:D008012") for name, value in USUAL.items()] + [(n, *pair) for n, pair in PREFIXED.items()],
+)
+def test_concepts_in_infons_of_any_usual_name(
+    tmp_path: Path, name: str, value: str, concept: str, as_xml: bool
+) -> None:
+    path = source(
+        tmp_path, passage(0, "Lidocaine", annotation("1", [(0, 9)], "Lidocaine", "Chemical", **{name: value}))
+    )
+    if as_xml:
+        write(read(path), tmp_path / "in.xml")
+        path = tmp_path / "in.xml"
+    assert [mention.concepts for document in read(path) for mention in document.mentions] == [(concept,)]
+    assert not list(validate(path))
+
+
+@pytest.mark.parametrize(
+    "infons",
+    [{"id": "T1"}, {"id": "7"}, {"identifier": "-1"}, {"code": "A"}, {"uri": "http://x.org/1"}, {"so": "true"}],
+)
+def test_other_infons_are_no_concepts(tmp_path: Path, infons: dict[str, str]) -> None:
+    path = source(tmp_path, passage(0, "Pain", annotation("1", [(0, 4)], "Pain", **infons)))
+    assert [document.mentions[0].concepts for document in read(path)] == [()]
+
+
+def test_infons_that_look_like_identifiers_are_named_once(tmp_path: Path) -> None:
+    found = [annotation(str(i), [(0, 4)], "Pain", grounded=f"D01014{i}", sure="yes") for i in range(3)]
+    path = source(tmp_path, passage(0, "Pain", *found))
+    told: list[str] = []
+    [document] = read(path, notice=told.append)
+    assert {mention.concepts for mention in document.mentions} == {()}
+    assert [line.partition(": ")[2] for line in told] == [
+        "infons that look like identifiers and are not read: 'grounded' (of 3 annotations); name one (--columns "
+        "concept=NAME)"
+    ]
+    [document] = read(path, notice=told.append, columns=["concept=grounded"])
+    assert len(told) == 1
+    assert [mention.concepts for mention in document.mentions] == [(f"MESH:D01014{i}",) for i in range(3)]
+    with pytest.raises(UsageError, match="this format has no column 'concpet'; expected one of: type, concept"):
+        list(read(path, columns={"concpet": "grounded"}))
+    typed = {**found[0], "infons": {"label": "Sign"}}
+    [document] = read(source(tmp_path, passage(0, "Pain", typed)), columns={"type": "label"})
+    assert document.mentions[0].type == "Sign"
+
+
+@pytest.mark.parametrize("name", ["a.xml", "a.json"])
+@pytest.mark.parametrize(
+    "concepts", [["D010146"], ["C0004134", "MESH:D010146"], ["mesh:d010146"], ["X:1", "X:1"], [" X:1"], ["263200"]]
+)
+def test_identifiers_come_back_as_they_were(tmp_path: Path, name: str, concepts: list[str]) -> None:
+    given = Document("Pain", id="1", mentions=[Mention("Disease", [(0, 4)], "T1", concepts=concepts)])
+    kind = "bioc-json" if name.endswith("json") else None
+    assert not write([given], tmp_path / name, format=kind)
+    [found] = read(tmp_path / name, format=kind)
+    assert found.mentions == given.mentions
+    found.mentions = [found.mentions[0].replace(concepts=("HP:1",))]
+    write([found], tmp_path / name, format=kind, force=True)
+    assert [document.mentions[0].concepts for document in read(tmp_path / name, format=kind)] == [("HP:1",)]
+
+
+@pytest.mark.parametrize("text", ["", None])
+def test_passages_of_sentences(tmp_path: Path, text: str | None) -> None:
+    sentences = [
+        passage(0, "No pain. ", annotation("1", [(3, 4)], "pain")),
+        passage(9, "Fever.", annotation("2", [(9, 5)], "Fever")),
+    ]
+    path = source(tmp_path, passage(0, text, sentences=sentences))
+    [document] = read(path)
+    assert (document.text, surfaces(document)) == ("No pain. Fever.", ["pain", "Fever"])
+    for name in ("a.xml", "a.json"):
+        assert not write([document], tmp_path / name, format="bioc-json" if name == "a.json" else None)
+        assert list(read(tmp_path / name)) == [document]
+
+
+def test_annotations_of_no_character_or_place_are_left_out_and_counted(tmp_path: Path) -> None:
+    found = [annotation("1", [(0, 0)], ""), annotation("2", [(0, 4)], "Pain"), {**annotation("3", [], "Pain")}]
+    told: list[str] = []
+    [document] = read(source(tmp_path, passage(0, "Pain", *found)), notice=told.append)
+    assert [mention.id for mention in document.mentions] == ["2"]
+    assert any("mention 1: the mention at 0-0 has no character; it is left out" in line for line in told)
+    assert any("the annotation 'Pain' has no location; it is kept, and no mention" in line for line in told)
+
+
+def test_offsets_in_utf_16_units(tmp_path: Path) -> None:
+    texts = ("😀 Mild pain.", "No 😀 fever.")
+    found = [annotation("1", [(8, 4)], "pain"), annotation("2", [(20, 5)], "fever")]
+    places = [passage(0, texts[0], found[0]), passage(14, texts[1], found[1])]
+    [document] = read(source(tmp_path, *places), notice=print)
+    assert surfaces(document) == ["pain", "fever"]

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from spanloom.data import clinical
 from spanloom.document import Document, Mention
+from spanloom.document.surfaces import trimmed
 from spanloom.errors import DataError, UsageError
 from spanloom.formats import read, to_record, validate, write
 from spanloom.text import prepare
@@ -58,6 +59,7 @@ def test_everything_but_meta_comes_back(tmp_path_factory: pytest.TempPathFactory
     path = tmp_path_factory.getbasetemp() / "round.xmi"
     assert write([document], path, force=True).counts == {}
     [found] = read(path)
+    document.mentions = [trimmed(mention, document.text) or mention for mention in document.mentions]
     assert to_record(found) == to_record(document)
 
 
@@ -180,7 +182,7 @@ def test_types_beside_the_file_say_what_is_a_subtype(tmp_path: Path) -> None:
 
 def test_types_of_another_tool_beside_a_file_of_ours(tmp_path: Path) -> None:
     """As when a project's types lie in the folder, which know nothing of ours."""
-    mention = Mention("problem", [(0, 4), (9, 13)], "T1", (9, 13), ["X:1", "X:2"], 0.5)
+    mention = Mention("problem", [(0, 4), (10, 14)], "T1", (10, 14), ["X:1", "X:2"], 0.5)
     write([Document("mild 💩 or pain", id="n", mentions=[mention])], tmp_path / "a.xmi")
     (tmp_path / "a.TypeSystem.xml").unlink()
     types = cassis.TypeSystem()
@@ -215,8 +217,6 @@ HOSTILE = {
     "beyond": ((XMI % (SPAN % (3, 99), "5")).encode(), "Not mapping external offset [99]"),
     "backwards": ((XMI % (SPAN % (8, 3), "5")).encode(), "mentions[0]: span 7-2 is empty"),
     "no number": ((XMI % (SPAN % ("x", 3), "5")).encode(), "found XMI that cannot be understood (ValueError"),
-    "no member": ((XMI % ("", "77")).encode(), "found XMI that cannot be understood (KeyError: 77)"),
-    "no reference": ((XMI % (CTAKES.replace("7 8 9", "77"), "5 6")).encode(), "cannot be understood (KeyError"),
     "no text": ((XMI % ("", "")).replace(' sofaString="💩 chest pain"', "").encode(), "views with a text: none"),
     "arrays": (
         (XMI % ('<cas:FSArray xmi:id="5" elements="5"/>' + (SPAN % (3, 8)).replace("5", "6", 1), "5 6")).encode(),

@@ -7,6 +7,8 @@ Four kinds of line make a document::
     8528200   0   22   Machado-Joseph disease   Disease   MESH:D017827  a mention: start, end, text, type, identifiers
     8528200   CID   D006493   D013921                                   a relation, here between two concepts
 
+Any other line of a document is left out, and counted.
+
 (with tabs between the fields). The part after the first tab of a line is called its *row*. The identifiers of a mention
 are joined by ``|`` (several concepts, or one of several) or ``+`` (all of them together); ``-``, ``-1`` or nothing
 say that there is none.
@@ -31,7 +33,7 @@ from spanloom.document import Document, Mention, Span
 from spanloom.document.span import join_spans
 from spanloom.document.surfaces import difference, flat, trimmed
 from spanloom.document.validate import Problem
-from spanloom.errors import DataError
+from spanloom.errors import DataError, plural
 from spanloom.formats.base import (
     BAD_TYPE,
     DISCONTIGUOUS,
@@ -50,14 +52,17 @@ from spanloom.formats.base import (
 )
 from spanloom.formats.blocks import Block, NumberedLine
 from spanloom.formats.packed import output_file
-from spanloom.formats.source import decode, raw_lines
+from spanloom.formats.source import bare, begins_with, decode, raw_lines
 
 NO_CONCEPT = "-"
+_BEGINNING = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*([^\s|]+)\|t\|[^\r\n]*(?:\r?\n|\r)\1\|a\|")
 EXPECTED_MENTION = "'{id}<tab>start<tab>end<tab>text<tab>type<tab>identifier'"
 
 _PASSAGE = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
 _MENTION = re.compile(r"([0-9]{1,15})\t([0-9]{1,15})\t([^\t]*)\t([^\t]+)(?:\t(.*))?", re.DOTALL)
-_NAME, _DIGIT = re.compile(r"[^\W\d]"), re.compile(r"\d")
+_NAME, _DIGIT, _IDENTIFIER = re.compile(r"[^\W\d]"), re.compile(r"\d"), re.compile(r"\d|\|")
+_OFFSETS = re.compile(r"[-+]?\d+\t")  # as a row of a mention begins, also one that is wrong
+_JOINED = re.compile(r"\t[0-9]+\t[0-9]+\t[^\t]+\t[^\t]+")  # in the fields behind a mention's
 _ABSENT = ("", NO_CONCEPT, "-1")
 _VARIANT = re.compile(r"(?:\w+:)?[a-z]\|[A-Z]+\|")  # c|SUB|G|35|A is one identifier
 _ACCESSION = re.compile(r"(?:\w+:)?[A-Z]?[0-9]+")
@@ -110,13 +115,15 @@ def parse_annotation(row: str) -> Annotation | None:
 
 
 def is_relation(row: str) -> bool:
-    r"""Return whether a row names a relation and two arguments; an argument has a digit in it.
+    r"""Return whether a row names a relation and two arguments, identifiers, of which one has a digit in it.
 
-    >>> is_relation("CID\tD006493\tD013921"), is_relation("pain\tDisease\tD010146")
+    A column on novelty may follow, which may be empty.
+
+    >>> is_relation("CID\tD006493\tD013921\tNovel"), is_relation("pain\tDisease\tD010146")
     (True, False)
     """
-    arguments = row.split("\t", 3)[1:3]
-    return len(arguments) == 2 and bool(_NAME.match(row)) and all(map(_DIGIT.search, arguments))
+    arguments = [argument for argument in row.split("\t", 3)[1:3] if _IDENTIFIER.search(argument)]
+    return len(arguments) == 2 and bool(_NAME.match(row)) and any(map(_DIGIT.search, arguments))
 
 
 def split_identifier(identifier: str) -> tuple[str, ...]:
@@ -163,12 +170,23 @@ def render(mention: Mention, text: str) -> str | None:
 
 def scan(path: str | Path) -> Iterator[Scanned]:
     """Yield the documents of a PubTator file, one at a time; several may have one identifier."""
-    name, found = str(path), False
+    name, found, relations = str(path), False, 0
     for block in _blocks(path):
         found = True
-        yield _document(block, name)
+        scanned = _document(block, name)
+        if scanned.document is not None:
+            relations += len(scanned.document.meta.get("pubtator", {}).get("relations", ()))
+        yield scanned
     if not found:
         yield no_document(name, "'1|t|title', '1|a|abstract' and the mentions below")
+    if relations:
+        message = f"{plural(relations, 'relation')}, kept in meta, and written back"
+        yield Scanned(None, [Problem("warning", "relations", message, path=name)], name)
+
+
+def _claims(path: Path) -> bool:
+    """Return whether a path ends in ``.pubtator``, or is a text file that begins as one does."""
+    return bare(path).suffix.lower() == ".pubtator" or begins_with(_BEGINNING, ".txt", path)
 
 
 def _blocks(path: str | Path) -> Iterator[Block]:
@@ -243,14 +261,21 @@ def _rows(
         start, tab, row = line.partition("\t")
         annotation = parse_annotation(row)
         message = ""
-        if not tab or (annotation is None and not is_relation(row)):
-            message = f"found {line[:_SHOWN]!r}, expected {EXPECTED_MENTION.format(id=name[:_SHOWN])}"
+        expected = EXPECTED_MENTION.format(id=name[:_SHOWN])
+        if tab and annotation is None and start == name and _OFFSETS.match(row):
+            message = f"found {line[:_SHOWN]!r}, expected {expected}"
+        elif not tab or (annotation is None and not is_relation(row)):
+            left_out = f"found {line[:_SHOWN]!r}, which is neither {expected} nor a relation; the line is left out"
+            problems.append(Problem("warning", "lines left out", left_out, line=number, altered=True))
         elif start != name:
             message = f"the line is of document {start[:_SHOWN]!r}, but stands below {name[:_SHOWN]!r}; move it"
         elif annotation is None:
             relations.append(row)
         else:
             found.append((NumberedLine(number, row), annotation))
+            if _JOINED.search(row, row.index(annotation.surface)):
+                joined = f"the line of {annotation.surface[:_SHOWN]!r} has the fields of a second mention, not read"
+                problems.append(Problem("warning", "lines joined", joined, line=number, altered=True))
         if message:
             problems.append(Problem("error", "PubTator line", message, line=number))
     return found, relations
@@ -351,4 +376,4 @@ def _kept(document: Document, path: str | Path) -> tuple[list[str], list[str]]:
     return lists[0], lists[1]
 
 
-PUBTATOR = Format("pubtator", (".pubtator",), scan, write, counts=True)
+PUBTATOR = Format("pubtator", (".pubtator",), scan, write, _claims, counts=True)

@@ -269,7 +269,7 @@ def _other_text(
                 f"not; correct them, or say how all are counted (--offsets {other.name})"
             )
             return Problem("error", "unit of offsets", message)
-    if mention.end > len(text.text) or not all(start < end for start, end in mention.spans):
+    if mention.end > len(text.text) or not all(0 <= start < end for start, end in mention.spans):
         return None  # said better by the check of offsets
     found = beginning(mention.spans, text.text, len(file) + _SHOWN + 1)
     message = f"the text is {clip(file)}, but {clip(found)} stands at {_spans(mention)}; correct one of them"

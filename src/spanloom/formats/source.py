@@ -173,12 +173,25 @@ def read_bytes(path: str | Path) -> bytes:
 def raw_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
     """Yield the lines of a file as bytes with their numbers, one at a time, without a leading byte order mark.
 
+    Lines end at LF; at CR, where the beginning of the file has no LF.
+
     Raises:
         DataError: the file cannot be read.
     """
     with opened(path) as file:
-        for number, line in enumerate(file, start=1):
+        head = file.peek(1) if isinstance(file, io.BufferedReader) else b""
+        lines = ends_at_cr(file.read()) if b"\r" in head[:-1] and b"\n" not in head else file
+        for number, line in enumerate(lines, start=1):
             yield number, line.removeprefix(BOM) if number == 1 else line
+
+
+def ends_at_cr(raw: bytes) -> list[bytes]:
+    """Return the lines of a file of old Macintoshs, with LF at their ends.
+
+    >>> ends_at_cr(b"a\\rb")
+    [b'a\\n', b'b']
+    """
+    return raw.replace(b"\r", b"\n").splitlines(keepends=True)
 
 
 def input_chunks() -> Iterator[bytes]:

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from spanloom.document import Document, Mention, Span
 from spanloom.document.surfaces import difference, flat, trimmed
 from spanloom.document.validate import Problem
-from spanloom.errors import clip
+from spanloom.errors import clip, closest
 from spanloom.formats.base import TWICE, Losses, unwritable
 
 _OFFSETS = r"[0-9]{1,15} +[0-9]{1,15}(?: *; *[0-9]{1,15} +[0-9]{1,15})*"
@@ -45,6 +45,7 @@ EXPECTED = {
     "Head": "'#1<tab>Head T1<tab>start end'",
     "Score": "'#1<tab>Score T1<tab>number'",
 }
+_NOTES = ("Head", "Score")
 GONE = "lines of mentions that are gone"
 _BRAT_ID = re.compile(r"T[0-9]{1,15}")
 
@@ -57,8 +58,9 @@ class StandoffLine(NamedTuple):
         number: counted from 1.
         id: ``"T3"``, ``"#1"``; empty for ``*`` and for unreadable lines.
         refers: identifiers of the lines that it is about.
-        kind: ``"mention"``, ``"concept"``, ``"head"``, ``"score"``, ``"other"``, or ``"unknown"`` if unreadable.
-        value: a `Mention`, a concept, a `Span` or a number, after the kind.
+        kind: ``"mention"``, ``"concept"``, ``"head"``, ``"score"``, ``"odd"`` for one that may be misspelt,
+            ``"other"``, or ``"unknown"`` if unreadable.
+        value: a `Mention`, a concept, a `Span`, a number, or what may be misspelt, after the kind.
         surface: the mention's text in its line.
         expected: for an unreadable line of a known kind, its expected form.
     """
@@ -79,8 +81,9 @@ def parse(ann: str) -> list[StandoffLine]:
     >>> [(line.id, line.kind, line.refers) for line in parse("T1\tproblem 0 4\tpain\nA1\tNegated T1\n")]
     [('T1', 'mention', ()), ('A1', 'other', ('T1',))]
     """
-    raws = ann.split("\n")
-    lines = [raw + "\n" for raw in raws[:-1]] + ([raws[-1]] if raws[-1] else [])
+    end = "\r" if "\n" not in ann else "\n"  # as programs of old Macintoshs write
+    raws = ann.split(end)
+    lines = [raw + end for raw in raws[:-1]] + ([raws[-1]] if raws[-1] else [])
     return [_line(raw, number) for number, raw in enumerate(lines, start=1)]
 
 
@@ -108,10 +111,11 @@ def _fields(content: str) -> tuple[Any, ...] | str:
     if letter == "N":
         if (found := _REFERENCE.fullmatch(content)) is None:
             return EXPECTED["N"]
-        return found[1], (found[3],), *(("concept", found[4]) if found[2] == "Reference" else ())
+        return found[1], (found[3],), *(("concept", found[4]) if found[2] == "Reference" else ("odd", found[2]))
     if letter == "#" and (found := _NOTE.fullmatch(content)):
         value = _noted(found[2], found[4] or "")
-        return EXPECTED[found[2]] if value is None else (found[1], (found[3],), *value)
+        odd = value == () and closest(found[2], _NOTES)
+        return EXPECTED[found[2]] if value is None else (found[1], (found[3],), *(("odd", found[2]) if odd else value))
     if letter in "AM" and (found := _ATTRIBUTE.fullmatch(content)):
         return found[1], (found[3],)
     if letter in "RE" and (found := (_RELATION if letter == "R" else _EVENT).fullmatch(content)):
@@ -189,19 +193,25 @@ def _line_problems(lines: list[StandoffLine], path: str) -> Iterator[Problem]:
             else:
                 message = f"found {shown}, no line of brat; it is kept as it stands"
                 yield Problem("warning", "line", message, path=path, line=line.number)
+        if line.kind == "odd":
+            expected = "Reference" if line.id.startswith("N") else closest(line.value, _NOTES)
+            message = f"found {clip(str(line.value), _SHOWN)}, which is not read; {expected} may be meant; it is kept"
+            yield Problem("warning", "lines not read", message, path=path, line=line.number, altered=True)
         if line.id and line.id in seen:
             severity = "error" if line.kind == "mention" else "warning"
             message = f"the identifier {line.id[:_SHOWN]} stands on line {seen[line.id]} too; give each line its own"
             yield Problem(severity, "duplicate identifier", message, path=path, line=line.number)  # type: ignore[arg-type]
         seen.setdefault(line.id, line.number)
         for target in line.refers:
+            lost = line.kind in ("concept", "head", "score")
             if target not in known:
-                severity = "error" if line.kind in ("concept", "head", "score") else "warning"
-                message = f"{line.id[:_SHOWN] or '*'} is about {target[:_SHOWN]}, and there is no such line"
-                yield Problem(severity, "dangling", message, path=path, line=line.number)  # type: ignore[arg-type]
+                message = f"{line.id[:_SHOWN] or '*'} is about {target[:_SHOWN]}, and there is no such line; it is kept"
+                yield Problem("warning", "dangling", message, path=path, line=line.number, altered=lost)
             elif line.kind in ("head", "score") and target not in mentions:
-                message = f"{line.id[:_SHOWN]} gives a {line.kind} to {target[:_SHOWN]}, which is no mention"
-                yield Problem("error", "dangling", message, path=path, line=line.number)
+                message = (
+                    f"{line.id[:_SHOWN]} gives a {line.kind} to {target[:_SHOWN]}, which is no mention; it is kept"
+                )
+                yield Problem("warning", "dangling", message, path=path, line=line.number, altered=True)
 
 
 def read_as(mention: Mention, surface: str | None, text: str) -> Mention | None:
@@ -238,7 +248,7 @@ def render(document: Document, previous: str, losses: Losses, path: Path | None 
     lines = parse(previous)
     by_id = _identified(document, lines, losses, path)
     gone = _gone(lines, by_id)
-    end = "\r\n" if lines and lines[0].raw.endswith("\r\n") else "\n"
+    end = lines[0].raw[len(lines[0].raw.rstrip("\r\n")) :] or "\n" if lines else "\n"
     said: set[tuple[str, str, object]] = set()
     written: list[str] = []
     for line in lines:
@@ -251,7 +261,7 @@ def render(document: Document, previous: str, losses: Losses, path: Path | None 
             written.append(raw)
             said.add(_statement(line))
     new = list(_new_lines(document.text, by_id, said, _Numbers(lines, by_id), losses))
-    if new and written and not written[-1].endswith("\n"):
+    if new and written and not written[-1].endswith(("\n", "\r")):
         written[-1] += end
     return "".join(written) + "".join(line + end for line in new)
 
@@ -277,12 +287,17 @@ def _identified(document: Document, lines: list[StandoffLine], losses: Losses, p
 
 def _gone(lines: list[StandoffLine], by_id: dict[str, Mention]) -> set[str]:
     """Return the identifiers of T lines without a mention, and of all lines about them, directly or not."""
-    gone = {line.id for line in lines if line.kind == "mention" and line.id not in by_id}
+    gone = {line.id for line in lines if isinstance(line.value, Mention) and line.id not in by_id and _is_read(line)}
     size = -1
     while gone and size != len(gone):
         size = len(gone)
         gone |= {line.id for line in lines if line.id and not gone.isdisjoint(line.refers)}
     return gone
+
+
+def _is_read(line: StandoffLine) -> bool:
+    """Return whether a line is read as a mention: one of no character is left out, and kept in the file."""
+    return isinstance(line.value, Mention) and any(start < end for start, end in line.value.spans)
 
 
 def _current(line: StandoffLine, mention: Mention | None, text: str) -> str | None:

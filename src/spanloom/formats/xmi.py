@@ -19,6 +19,7 @@ Written are types that other tools know, of DKPro Core: ``NamedEntity`` for each
 from __future__ import annotations
 
 import io
+import re
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
@@ -27,6 +28,8 @@ from pathlib import Path
 from typing import Any
 from xml.parsers.expat import ExpatError, ParserCreate, errors
 
+from lxml import etree
+
 from spanloom.document import Document, Mention
 from spanloom.document.identifiers import normalize_identifier
 from spanloom.document.validate import Problem, find_errors
@@ -34,9 +37,9 @@ from spanloom.errors import DataError, UsageError
 from spanloom.extras import extra
 from spanloom.files import STDIO
 from spanloom.files.output import output_files, output_folder
-from spanloom.formats.base import Format, Losses, Scanned, count_meta, single, writing_as
+from spanloom.formats.base import Beside, Format, Losses, Scanned, count_meta, single, writing_as
 from spanloom.formats.file_names import free_name, put
-from spanloom.formats.source import read_bytes
+from spanloom.formats.source import begins_with, read_bytes
 
 _DKPRO = "de.tudarmstadt.ukp.dkpro.core.api"
 ENTITY = f"{_DKPRO}.ner.type.NamedEntity"
@@ -49,7 +52,9 @@ POS, LEMMA = f"{_DKPRO}.lexmorph.type.pos.POS", f"{_DKPRO}.segmentation.type.Lem
 COLUMNS = {"pos": (POS, "PosValue", "pos"), "lemma": (LEMMA, "value", "lemma")}
 TYPES_FILE = "TypeSystem.xml"
 
+_MARK = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:<[?!][^>]*>\s*)*<(?:\w+:)?XMI[\s>]")
 _ROOT = "http://www.omg.org/XMI XMI"
+_ID = "{http://www.omg.org/XMI}id"
 _STRING, _STRINGS, _TOP = "uima.cas.String", "uima.cas.StringArray", "uima.cas.TOP"
 _ARRAYS = {"ontologyConceptArr"}  # features that refer to concepts, in the types of cTAKES
 _DEEPEST = 20  # elements within each other; XMI has three
@@ -213,15 +218,58 @@ def scan(path: str | Path, types: Collection[str] | None = None, stem: str | Non
         with warnings.catch_warnings():
             # the library warns of offsets that it cannot convert, and goes on
             warnings.simplefilter("error", UserWarning)
-            cas = cassis.load_cas_from_xmi(io.BytesIO(raw), typesystem=known)
+            left_out = 0
+            try:
+                cas = cassis.load_cas_from_xmi(io.BytesIO(raw), typesystem=known)
+            except KeyError:  # the identifier of nothing
+                raw, left_out = _without_dangling(raw, known)
+                cas = cassis.load_cas_from_xmi(io.BytesIO(raw), typesystem=known)
             document, problems = _document(_view(cas), types)
-        problems += find_errors(document)
+        if left_out:
+            message = f"references to annotations that are not there: {left_out}; they are left out"
+            problems.append(Problem("warning", "dangling references", message, altered=True))
     except DataError:
         raise
     except Exception as error:  # of whatever kind: the library trusts its input
         raise DataError(f"found XMI that cannot be understood ({reason(error)}); export it again") from None
-    document.id = document.id or stem or (file.stem if file is not None else "")
-    yield Scanned(document, [replace(problem, path=name) for problem in problems], name)
+    own = file.stem if file is not None else ""
+    if document.id and document.meta.get("annotator") != own:  # INCEpTION names files, not documents, by annotators
+        document.meta.pop("annotator", None)
+    document.id = document.id or stem or own
+    problems = [replace(problem, path=name) for problem in problems]
+    yield Scanned(document, problems, name, beside=Beside([None] * len(document.mentions)))
+
+
+def _without_dangling(raw: bytes, types: Any) -> tuple[bytes, int]:
+    """Return XMI without references to what is not there, and how many it had; annotations of no text go as well."""
+    root = etree.fromstring(raw, etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True))
+    there = {element.get(_ID) for element in root}
+    count = 0
+    for element in list(root):
+        if element.get("sofa", element.get(_ID)) not in there:
+            root.remove(element)
+            there.discard(element.get(_ID))
+            count += 1
+    for element in root:
+        name = etree.QName(element)
+        kind = _type_name(f"{name.namespace} {name.localname}")
+        references = {"members"} if kind == "uima.cas.View" else {"elements"} if kind == ARRAY else set()
+        if types.contains_type(kind):
+            features = types.get_type(kind).all_features
+            references |= {feature.name for feature in features if not _is_plain(types, feature.rangeType)}
+        for feature in references & set(map(str, element.attrib)) - {"sofa"}:
+            given = element.get(feature, "").split()
+            kept = [one for one in given if one in there or not one.isdigit()]
+            count += len(given) - len(kept)
+            if kept or feature in ("members", "elements"):
+                element.set(feature, " ".join(kept))
+            elif given:
+                del element.attrib[feature]
+    return etree.tostring(root), count
+
+
+def _is_plain(types: Any, kind: Any) -> bool:
+    return bool(types.is_primitive(kind) or (types.is_array(kind) and kind.name != ARRAY))
 
 
 def _view(cas: Any) -> Any:
@@ -247,7 +295,9 @@ def _document(view: Any, types: Collection[str] | None) -> tuple[Document, list[
         elif fs.xmiID not in parts and _is_mention(view.typesystem, fs.type, types):
             document.mentions.append(_single(fs))
         elif fs.type.name == METADATA:
-            document.id = fs.documentId or ""
+            document.id = _text(fs, "documentTitle") or _text(fs, "documentId")
+            if document.id != _text(fs, "documentId"):
+                document.meta["annotator"] = _text(fs, "documentId")
         elif fs.xmiID not in parts and fs.type.name not in _READ:
             others[fs.type.name] += 1
     if others:
@@ -427,7 +477,12 @@ def _mention(mention: Mention, types: Any) -> Iterator[Any]:
     )
 
 
+def _claims(path: Path) -> bool:
+    """Return whether a path ends in ``.xmi``, or is XML of that kind."""
+    return path.suffix.lower() == ".xmi" or begins_with(_MARK, ".xml", path)
+
+
 XMI = Format(
-    "xmi", (".xmi",), scan, write, gaps=True, keeps_ids=True, named_by_file=True, packs=False, encoded=False,
+    "xmi", (".xmi",), scan, write, _claims, gaps=True, keeps_ids=True, named_by_file=True, packs=False, encoded=False,
     scan_options=("types",),
 )  # fmt: skip

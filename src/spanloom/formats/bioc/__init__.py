@@ -14,7 +14,11 @@ _is_json = partial(
     begins_with, re.compile(rb'"(?:passages|PubTator3)"\s*:\s*\[|"key"\s*:[^{]{0,500}"documents"\s*:\s*\['), ".json"
 )
 
-BIOC = Format("bioc", (".xml",), partial(scan, parse_xml), partial(write, XML), _is_xml, gaps=True, counts=True)
+BIOC = Format(
+    "bioc", (".xml",), partial(scan, parse_xml), partial(write, XML), _is_xml, gaps=True, counts=True,
+    scan_options=("columns",),
+)  # fmt: skip
 BIOC_JSON = Format(
-    "bioc-json", (".json",), partial(scan, parse_json), partial(write, JSON), _is_json, gaps=True, counts=True
-)
+    "bioc-json", (".json",), partial(scan, parse_json), partial(write, JSON), _is_json, gaps=True, counts=True,
+    scan_options=("columns",),
+)  # fmt: skip

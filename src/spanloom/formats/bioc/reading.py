@@ -20,10 +20,7 @@ Data without a field in a document are kept in ``Document.meta["bioc"]``, as in 
 ``unread``
     by place, fields that BioC does not know.
 
-Concepts stand under ``MESH``, ``OMIM`` or ``identifier``, in any case. Those under a vocabulary's name get its prefix
-(``MESH`` with ``D003920`` is ``MESH:D003920``), and all are normalized. Several are joined by ``|`` (in BC5CDR the
-concepts of a composite mention), ``+`` (together they say what is meant), ``,`` or ``;``; ``-``, ``-1`` or nothing say
-that there is none.
+Concepts are in the infons of `spanloom.formats.bioc.concepts`.
 
 A piece is a passage, or a sentence where only the sentences have text. It says at which offset of the document it
 begins, and annotations count from the document's begin. Files are wrong about both, so that up to four readings are
@@ -44,7 +41,6 @@ good):
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -55,17 +51,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spanloom.document import Document, Mention, Span
-from spanloom.document.identifiers import normalize_identifier
 from spanloom.document.surfaces import difference
 from spanloom.document.validate import Problem
+from spanloom.errors import clip
 from spanloom.formats.base import Beside, Scanned
+from spanloom.formats.bioc.concepts import Names, concepts_of, infons_for, unread_infons
 from spanloom.formats.bioc.syntax import BiocNode, Infons, Parsed, to_value
-from spanloom.formats.pubtator import split_identifier
-
-TYPE = "type"
-_PREFIXES = {"mesh": "MESH", "omim": "OMIM", "identifier": ""}
-_LIST = re.compile(r"(?:\w+:)?\w*[0-9]\s*(?:[,;]\s*(?:\w+:)?\w*[0-9]\s*)+")
-_PREFIXED = re.compile(r"(MESH|OMIM):(.+)")
+from spanloom.formats.field_names import Columns
 
 _READINGS = {
     "joined": "passage offsets do not fit the mentions' texts; read as passages joined by one space",
@@ -94,6 +86,7 @@ class _FoundAnnotations:
     """Annotations of one document; one for each mention."""
 
     layout: OffsetLayout
+    names: Names
     mentions: list[Mention] = field(default_factory=list)
     nodes: list[BiocNode] = field(default_factory=list)
     infons: dict[str, Infons] = field(default_factory=dict)
@@ -101,20 +94,38 @@ class _FoundAnnotations:
     problems: list[Problem] = field(default_factory=list)
 
 
-def scan(parse: Callable[[str | Path], Parsed], path: str | Path) -> Iterator[Scanned]:
-    """Yield the documents of a BioC file, found by a parser of `spanloom.formats.bioc.syntax`."""
-    name = str(path)
+def scan(parse: Callable[[str | Path], Parsed], path: str | Path, columns: Columns = None) -> Iterator[Scanned]:
+    """Yield the documents of a BioC file, found by a parser of `spanloom.formats.bioc.syntax`.
+
+    Args:
+        parse: the parser.
+        path: the file, or ``-``.
+        columns: the infons with the type and the concepts: ``["type=label", "concept=xref"]``.
+    """
+    name, names = str(path), Names.given(columns)
+    unread: Counter[str] = Counter()
     for tree, collection in parse(path):
-        yield Scanned(None, [tree], name) if isinstance(tree, Problem) else _understood(tree, collection, name)
+        if isinstance(tree, Problem):
+            yield Scanned(None, [tree], name)
+            continue
+        scanned = _understood(tree, collection, name, names)
+        if scanned.document is not None:
+            unread += unread_infons(_annotations(tree), names)
+        yield scanned
+    if unread:
+        shown = ", ".join(f"{clip(key)} (of {count} annotations)" for key, count in unread.most_common(5))
+        message = f"infons that look like identifiers and are not read: {shown}; name one (--columns concept=NAME)"
+        problem = Problem("warning", "infons not read", message, path=name, altered=True)
+        yield Scanned(None, [problem], name)
 
 
-def _understood(tree: BiocNode, collection: dict[str, Any], path: str) -> Scanned:
+def _understood(tree: BiocNode, collection: dict[str, Any], path: str, names: Names) -> Scanned:
     """Convert a tree to a document, or to its problems."""
     pieces = [piece for passage in tree.passages for piece in _pieces(passage)]
     placed = list(_annotations(tree))
     located = [(one.piece, one.node) for one in placed if one.node.locations]
     layout = choose_layout([piece.offset for piece in pieces], [piece.text or "" for piece in pieces], located)
-    found = _find(placed, layout)
+    found = _find(placed, layout, names)
     document = Document(layout.text, id=tree.id, mentions=found.mentions)
     found.problems += _layout_problems(layout, pieces)
     passages = _passages(tree, layout, found.problems)
@@ -138,8 +149,8 @@ def _understood(tree: BiocNode, collection: dict[str, Any], path: str) -> Scanne
 
 
 def _pieces(passage: BiocNode) -> list[BiocNode]:
-    """Return the pieces with text: the passage, or else its sentences."""
-    return [passage] if passage.text is not None or not passage.sentences else passage.sentences
+    """Return the pieces with text: the passage, or else its sentences; some tools give it an empty text then."""
+    return passage.sentences if passage.sentences and not passage.text else [passage]
 
 
 def _annotations(tree: BiocNode) -> Iterator[_Placed]:
@@ -170,9 +181,9 @@ def _layout_problems(layout: OffsetLayout, pieces: list[BiocNode]) -> Iterator[P
         yield Problem("warning", "passage offset", message, line=wrong[0].line if wrong else None)
 
 
-def _find(placed: list[_Placed], layout: OffsetLayout) -> _FoundAnnotations:
+def _find(placed: list[_Placed], layout: OffsetLayout, infons: Names) -> _FoundAnnotations:
     """Collect mentions first, then the parts of composite ones, each of which may be a mention of its own."""
-    found = _FoundAnnotations(layout)
+    found = _FoundAnnotations(layout, infons)
     names = _MentionIds(placed)
     for one in placed:
         if one.node.locations and not one.is_part:
@@ -180,10 +191,14 @@ def _find(placed: list[_Placed], layout: OffsetLayout) -> _FoundAnnotations:
     mentions = list(found.mentions)
     parts = [one for one in placed if one.node.locations and one.is_part]
     places = zip(parts, (layout.place(one.node.locations, one.piece) for one in parts), strict=True)
-    inner = [Extent(type_of(one.node.infons), spans[0].start, spans[-1].end) for one, spans in places]
+    inner = [Extent(infons.type_of(one.node.infons), spans[0].start, spans[-1].end) for one, spans in places]
     covers = iter(covering(inner, [Extent(mention.type, mention.start, mention.end) for mention in mentions]))
     for one in placed:
         if not one.node.locations:
+            if one.node.text:
+                kind, line = "annotations without a location", one.node.line
+                message = f"the annotation {clip(one.node.text, _SHOWN)} has no location; it is kept, and no mention"
+                found.problems.append(Problem("warning", kind, message, line=line, altered=True))
             found.others.append({"passage": one.passage, **to_value("annotation", one.node)})
         elif one.is_part and (whole := next(covers)) is not None:
             _keep_part(found, one, mentions[whole])
@@ -212,7 +227,8 @@ class _MentionIds:
 
 def _add_mention(found: _FoundAnnotations, one: _Placed, names: _MentionIds) -> None:
     node = one.node
-    kind, concepts, name = type_of(node.infons), concepts_of(node.infons), names.next(node)
+    kind, name = found.names.type_of(node.infons), names.next(node)
+    concepts = concepts_of(node.infons, found.names)
     mention = Mention(kind, tuple(found.layout.place(node.locations, one.piece)), name, concepts=concepts)
     if infons_for(kind, concepts) != node.infons:
         found.infons[name] = node.infons
@@ -239,7 +255,7 @@ def _passages(tree: BiocNode, layout: OffsetLayout, problems: list[Problem]) -> 
         last, behind = pieces[-1]
         value = _range(passage, pieces[0][1], behind + len(last.text or ""), layout)
         if passage.sentences:
-            if passage.text is not None:
+            if pieces[0][0] is passage:
                 places = (layout.place([(sentence.offset, 0)], None) for sentence in passage.sentences)
                 pieces = [(s, max(span.start, 0)) for s, (span,) in zip(passage.sentences, places, strict=True)]
             for sentence, start in pieces:
@@ -256,75 +272,6 @@ def _range(section: BiocNode, start: int, end: int, layout: OffsetLayout) -> dic
     if section.offset != layout.base + start:
         value["offset"] = section.offset
     return value | ({"infons": section.infons} if section.infons else {})
-
-
-def concepts_of(infons: Infons) -> tuple[str, ...]:
-    """Return the concepts in infons, in their order, each once.
-
-    >>> concepts_of({"type": "Disease", "MESH": "D014786|D006311"})
-    ('MESH:D014786', 'MESH:D006311')
-    >>> concepts_of({"identifier": "MESH:D014786,OMIM:102600"}), concepts_of({"MESH": "-1"})
-    (('MESH:D014786', 'OMIM:102600'), ())
-    """
-    return tuple(dict.fromkeys(concept for key, value in infons.items() for concept in _concepts(key, value)))
-
-
-def _concepts(key: str, value: Any) -> Iterator[str]:
-    prefix = _PREFIXES.get(key.lower())
-    if prefix is None:
-        return
-    for item in value if isinstance(value, list) else [value]:
-        if not isinstance(item, str | int):
-            continue
-        field = str(item).strip()
-        names = re.split(r"\s*[,;]\s*", field) if _LIST.fullmatch(field) else split_identifier(field)
-        yield from (_prefixed(prefix, name) for name in names)
-
-
-def _prefixed(prefix: str, name: str) -> str:
-    bare = name[len(prefix) + 1 :] if name.lower().startswith(f"{prefix.lower()}:") else name
-    return normalize_identifier(f"{prefix}:{bare}" if prefix else name)
-
-
-def normalized(concepts: Sequence[str]) -> tuple[str, ...]:
-    """Return concepts in the form in which they are read, each once."""
-    return tuple(dict.fromkeys(map(normalize_identifier, concepts)))
-
-
-def type_of(infons: Infons) -> str:
-    """Return the type in infons; empty if there is none."""
-    value = infons.get(TYPE)
-    return value if isinstance(value, str) else ""
-
-
-def infons_for(kind: str, concepts: Sequence[str], before: Infons | None = None) -> Infons:
-    """Return infons for a type and concepts.
-
-    Args:
-        kind: the type.
-        concepts: as in a mention.
-        before: infons as they were read; they are kept if they hold this type and these concepts, and other
-            keys are kept in any case.
-
-    >>> infons_for("Disease", ["MESH:D014786", "MESH:D006311"])
-    {'type': 'Disease', 'MESH': 'D014786|D006311'}
-    >>> infons_for("Disease", ["MESH:D014786", "OMIM:102600"])
-    {'type': 'Disease', 'identifier': 'MESH:D014786|OMIM:102600'}
-    >>> infons_for("Disease", [], {"type": "Disease", "MESH": "D1", "note": "a"}), infons_for("D", [], {"MESH": "-1"})
-    ({'type': 'Disease', 'note': 'a'}, {'type': 'D', 'MESH': '-1'})
-    """
-    infons = {TYPE: kind} | dict(before or {}) | {TYPE: kind}
-    concepts = normalized(concepts)
-    if concepts_of(infons) == concepts:
-        return infons
-    infons = {key: value for key, value in infons.items() if key.lower() not in _PREFIXES}
-    split = [_PREFIXED.fullmatch(concept) for concept in concepts]
-    prefixes = {found[1] for found in split if found is not None}
-    if len(prefixes) == 1 and None not in split:
-        infons[prefixes.pop()] = "|".join(found[2] for found in split if found is not None)
-    elif concepts:
-        infons["identifier"] = "|".join(concepts)
-    return infons
 
 
 Pieces = Sequence[tuple[int, int]]

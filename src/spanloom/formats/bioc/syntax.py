@@ -356,7 +356,9 @@ def _check_root(root: Any) -> None:
     if dtd is not None and next(dtd.iterentities(), None) is not None:
         raise DataError("the file defines entities, which are not expanded; write the characters themselves", line=1)
     if root.tag != "collection":
-        raise DataError(f"found <{root.tag}>, expected BioC's <collection>", line=root.sourceline)
+        shown = str(root.tag).rpartition("}")[2][:_SHOWN]
+        message = f"found <{shown}>, expected BioC's <collection>; of another format, name it (--input-format xmi)"
+        raise DataError(message, line=root.sourceline)
 
 
 def _document(element: Any, path: str) -> BiocNode | Problem:

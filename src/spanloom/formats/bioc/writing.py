@@ -11,7 +11,6 @@ from spanloom.document import Document, Mention
 from spanloom.errors import DataError, clip
 from spanloom.formats.base import (
     Losses,
-    count_concepts,
     count_mention,
     count_meta,
     count_unwritten,
@@ -19,7 +18,7 @@ from spanloom.formats.base import (
     writing_as,
 )
 from spanloom.formats.bioc import syntax
-from spanloom.formats.bioc.reading import concepts_of, infons_for, normalized
+from spanloom.formats.bioc.concepts import concepts_of, infons_for
 from spanloom.formats.bioc.syntax import COLLECTION, BiocNode, Infons, from_value, wrong
 from spanloom.formats.packed import output_file
 
@@ -146,8 +145,7 @@ def _named(document: Document, kept: _Kept, losses: Losses) -> Iterator[tuple[Me
 
 def _annotation(mention: Mention, name: str, document: Document, kept: _Kept, losses: Losses) -> BiocNode:
     infons = infons_for(mention.type, mention.concepts, kept.mentions.get(name) if mention.id == name else None)
-    losses.add("concepts that read back in another way", int(concepts_of(infons) != normalized(mention.concepts)))
-    count_concepts(losses, mention)
+    losses.add("concepts that read back in another way", int(concepts_of(infons) != mention.concepts))
     count_mention(losses, mention, "heads", "scores")
     locations = [(start + kept.offset, end - start) for start, end in mention.spans]
     return BiocNode(name, 0, infons, mention.text(document.text), locations)

@@ -1,0 +1,175 @@
+"""The type and the concepts of BioC annotations: in which infons they are, and how they are written.
+
+Concepts are in infons of many names: ``identifier``, ``cui``, ``concept_id``, and names of vocabularies such as
+``MESH`` or ``NCBI Gene``, in any case and with any of ``_``, ``-``, ``.`` and blanks. Those under a vocabulary's name
+get its prefix (``MESH`` with ``D003920`` is ``MESH:D003920``), and all are normalized. Several are joined by ``|`` (in
+BC5CDR the concepts of a composite mention), ``+`` (together they say what is meant), ``,`` or ``;``; ``-``, ``-1`` or
+nothing say that there is none.
+
+Concepts that would not be read as they were written, because they are normalized, are in `EXACT` as well.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from spanloom.document.identifiers import normalize_identifier
+from spanloom.formats.bioc.syntax import Infons
+from spanloom.formats.field_names import Columns, given_names
+from spanloom.formats.pubtator import split_identifier
+
+TYPE: Final = "type"
+EXACT: Final = "spanloom.concepts"
+"""The infon with concepts as they are, a list in JSON; it counts as long as it agrees with the others."""
+# names of infons without case and marks -> the prefix of the identifiers in them
+_VOCABULARIES: Final = {
+    "mesh": "MESH", "omim": "OMIM", "mim": "OMIM", "umls": "UMLS", "umlscui": "UMLS", "umlsid": "UMLS",
+    "ncbigene": "NCBIGene", "ncbigeneid": "NCBIGene", "geneid": "NCBIGene", "entrezgene": "NCBIGene",
+    "entrezid": "NCBIGene", "entrez": "NCBIGene", "entrezgeneid": "NCBIGene", "ncbitaxon": "NCBITaxon",
+    "ncbitaxonomy": "NCBITaxon", "ncbitaxonomyid": "NCBITaxon", "taxid": "NCBITaxon", "taxonid": "NCBITaxon",
+    "taxonomyid": "NCBITaxon", "taxonomy": "NCBITaxon", "chebi": "CHEBI", "chebiid": "CHEBI", "go": "GO", "goid": "GO",
+    "hp": "HP", "hpo": "HP", "hpoid": "HP", "doid": "DOID", "mondo": "MONDO", "mp": "MP", "cl": "CL", "so": "SO",
+    "pr": "PR", "uberon": "UBERON", "ncit": "NCIT", "orpha": "ORPHA", "orphanet": "ORPHA", "efo": "EFO",
+    "snomed": "SNOMEDCT", "snomedct": "SNOMEDCT", "snomedid": "SNOMEDCT", "sctid": "SNOMEDCT", "rxnorm": "RXNORM",
+    "rxcui": "RXNORM", "icd10": "ICD10", "icd10cm": "ICD10CM", "icd9": "ICD9", "icd9cm": "ICD9CM", "loinc": "LOINC",
+    "meddra": "MEDDRA", "uniprot": "UniProt", "uniprotid": "UniProt", "hgnc": "HGNC", "hgncid": "HGNC",
+    "ensembl": "ENSEMBL", "drugbank": "DRUGBANK", "drugbankid": "DRUGBANK", "chembl": "CHEMBL", "pubchem": "PUBCHEM",
+    "cellosaurus": "CVCL", "dbsnp": "dbSNP", "rsid": "dbSNP",
+}  # fmt: skip
+_ANY: Final = frozenset((
+    "identifier", "identifiers", "conceptid", "conceptids", "concepts", "databaseid", "dbid", "curie", "curies",
+    "normalizedid", "normalizedids", "normid", "nativeid", "cui", "cuis", "ontologyid", "termid", "linkedid", "kbid",
+    "groundingid", "grounding", "normalization", "meshid", "omimid",
+))  # fmt: skip
+# names of infons that may hold something else: what has a prefix and a number in them is a concept
+_PERHAPS: Final = frozenset((
+    "id", "concept", "code", "accession", "entityid", "reference", "uri", "iri", "link", "xref", "term", "norm",
+    "normalized",
+))  # fmt: skip
+_LIST: Final = re.compile(r"(?:\w+:)?\w*[0-9]\s*(?:[,;]\s*(?:\w+:)?\w*[0-9]\s*)+")
+_PREFIXED: Final = re.compile(r"(MESH|OMIM):(.+)")
+_LOOKS: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.]+:[A-Za-z]*[_-]?[0-9]\w*")
+
+
+class Names(NamedTuple):
+    """The infons that the user names; empty for those of the usual names."""
+
+    type: str = ""
+    concept: str = ""
+
+    @classmethod
+    def given(cls, columns: Columns) -> Names:
+        """Return the names of an option.
+
+        Raises:
+            UsageError: something else than ``type=NAME`` and ``concept=NAME``.
+        """
+        names = given_names(columns, ("type", "concept", "concepts"))
+        return cls(names.get("type", ""), names.get("concept", names.get("concepts", "")))
+
+    def type_of(self, infons: Infons) -> str:
+        """Return the type in infons; empty if there is none."""
+        value = infons.get(self.type or TYPE)
+        return value if isinstance(value, str) else ""
+
+
+_USUAL: Final = Names()
+
+
+def concepts_of(infons: Infons, names: Names = _USUAL) -> tuple[str, ...]:
+    """Return the concepts in infons, in their order, each once.
+
+    >>> concepts_of({"type": "Disease", "MESH": "D014786|D006311"}), concepts_of({"NCBI Gene": "3845"})
+    (('MESH:D014786', 'MESH:D006311'), ('NCBIGene:3845',))
+    >>> concepts_of({"identifier": "MESH:D014786,OMIM:102600"}), concepts_of({"MESH": "-1", "id": "T1"})
+    (('MESH:D014786', 'OMIM:102600'), ())
+    """
+    found = tuple(dict.fromkeys(concept for key in infons for concept in _concepts(key, infons[key], names)))
+    try:
+        exact = json.loads(infons[EXACT])
+    except (KeyError, TypeError, ValueError, RecursionError):
+        return found
+    sound = isinstance(exact, list) and all(isinstance(concept, str) for concept in exact)
+    return tuple(exact) if sound and normalized(exact) == found else found
+
+
+def _concepts(key: str, value: Any, names: Names) -> Iterator[str]:
+    plain = re.sub(r"[\W_]+", "", key.lower())
+    prefix = _VOCABULARIES.get(plain, "")
+    if names.concept:
+        if key != names.concept:
+            return
+    elif not prefix and plain not in _ANY and plain not in _PERHAPS:
+        return
+    for name in _names(value):
+        concept = normalize_identifier(name)
+        if ":" not in concept and prefix:
+            concept = f"{prefix}:{concept}"
+        certain = names.concept or plain == "identifier" or (plain not in _PERHAPS and re.search(r"\d", name))
+        if certain or _LOOKS.fullmatch(concept):
+            yield concept
+
+
+def _names(value: Any) -> Iterator[str]:
+    """Yield the identifiers in the value of an infon."""
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, str | int) and not isinstance(item, bool):
+            field = str(item).strip()
+            yield from re.split(r"\s*[,;]\s*", field) if _LIST.fullmatch(field) else split_identifier(field)
+
+
+def unread_infons(placed: Iterable[Any], names: Names) -> Counter[str]:
+    """Count by their names the infons that look like identifiers, of annotations without a concept."""
+    unread: Counter[str] = Counter()
+    for one in placed:
+        infons = one.node.infons
+        if one.node.locations and not concepts_of(infons, names):
+            unread.update(key for key, value in infons.items() if key != TYPE and any(map(_looks, _names(value))))
+    return unread
+
+
+def _looks(name: str) -> bool:
+    return _LOOKS.fullmatch(name) is not None or (":" not in name and ":" in normalize_identifier(name))
+
+
+def normalized(concepts: Sequence[str]) -> tuple[str, ...]:
+    """Return concepts in the form in which they are read, each once."""
+    return tuple(dict.fromkeys(map(normalize_identifier, concepts)))
+
+
+def infons_for(kind: str, concepts: Sequence[str], before: Infons | None = None) -> Infons:
+    """Return infons for a type and concepts.
+
+    Args:
+        kind: the type.
+        concepts: as in a mention.
+        before: infons as they were read; they are kept if they hold this type and these concepts, and other
+            keys are kept in any case.
+
+    >>> infons_for("Disease", ["MESH:D014786", "MESH:D006311"])
+    {'type': 'Disease', 'MESH': 'D014786|D006311'}
+    >>> infons_for("Disease", ["MESH:D014786", "OMIM:102600"])
+    {'type': 'Disease', 'identifier': 'MESH:D014786|OMIM:102600'}
+    >>> infons_for("Disease", ["D014786"])
+    {'type': 'Disease', 'MESH': 'D014786', 'spanloom.concepts': '["D014786"]'}
+    >>> infons_for("Disease", [], {"type": "Disease", "MESH": "D1", "note": "a"}), infons_for("D", [], {"MESH": "-1"})
+    ({'type': 'Disease', 'note': 'a'}, {'type': 'D', 'MESH': '-1'})
+    """
+    infons = {TYPE: kind} | dict(before or {}) | {TYPE: kind}
+    if concepts_of(infons) == tuple(concepts):
+        return infons
+    infons = {key: value for key, value in infons.items() if key != EXACT and not list(_concepts(key, value, _USUAL))}
+    known = normalized(concepts)
+    split = [_PREFIXED.fullmatch(concept) for concept in known]
+    prefixes = {found[1] for found in split if found is not None}
+    if len(prefixes) == 1 and None not in split:
+        infons[prefixes.pop()] = "|".join(found[2] for found in split if found is not None)
+    elif known:
+        infons["identifier"] = "|".join(known)
+    if concepts_of(infons) != tuple(concepts):
+        infons[EXACT] = json.dumps(list(concepts), ensure_ascii=False)
+    return infons
