@@ -101,6 +101,7 @@ def test_warnings(tmp_path: Path) -> None:
         (5, "warning", "duplicate mention"),
         (8, "warning", "duplicate mention"),
         (15, "warning", "duplicate document"),
+        (None, "warning", "relations"),
     ]
 
 

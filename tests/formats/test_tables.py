@@ -267,7 +267,10 @@ def test_a_table_of_texts_by_the_names_of_its_columns(tmp_path: Path) -> None:
         (b"", "the file holds no document; expected a header and rows"),
         (b"id,text\n", "the file holds no document; expected a row for each text below the header"),
         (b"id,text\n1,a\xff\n", "a.csv:2: byte 4 of the line is 0xFF, which is not UTF-8"),
-        ("id,text\n1,a\n".encode("utf-16"), "is 0xFF, which is not UTF-8 (the file starts with the mark of UTF-16)"),
+        (
+            "id,text\n1,a\n".encode("utf-16"),
+            "is 0xFF, which is not UTF-8; convert the file to UTF-8, or name its encoding, likely utf-16",
+        ),
         (b"id,text\n1,a\0\n", "a.csv:2: byte 4 of the line is NUL"),
         (b"id,text\n1,a,b\n", "a.csv:2: the row has 3 cells, expected 2, as in the header"),
         (b'"id,text\n1,a\n', "a row that is no CSV (unexpected end of data)"),

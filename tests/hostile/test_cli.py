@@ -45,8 +45,8 @@ def assert_only(folder: Path, *names: str) -> None:
             b'{"text": "pain", "mentions": [{"type": "p", "spans": [[0, 9]]}]}\n',
             [":1", "0-9", "4 char"],
         ),
-        ("order.jsonl", b'{"text": "pain", "mentions": [{"type": "p", "spans": [[2, 3], [0, 1]]}]}\n', [":1", "order"]),
-        ("hollow.jsonl", b'{"text": "pain", "mentions": [{"type": "p", "spans": [[2, 2]]}]}\n', [":1", "empty"]),
+        ("order.jsonl", b'{"text": "pain", "mentions": [{"type": "p", "spans": [[0, 3], [2, 4]]}]}\n', [":1", "order"]),
+        ("hollow.jsonl", b'{"text": "pain", "mentions": [{"type": "p", "spans": [[3, 2]]}]}\n', [":1", "empty"]),
     ],
 )
 def test_training_on_bad_data(command, tmp_path, name, content, words):

@@ -58,8 +58,8 @@ def checked_encoding(name: str | None) -> str | None:
 
 @contextmanager
 def decoding(encoding: str | None) -> Iterator[None]:
-    """Within it, files are read in an encoding, of `checked_encoding`; UTF-8 if ``None``."""
-    token = _NAMED.set(encoding)
+    """Within it, files are read in an encoding, of `checked_encoding`; in UTF-8 if ``None``."""
+    token = _NAMED.set(encoding or "utf-8")
     try:
         yield
     finally:
@@ -78,9 +78,9 @@ def decoded(items: Iterable[T], encoding: str | None) -> Iterator[T]:
         yield item
 
 
-def is_named() -> bool:
-    """Return whether files are read in an encoding that the user names."""
-    return _NAMED.get() is not None
+def named_encoding() -> str | None:
+    """Return the encoding that files are read in; ``None`` where the user cannot name one."""
+    return _NAMED.get()
 
 
 def as_utf8(file: BinaryIO, path: str | Path) -> BinaryIO:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from spanloom.errors import DataError
 from spanloom.files import STDIO
-from spanloom.formats.encodings import as_utf8, decoding, likely_encoding
+from spanloom.formats.encodings import as_utf8, decoding, likely_encoding, named_encoding
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer as Buffer
@@ -238,8 +238,11 @@ def decode(raw: bytes, path: str | Path, line: int | None = None) -> str:
     line = raw.count(b"\n", 0, position) + 1 if line is None else line
     likely = likely_encoding(_sample(path) or raw)
     remedy = "remove it, or convert" if found == "NUL" else "convert"
-    named = f", or name its encoding, likely {likely} (--encoding {likely})" if likely is not None else ""
-    message = f"byte {position - start + 1} of the line is {found}; {remedy} the file to UTF-8{named}"
+    message = f"byte {position - start + 1} of the line is {found}; {remedy} the file to UTF-8"
+    if likely is not None and named_encoding() is not None:
+        message += f", or name its encoding, likely {likely} (--encoding {likely})"
+    elif likely is not None:
+        message += f" (it is likely {likely})"
     raise DataError(message, path=path, line=line)
 
 

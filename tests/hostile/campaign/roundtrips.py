@@ -13,6 +13,7 @@ from pathlib import Path
 
 from campaign.frame import Record, generator
 from spanloom.document import Document, Mention
+from spanloom.document.surfaces import trimmed
 from spanloom.errors import SpanloomError
 from spanloom.formats import FORMATS, Losses, read, write
 from spanloom.text import prepare
@@ -63,6 +64,7 @@ def some_document(draw: random.Random) -> Document:
         for number, ends in enumerate(spans)
         if ends
     ]
+    mentions = [trimmed(mention, text) or mention for mention in mentions]  # as readers do
     document = Document(text, id=draw.choice(("n1", "a/b", " padded ", "")), mentions=mentions)
     return prepare(document) if draw.random() < 0.5 else document
 

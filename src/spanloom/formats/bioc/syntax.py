@@ -24,7 +24,7 @@ from lxml import etree
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip
 from spanloom.formats.base import Losses
-from spanloom.formats.encodings import is_named
+from spanloom.formats.encodings import named_encoding
 from spanloom.formats.json_text import loads, not_as_expected, to_json
 from spanloom.formats.source import BOM, HEAD, opened, read_bytes
 
@@ -312,7 +312,7 @@ def _check_head(head: bytes) -> None:
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataError("the file starts with the mark of UTF-16; convert it, or name it (--encoding utf-16)", line=1)
     declared = _DECLARED.match(head.removeprefix(BOM))
-    if is_named():  # and what the file declares is what it was in
+    if named_encoding() not in (None, "utf-8"):  # and what the file declares is what it was in
         return
     if declared is not None and declared[1].upper() not in (b"UTF-8", b"UTF8", b"US-ASCII", b"ASCII"):
         shown = declared[1][:40].decode("ascii", "replace")
