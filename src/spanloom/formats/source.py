@@ -223,7 +223,7 @@ def decode(raw: bytes, path: str | Path, line: int | None = None) -> str:
 
     >>> decode(b"one\ntw\xf6", "a.txt")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    spanloom.errors.DataError: a.txt:2: byte 3 of the line is 0xF6, which is not UTF-8; convert the file to UTF-8, ...
+    spanloom.errors.DataError: a.txt:2: byte 3 of the line is 0xF6, which is not UTF-8; convert the file to UTF-8...
     """
     try:
         text = raw.decode("utf-8")
