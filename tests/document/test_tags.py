@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanloom.document import from_tags, to_bilou, to_bio
+from spanloom.document.tags import from_levels
 
 
 @st.composite
@@ -40,3 +41,17 @@ def test_round_trips(mentions: list[tuple[int, int, str]]) -> None:
 )
 def test_other_schemes_and_broken_sequences(tags: str, mentions: list[tuple[int, int, str]]) -> None:
     assert from_tags(tags.split()) == mentions
+
+
+RANGES = st.lists(st.tuples(st.integers(0, 9), st.integers(1, 10)).filter(lambda one: one[0] < one[1]), max_size=6)
+
+
+@given(RANGES, st.sampled_from(["BI", "BILU"]))
+def test_mentions_that_overlap_come_back_from_a_tag_each(ranges: list[tuple[int, int]], letters: str) -> None:
+    mentions = sorted(
+        ((first, end, f"t{i}") for i, (first, end) in enumerate(ranges)), key=lambda one: (one[0], -one[1])
+    )
+    write = to_bio if letters == "BI" else to_bilou
+    columns = [write([mention], 10) for mention in mentions]
+    rows = [[tag for tag in row if tag != "O"] for row in zip(*columns, strict=True)] if columns else []
+    assert sorted(from_levels(rows)) == sorted(mentions)

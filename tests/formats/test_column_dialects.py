@@ -47,6 +47,10 @@ DIALECTS = {
     "underscore": "John B-PER\nSmith I-PER\nin _\nOslo B-LOC\n",
     "hyphen": "John B-PER\nSmith I-PER\nin -\nOslo B-LOC\n",
     "nothing": "John\tB-PER\nSmith\tI-PER\nin\t\nOslo\tB-LOC\n",
+    "no field behind others": "John N B-PER\nSmith N I-PER\nin N\nOslo N B-LOC\n",
+    "types and hyphens": "John PER\nSmith PER\nin -\nOslo LOC\n. -\n. -\n",
+    "a line with colons": "John:B-PER Smith:I-PER in:O Oslo:B-LOC .:O\n",
+    "elements": '<doc id="d">\nJohn B-PER\nSmith I-PER\nin O\nOslo B-LOC\n</doc>\n',
     "no field": "John B-PER\nSmith I-PER\nin\nOslo B-LOC\n",
     "commas": "John,B-PER\nSmith,I-PER\nin,O\nOslo,B-LOC\n,,O\n",
     "commas and blanks": "John, B-PER\nSmith, I-PER\nin, O\nOslo, B-LOC\n",
@@ -106,6 +110,8 @@ TEXTS = {
     "prose": "The patient has chest pain. No fever.\nBlood group O\n",
     "tagged in prose": "We write it so:\n\nJohn B-PER\nSmith I-PER\n\nin BIO. Other schemes exist.\nThey differ.\n",
     "parts of speech": "The/at Fulton/np-tl County/nn-tl Grand/jj-tl Jury/nn-tl\n",
+    "leap seconds": "# Leap\tYEAR\tMON\t23:59:60\t+\tS\nLeap\t1972\tJun\t23:59:60\t+\tS\n" * 9,
+    "webanno": "#FORMAT=WebAnno TSV 3.2\n\n#Text=Chest\n1-1\t0-5\tChest\ta|b\t_\n1-2\t6-7\tx\t_\t_\n",
     "bytes": "\x00\x01O\nB-x O\n",
     "nothing": "",
 }
@@ -250,6 +256,8 @@ def test_the_columns_of_ontonotes(tmp_path: Path) -> None:
     ("content", "message"),
     [
         ("John NNP\nruns VBZ\nJohn NNP\n", "if the last one holds types without letters and without O, name it tag"),
+        ("John DB-x\nor O\nruns DI-x\n", "tags such as DB-x and HB-x, of mentions with gaps (BIOHD), are not read"),
+        ("John N B-x\nruns V O\n\n" * 20 + "New York N B-y\n", "found 4 columns, expected 3 (word column2 tag)"),
         ("John 3\nruns 0\n", "the last one holds numbers: put the names of tags in their place"),
         ("John PER_B\nSmith PER_I\nin O\n" * 20 + "Oslo LOC\n", "found the tag 'LOC', expected O or one such as PER_B"),
         ("John B-PER\nSmith PER\nin O\nOslo B-LOC\n", "found the tag 'PER', expected O or a letter of BIO"),

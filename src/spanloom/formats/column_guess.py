@@ -29,6 +29,7 @@ _CHUNKS = {"NP", "VP", "PP", "ADVP", "ADJP", "SBAR", "PRT", "CONJP", "INTJ", "LS
 _PHRASES = _CHUNKS | {"TOP", "ROOT", "S", "SBARQ", "SINV", "SQ", "FRAG", "NX", "QP", "WHNP", "WHADVP", "WHPP", "WHADJP"}
 _ARGUMENT = re.compile(r"V|(?:[RC]-)?ARG.*")  # of a predicate
 _FIXED_2012 = 11  # columns of CoNLL-2012 before those of predicates
+_GAPS = re.compile(r"(?:[BI][DH]|[DH][BI])-")
 _IN_BRACKETS = TagDialect(BRACKETS)
 # names in header lines, in small letters
 _WORD_NAMES = {"word", "words", "token", "tokens", "form", "text", "surface", "term", "wort", "mot", "palabra"}
@@ -73,9 +74,9 @@ class _Head(NamedTuple):
         return [sentence for sentence in kept if sentence]
 
     @property
-    def size(self) -> int:
-        """The number of rows."""
-        return sum(map(len, self.rows))
+    def tokens(self) -> list[list[str]]:
+        """All rows but those of one field that stand alone, which are rather marks of documents."""
+        return [row for sentence in self.rows for row in sentence if len(sentence) > 1 or len(row) > 1]
 
 
 def _width(row: Sequence[str]) -> int:
@@ -105,7 +106,7 @@ def _inline_divider(items: Sequence[Sequence[str]]) -> str | None:
     tokens = [item for line in items for item in line]
     if 2 * len(tokens) < 3 * len(items):
         return None
-    for divider in "|/_":
+    for divider in "|/_:":
         parts = [token.split(divider) for token in tokens if divider in token]
         if len(parts) < _MOST * len(tokens):
             continue
@@ -176,14 +177,17 @@ def named_layout(columns: Sequence[str], sentences: Sequence[Sequence[str]], usu
         [value for row in rows for value in (row[i:] if i in layout.open_tags else [row[i]])] for i in layout.tags
     ]
     dialects = [USUAL if usual else detect(column, certain=True) or USUAL for column in values]
-    least = len(names) - 1 if more and _lacks_tags(head, dialects[-1], values[-1]) else 0
+    least = len(names) - 1 if more and _lacks_tags(head.tokens, len(names), dialects[-1]) else 0
     return replace(layout, dialects=tuple(dialects), least=least)
 
 
-def _lacks_tags(head: _Head, dialect: TagDialect, values: Sequence[str]) -> bool:
-    """Return whether lines without a tag are tokens outside of mentions, as no tag says so."""
-    bare = sum(len(row) == 1 for sentence in head.rows if len(sentence) > 1 for row in sentence)
-    return bare > (1 - _MOST) * head.size and not any(read_tag(value, dialect) == () for value in values)
+def _lacks_tags(rows: Sequence[Sequence[str]], width: int, dialect: TagDialect) -> bool:
+    """Return whether lines with one field less are tokens outside of mentions, as no tag of the others says so."""
+    shorter = [row for row in rows if len(row) == width - 1]
+    tagged = sum(width > 2 and read_tag(row[-1], dialect) is not None for row in shorter)
+    tags = {read_tag(value, dialect) for row in rows for value in row[width - 1 :]} - {None}
+    some = (1 - _MOST) * len(rows) < len(shorter) < _MOST * len(rows)
+    return some and 2 * tagged < len(shorter) and bool(tags) and () not in tags
 
 
 def guessed_layout(sentences: Sequence[Sequence[str]], tagged: bool = True) -> ColumnLayout | str:
@@ -217,23 +221,25 @@ def guessed_layout(sentences: Sequence[Sequence[str]], tagged: bool = True) -> C
 
 def _ragged(head: _Head) -> ColumnLayout | None:
     """Return the layout of a file whose lines have as many tags as there are; ``None`` for others."""
-    rows = [row for sentence in head.rows for row in sentence if len(row) > 1]
+    rows = head.tokens
     widths = Counter(map(_width, rows))
-    width = min((width for width, count in widths.items() if count > 0.01 * len(rows)), default=0)
-    if not rows or head.divider not in (TAB, BLANKS):
+    least = min((width for width, count in widths.items() if count > 0.01 * len(rows)), default=0)
+    if len(widths) < 2 or head.divider not in (TAB, BLANKS):
         return None
-    dialect = detect(value for row in rows for value in row[width - 1 :])
-    if dialect is None or dialect.divider in ("", BRACKETS):
-        return None
-    names = ("word", *(f"column{i}" for i in range(2, width)), "tag")
-    lacks = width == 2 and _lacks_tags(head, dialect, [row[-1] for row in rows])
-    if len(widths) < 2 and not lacks:
-        return None
-    layout = ColumnLayout(
-        names, head.divider, (dialect,), more=True, least=width - lacks, inline=head.inline, header=head.header
-    )
-    fits = sum(layout.has_width(row) and layout.wrong_tag(row) is None for row in rows)
-    return layout if fits >= _MANY * len(rows) else None
+    for width in (least, least + 1):
+        dialect = detect(value for row in rows for value in row[width - 1 :]) if width > 1 else None
+        lacks = width > least
+        if dialect is None or dialect.divider in ("", BRACKETS) or lacks > _lacks_tags(rows, width, dialect):
+            continue
+        names = ("word", *(f"column{i}" for i in range(2, width)), "tag")
+        layout = ColumnLayout(
+            names, head.divider, (dialect,), more=True, least=width - lacks, inline=head.inline, header=head.header
+        )
+        fit = [row for row in rows if layout.has_width(row) and layout.wrong_tag(row) is None]
+        longer = sum(len(row) > width for row in rows)
+        if len(fit) >= _MANY * len(rows) and 2 * sum(len(row) > width for row in fit) >= longer:
+            return layout
+    return None
 
 
 def _of_table(head: _Head, tagged: bool) -> ColumnLayout | str:
@@ -254,6 +260,9 @@ def _of_table(head: _Head, tagged: bool) -> ColumnLayout | str:
     if not any(typed[i] for i in tags):
         alone = [i for i in others if dialects[i] is not None and not (dialects[i] or USUAL).divider]
         tags = alone[-1:] or tags[-1:]
+    if not tags and _are_types(columns[-1], head.width):
+        dialects[-1] = detect(columns[-1], certain=True)
+        tags = others[-1:]
     if not tags and tagged:
         return _no_tags(columns[-1])
     chunk = tags[0] if len(tags) > 1 and _are_chunks(columns[tags[0]]) else None
@@ -270,6 +279,12 @@ def _of_table(head: _Head, tagged: bool) -> ColumnLayout | str:
         tuple(dialects[i] or USUAL for i, name in enumerate(names) if name == "tag"),
         rest=rest, inline=head.inline, header=head.header, unread=tuple(unread),
     )  # fmt: skip
+
+
+def _are_types(values: Sequence[str], width: int) -> bool:
+    """Return whether a second and last column can be but types, with another sign than ``O`` for many tokens."""
+    outside = sum(value in ("-", "_") for value in values)
+    return width == 2 and 2 * outside >= len(values) > outside
 
 
 def _is_open(rows: _Rows) -> bool:
@@ -388,7 +403,9 @@ def _no_tags(values: Sequence[str]) -> str:
     """Return the message for a file without a column of tags."""
     counts = Counter(values)
     wrong = next((value for value in values if read_tag(value) is None), values[-1])
-    if all(value.isdigit() for value in counts):
+    if any(map(_GAPS.match, counts)):
+        looks = "tags such as DB-x and HB-x, of mentions with gaps (BIOHD), are not read: convert them to spans"
+    elif all(value.isdigit() for value in counts):
         looks = "the last one holds numbers: put the names of tags in their place"
     elif len(counts) <= 100 and len(counts) < len(values):
         looks = "if the last one holds types without letters and without O, name it tag"

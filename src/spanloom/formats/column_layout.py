@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from types import MappingProxyType
 
 from spanloom.document import from_tags
@@ -55,6 +55,8 @@ class ColumnLayout:
         """Return the fields of a line."""
         found = split(line, self.divider)
         width = len(self.names)
+        if len(found) == width:
+            return found
         if len(found) == width + 1 and not found[-1]:
             found.pop()  # each field may end in a divider
         if len(found) == 1 and self.divider == TAB and len(other := split(line, BLANKS)) == width:
@@ -77,30 +79,33 @@ class ColumnLayout:
 
     def wrong_tag(self, row: Sequence[str]) -> tuple[str, TagDialect] | None:
         """Return the first field that should be a tag and is none, with the expected dialect."""
-        for values, dialect in self._tags(row):
-            for value in values:
-                if read_tag(value, dialect) is None:
+        for i, end, dialect, read in self._readers:
+            for value in row[i:end]:
+                if read(value) is None:
                     return value, dialect
         return None
-
-    def _tags(self, row: Sequence[str]) -> Iterator[tuple[Sequence[str], TagDialect]]:
-        """Yield the values of each column of tags, with its dialect."""
-        for i, dialect in zip(self.tags, self.dialects, strict=False):
-            yield (row[i:] if i in self.open_tags else row[i : i + 1]), dialect
 
     def mentions(self, rows: Sequence[Sequence[str]]) -> list[TypedRange]:
         """Return the mentions of a sentence, of which all tags are valid."""
         found: list[TypedRange] = []
-        for i, dialect in zip(self.tags, self.dialects, strict=False):
-            if i in self.open_tags:
-                found += _of_levels([_joined(row[i:], dialect) for row in rows])
+        for i, end, dialect, read in self._readers:
+            if end is None:
+                found += _of_levels([tuple(tag for value in row[i:] for tag in read(value) or ("O",)) for row in rows])
             elif dialect.divider == BRACKETS:
                 found += in_brackets(row[i] for row in rows)
             elif dialect.joint:
-                found += _of_levels([read_tag(row[i], dialect) or () for row in rows])
+                found += _of_levels([read(row[i]) or () for row in rows])
             else:
-                found += from_tags([(read_tag(row[i], dialect) or ("O",))[0] for row in rows])
+                found += from_tags([(read(row[i]) or ("O",))[0] for row in rows])
         return found
+
+    @cached_property
+    def _readers(self) -> list[tuple[int, int | None, TagDialect, Callable[[str], tuple[str, ...] | None]]]:
+        """For each column of tags where it begins and ends, its dialect, and a function that reads a value of it."""
+        return [
+            (i, None if i in self.open_tags else i + 1, dialect, lru_cache(1 << 12)(partial(read_tag, dialect=dialect)))
+            for i, dialect in zip(self.tags, self.dialects, strict=True)
+        ]
 
     @cached_property
     def word(self) -> int:
@@ -136,10 +141,6 @@ class ColumnLayout:
     def option(self) -> str:
         """The names of the columns as the option ``--columns`` takes them."""
         return ",".join(self.names) + "*" * self.more + ",_*" * self.rest
-
-
-def _joined(values: Sequence[str], dialect: TagDialect) -> tuple[str, ...]:
-    return tuple(tag for value in values for tag in read_tag(value, dialect) or ("O",))
 
 
 def _of_levels(rows: list[tuple[str, ...]]) -> list[TypedRange]:

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from spanloom.document import Document, Offsets, to_bilou, to_bio
 from spanloom.document.validate import Problem
@@ -79,7 +79,8 @@ _MARK = re.compile(
 )
 _SEVERAL = re.compile(r"[|+,;&/][BIESLUMW]-")  # in a type, like several tags in one value
 _WEBANNO = "#FORMAT="  # in the first line of another format, whose rows may look like tokens
-_END = re.compile(r"#+ ?end document", re.IGNORECASE)
+_END = re.compile(r"#+ ?end document|-DOCEND-|</doc(?:ument)?>", re.IGNORECASE)
+_ELEMENT = re.compile(r"""<doc(?:ument)?(?: +(?:doc)?id ?= ?["']?([^"'>]*)["']?)?[^<>]*>""", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"(?:MEDLINE|PMID|PubMed)[:=_-] ?(\S+)", re.IGNORECASE)
 
 
@@ -99,16 +100,17 @@ def scan(
     """
     name = str(path)
     lines = _lines(path)
-    head, size = [], 0
+    start, size = [], 0
     for line in lines:
-        head.append(line)
-        size += len(line.text)
+        start.append(line)
+        size += len(line.text) if isinstance(line, NumberedLine) else 0
         if size >= HEAD:
             break
-    sentences = list(_head_sentences(line.text for line in head))
-    if not any(line.text.strip(" \t") or line.problem for line in head):
+    if not any(isinstance(line, Problem) or line.text.strip(" \t") for line in start):
         yield no_document(name, "one token a line")
         return
+    head = [line for line in start if isinstance(line, NumberedLine)]
+    sentences = list(_head_sentences(line.text for line in head))
     layout = _layout(head, sentences, columns, mentions)
     first = next((line.number for line in head if sentences and line.text == sentences[0][0]), None)
     if isinstance(layout, str):
@@ -118,7 +120,7 @@ def scan(
     remarks = [] if given else list(_remarks(layout, name, first, mentions))
     counts: Counter[str] = Counter()
     read = partial(_sentence, layout=layout, mentions=mentions, counts=counts)
-    yield from scan_blocks(path, _blocks(chain(head, lines), layout), read, loose=True, stem=stem, initial=remarks)
+    yield from scan_blocks(path, _blocks(chain(start, lines), layout), read, loose=True, stem=stem, initial=remarks)
     if counts[BARE]:
         message = (
             f"{plural(counts[BARE], 'mention')} of types without letters such as B-, where tokens of one type in a row "
@@ -127,20 +129,13 @@ def scan(
         yield Scanned(None, [Problem("warning", BARE, message, path=name, altered=True)], name)
 
 
-class _Line(NamedTuple):
-    """A line of a file, or the problem in its place."""
-
-    number: int
-    text: str
-    problem: Problem | None = None
-
-
-def _lines(path: str | Path) -> Iterator[_Line]:
+def _lines(path: str | Path) -> Iterator[NumberedLine | Problem]:
+    """Yield the lines of a file, with an error in place of one that is not UTF-8."""
     for number, raw in raw_lines(path):
         try:
-            yield _Line(number, decode(raw, path, number).rstrip("\r\n"))
+            yield NumberedLine(number, decode(raw, path, number).rstrip("\r\n"))
         except DataError as error:
-            yield _Line(number, "", Problem("error", "unreadable", error.message, path=str(path), line=number))
+            yield Problem("error", "unreadable", error.message, path=str(path), line=number)
 
 
 def _head_sentences(lines: Iterable[str]) -> Iterator[list[str]]:
@@ -151,7 +146,7 @@ def _head_sentences(lines: Iterable[str]) -> Iterator[list[str]]:
             if sentence:
                 yield sentence
             sentence = []
-        elif not (line.startswith(DOCSTART) or is_comment(line) or _looks_like_mark(line)):
+        elif not (line.startswith((DOCSTART, "<doc", "<DOC")) or is_comment(line) or _looks_like_mark(line)):
             sentence.append(line)
     if sentence:
         yield sentence
@@ -164,7 +159,7 @@ def _looks_like_mark(line: str) -> bool:
 
 
 def _layout(
-    head: Sequence[_Line], sentences: Sequence[list[str]], columns: Sequence[str] | None, mentions: bool
+    head: Sequence[NumberedLine], sentences: Sequence[list[str]], columns: Sequence[str] | None, mentions: bool
 ) -> ColumnLayout | str:
     if columns is not None:
         return named_layout(columns, sentences)
@@ -213,18 +208,24 @@ def _unusual(layout: ColumnLayout) -> Iterator[str]:
     if layout.header:
         yield f"its first line, {clip(' '.join(layout.header), 60)}, as a header"
     if layout.more:
-        yield "lines without a tag outside of mentions" if layout.least == 1 else "with any number of tags a token"
+        lacks = 0 < layout.least < len(layout.names)
+        yield "lines without a tag outside of mentions" if lacks else "with any number of tags a token"
     if layout.word and layout.names[: layout.word] != ("id",):
         yield f"words in column {layout.word + 1}"
     yield from dict.fromkeys(dialect.name for dialect in layout.dialects if dialect.name and dialect.divider)
 
 
-def _blocks(lines: Iterable[_Line], layout: ColumnLayout) -> Iterator[Block]:
+def _blocks(lines: Iterable[NumberedLine | Problem], layout: ColumnLayout) -> Iterator[Block]:
     block = Block()
     last: dict[str, str] = {}
-    for number, text, problem in chain(lines, [_Line(0, "")]):
-        if problem is not None:
-            block.problems.append(problem)
+    plain = not (layout.header or layout.inline or layout.counters)
+    for line in chain(lines, [NumberedLine(0, "")]):
+        if isinstance(line, Problem):
+            block.problems.append(line)
+            continue
+        number, text = line
+        if plain and block.lines and text and text[0] not in "#-< \t":  # a token within a sentence, as most lines are
+            block.lines.append(line)
             continue
         block.number = block.number or number
         inside = bool(block.lines)
@@ -256,7 +257,7 @@ def _blocks(lines: Iterable[_Line], layout: ColumnLayout) -> Iterator[Block]:
                 yield block
                 block = Block(number=number)
             block.new = new.get(DOCUMENT, block.new)
-            block.lines.append(NumberedLine(number, text))
+            block.lines.append(line)
     if block.problems or block.comments or block.new is not None:
         yield block
 
@@ -279,6 +280,8 @@ def _document_mark(text: str, layout: ColumnLayout, inside: bool) -> str | None:
     if text.startswith("#") and not text.startswith(NEW_DOCUMENT) and _is_comment(text, layout, inside):
         match = _MARK.fullmatch(text.strip())
         return None if match is None else "".join(part for part in match.groups() if part)
+    if text.startswith("<") and (match := _ELEMENT.fullmatch(text.strip())):
+        return match[1] or ""
     return None if inside or not (match := _IDENTIFIER.fullmatch(text.strip())) else match[1]
 
 
@@ -328,18 +331,19 @@ def _sentence(block: Block, layout: ColumnLayout, mentions: bool, counts: Counte
 def _rows(block: Block, layout: ColumnLayout, tagged: bool, problems: list[Problem]) -> list[list[str]]:
     """Return the fields of the lines with the right number of fields, and valid words and tags."""
     rows = []
+    word, place, width = layout.word, layout.number, len(layout.names)
     for i, (number, line) in enumerate(block.lines, start=1):
         row = layout.fields(line)
         message = ""
-        if not layout.has_width(row):
-            expected = f"{len(layout.names)}{' or more' if layout.more else ''} ({shown_names(layout.names)})"
+        if len(row) != width and not layout.has_width(row):
+            expected = f"{width}{' or more' if layout.more else ''} ({shown_names(layout.names)})"
             message = f"found {len(row)} columns, expected {expected}"
-        elif not row[layout.word]:
+        elif not row[word]:
             message = "the word is empty; expected a token"
         elif tagged and (wrong := layout.wrong_tag(row)) is not None:
             message = invalid_tag(*wrong)
-        elif layout.number is not None and row[layout.number] != str(i):
-            message = f"found {row[layout.number][:40]!r} in the column of token numbers, expected {i}"
+        elif place is not None and row[place] != str(i):
+            message = f"found {row[place][:40]!r} in the column of token numbers, expected {i}"
         if message:
             problems.append(Problem("error", "columns", message, line=number))
         else:
@@ -517,10 +521,11 @@ def holds_tokens(raw: bytes) -> bool:
     (True, False)
     """
     whole = raw[: raw.rfind(b"\n") + 1] if len(raw) >= SAMPLE else raw
-    try:
-        lines = decode(whole.removeprefix(BOM), "").split("\n")
-    except DataError:
+    if b"\0" in whole:
         return False
+    lines = (
+        whole.removeprefix(BOM).decode("utf-8", "replace").split("\n")
+    )  # another encoding is reported when it is read
     if lines[0].startswith(_WEBANNO):
         return False
     is_marked = any(line.startswith((DOCSTART, NEW_DOCUMENT, TEXT, GLOBAL_COLUMNS)) for line in lines)

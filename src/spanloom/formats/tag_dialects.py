@@ -11,7 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from spanloom.document.tags import TypedRange
 from spanloom.errors import clip
@@ -32,6 +31,7 @@ BRACKETS = "("  # as divider: "(PER*" begins a mention, "*)" ends it, and "(PER)
 _BRACKETS = re.compile(r"(?:\([^\W\d_][^()*\s|]*)*\*?\)*")
 _OPENED = re.compile(r"\(([^()*]+)")
 _TYPE = re.compile(r"[^\W\d_][\w .&:/+-]{0,60}")
+_LIKE_TAG = re.compile(r"(?:[BIESLUMW]|[BI][DH]|[DH][BI])-.")  # with a letter, also of BIOHD
 _MOST_TYPES = 100
 _CLEAR = 0.95  # of the values of a column that an unusual dialect must explain
 
@@ -96,7 +96,6 @@ def invalid_tag(value: str, dialect: TagDialect) -> str:
     return bad_tag(value)
 
 
-@lru_cache(maxsize=1 << 12)
 def read_tag(value: str, dialect: TagDialect = USUAL) -> tuple[str, ...] | None:
     """Return the tags of a value in the usual spelling, none for one outside of mentions; ``None`` if it is no tag.
 
@@ -149,7 +148,7 @@ def in_brackets(values: Iterable[str]) -> list[TypedRange]:
 def detect(values: Iterable[str], certain: bool = False) -> TagDialect | None:
     """Return the dialect of a column; ``None`` if its values do not look like tags.
 
-    The usual spelling needs more than half of the values that are not outside, because one wrong tag must not hide a
+    The usual spelling needs half of the values that are not outside, because one wrong tag must not hide a
     column; other spellings need nearly all of them. A column without any mention needs ``O``.
 
     Args:
@@ -172,14 +171,15 @@ def detect(values: Iterable[str], certain: bool = False) -> TagDialect | None:
     best, most = None, 0
     for dialect in _spellings(inside, outside):
         read = sum(count for value, count in inside.items() if read_tag(value, dialect) is not None)
-        enough = 2 * read > total if (dialect.divider, dialect.last, dialect.small) == ("-", False, False) else False
+        enough = 2 * read >= total if (dialect.divider, dialect.last, dialect.small) == ("-", False, False) else False
         if read > most and (enough or read >= _CLEAR * total):
             best, most = dialect, read
     if best is not None:
         return best
     if "*" in counts and all(map(_BRACKETS.fullmatch, inside)) and any("(" in value for value in inside):
         return TagDialect(BRACKETS)
-    if (word is not None or certain) and len(inside) <= _MOST_TYPES and all(map(_TYPE.fullmatch, inside)):
+    types = len(inside) <= _MOST_TYPES and all(map(_TYPE.fullmatch, inside)) and not any(map(_LIKE_TAG.match, inside))
+    if (word is not None or certain) and types:
         return TagDialect("", outside=outside)
     return None
 
@@ -204,4 +204,5 @@ def _joint(inside: Iterable[str], dialect: TagDialect) -> str:
 
 
 def _is_whole(part: str, dialect: TagDialect) -> bool:
-    return (dialect.divider in part or part in dialect.outside) and read_tag(part, dialect) is not None
+    known = dialect.divider in part or (part in dialect.outside and part != "")
+    return known and read_tag(part, dialect) is not None
