@@ -17,7 +17,7 @@ from spanloom.evaluate import evaluate
 from spanloom.model import overlaps
 from spanloom.model.choices import Overlap
 from spanloom.model.overlaps import OverlapRules, best_set, rules_of
-from spanloom.model.pairs import CROSSING, NESTED, NEXT, SAME, Pairs
+from spanloom.model.pairs import CROSSING, NESTED, NEXT, SAME, SHARING, Pairs
 from spanloom.models import load
 from spanloom.recognize import Recognizer
 from spanloom.structures import MentionTable
@@ -112,12 +112,42 @@ def test_rules_by_name(name: Overlap, kept: list[int]) -> None:
     assert rules.consistent(table, np.array([3.0, 2.0, 1.0])).tolist() == [bool(keep) for keep in kept]
 
 
+KNEES = ((0, 0, ((0, 1), (3, 4))), (0, 0, ((2, 4),)))  # left ... knee, and right knee, in: left and right knee
+
+
+def test_mentions_that_share_a_part_beside_a_gap_do_not_nest() -> None:
+    gold = MentionTable.build([(n, *mention[1:]) for n in range(40) for mention in KNEES])
+    rules = OverlapRules.learn(gold, 1)
+    assert (rules.allowed[SHARING, 0, 0], rules.allowed[NESTED, 0, 0]) == (True, False)
+    assert len(rules.conflicts(MentionTable.build(KNEES)).one) == 0
+    assert rules.conflicts(MentionTable.build([(0, 0, ((0, 4),)), (0, 0, ((3, 4),))])).way.tolist() == [NESTED]
+    inside = MentionTable.build([(0, 0, ((0, 1), (3, 4))), (0, 0, ((1, 2),))])
+    assert len(rules.conflicts(inside).one) == 0, "what lies in a gap has no token of the mention"
+
+
+@pytest.mark.parametrize(
+    ("count", "nested", "may"), [(4419, 3, False), (4419, 200, True), (50, 1, True), (800, 3, False), (800, 4, True)]
+)
+def test_few_nested_mentions_of_one_type_among_many_are_slips(count: int, nested: int, may: bool) -> None:
+    rows = [(n, 0, ((0, 3),)) for n in range(count - nested)] + [(n, 0, ((1, 2),)) for n in range(nested)]
+    assert OverlapRules.learn(MentionTable.build(sorted(rows)), 1).allowed[NESTED, 0, 0] == may
+
+
+def test_rules_of_older_models_let_share_what_could_nest() -> None:
+    rules = OverlapRules.of_ways((NESTED,), 2)
+    part = rules.to_part()
+    older = replace(part, arrays={**part.arrays, "allowed": part.arrays["allowed"][:SHARING]})
+    again = OverlapRules.from_part(older, 2)
+    assert again.allowed[:SHARING].tolist() == rules.allowed[:SHARING].tolist()
+    assert again.allowed[SHARING].all()
+
+
 def test_what_training_contradicts_is_counted() -> None:
     gold = MentionTable.build([(0, 0, ((0, 4),)), (0, 0, ((2, 6),)), (1, 0, ((0, 4),)), (1, 0, ((0, 2),))])
     told = rules_of("none", gold, 1).report("none", gold)
     assert told.against == {"nest": 1, "cross": 1}
     assert [*told.lines()] == [
-        "overlaps, none: no two share their extent, no two nest, no two cross",
+        "overlaps, none: no two have the same tokens, no two nest, no two cross, no two share a part",
         "against training: 1 pair of mentions that nest, 1 pair of mentions that cross",
     ]
     assert not rules_of("learned", gold, 1).report("learned", gold).against

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from spanloom.hashing import Slots
 from spanloom.model import pairs as pairs_module
-from spanloom.model.pairs import CROSSING, NESTED, SAME, joined, overlapping
+from spanloom.model.pairs import CROSSING, NESTED, SAME, SHARING, joined, overlapping
 from spanloom.rescoring import kernels_relations
 from spanloom.rescoring.candidates import GIVEN, CandidateMentions
 from spanloom.rescoring.relations import RELATIONS, strongest
@@ -76,23 +76,23 @@ def test_strongest_is_what_loops_over_all_pairs_find(found: CandidateMentions) -
 @given(found=candidates())
 def test_pairs_are_all_that_overlap(found: CandidateMentions, block: int) -> None:
     rows = found.table.rows()
+    tokens = [{token for first, end in pieces for token in range(first, end)} for _, _, pieces in rows]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pairs_module, "_BLOCK", block)
         pairs = joined(overlapping(found.table))
     seen = {frozenset(pair) for pair in zip(pairs.one.tolist(), pairs.other.tolist(), strict=True)}
     expected = {
         frozenset((i, j))
-        for i, (sentence, _, one) in enumerate(rows)
-        for j, (sentence_of_other, _, other) in enumerate(rows)
-        if i != j and sentence == sentence_of_other and one[0][0] < other[-1][1] and other[0][0] < one[-1][1]
+        for i, (sentence, _, _) in enumerate(rows)
+        for j, (sentence_of_other, _, _) in enumerate(rows)
+        if i != j and sentence == sentence_of_other and tokens[i] & tokens[j]
     }
     assert seen == expected
     assert len(pairs.one) == len(expected)
     for i, j, way in zip(*(column.tolist() for column in pairs), strict=True):
-        one, other = rows[i][2], rows[j][2]
-        same = (one[0][0], one[-1][1]) == (other[0][0], other[-1][1])
-        inside = one[0][0] <= other[0][0] and other[-1][1] <= one[-1][1]
-        assert way == (SAME if same else NESTED if inside else CROSSING)
+        gap = len(rows[i][2]) > 1 or len(rows[j][2]) > 1
+        apart = SHARING if gap else CROSSING
+        assert way == (SAME if tokens[i] == tokens[j] else NESTED if tokens[i] > tokens[j] else apart)
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.sampled_from([-1.0, 0.5, 2.0]), st.integers(0, 2), st.booleans())))

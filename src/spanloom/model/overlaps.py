@@ -9,10 +9,10 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.errors import plural
+from spanloom.errors import ModelError, plural
 from spanloom.hypergraph import Edges, Floats, Ints, Potentials
 from spanloom.model.choices import Overlap
-from spanloom.model.pairs import CROSSING, NESTED, SAME, Pairs, joined, overlapping
+from spanloom.model.pairs import CROSSING, NESTED, SAME, SHARING, Pairs, joined, overlapping
 from spanloom.model.structured import AnyModel
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import SERIAL, Executor
@@ -21,8 +21,9 @@ from spanloom.structures import MentionTable
 __all__ = ["Consistent", "OverlapReport", "OverlapRules", "best_consistent", "best_set", "rules_of"]
 
 _EXPECTED = 3.0  # pairs; so many and none seen is chance in one of twenty cases
+_RARE = 0.005  # of the mentions of a type: so few nested ones of the same type are slips, and to allow them costs more
 _MOST_EXACT, _MOST_STEPS = 64, 100_000  # candidates that hang together, and steps of their search
-_WAYS: Final = {SAME: "share their extent", NESTED: "nest", CROSSING: "cross"}
+_WAYS: Final = {SAME: "have the same tokens", NESTED: "nest", CROSSING: "cross", SHARING: "share a part"}
 Mask = NDArray[np.bool_]
 
 
@@ -30,8 +31,8 @@ class OverlapRules:
     """Which pairs of types may overlap, and how, and which types may have gaps.
 
     Args:
-        allowed: (3, K, K) whether mentions of two types may have the same extent, nest (the first contains the second),
-            or cross; by `SAME`, `NESTED` and `CROSSING`. The extent is that from the first to the last token.
+        allowed: (4, K, K) whether mentions of two types may have the same tokens, nest (the first contains the second),
+            cross, or share a part beside a gap; by `SAME`, `NESTED`, `CROSSING` and `SHARING`.
         gaps: (K,) whether mentions of a type may have gaps.
 
     >>> rows = [row for n in range(20) for row in ((n, 0, ((0, 3),)), (n, 1, ((1, 2),)))]
@@ -60,16 +61,21 @@ class OverlapRules:
 
         A pair of types that is not seen is forbidden where chance would have given three: as many pairs as overlap in
         this way, dealt to types by how frequent they are. Where no two mentions overlap in a way, no types may. So are
-        gaps.
+        gaps. Mentions of one type may nest if at least one in 200 of them contains another, or if there are too few of
+        them to show it.
 
         Args:
             gold: training mentions.
             types: K.
         """
-        seen = _seen(gold, types)
-        share = np.bincount(gold.kind, minlength=types) / max(1, len(gold))
+        seen, count = _seen(gold, types), np.bincount(gold.kind, minlength=types)
+        share = count / max(1, len(gold))
         gaps = np.bincount(gold.kind[~gold.contiguous], minlength=types)
-        return cls(_shown(seen, np.outer(share, share), (1, 2)), _shown(gaps, share, 0))
+        allowed = _shown(seen, np.outer(share, share), (1, 2))
+        same = np.arange(types)
+        nested = seen[NESTED, same, same]
+        allowed[NESTED, same, same] &= (nested >= _RARE * count) | (nested == 0)
+        return cls(allowed, _shown(gaps, share, 0))
 
     @property
     def forbid(self) -> bool:
@@ -109,7 +115,8 @@ class OverlapRules:
         broken = np.bincount(self.conflicts(_sorted(gold)).way, minlength=len(_WAYS))
         against = {said: int(broken[way]) for way, said in _WAYS.items() if broken[way]}
         never = [int((~allowed).sum()) for allowed in self.allowed]
-        forbidden = {said: never[way] for way, said in _WAYS.items() if never[way]}
+        told = _WAYS if self.gaps.any() else {way: said for way, said in _WAYS.items() if way != SHARING}
+        forbidden = {said: never[way] for way, said in told.items() if never[way]}
         return OverlapReport(name, len(self.gaps), forbidden, int((~self.gaps).sum()), against)
 
     def to_part(self) -> ModelPart:
@@ -118,8 +125,14 @@ class OverlapRules:
 
     @classmethod
     def from_part(cls, part: ModelPart, types: int) -> OverlapRules:
-        """Return what `to_part` gave."""
-        return cls(part.array("allowed", np.uint8, 3, types, types) > 0, part.array("gaps", np.uint8, types) > 0)
+        """Return what `to_part` gave; in older models a gap was a part of the mention, and sharing was nesting."""
+        allowed = part.array("allowed", np.uint8, None, types, types) > 0
+        if len(allowed) == SHARING:
+            sharing = allowed[NESTED] | allowed[NESTED].T | allowed[CROSSING]
+            allowed = np.concatenate([allowed, sharing[None]])
+        if len(allowed) != len(_WAYS):
+            raise ModelError(f"rules of {len(allowed)} ways to overlap, expected {len(_WAYS)}")
+        return cls(allowed, part.array("gaps", np.uint8, types) > 0)
 
 
 def _sorted(table: MentionTable) -> MentionTable:
@@ -133,7 +146,7 @@ def _seen(gold: MentionTable, types: int) -> Ints:
     seen = np.zeros((len(_WAYS), types, types), np.int64)
     for pairs in overlapping(gold):
         np.add.at(seen, (pairs.way, gold.kind[pairs.one], gold.kind[pairs.other]), 1)
-    for way in (SAME, CROSSING):  # of whose two mentions neither is the first
+    for way in (SAME, CROSSING, SHARING):  # of whose two mentions neither is the first
         seen[way] += seen[way].T
     return seen
 
@@ -155,7 +168,7 @@ def rules_of(name: Overlap, gold: MentionTable, types: int) -> OverlapRules:
     """
     if name == "learned":
         return OverlapRules.learn(gold, types)
-    return OverlapRules.of_ways({"free": _WAYS, "nested": (SAME, NESTED), "none": ()}[name], types)
+    return OverlapRules.of_ways({"free": _WAYS, "nested": (SAME, NESTED, SHARING), "none": ()}[name], types)
 
 
 @dataclass(frozen=True)
