@@ -202,8 +202,21 @@ def test_interrupted_training_leaves_nothing(model, corpus, tmp_path):
     arguments = ["train", "recognizer", "--train", corpus / "train.jsonl", "--output", tmp_path / "model"]
     code, rest = stop([*arguments, "--epochs", "1000000"], signal.SIGINT)
     assert code == 130
-    assert rest.splitlines()[-1] == "spanloom: interrupted; no output was written"
+    assert rest.splitlines()[-1] == (
+        "spanloom: interrupted; no output was written; with --work FOLDER the training resumes where it was interrupted"
+    )
     assert_only(tmp_path)
+
+
+def test_interrupted_training_with_a_folder_names_it_last(corpus, tmp_path):
+    arguments = ["train", "recognizer", "--train", corpus / "train.jsonl", "--dev", corpus / "dev.jsonl"]
+    work = tmp_path / "work"
+    arguments += ["--output", tmp_path / "model", "--work", work, "--epochs", "1000000"]
+    code, rest = stop(arguments, signal.SIGINT)
+    assert code == 130
+    last = f"spanloom: interrupted; no output was written; the same command resumes from {work}"
+    assert rest.splitlines()[-1] == last
+    assert not (tmp_path / "model").exists()
 
 
 def test_a_terminated_demo_leaves_nothing(model, tmp_path):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from io import TextIOWrapper
@@ -80,7 +80,7 @@ def execute(verb: str, options: dict[str, Any]) -> int:
         _close_stdout()
         return DONE
     except KeyboardInterrupt:
-        return fail("interrupted; no output was written", INTERRUPTED, prefix="")
+        return fail(f"interrupted; no output was written{_resumed(verb, options)}", INTERRUPTED, prefix="")
     except UsageError as error:
         return fail(str(error), WRONG_USAGE)
     except SpanloomError as error:
@@ -91,6 +91,17 @@ def execute(verb: str, options: dict[str, Any]) -> int:
     except MemoryError:
         return fail("out of memory; use less data, fewer features or a machine with more memory", FAILED)
     return DONE if code is None else int(code)
+
+
+def _resumed(verb: str, options: Mapping[str, Any]) -> str:
+    """Return how an interrupted verb resumes, or what would have made it resumable, for the message."""
+    if kept := options.get("work") or options.get("checkpoint"):
+        return f"; the same command resumes from {kept}"
+    if options.get("encoder") and "checkpoint" in options:
+        return "; with --checkpoint FOLDER the training resumes where it was interrupted"
+    if verb == "train recognizer":
+        return "; with --work FOLDER the training resumes where it was interrupted"
+    return ""
 
 
 def _check_there(options: dict[str, Any]) -> None:

@@ -77,16 +77,20 @@ class Reporter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._quiet = True  # threads that are not done yet may still have something to show
         if self._bar:
             self._bar.stop()
+            self._bar = None
 
     def __call__(self, progress: Progress) -> None:
         """Show one step."""
+        if self._quiet:
+            return
         if self._bar:
             figures = " · ".join(_figures(progress))
             description, steps = _stage(progress), progress.steps
             self._bar.update(self._task, description=description, completed=progress.step, total=steps, figures=figures)
-        elif not self._quiet and self._is_due(progress):
+        elif self._is_due(progress):
             line = log_line("progress", **asdict(progress)) if as_json() else describe(progress)
             print(line, file=sys.stderr, flush=True)
 
