@@ -112,7 +112,7 @@ def test_held_out_text_that_is_partly_annotated_tunes_by_the_density(notes: Any,
     given, dev = partly(notes.train, 0.5, whole=5), partly(notes.dev, 0.5)
     settings: dict[str, Any] = SETTINGS | {"tune_penalty": True}
     if said == "the density":
-        given, settings = partly(notes.train, 0.5), settings | {"density": 120}
+        given, settings = partly(notes.train, 0.5), settings | {"density": 240}
     model = Recognizer(**settings).fit(given, dev=dev)
     told = model.report_.completion
     assert told is not None
@@ -134,7 +134,6 @@ def test_complete_training_data_tell_what_the_penalty_is(notes: Any) -> None:
 @pytest.mark.parametrize(
     ("parameters", "told"),
     [
-        ({}, "nothing tells how many mentions of type 'anatomy' there are: parts that are complete have 0"),
         ({"density": 0}, "density is 0, expected mentions per 1,000 tokens, above 0"),
         ({"density": "many"}, "density is 'many', expected"),
         ({"density": float("nan")}, "density is nan, expected"),
@@ -145,7 +144,9 @@ def test_complete_training_data_tell_what_the_penalty_is(notes: Any) -> None:
         ({"density": ["=30"]}, "density is ['=30'], expected"),
         ({"density": {"disease": 3}}, "there are anatomy, drug, problem, test, treatment"),
         ({"density": 1}, "mentions per 1,000 tokens, but annotation has"),
-        ({"density": 900, "structure": "bio"}, "is more than fits"),
+        ({"density": ["drug=30", "30"]}, "which leaves nothing for anatomy, problem, test, treatment"),
+        ({"density": 4500, "structure": "bio"}, "is more than fits"),
+        ({"density": 5001}, "density is 5001, expected mentions per 1,000 tokens"),
         ({"density": 30, "passes": "two"}, "there is one pass over documents"),
         ({"density": 30, "annotation": "perhaps"}, "annotation is 'perhaps', expected one of"),
     ],
@@ -155,6 +156,25 @@ def test_what_is_refused(notes: Any, parameters: dict[str, Any], told: str) -> N
         Recognizer(**(SETTINGS | parameters)).fit(partly(notes.train[:8], 0.5), dev=notes.dev)
     assert told in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_complete_development_data_give_the_density(notes: Any) -> None:
+    given = partly(notes.train, 0.5)
+    with pytest.raises(DataError, match="nothing tells how many mentions of type 'anatomy' there are: parts that are "):
+        Recognizer(**SETTINGS).fit(given, dev=partly(notes.dev, 0.5))
+    model = Recognizer(**SETTINGS).fit(given, dev=notes.dev)
+    told = model.report_.completion
+    assert told is not None
+    tokens = sum(one.token_count for one in model.ready(notes.dev))
+    wanted = 1000 * sum(len(one.mentions) for one in notes.dev) / tokens
+    assert sum(one.mentions for one in told.densities.values()) == pytest.approx(wanted, rel=0.1)
+
+
+def test_a_number_is_that_of_all_types_together(notes: Any) -> None:
+    told = Recognizer(**SETTINGS, density=240).fit(partly(notes.train, 0.5), dev=notes.dev).report_.completion
+    assert told is not None
+    assert sum(one.mentions for one in told.densities.values()) == pytest.approx(240)
+    assert told.expected == pytest.approx(0.240 * sum(one.token_count for one in map(prepare, notes.train)), rel=0.2)
 
 
 def test_density_of_complete_annotation(notes: Any) -> None:
@@ -193,11 +213,15 @@ def test_few_sentences() -> None:
 
 
 def test_densities() -> None:
-    assert densities(["a=1", "2"], ("a", "b")) == {"a": 1.0, "b": 2.0}
-    assert densities("a=1", ("a", "b")) == {"a": 1.0}
-    assert densities({"a=b": 1}, ("a=b",)) == {"a=b": 1.0}
-    assert densities("a=b=1", ("a=b",)) == {"a=b": 1.0}
-    assert densities(None, ("a",)) == {}
+    two = {"a": 6.0, "b": 2.0}
+    assert densities(8, two) == densities("8", two) == {"a": 6.0, "b": 2.0}
+    assert densities(["a=1", "3"], two) == {"a": 1.0, "b": 2.0}
+    assert densities(["a=1", "b=3", "2"], two) == {"a": 1.0, "b": 3.0}
+    assert densities(8, {"a": 0, "b": 0}) == {"a": 4.0, "b": 4.0}
+    assert densities("a=1", two) == {"a": 1.0}
+    assert densities({"a=b": 1}, {"a=b": 1}) == {"a=b": 1.0}
+    assert densities("a=b=1", {"a=b": 1}) == {"a=b": 1.0}
+    assert densities(None, two) == {}
 
 
 def claims(note: Document, number: int) -> dict[str, Any]:

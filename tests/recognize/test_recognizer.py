@@ -197,7 +197,7 @@ def test_mentions_that_cannot_be_held_are_counted_and_listed(notes):
     cut, crossing, gap = Mention("x", [(3, 7)]), Mention("x", [(9, 17)]), Mention("x", [(0, 2), (9, 13)])
     documents = [Document(text, id="d", mentions=[kept, cut, crossing, gap])]
     documents += [Document(text, mentions=[kept])] * 40
-    recognizer = Recognizer(features=TEMPLATES, epochs=1).fit(documents, dev=documents[:1])
+    recognizer = Recognizer("separators", TEMPLATES, epochs=1).fit(documents, dev=documents[:1])
     reasons = {
         cut: "it begins or ends inside a token",
         crossing: "it is not within one sentence",

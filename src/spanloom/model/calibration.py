@@ -49,10 +49,9 @@ class Check:
 
     def __str__(self) -> str:
         """Before and after, or why there is one figure only."""
-        before = f"{100 * self.before:.1f} %"
         if self.enough:
-            return f"{before}, calibrated {100 * self.after:.1f} %"
-        return f"{before}, left so: {self.count} in the development data are too few to calibrate with"
+            return f"{100 * self.before:.1f} %, calibrated {100 * self.after:.1f} %"
+        return f"not known: {self.count} in the development data are too few to calibrate with"
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,8 @@ from spanloom.model.pieces import count_ambiguous
 from spanloom.model.splitting import SplittingReport
 from spanloom.model.structured import AnyModel
 
+FEW_MENTIONS = 300
+"""Mentions below which F1 on them is uncertain by several points, which is reported as an interval and a caution."""
 _EXAMPLES = 5  # of the mentions that were lost for one reason
 _SURFACE = 60  # characters of one
 _CUTS = "inside a token"  # `spanloom validate` lists these in full
@@ -62,6 +64,8 @@ class ReportLines:
     dev_f1: float
     splitting: SplittingReport | None
     compact: CompactReport | None
+    interval: tuple[float, float] | None = None
+    folds: int = 0
 
     def chosen(self) -> Iterator[str]:
         """Yield lines on what training chose."""
@@ -77,10 +81,11 @@ class ReportLines:
         Args:
             lost: the mentions that the model cannot hold.
         """
+        held = plural(self.development, "sentence")
         yield (
             f"trained on {plural(self.documents, 'document')}: {plural(self.sentences, 'sentence')}, "
             f"{plural(self.tokens, 'token')}, {plural(self.mentions, 'mention')}; "
-            f"tuned on {plural(self.development, 'sentence')}"
+            f"tuned {f'by cross-validation, {self.folds} folds' if self.folds else f'on {held}'}"
         )
         if self.splitting is not None:
             yield from self.splitting.lines()
@@ -93,7 +98,22 @@ class ReportLines:
         yield from self.calibrated()
         if self.compact is not None:
             yield from self.compact.lines()
-        yield f"development F1 {100 * self.dev_f1:.1f}"
+        yield from self._caution()
+        last = f"development F1 {100 * self.dev_f1:.1f}"
+        if self.interval is not None:
+            low, high = self.interval
+            last += f", 95 % interval {100 * low:.0f} to {100 * high:.0f}"
+        yield f"{last}, by cross-validation" if self.folds else last
+
+    def _caution(self) -> Iterator[str]:
+        """Yield how little the figures are based on, if it is little."""
+        if self.mentions < FEW_MENTIONS and self.interval is not None:
+            low, high = self.interval
+            one = "; of other documents it says little, as there is one" if self.documents == 1 else ""
+            yield (
+                f"caution: trained on {plural(self.mentions, 'mention')}: expect F1 to vary; the estimate "
+                f"{100 * self.dev_f1:.1f} has an interval of {100 * low:.0f} to {100 * high:.0f}{one}"
+            )
 
 
 @dataclass(frozen=True)
@@ -357,7 +377,8 @@ class CompletionReport:
             f"{name} {one.mentions:.3g}" + ("" if one.error is None else f" ± {one.error:.2g}")
             for name, one in self.densities.items()
         )
-        yield f"mentions per 1,000 tokens: {told}"
+        total = sum(one.mentions for one in self.densities.values())
+        yield f"mentions per 1,000 tokens: {total:.3g} in all: {told}"
         sure = ", ".join(f"{name} {100 * share:.0f} %" for name, share in self.sure.items())
         yield (
             f"annotation has {self.given:,.0f} starts of mentions, {self.expected - self.given:,.0f} more were filled "
@@ -457,6 +478,8 @@ class TrainingReport(ReportLines):
         compact: what became of the weights of a compact model; ``None`` for any other.
         annotators: several of the same texts; ``None`` where there is one.
         structure: how the structure was chosen; ``None`` where one was named.
+        interval: 95 % interval of F1 on other documents, 0 to 1; ``None`` where development data have many mentions.
+        folds: of cross-validation; 0 where development data were given, or a part of the training data held out.
     """
 
     documents: int
@@ -486,6 +509,8 @@ class TrainingReport(ReportLines):
     compact: CompactReport | None = None
     annotators: AnnotatorsReport | None = None
     structure: StructureReport | None = None
+    interval: tuple[float, float] | None = None
+    folds: int = 0
 
     def chosen(self) -> Iterator[str]:
         """Yield lines on what training chose."""

@@ -14,18 +14,20 @@ from spanloom.document.annotation import COMPLETE, UNKNOWN, Completeness, Said, 
 from spanloom.document.claims import claims_of
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.hypergraph import Edges, Floats
-from spanloom.learn import Listener, Progress, TrainingSet
+from spanloom.learn import EdgeTarget, Listener, Progress, TrainingSet
 from spanloom.learn.complete import Completed, Completion, complete
 from spanloom.learn.held_out import HELD_EPOCHS, Held
 from spanloom.model.claimed import with_claims
 from spanloom.model.corpus import Gold
+from spanloom.model.parameters import lambdas
 from spanloom.model.partial import allowed_structures
 from spanloom.model.report import CompletionReport, Density
 from spanloom.model.structured import LinearModel
 from spanloom.parallel import Executor
+from spanloom.recognize.parameters import RecognizerParameters
 from spanloom.scoring import Weights
 
-__all__ = ["Completing", "Filled", "densities", "found_of", "marked", "partly"]
+__all__ = ["Completing", "Filled", "completed", "densities", "found_of", "marked", "partly"]
 
 FEWEST: Final = 20  # mentions of a type in complete parts, from which its density is estimated
 _PER = 1000  # tokens, of which a density is told
@@ -60,16 +62,22 @@ def found_of(unseen: Batch, known: Batch, gold: Gold, completion: CompletionRepo
     return per * len(unseen.tokens)
 
 
-def densities(given: DensityLike | None, types: Sequence[str]) -> dict[str, float]:
-    """Return the mentions per 1,000 tokens of types, from a number for all, a mapping, or texts ``TYPE=NUMBER``.
+def densities(given: DensityLike | None, counts: Mapping[str, float]) -> dict[str, float]:
+    """Return the mentions per 1,000 tokens of types.
+
+    Args:
+        given: a number for all types together, which are as frequent among each other as they are marked; a mapping
+            from types to numbers; or texts ``NUMBER`` or ``TYPE=NUMBER``. With both, the number holds those that have
+            numbers of their own.
+        counts: type -> how many mentions are marked.
 
     Raises:
         UsageError: no such thing, a number that is not above 0, or a type that training does not have.
 
-    >>> densities(["gene=12", "cell=3.5"], ["cell", "gene"])
-    {'cell': 3.5, 'gene': 12.0}
-    >>> densities(10, ["cell", "gene"])
-    {'cell': 10.0, 'gene': 10.0}
+    >>> densities(["gene=12", "cell=3.5"], {"cell": 4, "gene": 9})
+    {'gene': 12.0, 'cell': 3.5}
+    >>> densities(40, {"cell": 5, "gene": 15})
+    {'cell': 10.0, 'gene': 30.0}
     """
     if given is None:
         return {}
@@ -84,16 +92,22 @@ def densities(given: DensityLike | None, types: Sequence[str]) -> dict[str, floa
         if names.count(name) > 1:
             of = f"type {clip(name)}" if name else "all types"
             raise UsageError(f"density is {given!r}: {names.count(name)} numbers for {of}, expected one")
-    found: dict[str, float] = {}
-    for name, value in sorted(pairs, key=lambda pair: pair[0]):  # what is said of all types first
-        number = _number(value)
-        if not 0 < number <= _PER or (name and name not in types):
+    found = {name: _number(value) for name, value in pairs}
+    for name, number in found.items():
+        if not 0 < number <= _PER * (1 if name else len(counts)) or (name and name not in counts):
             raise UsageError(
-                f"density is {given!r}, expected mentions per {_PER:,} tokens, above 0: a number for all types, or "
-                f"TYPE=NUMBER; there are {', '.join(types)}"
+                f"density is {given!r}, expected mentions per {_PER:,} tokens, above 0: a number for all types "
+                f"together, or TYPE=NUMBER; there are {', '.join(counts)}"
             )
-        found |= {name: number} if name else dict.fromkeys(types, number)
-    return found
+    if "" not in found:
+        return found
+    left = found.pop("") - sum(found.values())
+    others = {name: count for name, count in counts.items() if name not in found}
+    if others and left <= 0:
+        raise UsageError(f"density is {given!r}, which leaves nothing for {', '.join(others)}; give more for all types")
+    marked = sum(others.values())
+    shares = {name: count / marked if marked else 1 / len(others) for name, count in others.items()}
+    return {name: found[name] if name in found else left * shares[name] for name in counts}
 
 
 def _pair(given: object) -> tuple[str, object]:
@@ -125,6 +139,25 @@ class Filled(NamedTuple):
     report: CompletionReport | None = None
 
 
+def completed(
+    estimator: RecognizerParameters, tagger: LinearModel, known: Batch, unseen: Batch, data: TrainingSet, gold: Gold,
+    edges: Edges, run: Executor, tell: Listener,
+) -> Filled:  # fmt: skip
+    """Return the training data of an estimator with completed annotation, where it is not complete.
+
+    Development data that are complete tell the density where nothing else does.
+    """
+    said = completeness(known, tagger.types)
+    if said is None:
+        return Filled(data)
+    if not isinstance(data.target, EdgeTarget):
+        raise UsageError("annotation of the training data is incomplete; a student learns from complete annotation")
+    l2 = lambdas(estimator.l2)[0]
+    beside = None if partly(unseen.documents, tagger.types) else unseen
+    corpus = Completing(tagger, known, gold, edges, said, beside)
+    return corpus.complete(data, estimator.density, l2, estimator.rate, estimator.random_state, run, tell)
+
+
 class Completing(NamedTuple):
     """A corpus that is partly annotated.
 
@@ -134,6 +167,7 @@ class Completing(NamedTuple):
         gold: the mentions that are given.
         edges: (T, K, D) their structures.
         said: (T, K) of each token and type.
+        beside: other data, whose annotation is complete.
     """
 
     model: LinearModel
@@ -141,6 +175,7 @@ class Completing(NamedTuple):
     gold: Gold
     edges: Edges
     said: Said
+    beside: Batch | None = None
 
     def complete(
         self, data: TrainingSet, given: DensityLike | None, l2: float, rate: float, seed: int, run: Executor,
@@ -160,7 +195,8 @@ class Completing(NamedTuple):
         """
         engine, structure, types = self.model.engine, self.model.structure, self.model.types
         starts = np.array(self.model.start_rows, np.int64)
-        chosen = self._densities(densities(given, types))
+        marked = np.bincount(self.gold.table.kind, minlength=len(types)).tolist()
+        chosen = self._densities(densities(given, dict(zip(types, marked, strict=True))))
         self._check(chosen)
         self._check_something_said()
         begun = engine.role_counts(self.edges, data.offsets)[0][:, starts].sum((0, 1), dtype=float)
@@ -182,6 +218,9 @@ class Completing(NamedTuple):
         if len(self.known.sentences) <= 2:
             raise DataError("annotation is incomplete, and there is one training sentence; give two at least")
         tokens, found = self._counts()
+        if found[0].sum() < FEWEST and self.beside is not None:
+            tokens[0] += len(self.beside.tokens)
+            found[0] += np.bincount(Gold(self.beside, self.model.types).table.kind, minlength=len(self.model.types))
         rates = _PER * found / np.maximum(tokens, 1)
         lacking = [k for k, name in enumerate(self.model.types) if name not in given and tokens[1, k]]
         if lacking and found[0].sum() < FEWEST:
@@ -189,7 +228,8 @@ class Completing(NamedTuple):
             raise DataError(
                 f"annotation is incomplete, and nothing tells how many mentions of type {name!r} there are: parts that "
                 f"are complete have {found[0].sum():.0f} of all types, expected {FEWEST} at least; annotate some text "
-                f"completely, or give a density (--density {name}=NUMBER, mentions per {_PER:,} tokens)"
+                f"completely, such as development data (--dev), or give a density (--density NUMBER of all types, or "
+                f"{name}=NUMBER, mentions per {_PER:,} tokens)"
             )
         more = rates[0].sum() / max(rates[1].sum(), 1e-12)
         densities = {}

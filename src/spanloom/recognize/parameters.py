@@ -112,9 +112,10 @@ ANNOTATION = Choice(
     names=Completeness,
 )
 DENSITY = Parameter(
-    "Mentions per 1,000 tokens, or TYPE=NUMBER, where annotation is incomplete.",
-    "mentions per 1,000 tokens, a number for all types or a mapping from types to numbers, for annotation that is not "
-    "complete; ``None`` to estimate it from the parts that are.",
+    "Mentions per 1,000 tokens of all types together, or TYPE=NUMBER, if annotation is incomplete.",
+    "mentions per 1,000 tokens, if annotation is not complete: a number for all types together, which are then as "
+    "frequent among each other as they are marked, or a mapping from types to numbers; ``None`` to estimate it from "
+    "parts that are complete, or from development data.",
     metavar="NUMBER",
     several=True,
     toml=float | list[str] | dict[str, float],
@@ -203,9 +204,9 @@ class _OfRecognizers:
     )(True)
     overlap: Overlap = Choice(
         "Which mentions may overlap: as training shows (learned), all (free), those that nest (nested), or none.",
-        "which types of mentions may share their extent, nest, cross or have gaps: as training shows (``learned``), or "
-        "all (``free``); or mentions may nest, but not cross (``nested``), or not overlap at all (``none``), whatever "
-        "training shows.",
+        "which types of mentions may have the same tokens, nest, cross, share a part or have gaps: as training shows "
+        "(``learned``), or all (``free``); or mentions may nest, but not cross (``nested``), or not overlap at all "
+        "(``none``), whatever training shows.",
         names=Overlap,
     )("learned")
     with_features: bool = Switch(

@@ -12,13 +12,16 @@ from spanloom.document.annotators import check_one_voice, merged, several, voted
 from spanloom.errors import UsageError
 from spanloom.features import FeatureSet
 from spanloom.formats.inputs import Dev, Given, development_of, training_of
+from spanloom.hypergraph import Ints
 from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import hold_out
 from spanloom.model.corpus import Gold, by_sentence, check_complete, known_types, training_types
 from spanloom.model.resources import Sources
 from spanloom.model.splitting import SplittingReport, learn_splitter
 from spanloom.passes import PassData
-from spanloom.recognize.completing import marked
+from spanloom.recognize.annotating import versioned
+from spanloom.recognize.completing import marked, partly
+from spanloom.recognize.crossing import crossed_folds, wants_folds
 from spanloom.recognize.parameters import CascadeParameters, RecognizerParameters, check_one_pass
 from spanloom.tag.filling import AUTO, COLUMN, Filler, check_use, fill, learn_tagger, open_tagger
 from spanloom.text import prepare
@@ -41,6 +44,7 @@ class Prepared(NamedTuple):
         pos: the tagger, if there is one.
         splitter: of tokens.
         splitting: the report on it.
+        fold: (N,) of each sentence, where the development data are the training data, cross-validated.
     """
 
     train: Sequence[Document]
@@ -52,6 +56,7 @@ class Prepared(NamedTuple):
     pos: Filler | None
     splitter: Splitter
     splitting: SplittingReport | None
+    fold: Ints | None = None
 
     @property
     def for_passes(self) -> PassData:
@@ -90,6 +95,9 @@ def prepared(
     types = training_types(train)
     check_types(types)
     splitter, splitting = learn_splitter(train, seed) if estimator.split_tokens else (Splitter(), None)
+    if dev is None and _crossed(estimator, train, types):
+        ready = finished(estimator, Material(train, [], types, pos, splitter, splitting), tell, templates=templates)
+        return ready._replace(dev=list(ready.train), unseen=ready.known, fold=crossed_folds(ready.known, seed))
     if dev is None:
         train, held = held_out(train, types, seed)
         held = [voted(one) for one in held]
@@ -99,6 +107,12 @@ def prepared(
         held = fill(map(prepare, given), pos, jobs)
     data = Material(train, held, types, pos, splitter, splitting)
     return finished(estimator, data, tell, templates=templates)
+
+
+def _crossed(estimator: RecognizerParameters | CascadeParameters, train: Sequence[Document], types: Types) -> bool:
+    """Return whether training data are cross-validated: few, complete, of one annotator, and not for an encoder."""
+    plain = isinstance(estimator, RecognizerParameters) and estimator.encoder is None
+    return plain and wants_folds(train) and not versioned(train) and not partly(train, types)
 
 
 def _given(estimator: RecognizerParameters | CascadeParameters, documents: list[Document]) -> list[Document]:

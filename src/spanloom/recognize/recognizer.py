@@ -13,14 +13,13 @@ from time import monotonic
 from typing import Any, ClassVar, Literal, Self, overload
 
 from spanloom.document import Batch, Document, Mention, batches
-from spanloom.document.annotation import completeness
 from spanloom.errors import DataWarning, ModelError, UsageError
 from spanloom.evaluate.measures import Learning
 from spanloom.features import FeatureSet
 from spanloom.files.scratch import MEMORY
 from spanloom.formats.inputs import Dev, Given, One, Several, answer, asked_of, documents_of, one_of
-from spanloom.hypergraph import Edges, Floats
-from spanloom.learn import EdgeTarget, Listener, Progress, Training, TrainingSet, fit_together
+from spanloom.hypergraph import Floats, Ints
+from spanloom.learn import Listener, Progress, Training, fit_together
 from spanloom.learn.target import PIECE_TOKENS
 from spanloom.model.arrays import MentionArrays, place_arrays
 from spanloom.model.calibration import answered, calibrate, held_mentions, probabilities_of
@@ -32,7 +31,7 @@ from spanloom.model.explanation import Explanation
 from spanloom.model.overlaps import OverlapRules, best_consistent, rules_of
 from spanloom.model.parameters import MentionEstimator, lambdas, renamed
 from spanloom.model.protocol import Annotation, Capability
-from spanloom.model.report import PassReport, TrainingReport, make_report, of_structures
+from spanloom.model.report import FEW_MENTIONS, PassReport, TrainingReport, make_report, of_structures
 from spanloom.model.splitting import splitter_of, splitter_part
 from spanloom.model.store import (
     Estimated,
@@ -45,7 +44,7 @@ from spanloom.model.store import (
     structure_in,
 )
 from spanloom.model.strongest import Strongest, names_from, strongest_features
-from spanloom.model.structured import AnyModel, LinearModel
+from spanloom.model.structured import AnyModel
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import SERIAL, Executor, threads
 from spanloom.passes import DocumentPass, PassSettings, choose_passes, pass_of
@@ -53,7 +52,8 @@ from spanloom.recognize import encoding
 from spanloom.recognize.annotating import Annotating, versioned
 from spanloom.recognize.assembling import assembled
 from spanloom.recognize.choosing import AUTO, choose_structure, structure_report
-from spanloom.recognize.completing import Completing, Filled, found_of, partly
+from spanloom.recognize.completing import Filled, completed, found_of, partly
+from spanloom.recognize.crossing import cross_fitted, f1_interval
 from spanloom.recognize.drawing import Drawing
 from spanloom.recognize.finding import Finder, Found, finder
 from spanloom.recognize.lessons import Lessons
@@ -160,7 +160,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         """
         run = threads(self.n_jobs)
         if self.structure == AUTO:
-            self._picked = choose_structure(ready.known, ready.unseen, ready.types, self.components)
+            confirming = ready.unseen if ready.fold is None else Batch.of([])
+            self._picked = choose_structure(ready.known, confirming, ready.types, self.components)
         learned, read = None, None
         if self.encoder is None:
             learned, self.pass_, passes = self._learn(ready, run, tell, began, lessons, work)
@@ -191,6 +192,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         )  # fmt: skip
         told = rules.report(self.overlap, gold.table)
         f1 = stage.held.f1_of(best.table)
+        found = place(unseen, best.table, self.types_)
         report = replace(report, splitting=ready.splitting, dev_f1=f1, overlaps=told, passes=passes, encoder=read)
         if self.structure == AUTO:
             report = replace(report, structure=structure_report(stage.model.structure, gold, report))
@@ -204,7 +206,12 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             self.strongest_ = strongest_features(linear, learned.features, stage.known, learned.built, self.names)
             if self.rescore and self.encoder is None and not learned.soft:
                 tell(Progress("second stage", seconds=monotonic() - began))
-                self._fit_second(learned, rules, run, None if lessons is None else lessons.annotated)
+                annotated = None if lessons is None else lessons.annotated
+                found = self._fit_second(learned, rules, run, annotated, ready.fold) or found
+        if ready.fold is not None or sum(len(one.mentions) for one in unseen.documents) < FEW_MENTIONS:
+            interval = f1_interval(unseen.documents, found, self.random_state)
+            folds = 0 if ready.fold is None else int(ready.fold.max()) + 1
+            self.report_ = replace(self.report_, interval=interval, folds=folds)
         self._tell_lost(stacklevel=4)
         if told.against:
             message = f"overlap {self.overlap!r} forbids what training has: {told.contradiction}; no such are predicted"
@@ -219,7 +226,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             self.passes, ready.for_passes,
             PassSettings(rate=self.rate, min_count=self.min_count, seed=self.random_state),
             lambda known, unseen, features: self._learned(
-                ready.types, known, unseen, features, run, tell, began, lessons, work
+                ready.types, known, unseen, features, run, tell, began, lessons, work, ready.fold
             ),
             lambda learned: learned.fit.dev_f1, run,
         )  # fmt: skip
@@ -234,34 +241,38 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         """Features of columns whose scores are added to an encoder's, which cannot see them."""
         return None
 
-    def _fit_second(self, learned: Learned, rules: OverlapRules, run: Executor, annotated: int | None) -> None:
-        """Train the second stage on the annotated documents, and keep it where development F1 is better with it."""
+    def _fit_second(
+        self, learned: Learned, rules: OverlapRules, run: Executor, annotated: int | None, fold: Ints | None
+    ) -> list[Document] | None:
+        """Train the second stage on the annotated documents, and keep it where development F1 is better with it.
+
+        It returns what it finds in the development data, if it is kept.
+        """
         stage = learned.stage
         known = stage.known if annotated is None else stage.known.take(range(annotated))
-        first, gold = self._first_stage(learned, self.fitted, self.report_.dev_f1), stage.gold
+        gold, steps = stage.gold, learned.fit.steps if self.optimizer == "adagrad" else _PASSES
+        first = FirstStage(
+            self.fitted, learned.data, stage.edges, learned.fit.l2, steps, self.rate, self.random_state, self.reading,
+            self.report_.dev_f1,
+        )  # fmt: skip
         if annotated is None and (learned.data.scratch is not MEMORY or len(known.tokens) > PIECE_TOKENS):
             first, known, gold = sampled(first, known, self._headless)
         own = Gold(stage.unseen, self.types_, self._headless)
         held = RescoringDevelopment(stage.unseen, stage.potentials, own)
-        second, rescoring = fit_rescorer(first, known, gold, held, rules, run)
+        second, rescoring, odds = fit_rescorer(first, known, gold, held, rules, run, fold)
         self.report_ = replace(self.report_, rescoring=rescoring)
-        if second is not None and rescoring is not None:
-            self.second_, checked = calibrate_second(self.fitted, second, held, self.reading, run)
-            self.report_ = replace(self.report_, calibration=checked, dev_f1=rescoring.after)
-
-    def _first_stage(self, learned: Learned, model: LinearModel, f1: float) -> FirstStage:
-        """Return what was learned on features as something that is trained again on folds."""
-        steps = learned.fit.steps if self.optimizer == "adagrad" else _PASSES
-        return FirstStage(
-            model, learned.data, learned.stage.edges, learned.fit.l2, steps, self.rate, self.random_state, self.reading,
-            f1,
-        )  # fmt: skip
+        if second is None or rescoring is None:
+            return None
+        self.second_, checked, found = calibrate_second(self.fitted, second, held, self.reading, run, odds)
+        self.report_ = replace(self.report_, calibration=checked, dev_f1=rescoring.after)
+        return found
 
     def _learned(
         self, types: tuple[str, ...], known: Batch, unseen: Batch, features: FeatureSet, run: Executor,
         tell: Listener, began: float, lessons: Lessons | None = None, work: Work | None = None,
+        fold: Ints | None = None,
     ) -> Learned:  # fmt: skip
-        """Train on some features."""
+        """Train on some features; with folds, `unseen` is not looked at."""
         tagger, built, data, gold, edges = assembled(
             self, self._structure, self._headless, known, types, features, run, lessons, work
         )
@@ -272,10 +283,11 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             data, start, known, gold, edges, annotators = heard
         filled = Filled(data, start)
         if work is None and annotators is None:
-            filled = self._completed(tagger, known, data, gold, edges, run, tell)
+            filled = completed(self, tagger, known, unseen, data, gold, edges, run, tell)
         wanted, tunes = None, self.tune_penalty
         if partly(unseen.documents, types):
             wanted, tunes = found_of(unseen, known, gold, filled.report), tunes and annotators is None
+        unseen = known if fold is not None else unseen
         development = Development(unseen, tagger, self.reading, self._headless, tunes, run, wanted)
         training = Training(
             data=filled.data, judge=development, optimizer=self.optimizer, epochs=self.epochs, runs=self.runs,
@@ -283,29 +295,21 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             keeper=None if work is None else work.keeper, workers=None if work is None else work.workers,
             start=filled.start,
         )  # fmt: skip
+        tried: tuple[tuple[float, float], ...] = ()
+        potentials = None
         if lessons is not None:
             training, fit, tried = lessons.weighed(training, lambdas(self.l2))
+        elif fold is not None:
+            grid = lambdas(self.l2)
+            fit, potentials = cross_fitted(training, edges, gold, fold, development, grid, run)
         else:
-            [fit], tried = fit_together([training], lambdas(self.l2)), ()
+            [fit] = fit_together([training], lambdas(self.l2))
         data = training.data
         model = trained(tagger, data, fit)
-        potentials = development.score(model.scorer.weights)
+        if potentials is None:
+            potentials = development.score(model.scorer.weights)
         stage = Stage(model, known, unseen, gold, edges, development, potentials, fit, len(data.group_sizes))
         return Learned(features, built, data, fit, stage, tried, filled.report, annotators)
-
-    def _completed(
-        self, tagger: LinearModel, known: Batch, data: TrainingSet, gold: Gold, edges: Edges, run: Executor,
-        tell: Listener,
-    ) -> Filled:  # fmt: skip
-        """Return the training data with completed annotation, where it is not complete."""
-        said = completeness(known, tagger.types)
-        if said is None:
-            return Filled(data)
-        if not isinstance(data.target, EdgeTarget):
-            raise UsageError("annotation of the training data is incomplete; a student learns from complete annotation")
-        l2 = lambdas(self.l2)[0]
-        corpus = Completing(tagger, known, gold, edges, said)
-        return corpus.complete(data, self.density, l2, self.rate, self.random_state, run, tell)
 
     @overload
     def predict(self, X: One, *, threshold: float = ..., answers: bool = ..., notice: Notice = ...) -> Document: ...  # type: ignore[overload-overlap]

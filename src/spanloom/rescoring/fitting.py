@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from spanloom.document import Batch
-from spanloom.features import build_index
+from spanloom.document import Batch, Document
+from spanloom.features import Sparse, build_index
 from spanloom.hypergraph import Edges, Floats, Ints, Potentials, Singles
 from spanloom.learn import TrainingSet, adagrad
 from spanloom.learn.folds import FEW, cross_fit, deal
@@ -24,7 +25,7 @@ from spanloom.model.report import RescoringReport
 from spanloom.model.structured import LinearModel
 from spanloom.parallel import SERIAL, Executor
 from spanloom.rescoring.candidates import CandidateMentions, Words, identities, merge, propose
-from spanloom.rescoring.logistic import Regression, fit_regression
+from spanloom.rescoring.logistic import Regression, fit_regression, linear_scores
 from spanloom.rescoring.rescorer import Rescorer, odds_columns
 from spanloom.rescoring.seen import HeldOutNames, SeenNames
 from spanloom.rescoring.templates import TEMPLATES, candidate_keys
@@ -48,7 +49,8 @@ FOLDS: Final = 3
 FEWEST: Final = 100  # training mentions, below which there is no second stage
 LAMBDAS: Final = (8.0, 16.0, 32.0)
 MIN_COUNT: Final = 2
-_THRESHOLDS = np.arange(-40, 41) / 20
+_STEPS, _FARTHEST = 20, 40  # thresholds in log-odds: so many to 1, and so many on either side of 0
+_FEW = 300  # development mentions, of which the best threshold and half of F1 count alike
 
 
 class FirstStage(NamedTuple):
@@ -180,8 +182,12 @@ def fit_rescorer(
     development: RescoringDevelopment,
     rules: OverlapRules,
     run: Executor = SERIAL,
-) -> tuple[Rescorer | None, RescoringReport | None]:
+    fold: Ints | None = None,
+) -> tuple[Rescorer | None, RescoringReport | None, Floats | None]:
     """Train the second stage of a model.
+
+    With ``fold`` the development data are the training data, as first stages of the other folds see them. The second
+    stage is then judged by regressions that are trained on the candidates of the other folds, too.
 
     Args:
         first: the trained first stage.
@@ -190,18 +196,23 @@ def fit_rescorer(
         development: data that choose lambda and the threshold.
         rules: which mentions may overlap.
         run: how pieces of the work are run; the result does not depend on it.
+        fold: (N,) of each sentence, where the potentials of the development data are cross-validated ones.
 
     Returns:
         Nothing where there are fewer than `FEWEST` training mentions, or too few sentences for folds; no second stage
-        where it is not better.
+        where it is not better. With ``fold``, the (C,) log-odds of candidates by the regressions of the other folds.
     """
     if len(gold.table) < FEWEST or len(train.sentences) <= FOLDS or not development.gold.total:
-        return None, None
+        return None, None, None
     kinds, features = len(first.model.types), first.model.scorer.features
     templates = served(TEMPLATES, features)
     tokens = TokenColumns(train, templates, features)
-    fold = folds_of(train, first.seed)
-    candidates = held_out_candidates(first, tokens.words(train), fold, run)
+    crossed = fold is not None
+    if fold is None:
+        fold = folds_of(train, first.seed)
+        candidates = held_out_candidates(first, tokens.words(train), fold, run)
+    else:
+        candidates = propose(first.model, development.potentials, tokens.words(train), first.reading, run)
     table, text = gold.table, tokens.texts(gold.table, train.sentences[gold.table.sentence])
     held_out = HeldOutNames(text, table.kind, fold[table.sentence], fold[candidates.table.sentence])
     values = CandidateValues(candidates, train, tokens, held_out)
@@ -212,16 +223,30 @@ def fit_rescorer(
     )
     judge = _Judge(made, development, first, run)
     numbers, sizes, tried = odds_columns(candidates, kinds), built.index.group_sizes, []
-    weights = None
+    weights = odds = None
     for l2 in LAMBDAS:
         weights = fit_regression(built.matrix, numbers, right, sizes, l2, weights, run)
-        tried.append((l2, *judge.tuned(Regression(weights.sparse / sizes, weights.dense))))
-    l2, best, after = max(tried, key=lambda one: one[2])
+        if crossed:
+            own = fold[candidates.table.sentence]
+            odds = np.empty(len(candidates))
+            for number in np.unique(own).tolist():
+                held = own == number
+                part = fit_regression(_rows(built.matrix, ~held), numbers[~held], right[~held], sizes, l2, run=run)
+                single = Regression(part.sparse / sizes, part.dense)
+                odds[held] = linear_scores(_rows(built.matrix, held), numbers[held], single, run)
+        tried.append((l2, *judge.tuned(Regression(weights.sparse / sizes, weights.dense), odds), odds))
+    l2, best, after, odds = max(tried, key=lambda one: one[2])
     report = RescoringReport(
         len(candidates), int(right.sum()), judge.reached, l2, 1 / (1 + float(np.exp(-best.threshold))), first.f1, after,
         kept=after > first.f1,
     )  # fmt: skip
-    return (best if report.kept else None), report
+    return (best if report.kept else None), report, odds
+
+
+def _rows(matrix: Sparse, kept: NDArray[np.bool_]) -> Sparse:
+    """Return some rows of a matrix without dense columns."""
+    sizes = np.diff(matrix.offsets)
+    return Sparse(matrix.indices[np.repeat(kept, sizes)], np.append(0, sizes[kept].cumsum()))
 
 
 class RescoringDevelopment(NamedTuple):
@@ -239,17 +264,32 @@ class RescoringDevelopment(NamedTuple):
 
 
 def calibrate_second(
-    model: LinearModel, second: Rescorer, development: RescoringDevelopment, reading: str, run: Executor = SERIAL
-) -> tuple[Rescorer, CalibrationReport]:
-    """Return a second stage with maps fitted to what it finds in development data; see `spanloom.model.calibration`."""
+    model: LinearModel, second: Rescorer, development: RescoringDevelopment, reading: str, run: Executor = SERIAL,
+    odds: Floats | None = None,
+) -> tuple[Rescorer, CalibrationReport, list[Document]]:  # fmt: skip
+    """Return a second stage with maps fitted to what it finds in development data; see `spanloom.model.calibration`.
+
+    Args:
+        model: the first stage.
+        second: not calibrated yet.
+        development: the data.
+        reading: of the structures that propose.
+        run: how pieces of the work are run; the result does not depend on it.
+        odds: (C,) of the candidates, in place of those of the second stage.
+
+    Returns:
+        The second stage, the report on it, and the development documents with what is found.
+    """
     batch, potentials, _ = development
     scored = second.scored(model, batch, potentials, reading, run)
+    if odds is not None:
+        scored = scored._replace(odds=odds)
     chosen = second.chosen(scored)
     scores = replace(second, scalings=UNSCALED).probabilities(scored.odds[chosen])
     predicted = place(batch, scored.candidates.table.take(chosen), model.types, scores)
     answers = second.log_answers(scored, chosen, len(batch.sentences) - 1)
     scalings, report = fit_scalings(batch.documents, predicted, answers, key_of(model))
-    return replace(second, scalings=scalings), report
+    return replace(second, scalings=scalings), report, predicted
 
 
 class _Judge:
@@ -266,17 +306,46 @@ class _Judge:
         self._possible = made.rules.possible(self._candidates.table)
         self.reached = float(self._right.sum()) / max(1, gold.total)
 
-    def tuned(self, weights: Regression) -> tuple[Rescorer, float]:
-        """Return the second stage with these weights and the threshold of the largest F1, and that."""
+    def tuned(self, weights: Regression, odds: Floats | None = None) -> tuple[Rescorer, float]:
+        """Return the second stage with these weights and a threshold, and F1 with it.
+
+        Args:
+            weights: of the regression.
+            odds: (C,) of the candidates, in place of those by these weights.
+        """
         made = replace(self._made, weights=weights)
-        odds = made.odds(self._candidates, self._values, self._run)
-        tried = {threshold: self._f1(odds - threshold) for threshold in _THRESHOLDS.tolist()}
-        threshold = nearest_best(tried)
-        return replace(made, threshold=threshold), tried[threshold]
+        if odds is None:
+            odds = made.odds(self._candidates, self._values, self._run)
+        steps = range(-_FARTHEST, _FARTHEST + 1)
+        tried: dict[float, float] = {step: self._f1(odds - step / _STEPS) for step in steps}
+        step = drawn_step(tried, self._total)
+        return replace(made, threshold=step / _STEPS), tried[step]
 
     def _f1(self, weights: Floats) -> float:
         chosen = best_set(np.where(self._possible, weights, -1.0), self._conflicts)
         return 2 * float(self._right[chosen].sum()) / max(1, int(chosen.sum()) + self._total)
+
+
+def drawn_step(tried: Mapping[float, float], mentions: int) -> int:
+    """Return the threshold with the largest F1, drawn towards half of F1 if there are few development mentions.
+
+    On few mentions the best threshold is a matter of chance. That of calibrated probabilities is half of the largest
+    F1 (Lipton, Elkan and Naryanaswamy 2014). Both count alike for `_FEW` mentions; for thousands the steps of the grid
+    are larger than what is left of the second.
+
+    Args:
+        tried: threshold, in steps of log-odds -> development F1.
+        mentions: of the development data.
+
+    >>> tried = {step: 0.6 - abs(step - 8) / 100 for step in range(-40, 41)}
+    >>> [drawn_step(tried, mentions) for mentions in (10, 300, 30_000)]
+    [-17, -4, 8]
+    """
+    best = int(nearest_best(tried))
+    half = min(max(tried[best] / 2, 1e-9), 0.5)
+    share = mentions**2 / (mentions**2 + _FEW**2)
+    drawn = share * best + (1 - share) * _STEPS * float(np.log(half / (1 - half)))
+    return max(round(drawn), -_FARTHEST)
 
 
 def folds_of(train: Batch, seed: int) -> Ints:
