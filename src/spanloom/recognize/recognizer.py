@@ -17,7 +17,7 @@ from spanloom.errors import DataWarning, ModelError, UsageError
 from spanloom.evaluate.measures import Learning
 from spanloom.features import FeatureSet
 from spanloom.files.scratch import MEMORY
-from spanloom.formats.inputs import Dev, Given, One, Several, answer, asked_of, documents_of, one_of
+from spanloom.formats.inputs import Dev, Given, One, Several, answer, asked_of, documents_of, is_one, one_of
 from spanloom.hypergraph import Floats, Ints
 from spanloom.learn import Listener, Progress, Training, fit_together
 from spanloom.learn.target import PIECE_TOKENS
@@ -520,7 +520,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         )
         chances = partial(way.probabilities, batch, way.score(batch))
         own = probabilities_of(self.fitted, batch, self._headless, chances)
-        return own[0] if isinstance(X, One) else own
+        return own[0] if is_one(X) else own
 
     @overload
     def holds(self, X: One) -> list[bool]: ...  # type: ignore[overload-overlap]
@@ -542,7 +542,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         [True, False]
         """
         own = held_mentions(self.fitted, Batch.of(self.ready(documents_of(X))), self._headless)
-        return own[0] if isinstance(X, One) else own
+        return own[0] if is_one(X) else own
 
     def check(self) -> None:
         """Check that the parameters have valid values.
