@@ -76,6 +76,12 @@ def test_plain_text_stays_text(command, model, text):
     assert [json.loads(line)["text"] for line in result.stdout.splitlines()] == [text]
 
 
+@pytest.mark.parametrize("content", ["No O\nchest B-x\npain I-x\n. O\n", "No/O chest/B-x pain/I-x ./O\n"])
+def test_column_files_are_known_by_their_tags(process, content):
+    result = process("convert", "-", "-", input=content)
+    assert (result.returncode, json.loads(result.stdout)["tokens"][0]) == (0, [0, 2])
+
+
 def test_text_is_told_apart_by_its_beginning_only(command):
     result = command("view", "-", input="No chest pain.\n" + RECORD)
     assert result.returncode == 2

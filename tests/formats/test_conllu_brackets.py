@@ -153,3 +153,10 @@ def test_whatever_brackets_there_are(values: list[list[str]]) -> None:
         assert all(0 <= first < end <= len(values) for first, end in mention.ranges)
         assert mention.head is None or any(first <= mention.head < end for first, end in mention.ranges)
     assert all(0 <= place < len(values) for place, _ in wrong)
+
+
+def test_a_type_without_a_letter_in_misc_is_reported(tmp_path: Path) -> None:
+    told: list[str] = []
+    [document] = read(put(tmp_path, rows("1 Ada PER", fields="").replace("Entity", "NE")), notice=told.append)
+    assert document.mentions == []
+    assert told == [f"{tmp_path}/a.conllu:1: 'NE=PER' of MISC is no tag such as B-PER, and is not read"]

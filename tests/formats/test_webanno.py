@@ -367,9 +367,9 @@ def test_time_grows_with_the_size(tmp_path: Path) -> None:
 
 def test_comments_stand_anywhere_and_are_kept(tmp_path: Path) -> None:
     rows = ["#Summary1=A man has pain.", "", *SOUND[:1], "# one", *SOUND[1:2], "#two", *SOUND[2:4], "", "#end"]
-    document = only(tmp_path / "a.tsv", HEAD + "\n".join(rows) + "\n")
+    document = only(tmp_path / "a.tsv", "#first\n\n" + HEAD + "\n".join(rows) + "\n")
     assert (document.text, found(document)) == ("Mild 💊 pain.", [("x", "Mild 💊")])
-    assert document.meta["webanno"]["comments"] == ["#Summary1=A man has pain.", "# one", "#two", "#end"]
+    assert document.meta["webanno"]["comments"] == ["#first", "#Summary1=A man has pain.", "# one", "#two", "#end"]
 
 
 def test_missing_values_are_filled_up_and_reported(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ _MARK = re.compile(
     re.IGNORECASE,
 )
 _SEVERAL = re.compile(r"[|+,;&/][BIESLUMW]-")  # in a type, like several tags in one value
-_WEBANNO = "#FORMAT="  # in the first line of another format, whose rows may look like tokens
+_WEBANNO = "#FORMAT="  # in a line of another format, whose rows may look like tokens
 _END = re.compile(r"#+ ?end document|-DOCEND-|</doc(?:ument)?>", re.IGNORECASE)
 _ELEMENT = re.compile(r"""<doc(?:ument)?(?: +(?:doc)?id ?= ?["']?([^"'>]*)["']?)?[^<>]*>""", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"(?:MEDLINE|PMID|PubMed)[:=_-] ?(\S+)", re.IGNORECASE)
@@ -526,7 +526,7 @@ def holds_tokens(raw: bytes) -> bool:
     lines = (
         whole.removeprefix(BOM).decode("utf-8", "replace").split("\n")
     )  # another encoding is reported when it is read
-    if lines[0].startswith(_WEBANNO):
+    if any(line.startswith(_WEBANNO) for line in lines):
         return False
     is_marked = any(line.startswith((DOCSTART, NEW_DOCUMENT, TEXT, GLOBAL_COLUMNS)) for line in lines)
     return is_tagged(list(_head_sentences(line.rstrip("\r") for line in lines)), is_marked)

@@ -74,6 +74,8 @@ def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
                 entity.declare(comment)
         rows = [_row(line, names, number, mentions) for number, line in block.lines]
         sentence = _sentence(block, rows, entity)
+        if mentions:
+            sentence.problems += _not_tags(rows)
         if not reported and entity.unread and any(row.brackets for row in rows):
             reported = True
             message = f"brackets of Entity= also hold {', '.join(entity.unread)}, which are not read"
@@ -189,6 +191,15 @@ def _tag(entity: str | None, misc: str) -> tuple[str, str]:
         if name not in ("Entity", "NER"):  # another use of the name, which stays in MISC
             return "O", ""
     return value, ""
+
+
+def _not_tags(rows: Sequence[_WordLine]) -> Iterator[Problem]:
+    """Yield warnings about values of MISC that name an entity, and are no tags."""
+    for row in rows:
+        found = _IN_MISC.search(row.fields["MISC"])
+        if found and not TAG.fullmatch(found[2]) and found[2] not in ("_", "", "Yes", "No"):
+            message = f"{found[0][:40]!r} of MISC is no tag such as B-PER, and is not read"
+            yield _altered("values of MISC that are no tags", message, row.number)
 
 
 def _surface(rows: Sequence[_WordLine]) -> tuple[list[_WordLine], list[_Word]]:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 BOM = b"\xef\xbb\xbf"
 HEAD = 65_536  # bytes in which a file's kind must show
 _LINES = 64  # likewise, of a pipe
+_FEW = 10  # fields of the first line of a column file
 
 
 PACKED = ".gz"
@@ -127,6 +128,8 @@ def _may_go_on(head: bytes) -> bool:
         return True
     undecided = first.startswith((b"[", b"<", b"#", b"-DOCSTART-")) or b"\t" in first or b"|t|" in first
     undecided |= first.startswith(b"{") and not first.endswith(b"}")
+    items = first.split(maxsplit=_FEW)
+    undecided |= len(items) < _FEW or any(mark in items[-1] for mark in (b"/", b"|", b"_", b":"))  # words with tags
     return undecided and len(lines) < _LINES
 
 

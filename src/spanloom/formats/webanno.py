@@ -47,7 +47,7 @@ from spanloom.formats.webanno_lines import (
 from spanloom.formats.xmi import COLUMNS
 
 _DKPRO, _NAMED = "de.tudarmstadt.ukp.dkpro.core.api.", "de.tudarmstadt.ukp.dkpro.core.api.ner.type."
-_MARK = re.compile(rb"\A(?:\xef\xbb\xbf)?#FORMAT=WebAnno TSV 3\.")
+_MARK = re.compile(rb"\A(?:\xef\xbb\xbf)?(?:(?!#FORMAT)#[^\n]*\n|\r?\n)*#FORMAT=WebAnno TSV 3\.")
 _TYPES, _CONCEPT = ("value", "label"), "identifier"
 _MOST_FILLED = 1 << 24  # characters between sentences; an offset may say anything
 # layer -> the feature and the column

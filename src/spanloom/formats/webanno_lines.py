@@ -184,11 +184,11 @@ def read_sheet(path: str | Path) -> Sheet:
         DataError: the file cannot be read, or is of another version.
     """
     sheet = Sheet()
-    apart = True  # whether rows that follow belong to no sentence
+    apart, versioned = True, False  # apart: whether rows that follow belong to no sentence
     for number, raw in raw_lines(path):
         line = decode(raw, path, number).removesuffix("\n").removesuffix("\r")
-        if number == 1:
-            _check_version(line, path)
+        if not versioned:
+            versioned = _version(line, number, path, sheet)
             continue
         try:
             apart = not line or _take(sheet, number, line, apart)
@@ -207,10 +207,16 @@ def wrong_line(line: int, message: str) -> Problem:
     return Problem("error", "WebAnno TSV", message, line=line)
 
 
-def _check_version(line: str, path: str | Path) -> None:
-    if not _VERSION.fullmatch(line):
+def _version(line: str, number: int, path: str | Path, sheet: Sheet) -> bool:
+    """Return whether a line names the version; only comments and blank lines stand before it."""
+    if _VERSION.fullmatch(line):
+        return True
+    if line.startswith("#FORMAT=") or (line and not line.startswith("#")):
         message = f"found {clip(line)}, expected '#FORMAT=WebAnno TSV 3.2' or 3.3; export it from INCEpTION again"
-        raise DataError(message, path=path, line=1)
+        raise DataError(message, path=path, line=number)
+    if line:
+        sheet.comments.append(line)
+    return False
 
 
 def _take(sheet: Sheet, number: int, line: str, apart: bool) -> bool:
