@@ -12,10 +12,11 @@ import spacy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.tokens import DocBin, Span, SpanGroup
-from srsly import msgpack
+from srsly import msgpack, msgpack_dumps
 
 from spanloom.data import clinical
 from spanloom.document import Document, Mention
+from spanloom.document.surfaces import trimmed
 from spanloom.errors import DataError, SpanloomError
 from spanloom.formats import read, validate, write
 from spanloom.text import prepare
@@ -130,7 +131,7 @@ def test_every_text_with_any_tokens_comes_back(
     path = tmp_path_factory.mktemp("docbin") / "a.spacy"
     assert not write([document], path)
     [found] = read(path)
-    assert (found.text, found.mentions) == (text, mentions)
+    assert (found.text, found.mentions) == (text, [trimmed(mention, text) for mention in mentions])
     [doc] = DocBin().from_disk(path).get_docs(NLP.vocab)
     assert doc.text == text
 
@@ -161,7 +162,7 @@ HOSTILE = {
     "unknown words": (message(strings=[]), "docs[0]: found a damaged record (KeyError"),
     "far tokens": (message(span_groups=group(0, 0, 0, 10**9, 10**9 + 1, 0, 1)), "a span of tokens 1000000000 to"),
     "negative tokens": (message(span_groups=group(0, 0, 0, -5, 2, 0, 1)), "a span of tokens -5 to 2, of 4"),
-    "an empty span": (message(span_groups=group(0, 0, 0, 2, 2, 0, 1)), "a span of tokens 2 to 2, of 4"),
+    "a reversed span": (message(span_groups=group(0, 0, 0, 2, 1, 0, 1)), "a span of tokens 2 to 1, of 4"),
     "an unknown type": (message(span_groups=group(0, 0, 7**20, 1, 2, 0, 1)), "found a damaged record (KeyError"),
     "groups are text": (message(span_groups=[b"\xc1\xc1"]), "found a damaged record (DataError"),
     "user data are text": (message(user_data=[b"\xc1"]), "found a damaged record (DataError"),
@@ -191,3 +192,80 @@ def test_changed_bytes_are_read_or_refused(tmp_path: Path) -> None:
             list(read(tmp_path / "a.spacy"))
         except SpanloomError as error:
             assert "\n" not in str(error)
+
+
+def packed_span(label: str, first: int, end: int, start: int, behind: int, name: str = "") -> bytes:
+    number = NLP.vocab.strings.add(name) if name else 0
+    return struct.pack(">QQQllll", number, 0, NLP.vocab.strings.add(label), first, end, start, behind)
+
+
+def older(folder: Path, span_groups: list[bytes] | None, **changes: object) -> Path:
+    """A file as older versions write it, of the two documents "No fever ." and "She had pain"."""
+    words = ["No", "fever", ".", "She", "had", "pain"]
+    strings = [*words, "Problem", "Finding", "old", "spanloom-0"]
+    hashes = [NLP.vocab.strings.add(text) for text in strings]
+    message = {
+        "version": "0.1",
+        "attrs": [spacy.attrs.ORTH],
+        "tokens": struct.pack("<6Q", *hashes[:6]),
+        "spaces": bytes([1, 1, 0, 1, 1, 0]),
+        "lengths": struct.pack("<2i", 3, 3),
+        "strings": strings,
+        "cats": [{}, {}],
+        "flags": [{"has_unknown_spaces": False}] * 2,
+        **({} if span_groups is None else {"span_groups": span_groups}),
+        **changes,
+    }
+    (folder / "a.spacy").write_bytes(zlib.compress(msgpack_dumps(message)))
+    return folder / "a.spacy"
+
+
+def packed_group(*spans: bytes, name: str = "sc") -> bytes:
+    return msgpack_dumps({"name": name, "attrs": {}, "spans": list(spans)})
+
+
+FEVER = packed_span("Problem", 1, 2, 3, 8)
+
+
+@pytest.mark.parametrize(
+    "packed",
+    [
+        msgpack_dumps([packed_group(FEVER)]),
+        msgpack_dumps([packed_group(name="empty"), packed_group(FEVER, name="other")]),
+        msgpack_dumps(
+            [packed_group(packed_span("Finding", 0, 1, 0, 2)), packed_group(FEVER)]
+        ),  # of one name: the last, as spaCy has it
+        msgpack_dumps({packed_group(FEVER): ["sc"]}),
+        msgpack_dumps({packed_group(FEVER, name="x"): ["sc", "again"]}),
+    ],
+)
+def test_span_groups_of_every_spacy_3(tmp_path: Path, packed: bytes) -> None:
+    path = older(tmp_path, [packed, b""])
+    first, second = read(path)
+    assert (first.text, first.mentions) == ("No fever .", [Mention("Problem", [(3, 8)])])
+    assert (second.text, second.mentions) == ("She had pain", [])
+    seen = [
+        {(one.label_, one.start_char, one.end_char) for spans in doc.spans.values() for one in spans}
+        for doc in DocBin().from_disk(path).get_docs(NLP.vocab)
+    ]
+    assert seen == [{("Problem", 3, 8)}, set()]
+
+
+@pytest.mark.parametrize("span_groups", [None, [b"", b""], [msgpack_dumps([])] * 2, [msgpack_dumps({})] * 2, []])
+def test_files_without_groups(tmp_path: Path, span_groups: list[bytes] | None) -> None:
+    assert [document.mentions for document in read(older(tmp_path, span_groups))] == [[], []]
+
+
+def test_user_data_with_keys_of_several_parts(tmp_path: Path) -> None:
+    data = [msgpack_dumps({("._.", "seen", None, None): True, "id": "n1"}), msgpack_dumps({"id": 7})]
+    assert [document.id for document in read(older(tmp_path, None, user_data=data))] == ["n1", ""]
+    [doc] = [NLP("No fever.")]
+    doc.set_extension("seen", default=False, force=True)
+    doc._.seen = True
+    assert [document.text for document in read(saved(tmp_path, doc, store_user_data=True))] == ["No fever."]
+
+
+def test_a_span_of_no_token_is_left_out_and_counted(tmp_path: Path) -> None:
+    path = older(tmp_path, [msgpack_dumps([packed_group(packed_span("Problem", 1, 1, 3, 3), FEVER)]), b""])
+    with pytest.warns(match=r"docs\[0\]: mentions\[0\]: the mention at 0-0 has no character; it is left out"):
+        assert [len(document.mentions) for document in read(path)] == [1, 0]

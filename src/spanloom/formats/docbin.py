@@ -13,18 +13,17 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from spanloom.document import Document, Mention, Span
-from spanloom.document.validate import Problem, find_errors
+from spanloom.document.validate import Problem
 from spanloom.errors import DataError
 from spanloom.extras import extra
 from spanloom.files.output import output_file
-from spanloom.formats.base import Format, Losses, Scanned, count_mention, count_meta, no_document
+from spanloom.formats.base import Beside, Format, Losses, Scanned, count_mention, count_meta, no_document
 from spanloom.formats.source import read_bytes
 from spanloom.text import tokenize
 
@@ -79,18 +78,15 @@ def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
             if mentions:
                 packed = _item(message.get("span_groups"), number)
                 document.mentions = list(_mentions(tokens, packed, msgpack, strings, attrs))
-            problems = [_placed(one, path, number) for one in find_errors(document)]
         except (DataError, *_DAMAGE) as error:
-            wrong = f"found a damaged record ({_short(error)}); write the file again"
-            document, problems = Document(""), [_placed(Problem("error", "damaged", wrong), path, number)]
-        yield Scanned(document, problems, str(path))
+            message = f"found a damaged record ({_short(error)}); write the file again"
+            wrong = Problem("error", "damaged", message, f"docs[{number}]", path=str(path))
+            yield Scanned(None, [wrong], str(path))
+        else:
+            beside = Beside([None] * len(document.mentions), within=f"docs[{number}]")
+            yield Scanned(document, [], str(path), beside=beside)
     if not lengths:
         yield no_document(str(path), "documents of spaCy")
-
-
-def _placed(problem: Problem, path: str | Path, number: int) -> Problem:
-    place = f"docs[{number}]: {problem.place}".removesuffix(": ")
-    return replace(problem, path=str(path), place=place)
 
 
 def _short(error: Exception) -> str:
@@ -118,17 +114,22 @@ def _loads(msgpack: Any, raw: bytes, path: str | Path | None = None) -> dict[Any
     Raises:
         DataError: the bytes hold something else.
     """
-    try:
-        value = msgpack.loads(raw, raw=False, use_list=True, strict_map_key=False)
-    except Exception as error:  # its own classes have no other base
-        raise DataError(f"found a damaged file ({_short(error)}); get it again", path=path) from None
+    value = _value(msgpack, raw, path)
     if not isinstance(value, dict):
-        raise DataError(f"found a {type(value).__name__}, expected an object; get the file again", path=path)
+        found = "list" if isinstance(value, tuple) else type(value).__name__
+        raise DataError(f"found a {found}, expected an object; get the file again", path=path)
     return value
 
 
+def _value(msgpack: Any, raw: bytes, path: str | Path | None = None) -> Any:
+    try:
+        return msgpack.loads(raw, raw=False, use_list=False, strict_map_key=False)  # keys may be tuples
+    except Exception as error:  # its own classes have no other base
+        raise DataError(f"found a damaged file ({_short(error)}); get it again", path=path) from None
+
+
 def _item(values: object, number: int) -> Any:
-    return values[number] if isinstance(values, list) and number < len(values) else None
+    return values[number] if isinstance(values, tuple) and number < len(values) else None
 
 
 def _is_known(flags: object, number: int) -> bool:
@@ -176,15 +177,27 @@ def _document(tokens: _Tokens, user_data: object, msgpack: Any, strings: Any, at
 
 
 def _mentions(tokens: _Tokens, packed: object, msgpack: Any, strings: Any, attrs: Any) -> Iterator[Mention]:
-    groups = _loads(msgpack, packed) if isinstance(packed, bytes) and len(packed) > 1 and packed[:1] != b"\x90" else {}
-    found = []
-    for content, keys in groups.items():
-        name = str(keys[0]) if isinstance(keys, list) and keys else "span"
-        found.append(list(_of_group(_loads(msgpack, content), name, tokens, strings)))
+    found = [list(_of_group(group, name, tokens, strings)) for name, group in _groups(packed, msgpack)]
     seen: set[object] = set()
     for mentions in (*found, list(_entities(tokens, strings, attrs))):  # what two groups have is one mention
         yield from (mention for mention in mentions if mention.key not in seen)
         seen.update(mention.key for mention in mentions)
+
+
+def _groups(packed: object, msgpack: Any) -> Iterator[tuple[str, dict[Any, Any]]]:
+    """Yield the groups of spans with their names: a list until spaCy 3.3.0, which has them inside, a map since."""
+    if not isinstance(packed, bytes) or not packed:
+        return
+    groups = _value(msgpack, packed)
+    if isinstance(groups, dict):
+        for content, keys in groups.items():
+            yield str(keys[0]) if isinstance(keys, tuple) and keys else "span", _loads(msgpack, content)
+        return
+    named = {}
+    for content in groups:
+        group = _loads(msgpack, content)
+        named[str(group.get("name") or "span")] = group  # of two of one name spaCy takes the last
+    yield from named.items()
 
 
 def _of_group(group: dict[Any, Any], name: str, tokens: _Tokens, strings: Any) -> Iterator[Mention]:
@@ -192,7 +205,7 @@ def _of_group(group: dict[Any, Any], name: str, tokens: _Tokens, strings: Any) -
     given = group.get("attrs")
     own = isinstance(given, Mapping) and "mentions" in given  # of the component
     scores = given.get("scores") if isinstance(given, Mapping) else None
-    known = isinstance(scores, list) and len(scores) == len(rows)
+    known = isinstance(scores, tuple) and len(scores) == len(rows)
     parts: dict[object, list[tuple[int, ...]]] = {}
     for number, row in enumerate(rows):
         label = strings[row[0]] if row[0] else ""
@@ -203,14 +216,16 @@ def _of_group(group: dict[Any, Any], name: str, tokens: _Tokens, strings: Any) -
         spans = sorted(_characters(tokens, row[4], row[5]) for row in found)
         kind = strings[label_hash] if label_hash else name
         concepts = (strings[concept],) if concept else ()
-        score = scores[number] if known and isinstance(scores, list) else None
+        score = scores[number] if known and isinstance(scores, tuple) else None
         sure = float(score) if isinstance(score, int | float) and 0 <= score <= 1 else None
         yield Mention(kind, spans, concepts=concepts, score=sure)
 
 
 def _characters(tokens: _Tokens, first: int, end: int) -> Span:
-    if not 0 <= first < end <= len(tokens.words):
+    if not 0 <= first <= end <= len(tokens.words):
         raise DataError(f"a span of tokens {first} to {end}, of {len(tokens.words)}")
+    if first == end:  # of no character, which is left out and counted
+        return Span(0, 0)
     return Span(tokens.starts[first], tokens.ends[end - 1])
 
 
