@@ -146,6 +146,7 @@ def test_what_has_no_place_is_counted(tmp_path: Path) -> None:
         "token columns": 1,
         "meta fields": 1,
         "spans that touch, or only white space parts, written as one": 1,
+        "documents without an identifier (called document-000001 and so on)": 1,
     }
     assert (tmp_path / "a.pubtator").read_bytes().decode() == (
         "document-000001|t|Mild or \n"

@@ -9,6 +9,7 @@ import pytest
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, UsageError
 from spanloom.formats import read, write
+from spanloom.formats.base import UNNAMED
 
 
 def note(**fields: object) -> Document:
@@ -51,6 +52,7 @@ TOUCHING = "spans that touch, or only white space parts, written as one"
         (meta(bioc={"unread": {"x": 1}}), "a.xml", "fields of meta.bioc"),
         (meta(brat={"mine": 1}), "a.ann", "fields of meta.brat"),
         (meta(pubtator={"mine": 1}), "a.pubtator", "fields of meta.pubtator"),
+        (meta().copy(id=""), "a.pubtator", UNNAMED),
     ],
 )
 def test_a_loss_is_counted(tmp_path: Path, document: Document, name: str, loss: str) -> None:
@@ -65,6 +67,13 @@ def test_a_loss_is_counted(tmp_path: Path, document: Document, name: str, loss: 
     assert not same  # else the count would be wrong
     if loss != LOST:
         assert LOST not in losses
+
+
+@pytest.mark.parametrize("kind", ["brat", "xmi", "text"])
+def test_folders_name_documents_that_have_no_name(tmp_path: Path, kind: str) -> None:
+    assert write([meta().copy(id="")], tmp_path / kind, format=kind).counts[UNNAMED] == 1
+    assert [document.id for document in read(tmp_path / kind)] == ["document-000001"]
+    assert not write([meta()], tmp_path / f"{kind}2", format=kind).counts[UNNAMED]
 
 
 @pytest.mark.parametrize("name", ["a.xml", "a.json", "a.pubtator", "a.ann", "tasks.json"])

@@ -19,13 +19,14 @@ from spanloom.formats.source import bare
 # kinds of loss
 DISCONTIGUOUS = "discontiguous mentions"  # in formats that have no place for gaps
 TOUCHING = "spans that touch, or only white space parts, written as one"  # likewise
+UNNAMED = "documents without an identifier (called document-000001 and so on)"
 TWICE = "concepts that stand twice"
 UNSTRIPPED = "concepts with white space at their ends"
 OTHER_TEXT = "texts that differ outside the tokens"
 BAD_TYPE = "mentions whose type has a tab or a line end, or is empty"
 LINE_ENDS = "line ends (a space stands for each)"
 # what is counted, but is no news: a user who chooses such a format does not expect it there
-_DETAILS = frozenset({"texts", "tokens", "sentences", "scores", TOUCHING, OTHER_TEXT, LINE_ENDS})
+_DETAILS = frozenset({"texts", "tokens", "sentences", "scores", TOUCHING, OTHER_TEXT, LINE_ENDS, UNNAMED})
 _VERBS = frozenset({"cut", "differ", "overlap", "read", "say", "stand"})  # behind "that", in the plural
 
 

@@ -131,7 +131,7 @@ def _write_folder(documents: Iterable[Document], path: Path, force: bool, losses
         for old in sorted(path.rglob("*.conf")) if path.is_dir() else ():  # brat's own configuration stays
             put(folder / old.relative_to(path), read_bytes(old), path)
         for number, document in enumerate(documents, start=1):
-            name = free_name(folder, document, number, ".txt", path)
+            name = free_name(folder, document, number, ".txt", path, losses)
             text, lines = _contents(document, losses, path)
             put(folder / f"{name}.txt", text, path)
             put(folder / f"{name}.ann", lines, path)

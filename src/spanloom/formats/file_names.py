@@ -10,6 +10,7 @@ from spanloom.document import Document
 from spanloom.errors import DataError, clip
 from spanloom.files.output import writing
 from spanloom.files.walk import everything
+from spanloom.formats.base import UNNAMED, Losses
 
 _ESCAPED = re.compile(r'[\x00-\x1f/\\:*?"<>|]|^\.|%(?=[01][0-9A-F]|2[2AEF5]|3[ACEF]|5C|7C)')
 _LONGEST = 255  # bytes of a name, on nearly all file systems
@@ -38,7 +39,7 @@ def unescaped(name: str) -> str:
     return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), name)
 
 
-def free_name(folder: Path, document: Document, number: int, suffix: str, output: Path) -> str:
+def free_name(folder: Path, document: Document, number: int, suffix: str, output: Path, losses: Losses) -> str:
     """Return a free name for a document's file in an output folder, without its suffix.
 
     Args:
@@ -47,11 +48,13 @@ def free_name(folder: Path, document: Document, number: int, suffix: str, output
         number: of the document, from 1; for one without an ``id``.
         suffix: the suffix of the file that another document of this name would have.
         output: the folder's name in messages.
+        losses: counts a document that has no ``id``, because it will be read with one.
 
     Raises:
         DataError: another document has the same ``id``, or it is too long for a file's name.
     """
     if not document.id:
+        losses.add(UNNAMED)
         return f"document-{number:06d}"
     name = escaped(document.id)
     for part in name.split("/"):

@@ -39,6 +39,7 @@ from spanloom.formats.base import (
     DISCONTIGUOUS,
     LINE_ENDS,
     TOUCHING,
+    UNNAMED,
     UNSTRIPPED,
     Beside,
     Format,
@@ -299,6 +300,7 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     with output_file(path, force=force) as file:
         for number, document in enumerate(documents, start=1):
             name = document.id or f"document-{number:06d}"
+            losses.add(UNNAMED, int(not document.id))
             if not _ID.fullmatch(name):
                 message = (
                     f"the identifier {name[:40]!r} has '|', a tab, a line end or NUL in it; PubTator cannot hold it"

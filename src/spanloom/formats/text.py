@@ -46,7 +46,7 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     if _is_folder(path):
         with output_folder(path, force=force, may_replace=_is_ours) as folder:
             for number, document in enumerate(documents, start=1):
-                name = free_name(folder, document, number, ".txt", Path(path))
+                name = free_name(folder, document, number, ".txt", Path(path), losses)
                 put(folder / f"{name}.txt", _content(document, losses), Path(path))
         return losses
     with output_file(path, force=force) as file:

@@ -410,7 +410,7 @@ def _write_file(documents: Iterable[Document], path: Path, types: Any, force: bo
 def _write_folder(documents: Iterable[Document], path: Path, types: Any, force: bool, losses: Losses) -> None:
     with output_folder(path, force=force, may_replace=_is_ours) as folder:
         for number, document in enumerate(documents, start=1):
-            file = folder / f"{free_name(folder, document, number, '.xmi', path)}.xmi"
+            file = folder / f"{free_name(folder, document, number, '.xmi', path, losses)}.xmi"
             put(file, _spelled(document, types, path, losses), path)
         put(folder / TYPES_FILE, types.to_xml(), path)
 
