@@ -222,10 +222,11 @@ def _problems(scans: Iterator[Scanned]) -> Iterator[Problem]:
             document = scanned.document
             if document is None:
                 continue
-            if document.id and hash(document.id) in seen:
+            name = hash((document.id, str(document.meta.get("annotator", ""))))
+            if document.id and name in seen:
                 message = f"an earlier document is called {clip(document.id)} too; give each an identifier of its own"
                 yield Problem("warning", "duplicate document", message, path=scanned.path, line=scanned.line)
-            seen.add(hash(document.id))
+            seen.add(name)
             if not any(problem.severity == "error" for problem in scanned.problems):
                 yield from (_placed(problem, scanned) for problem in validate_document(document))
     except DataError as error:  # what the system does not let us read
@@ -301,10 +302,10 @@ def _known(path: Path, columns: Columns) -> Format:
     if found in (None, TEXT) and columns and not named:
         return COLUMNS
     if found is None and named:
-        found = next((kind for kind in (CSV, TSV) if kind.named(path)), None)  # the user says what the header does not
+        found = next((kind for kind in (CSV, TSV, JSON) if kind.named(path)), None)  # what the content does not show
     if found is None and (hint := advice(path)) is not None:
         raise UsageError(f"{path} is not read: {hint}")
-    return found or _by_suffix(path)
+    return found or (JSON if JSON.named(path) else _by_suffix(path))
 
 
 def _unknown(path: Path) -> UsageError:

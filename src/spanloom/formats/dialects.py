@@ -106,11 +106,11 @@ def to_native(
     >>> to_native({"text": "mild pain", "spans": [{"start": 5, "end": 9, "label": "problem"}]}, [])[0].record
     {'text': 'mild pain', 'mentions': [{'type': 'problem', 'spans': [[5, 9]]}]}
     """
-    if isinstance(tracks := record.get("tracks"), list) and all(isinstance(track, dict) for track in tracks):
+    if isinstance(tracks := record.get("tracks"), list) and tracks and all(isinstance(one, dict) for one in tracks):
         others = {name: value for name, value in record.items() if name != "tracks"}  # of PubAnnotation
         return [
-            native._replace(record=_annotated(native.record, track.get("project")))
-            for track in tracks
+            native._replace(record=_annotated(native.record, track.get("project") or number))
+            for number, track in enumerate(tracks, start=1)
             for native in to_native({**others, **track}, problems, mentions, fields)
         ]
     record = with_words(record)

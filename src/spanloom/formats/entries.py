@@ -87,7 +87,9 @@ def _search(
     if value is None:
         return
     entry = None
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple) and any(path[:1].isdigit() for path in layout.paths.values()):
+        entry = _of_object({str(number): part for number, part in enumerate(value)}, place, layout, keys)
+    elif isinstance(value, list | tuple):
         entry = _of_list(value, place, keys)
     elif isinstance(value, dict):
         entry = _of_object(value, place, layout, keys)
@@ -244,6 +246,8 @@ class _Parts:
 
 
 def _of_object(item: dict[str, Any], place: str, layout: Layout, keys: tuple[str, ...]) -> Entry | None:
+    if not layout.paths and all(isinstance(part, dict) for part in item.values()):  # mentions by their names
+        return None
     parts = _Parts(item, layout)
     entry = Entry(place, [])
     named = _take_offsets(entry, parts)
@@ -290,6 +294,9 @@ def _of_object(item: dict[str, Any], place: str, layout: Layout, keys: tuple[str
 
 def _take_offsets(entry: Entry, parts: _Parts) -> str:
     """Take the offsets of a mention; return the names of their fields, empty if there are none."""
+    if "indices" in parts.paths and parts.name("indices", list) is not None:
+        entry.indices, entry.tokens = parts.take("indices", list), True
+        return parts.paths["indices"]
     for role, tokens in (("spans", False), ("start", False), ("tokenspans", True), ("tokenstart", True)):
         if role == "spans" and (name := parts.name("spans", (list, dict, str))) is not None:
             value = at(parts.item, name) if "spans" in parts.paths else parts.own[name]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ from spanloom.errors import DataError
 from spanloom.formats.base import Format, Losses, Scanned, no_document, writing_as
 from spanloom.formats.json_text import loads, to_json
 from spanloom.formats.label_studio import scan_any
-from spanloom.formats.layouts import OF_MENTIONS, OF_TEXT, OF_WORDS, named, plain
+from spanloom.formats.layouts import OF_MENTIONS, OF_TEXT, OF_WORDS, at, named, plain
 from spanloom.formats.packed import output_file
 from spanloom.formats.record import to_record
 from spanloom.formats.record_fields import RECORD_OPTIONS, Columns, RecordFields, TagNames
@@ -48,7 +49,7 @@ def scan_array(raw: bytes, path: str | Path, fields: RecordFields, mentions: boo
             raise
         hint = "the file looks like JSON lines: call it .jsonl, or say that its format is jsonl (--input-format jsonl)"
         raise DataError(f"{error.message}; {hint}", path=path, line=error.line) from None
-    for place, record in records_of(value):
+    for place, record in records_of(value, fields.names.get("text", "text")):
         yield from scan_any(record, mentions, fields, name, place=place)
     if not value:
         yield no_document(name, "a list of records")
@@ -69,16 +70,24 @@ _LISTS: Final = (
 """Names of a file's list of records."""
 
 
-def records_of(value: Any) -> Iterator[tuple[str, Any]]:
+def records_of(value: Any, text: str = "text") -> Iterator[tuple[str, Any]]:
     """Yield the records of a file with their places: of a list, alone or in an object, of an object, or one.
+
+    Args:
+        value: the content of the file.
+        text: the field of a record with its text, or its path.
 
     >>> list(records_of({"classes": ["x"], "annotations": [["no pain", {"entities": []}], None]}))
     [('annotations[0]', ['no pain', {'entities': []}])]
     """
     if isinstance(value, list):
-        yield from ((f"records[{number}]", record) for number, record in enumerate(value))
+        yield from _of_queries((f"records[{number}]", record) for number, record in enumerate(value))
         return
-    if isinstance(value, dict) and not any(plain(str(name)) in (*OF_TEXT, *OF_WORDS, "passages") for name in value):
+    if (
+        isinstance(value, dict)
+        and at(value, text) is None
+        and not any(plain(str(name)) in (*OF_TEXT, *OF_WORDS, "passages") for name in value)
+    ):
         if isinstance(projects := value.get("projects"), list):
             for number, project in enumerate(projects):
                 yield from ((f"projects[{number}].{place}", record) for place, record in records_of(project))
@@ -92,6 +101,24 @@ def records_of(value: Any) -> Iterator[tuple[str, Any]]:
             yield from ((name, {"id": name, **record}) for name, record in value.items())
             return
     yield "", value
+
+
+def _of_queries(records: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    """Yield records; those of BERT-MRC in a row, which ask for one type of one text each, as one."""
+
+    def text_of(item: tuple[str, Any]) -> str:
+        place, record = item
+        asks = isinstance(record, dict) and isinstance(record.get("span_position"), list) and "entity_label" in record
+        return f"text {record['context']}" if asks and isinstance(record.get("context"), str) else place
+
+    for _, group in groupby(records, text_of):
+        (place, first), *others = group
+        if others:
+            queries = (first, *(record for _, record in others))
+            name = str(first.get("qas_id", "")).partition(".")[0]
+            spans = [{"span": span, "type": one["entity_label"]} for one in queries for span in one["span_position"]]
+            first = {"id": name, "context": first["context"], "span_position": spans}
+        yield place, first
 
 
 def _is_record(value: Any) -> bool:

@@ -51,7 +51,7 @@ def scan(
             return
         found = True
         if isinstance(record, dict) and "text" not in record:  # perhaps a list of records in an object
-            for place, part in records_of(record):
+            for place, part in records_of(record, fields.names.get("text", "text")):
                 yield from scan_any(part, mentions, fields, name, number, place)
         else:
             yield from scan_any(record, mentions, fields, name, number)

@@ -66,10 +66,11 @@ LAYOUTS: Final = (
     Layout("DocRED", ("sents", "vertexSet"), ("pos", "sent_id"), TOKENS, EXCLUSIVE, "sentence"),
     Layout("GLiNER", ("tokenized_text", "ner"), (), TOKENS, INCLUSIVE),
     Layout("BERT-MRC", ("context", "span_position"), (), TOKENS, INCLUSIVE, kind="entity_label"),
+    Layout("BERT-MRC, all types", ("context", "span_position"), ("span", "type"), TOKENS, INCLUSIVE),
     Layout("UIE of PaddleNLP", ("content", "result_list"), ("start", "end"), kind="prompt"),
     Layout("SpERT", ("tokens", "entities"), ("start", "end"), TOKENS),
     Layout("OneIE, WikiEvents", ("tokens", "entity_mentions"), ("start", "end"), TOKENS),
-    Layout("UIE", ("tokens", "entity"), ("offset",), TOKENS),
+    Layout("UIE", ("tokens", "entity"), ("offset",), TOKENS, paths={"indices": "offset"}),
     Layout("lists of words with ner", ("tokens", "ner"), (), TOKENS, INCLUSIVE),
 )
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any, Final
 
 from spanloom.document import Document
 from spanloom.errors import clip, plural
+from spanloom.formats.csv_rows import value_of
 from spanloom.formats.layouts import OF_MENTIONS, USUAL, is_other, plain
 
 _TAG: Final = re.compile(r"[BIESLUM]-\S+")
@@ -19,6 +21,7 @@ _OF_READERS: Final = frozenset(("annotation", "brat", "bioc", "pubtator", "label
 _SURE: Final = frozenset(("entities", "ents", "mentions", "spans", "denotations", "entitymentions", "namedentities"))
 _LOOKED_AT: Final = 50  # items of a list
 _DEEPEST: Final = 5
+_MOST: Final = 2_000  # parts of a value
 _SHOWN: Final = 5
 
 
@@ -38,29 +41,24 @@ def looks_annotated(name: str, value: Any, length: int) -> bool:
     usual = plain(name) in OF_MENTIONS
     if plain(name) in _SURE and isinstance(value, list) and any(isinstance(item, str) for item in value):
         return True
-    return next(_signs(value, length, usual, 0), False)
+    return any(islice(_signs(value, length, usual, 0), _MOST))
 
 
 def _signs(value: Any, length: int, usual: bool, depth: int) -> Iterator[bool]:
-    """Yield true for each part of a value that looks like a mention or a tag."""
-    if depth > _DEEPEST:
-        return
+    """Yield for each part of a value whether it looks like a mention or a list of tags."""
     if isinstance(value, dict):
-        if depth and _is_mention(value, length, usual):
-            yield True
+        yield depth > 0 and _is_mention(value, length, usual)
         for key, part in value.items():
             if not is_other(str(key)) and isinstance(part, list | dict):
-                if _are_pairs(part, length):
-                    yield True
-                yield from _signs(part, length, usual or plain(str(key)) in OF_MENTIONS, depth + 1)
+                yield _are_pairs(part, length)
+                if depth < _DEEPEST:
+                    yield from _signs(part, length, usual or plain(str(key)) in OF_MENTIONS, depth + 1)
     elif isinstance(value, list | tuple):
-        offsets = [item for item in value if type(item) is int]
+        offsets = [item for item in value[:_LOOKED_AT] if type(item) is int]
         texts = [item for item in value[:_LOOKED_AT] if isinstance(item, str)]
-        if len(offsets) >= 2 and texts and len(value) <= 8 and _ordered(offsets[:2], length):
-            yield True
-        if len(texts) == len(value[:_LOOKED_AT]) and any(map(_TAG.fullmatch, texts)):
-            yield True
-        for item in value[:_LOOKED_AT]:
+        yield len(offsets) >= 2 and bool(texts) and len(value) <= 8 and _ordered(offsets[:2], length)
+        yield len(texts) == len(value[:_LOOKED_AT]) and any(map(_TAG.fullmatch, texts))
+        for item in value[:_LOOKED_AT] if depth < _DEEPEST else ():
             if isinstance(item, list | tuple | dict):
                 yield from _signs(item, length, usual, depth + 1)
 
@@ -151,7 +149,8 @@ def unread_fields(documents: Iterable[Document]) -> str | None:
     counts: dict[str, int] = {}
     samples: dict[str, Any] = {}
     for document in documents:
-        for name, value in document.meta.items():
+        for name, kept in document.meta.items():
+            value = value_of(kept) if isinstance(kept, str) else kept  # a cell of a table is text
             if name not in _OF_READERS and not is_other(name) and looks_annotated(name, value, len(document.text)):
                 counts[name] = counts.get(name, 0) + 1
                 samples.setdefault(name, value)
