@@ -218,7 +218,7 @@ def test_names_tell_the_format_only_with_the_content(tmp_path: Path) -> None:
     assert [document.text for document in read(tmp_path, notice=str)] == ["a"]
     with pytest.raises(DataError, match=r"vocabulary\.xml:1: found <ROWSET>, expected BioC's <collection>"):
         list(read(tmp_path / "vocabulary.xml"))
-    with pytest.raises(DataError, match=r"settings\.json: found an object with no field, expected BioC JSON"):
+    with pytest.raises(DataError, match=r"settings\.json: text is missing, expected the document"):
         list(read(tmp_path / "settings.json"))
     old = (tmp_path / "note.xml").rename(tmp_path / "note.xml.old")
     with pytest.raises(UsageError, match=r"\.xml \(bioc\), \.json \(bioc-json\)"):

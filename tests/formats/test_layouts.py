@@ -436,42 +436,11 @@ def test_blanks_at_the_ends_are_left_out_in_every_layout(tmp_path: Path) -> None
 
 
 NAMES = [
-    "text",
-    "content",
-    "sentence",
-    "tokens",
-    "sentences",
-    "ner",
-    "entities",
-    "spans",
-    "labels",
-    "annotations",
-    "mentions",
-    "start",
-    "end",
-    "offset",
-    "length",
-    "span",
-    "type",
-    "index",
-    "points",
-    "user",
-    "id",
-    "meta",
-    "data",
-    "result",
-    "value",
-    "tracks",
-    "denotations",
-    "pos",
-    "sent_id",
-    "context",
-    "span_position",
-    "entity_label",
-    "tags",
-    "passages",
-    "score",
-]
+    "text", "content", "sentence", "tokens", "sentences", "ner", "entities", "spans", "labels", "annotations",
+    "mentions", "start", "end", "offset", "length", "span", "type", "index", "points", "user", "id", "meta", "data",
+    "result", "value", "tracks", "denotations", "pos", "sent_id", "context", "span_position", "entity_label", "tags",
+    "passages", "score",
+]  # fmt: skip
 PARTS = (
     st.none()
     | st.booleans()
