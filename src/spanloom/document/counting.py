@@ -65,7 +65,7 @@ class Counting:
     @property
     def name(self) -> str:
         """The option that asks for it."""
-        parts = [name for name in (self.unit, self.line_end) if name not in ("", "characters")]
+        parts = [str(name) for name in (self.unit, self.line_end) if name not in ("", "characters")]
         parts += ["one-based"] * bool(self.first) + ["inclusive"] * self.inclusive
         return "+".join(parts) or "characters"
 

@@ -79,9 +79,8 @@ def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
                 packed = _item(message.get("span_groups"), number)
                 document.mentions = list(_mentions(tokens, packed, msgpack, strings, attrs))
         except (DataError, *_DAMAGE) as error:
-            message = f"found a damaged record ({_short(error)}); write the file again"
-            wrong = Problem("error", "damaged", message, f"docs[{number}]", path=str(path))
-            yield Scanned(None, [wrong], str(path))
+            reason = f"found a damaged record ({_short(error)}); write the file again"
+            yield Scanned(None, [Problem("error", "damaged", reason, f"docs[{number}]", path=str(path))], str(path))
         else:
             beside = Beside([None] * len(document.mentions), within=f"docs[{number}]")
             yield Scanned(document, [], str(path), beside=beside)

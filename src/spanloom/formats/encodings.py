@@ -88,7 +88,7 @@ def as_utf8(file: BinaryIO, path: str | Path) -> BinaryIO:
     name = _NAMED.get()
     if name in (None, "utf-8"):
         return file
-    return io.BufferedReader(_Recoded(file, path, name), _BLOCK)  # type: ignore[arg-type]
+    return io.BufferedReader(_Recoded(file, path, name), _BLOCK)
 
 
 class _Recoded(io.RawIOBase):

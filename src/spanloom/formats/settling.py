@@ -90,7 +90,7 @@ def settled_one(scanned: Scanned) -> Scanned:
     return next(settled([scanned]))
 
 
-def _given(scanned: Scanned) -> list[tuple[Mention, Surface]]:
+def _given(scanned: Scanned) -> Sequence[tuple[Mention, Surface]]:
     """Return the mentions with a text in the file, as many as are looked at."""
     if scanned.document is None or scanned.beside is None:
         return []
@@ -101,6 +101,8 @@ def _given(scanned: Scanned) -> list[tuple[Mention, Surface]]:
 def _fits(scanned: Scanned, counting: Counting, text: CountedText) -> bool:
     """Return whether all texts that the file gives fit the offsets, counted so."""
     for mention, surface in _given(scanned):
+        if counting is _CHARACTERS and _is_whole(mention, surface, text.text):
+            continue
         if _kinds(mention, surface, counting, text) is None:
             return False
         if counting is not _CHARACTERS and isinstance(surface, str) and surface == surface.strip():
@@ -108,6 +110,16 @@ def _fits(scanned: Scanned, counting: Counting, text: CountedText) -> bool:
             if text.text[start:end].strip() != text.text[start:end]:
                 return False  # one that is nearly right takes a blank for a letter
     return True
+
+
+def _is_whole(mention: Mention, surface: Surface, text: str) -> bool:
+    """Return whether there is nothing to do for a mention: one span, not blank at its ends, with its text."""
+    if len(mention.spans) > 1:
+        return False
+    ((start, end),) = mention.spans
+    if not 0 <= start < end <= len(text) or text[start].isspace() or text[end - 1].isspace():
+        return False
+    return surface is None or surface == text[start:end]
 
 
 def _kinds(mention: Mention, surface: Surface, counting: Counting, text: CountedText) -> set[str] | None:
@@ -169,6 +181,10 @@ def _settled(scanned: Scanned, counting: Counting) -> Scanned:
     problems, kept = [], []
     mentions: list[Mention] = []
     for i, (given, surface) in enumerate(zip(document.mentions, beside.surfaces, strict=True)):
+        if counting is _CHARACTERS and _is_whole(given, surface, document.text) and (surface or not beside.source):
+            kept.append(i)
+            mentions.append(given)
+            continue
         mention, found = _repaired(given, surface, counting, text, beside.source)
         if mention is not None:
             kept.append(i)

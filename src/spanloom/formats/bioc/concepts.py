@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from spanloom.document.identifiers import normalize_identifier
@@ -98,7 +98,7 @@ def concepts_of(infons: Infons, names: Names = _USUAL) -> tuple[str, ...]:
 
 
 def _concepts(key: str, value: Any, names: Names) -> Iterator[str]:
-    plain = re.sub(r"[\W_]+", "", key.lower())
+    plain = _without_marks(key)
     prefix = _VOCABULARIES.get(plain, "")
     if names.concept:
         if key != names.concept:
@@ -114,6 +114,11 @@ def _concepts(key: str, value: Any, names: Names) -> Iterator[str]:
             yield concept
 
 
+@lru_cache(maxsize=1024)
+def _without_marks(key: str) -> str:
+    return re.sub(r"[\W_]+", "", key.lower())
+
+
 def _names(value: Any) -> Iterator[str]:
     """Yield the identifiers in the value of an infon."""
     for item in value if isinstance(value, list) else [value]:
@@ -122,14 +127,9 @@ def _names(value: Any) -> Iterator[str]:
             yield from re.split(r"\s*[,;]\s*", field) if _LIST.fullmatch(field) else split_identifier(field)
 
 
-def unread_infons(placed: Iterable[Any], names: Names) -> Counter[str]:
-    """Count by their names the infons that look like identifiers, of annotations without a concept."""
-    unread: Counter[str] = Counter()
-    for one in placed:
-        infons = one.node.infons
-        if one.node.locations and not concepts_of(infons, names):
-            unread.update(key for key, value in infons.items() if key != TYPE and any(map(_looks, _names(value))))
-    return unread
+def unread_infons(infons: Infons) -> Iterator[str]:
+    """Yield the names of infons that look like identifiers, of an annotation without a concept."""
+    yield from (key for key, value in infons.items() if key != TYPE and any(map(_looks, _names(value))))
 
 
 def _looks(name: str) -> bool:

@@ -92,6 +92,7 @@ class _FoundAnnotations:
     infons: dict[str, Infons] = field(default_factory=dict)
     others: list[dict[str, Any]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
 
 
 def scan(parse: Callable[[str | Path], Parsed], path: str | Path, columns: Columns = None) -> Iterator[Scanned]:
@@ -108,10 +109,7 @@ def scan(parse: Callable[[str | Path], Parsed], path: str | Path, columns: Colum
         if isinstance(tree, Problem):
             yield Scanned(None, [tree], name)
             continue
-        scanned = _understood(tree, collection, name, names)
-        if scanned.document is not None:
-            unread += unread_infons(_annotations(tree), names)
-        yield scanned
+        yield _understood(tree, collection, name, names, unread)
     if unread:
         shown = ", ".join(f"{clip(key)} (of {count} annotations)" for key, count in unread.most_common(5))
         message = f"infons that look like identifiers and are not read: {shown}; name one (--columns concept=NAME)"
@@ -119,13 +117,14 @@ def scan(parse: Callable[[str | Path], Parsed], path: str | Path, columns: Colum
         yield Scanned(None, [problem], name)
 
 
-def _understood(tree: BiocNode, collection: dict[str, Any], path: str, names: Names) -> Scanned:
+def _understood(tree: BiocNode, collection: dict[str, Any], path: str, names: Names, unread: Counter[str]) -> Scanned:
     """Convert a tree to a document, or to its problems."""
     pieces = [piece for passage in tree.passages for piece in _pieces(passage)]
     placed = list(_annotations(tree))
     located = [(one.piece, one.node) for one in placed if one.node.locations]
     layout = choose_layout([piece.offset for piece in pieces], [piece.text or "" for piece in pieces], located)
     found = _find(placed, layout, names)
+    unread.update(found.unread)
     document = Document(layout.text, id=tree.id, mentions=found.mentions)
     found.problems += _layout_problems(layout, pieces)
     passages = _passages(tree, layout, found.problems)
@@ -229,6 +228,8 @@ def _add_mention(found: _FoundAnnotations, one: _Placed, names: _MentionIds) -> 
     node = one.node
     kind, name = found.names.type_of(node.infons), names.next(node)
     concepts = concepts_of(node.infons, found.names)
+    if not concepts:
+        found.unread += unread_infons(node.infons)
     mention = Mention(kind, tuple(found.layout.place(node.locations, one.piece)), name, concepts=concepts)
     if infons_for(kind, concepts) != node.infons:
         found.infons[name] = node.infons
